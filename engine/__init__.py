@@ -1,0 +1,1 @@
+"""Deciding, explaining and carrying out preemption: no Django, no database, importable alone."""

@@ -1,0 +1,208 @@
+"""What was decided for one ask, and the trace that explains it: plain data, serialisable, stable."""
+
+from enum import StrEnum
+
+import msgspec
+
+from engine.resources import Amounts
+from engine.snapshot import Pod
+
+
+class Outcome(StrEnum):
+    PREEMPT = "preempt"
+    FITS = "fits"
+    """A node has room without any eviction."""
+    NO_CANDIDATE = "no-candidate"
+    """The ask may preempt, but no set of pods that may go makes room."""
+    NOT_ELIGIBLE = "not-eligible"
+    """The ask may not preempt."""
+
+
+class Reason(StrEnum):
+    """Why a decision ended as it did. engine.explain has the sentences."""
+
+    BELOW_GUARANTEE = "below-guarantee"
+    DAEMONSET = "daemonset"
+    LAST_RESORT = "last-resort"
+    FITS = "fits"
+    NO_QUEUE = "no-queue"
+    NEVER = "preemption-policy-never"
+    DISABLED = "preemption-disabled"
+    NOT_TRIED = "not-tried"
+    """The scheduler has not yet found the ask unschedulable."""
+    DELAY = "delay"
+    NO_GUARANTEE = "no-guarantee"
+    AT_GUARANTEE = "at-guarantee"
+    OVER_MAX = "over-max"
+    UNREAD_RULES = "unread-rules"
+    FENCE = "fence"
+    """The fence leaves no other queue to take from."""
+    NO_CANDIDATES = "no-candidates"
+    NO_ROOM = "no-room"
+    """There are candidates, but on no node do they make room."""
+
+
+class PodReason(StrEnum):
+    """Why a pod is a victim, stays, or never was a candidate."""
+
+    OVER_GUARANTEE = "over-guarantee"
+    LAST_RESORT = "last-resort"
+    NOT_NEEDED = "not-needed"
+    """A candidate: the others make the room."""
+    GUARANTEE = "guarantee"
+    """Without it its queue, or one above, would be below its guarantee."""
+    NO_HELP = "no-help"
+    """Holds nothing of what is missing."""
+    SAME_QUEUE = "same-queue"
+    SAME_APPLICATION = "same-application"
+    ENTITLED_SUBTREE = "entitled-subtree"
+    """Inside the queue whose guarantee is claimed: taking from it would gain nothing."""
+    OUTSIDE_FENCE = "outside-fence"
+    HIGHER_PRIORITY = "higher-priority"
+    DISABLED = "preemption-disabled"
+    OPTED_OUT = "opted-out"
+    DAEMONSET = "daemonset"
+    TERMINATING = "terminating"
+    NO_QUEUE = "no-queue"
+    SHIELDED = "shielded"
+
+
+class NodeReason(StrEnum):
+    """Why a node was passed over."""
+
+    DEARER = "dearer"
+    """Its victims would cost more; ``detail`` names the first thing in which it loses."""
+    UNSCHEDULABLE = "unschedulable"
+    NOT_READY = "not-ready"
+    TAINT = "taint"
+    SELECTOR = "selector"
+    AFFINITY = "affinity"
+    HOST_PORT = "host-port"
+    TOO_SMALL = "too-small"
+    RESERVED = "reserved"
+    NO_CANDIDATES = "no-candidates"
+    NOT_ENOUGH = "not-enough"
+    """All candidates together don't make room."""
+    NOT_REQUIRED = "not-required"
+    """The ask is a DaemonSet's, for another node."""
+
+
+class PodFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a decision keeps of a pod."""
+
+    uid: str
+    namespace: str
+    name: str
+    queue: str
+    application: str
+    priority: int
+    requests: Amounts
+    node: str = ""
+    created_ms: int = 0
+    started_ms: int | None = None
+    originator: bool = False
+    opted_out: bool = False
+    controller: str = ""
+    grace_s: int = 30
+
+    @classmethod
+    def of(cls, pod: Pod) -> "PodFacts":
+        """The facts of a pod of a snapshot."""
+        return cls(
+            uid=pod.uid,
+            namespace=pod.namespace,
+            name=pod.name,
+            queue=pod.queue or "",
+            application=pod.application,
+            priority=pod.priority,
+            requests=pod.requests,
+            node=pod.node or "",
+            created_ms=pod.created_ms,
+            started_ms=pod.started_ms,
+            originator=pod.originator,
+            opted_out=pod.opted_out,
+            controller=pod.controller,
+            grace_s=pod.grace_s,
+        )
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        return f"{self.namespace}/{self.name}"
+
+
+class PodVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """A pod with the reason why it goes or stays; ``detail`` names the queue, priority or resource meant."""
+
+    pod: PodFacts
+    reason: PodReason
+    detail: str = ""
+
+
+class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    node: str
+    reason: NodeReason
+    detail: str = ""
+    victims: int = 0
+
+
+class QueueFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue before and after: usage as the laws count it, rolled up."""
+
+    path: str
+    before: Amounts
+    after: Amounts
+    guaranteed: Amounts
+    max: Amounts
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True):
+    """What a decision rests on. Pods and nodes in full for the chosen node and the twenty best; the rest counted."""
+
+    fence: str = ""
+    """The queue whose fence bounds the ask; empty: none does."""
+    entitling: dict[str, str] = {}
+    """Resource -> the queue whose guarantee the ask claims."""
+    queues: tuple[QueueFigures, ...] = ()
+    """The ask's queue and all above it first, then those of the victims and all above them."""
+    reprieved: tuple[PodVerdict, ...] = ()
+    excluded: tuple[PodVerdict, ...] = ()
+    """Pods of the chosen node that never were candidates."""
+    nodes: tuple[NodeVerdict, ...] = ()
+    candidates: int = 0
+    excluded_counts: dict[str, int] = {}
+    """PodReason -> number of pods of the whole cluster."""
+    node_counts: dict[str, int] = {}
+    """NodeReason -> number of nodes passed over."""
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """One ask, what was found, what was chosen."""
+
+    policy: str
+    dialect: str = ""
+    ask: PodFacts
+    outcome: Outcome
+    reason: Reason
+    detail: str = ""
+    """What the reason's sentence names: a queue, a resource, a rule."""
+    due_ms: int | None = None
+    """With reason ``delay``: when the ask may preempt."""
+    node: str | None = None
+    victims: tuple[PodVerdict, ...] = ()
+    trace: Trace = Trace()
+
+    @property
+    def evicts(self) -> bool:
+        """Whether carrying it out evicts pods."""
+        return self.outcome is Outcome.PREEMPT and bool(self.victims)
+
+
+def encode(decision: Decision) -> bytes:
+    """Canonical JSON: the same decision gives the same bytes."""
+    return msgspec.json.encode(decision, order="sorted")
+
+
+def decode(data: bytes) -> Decision:
+    """Read back what ``encode`` wrote. Raises msgspec.ValidationError."""
+    return msgspec.json.decode(data, type=Decision)

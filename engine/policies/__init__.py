@@ -1,0 +1,1 @@
+"""The ways to preempt. Each is pure: snapshot, tree, ask and parameters in, Decision out."""

@@ -1,0 +1,169 @@
+"""The queue tree: who is promised what, and where a fence stops preemption."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from functools import cached_property
+
+import msgspec
+
+from engine.resources import Amounts, add
+
+DEFAULT_DELAY_MS = 30_000
+"""How long an ask waits before it may preempt where its leaf says nothing (YuniKorn's default)."""
+
+
+class PreemptionPolicy(StrEnum):
+    """What a queue says of preemption (YuniKorn's property ``preemption.policy``)."""
+
+    DEFAULT = "default"
+    FENCE = "fence"
+    DISABLED = "disabled"
+
+
+class PriorityPolicy(StrEnum):
+    """Whether priorities below a queue are compared with those outside it (``priority.policy``)."""
+
+    DEFAULT = "default"
+    FENCE = "fence"
+
+
+class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A node of the tree, with its own settings only; what is inherited is asked of the QueueTree."""
+
+    path: str
+    """Dotted, from ``root`` down: ``root.tenant-1.queue-b``."""
+    guaranteed: Amounts = {}
+    max: Amounts = {}
+    """A resource that is missing is not limited here."""
+    preemption_policy: PreemptionPolicy = PreemptionPolicy.DEFAULT
+    delay_ms: int | None = None
+    """Only a leaf's own has an effect; None is DEFAULT_DELAY_MS."""
+    priority_policy: PriorityPolicy = PriorityPolicy.DEFAULT
+    priority_offset: int = 0
+    namespaces: tuple[str, ...] = ()
+    """Pods of these namespaces that name no queue run in this leaf."""
+    evict_uncontrolled: bool = False
+    """Whether pods without a controller, which nothing would create again, may be victims."""
+    parent_declared: bool = False
+    """True for a queue that may only hold queues, even while it holds none."""
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def parent(self) -> str | None:
+        """The path of the queue above, None for the root."""
+        return self.path.rpartition(".")[0] or None
+
+
+class TreeError(ValueError):
+    """Queues that do not form a tree. ``str()`` is a sentence that names the queue."""
+
+
+class QueueTree:
+    """An immutable tree of queues.
+
+    Raises TreeError when a path occurs twice, a parent is missing, or there is not exactly one root.
+    """
+
+    def __init__(self, queues: Iterable[Queue]) -> None:
+        self.queues: dict[str, Queue] = {}
+        for queue in queues:
+            if queue.path in self.queues:
+                raise TreeError(f"queue {queue.path} is given twice")
+            self.queues[queue.path] = queue
+        roots = [path for path, queue in self.queues.items() if queue.parent is None]
+        if len(roots) != 1:
+            raise TreeError(f"a tree has one root queue, this one has {len(roots)}")
+        self.root = roots[0]
+        self.children: dict[str, list[str]] = {path: [] for path in self.queues}
+        for queue in self.queues.values():
+            if queue.parent is None:
+                continue
+            if queue.parent not in self.queues:
+                raise TreeError(f"queue {queue.path} has no parent {queue.parent}")
+            self.children[queue.parent].append(queue.path)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.queues
+
+    def __getitem__(self, path: str) -> Queue:
+        return self.queues[path]
+
+    def is_leaf(self, path: str) -> bool:
+        """Whether pods run in this queue."""
+        return not self.children[path] and not self.queues[path].parent_declared
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        """The paths of all leaves, in the tree's order."""
+        return tuple(path for path in self.walk() if self.is_leaf(path))
+
+    @cached_property
+    def leaf_by_namespace(self) -> dict[str, str]:
+        """Namespace -> path of the leaf that claims it."""
+        return {name: leaf for leaf in reversed(self.leaves) for name in self.queues[leaf].namespaces}
+
+    def walk(self, path: str | None = None) -> Iterable[str]:
+        """The paths of a subtree (default: all), parents before children, siblings in the order given."""
+        path = path or self.root
+        yield path
+        for child in self.children[path]:
+            yield from self.walk(child)
+
+    @cached_property
+    def _lineages(self) -> dict[str, tuple[str, ...]]:
+        lineages: dict[str, tuple[str, ...]] = {}
+        for path in self.walk():
+            parent = self.queues[path].parent
+            lineages[path] = (path, *lineages[parent]) if parent else (path,)
+        return lineages
+
+    def lineage(self, path: str) -> tuple[str, ...]:
+        """The queue and all above it, from the queue up to the root."""
+        return self._lineages[path]
+
+    def contains(self, above: str, path: str) -> bool:
+        """Whether ``path`` is ``above`` or lies in its subtree."""
+        return above in self._lineages[path]
+
+    def fence(self, leaf: str) -> str | None:
+        """The nearest queue from the leaf upwards, the leaf included, with a fence; a fence on the root is none."""
+        for path in self.lineage(leaf):
+            if path != self.root and self.queues[path].preemption_policy is PreemptionPolicy.FENCE:
+                return path
+        return None
+
+    def disabled_by(self, path: str) -> str | None:
+        """The nearest queue from ``path`` upwards that turns preemption off (inherited), None if none does."""
+        for above in self.lineage(path):
+            if above != self.root and self.queues[above].preemption_policy is PreemptionPolicy.DISABLED:
+                return above
+        return None
+
+    def delay_ms(self, leaf: str) -> int:
+        """How long an ask of this leaf waits before it may preempt, in milliseconds."""
+        own = self.queues[leaf].delay_ms
+        return DEFAULT_DELAY_MS if own is None else own
+
+    def entitling(self, leaf: str, resource: str) -> str | None:
+        """E(r): the nearest queue from the leaf upwards that has a guarantee in the resource."""
+        for path in self.lineage(leaf):
+            if resource in self.queues[path].guaranteed:
+                return path
+        return None
+
+    def distance(self, one: str, other: str) -> int:
+        """Steps from one queue to the other through the nearest queue above both."""
+        shared = len(set(self.lineage(one)) & set(self.lineage(other)))
+        return len(self.lineage(one)) + len(self.lineage(other)) - 2 * shared
+
+    def roll_up(self, by_leaf: Mapping[str, Mapping[str, int]]) -> dict[str, Amounts]:
+        """Amounts of every queue from those of the leaves: a parent's are the sum below it."""
+        result: dict[str, Amounts] = {path: {} for path in self.queues}
+        for leaf, amounts in by_leaf.items():
+            for path in self.lineage(leaf):
+                result[path] = add(result[path], amounts)
+        return result

@@ -1,0 +1,99 @@
+"""Kubernetes quantities as exact integers.
+
+Amounts are held in one integer unit per resource: thousandths of a core for ``cpu``, and the base unit (bytes, devices,
+pods) for everything else. A fraction of such a unit is rounded up, as Kubernetes' ``MilliValue`` and ``Value`` do.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+Amounts = dict[str, int]
+"""Resource name -> amount in its integer unit. A resource that is missing is nothing asked, or no limit given."""
+
+CPU = "cpu"
+PODS = "pods"
+
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
+_DECIMAL = {
+    "n": Fraction(1, 10**9),
+    "u": Fraction(1, 10**6),
+    "m": Fraction(1, 10**3),
+    "": Fraction(1),
+    "k": Fraction(10**3),
+    "M": Fraction(10**6),
+    "G": Fraction(10**9),
+    "T": Fraction(10**12),
+    "P": Fraction(10**15),
+    "E": Fraction(10**18),
+}
+_SCALES: dict[str, Fraction] = {**_DECIMAL, **{suffix: Fraction(scale) for suffix, scale in _BINARY.items()}}
+_QUANTITY = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE])([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)")
+
+
+class QuantityError(ValueError):
+    """A text that is not a Kubernetes quantity. ``str()`` of it is a sentence for the person who typed it."""
+
+
+def parse_quantity(text: str | float) -> Fraction:
+    """The exact value of a Kubernetes quantity such as ``1500m``, ``32Gi``, ``1e3`` or ``2``.
+
+    Raises QuantityError for anything else. Source: the grammar of k8s.io/apimachinery/pkg/api/resource.
+    """
+    match = _QUANTITY.fullmatch(str(text).strip())
+    if match is None:
+        raise QuantityError(f"{text} is not an amount")
+    sign, digits, _, exponent, suffix = match.groups()
+    value = Fraction(digits) * (Fraction(10) ** int(exponent) if exponent else _SCALES[suffix or ""])
+    return -value if sign == "-" else value
+
+
+def parse_amount(resource: str, text: str | float) -> int:
+    """A quantity of ``resource`` in its integer unit, rounded up. Raises QuantityError."""
+    value = parse_quantity(text) * (1000 if resource == CPU else 1)
+    return -((-value.numerator) // value.denominator)
+
+
+def parse_amounts(quantities: Mapping[str, str | int | float] | None) -> Amounts:
+    """Every quantity of a Kubernetes resource list in its integer unit. Raises QuantityError."""
+    return {resource: parse_amount(resource, text) for resource, text in (quantities or {}).items()}
+
+
+def format_amount(resource: str, amount: int) -> str:
+    """The amount as people type it: ``1500m``, ``2``, ``32Gi``. ``parse_amount`` reads it back exactly."""
+    if resource == CPU:
+        return str(amount // 1000) if amount % 1000 == 0 else f"{amount}m"
+    if resource == "memory" or resource.endswith("storage") or resource.startswith("hugepages-"):
+        for suffix, scale in reversed(_BINARY.items()):
+            if amount and amount % scale == 0:
+                return f"{amount // scale}{suffix}"
+    return str(amount)
+
+
+def format_amounts(amounts: Mapping[str, int]) -> dict[str, str]:
+    """Every amount as people type it, in the mapping's order."""
+    return {resource: format_amount(resource, amount) for resource, amount in amounts.items()}
+
+
+def total(many: Iterable[Mapping[str, int]]) -> Amounts:
+    """The sum of many amounts, resource by resource."""
+    result: Amounts = {}
+    for amounts in many:
+        for resource, amount in amounts.items():
+            result[resource] = result.get(resource, 0) + amount
+    return result
+
+
+def add(left: Mapping[str, int], right: Mapping[str, int]) -> Amounts:
+    """``left + right``; a resource missing on one side counts as nothing there."""
+    return total((left, right))
+
+
+def subtract(left: Mapping[str, int], right: Mapping[str, int]) -> Amounts:
+    """``left - right``; a resource missing on one side counts as nothing there. May be negative."""
+    return total((left, {resource: -amount for resource, amount in right.items()}))
+
+
+def fits(request: Mapping[str, int], free: Mapping[str, int]) -> bool:
+    """Whether every requested resource is free in that amount; one that is not listed as free has none."""
+    return all(amount <= free.get(resource, 0) for resource, amount in request.items() if amount > 0)

@@ -1,0 +1,303 @@
+"""A cluster at one moment, in the types that policies decide on, and the same kept by deltas.
+
+Times are integer milliseconds since 1970 (UTC). Requests and allocatable are Amounts; both count ``pods``.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from functools import cached_property
+
+import msgspec
+
+from engine.queues import QueueTree
+from engine.resources import Amounts, subtract, total
+
+SYSTEM_PRIORITY = 2_000_000_000
+"""Priorities from here on belong to system-cluster-critical and system-node-critical."""
+
+
+class Taint(msgspec.Struct, frozen=True):
+    key: str
+    value: str = ""
+    effect: str = "NoSchedule"
+
+
+class Toleration(msgspec.Struct, frozen=True):
+    """An empty key tolerates every taint; an empty effect every effect."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+class Requirement(msgspec.Struct, frozen=True):
+    """One expression of a node selector term; ``operator`` is In, NotIn, Exists, DoesNotExist, Gt or Lt."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+class NodeSelectorTerm(msgspec.Struct, frozen=True):
+    expressions: tuple[Requirement, ...] = ()
+    fields: tuple[Requirement, ...] = ()
+
+
+class HostPort(msgspec.Struct, frozen=True):
+    port: int
+    protocol: str = "TCP"
+    ip: str = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    uid: str = ""
+    allocatable: Amounts = {}
+    labels: dict[str, str] = {}
+    taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
+    ready: bool = True
+
+
+class PriorityClass(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    value: int = 0
+    never_preempts: bool = False
+    opted_out: bool = False
+    """Annotation ``yunikorn.apache.org/allow-preemption: "false"``."""
+    may_preempt: bool = False
+    """Annotation ``scheduler-admin.io/may-preempt: "true"``: Never holds for kube-scheduler, not for us."""
+
+
+class Shield(StrEnum):
+    """Why a pod is never a victim of our acting, whatever the policy says."""
+
+    NONE = ""
+    MIRROR = "mirror"
+    DAEMONSET = "daemonset"
+    SYSTEM_PRIORITY = "system-priority"
+    NAMESPACE = "namespace"
+    NO_QUEUE = "no-queue"
+    NO_CONTROLLER = "no-controller"
+
+
+class Pod(msgspec.Struct, frozen=True, kw_only=True):
+    uid: str
+    namespace: str
+    name: str
+    created_ms: int = 0
+    started_ms: int | None = None
+    requests: Amounts = {}
+    labels: dict[str, str] = {}
+    node: str | None = None
+    """The node it is bound to."""
+    finished: bool = False
+    """Succeeded or failed: holds nothing any more."""
+    terminating: bool = False
+    """Has a deletionTimestamp: on its way out."""
+    grace_s: int = 30
+    priority: int = 0
+    priority_class: str = ""
+    never_preempts: bool = False
+    """preemptionPolicy Never; a PriorityClass with may_preempt lifts it for us."""
+    opted_out: bool = False
+    controller: str = ""
+    """``Kind/name`` of the controlling owner."""
+    mirror: bool = False
+    unschedulable_ms: int | None = None
+    """Since when PodScheduled is False with reason Unschedulable."""
+    gated: bool = False
+    nominated_node: str = ""
+    scheduler: str = "default-scheduler"
+    node_selector: dict[str, str] = {}
+    node_affinity: tuple[NodeSelectorTerm, ...] = ()
+    """Required terms, of which one must match; empty: no such rule."""
+    tolerations: tuple[Toleration, ...] = ()
+    host_ports: tuple[HostPort, ...] = ()
+    unread_rules: tuple[str, ...] = ()
+    """Placement rules of the pod that feasibility can't judge; such an ask is left alone rather than misjudged."""
+    queue_label: str = ""
+    application_label: str = ""
+    # What follows is known only within a snapshot:
+    queue: str | None = None
+    application: str = ""
+    originator: bool = False
+    shield: Shield = Shield.NONE
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def daemonset(self) -> bool:
+        """Whether a DaemonSet made it."""
+        return self.controller.startswith("DaemonSet/")
+
+    @property
+    def required_node(self) -> str | None:
+        """The one node that a DaemonSet's pod is for (matchFields metadata.name), None for other pods."""
+        if not self.daemonset:
+            return None
+        names = {
+            rule.values[0]
+            for term in self.node_affinity
+            for rule in term.fields
+            if rule.key == "metadata.name" and rule.operator == "In" and len(rule.values) == 1
+        }
+        return names.pop() if len(names) == 1 else None
+
+
+class DisruptionBudget(msgspec.Struct, frozen=True, kw_only=True):
+    namespace: str
+    name: str
+    expressions: tuple[Requirement, ...] = ()
+    """All must match the pod's labels; none at all matches every pod of the namespace."""
+    allowed: int = 0
+
+
+class Reservation(msgspec.Struct, frozen=True, kw_only=True):
+    """Room that an open decision keeps for its ask: the ask counts as used in its queue, the node takes no other."""
+
+    ask_uid: str
+    node: str
+    queue: str
+    requests: Amounts
+
+
+class Protection(msgspec.Struct, frozen=True, kw_only=True):
+    """Which pods are never victims of our acting."""
+
+    namespaces: frozenset[str] = frozenset({"kube-system"})
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """What a policy sees. Nodes are sorted by name, pods by namespace and name: input order never matters."""
+
+    now_ms: int
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    """Every pod that is not finished, bound or not."""
+    budgets: tuple[DisruptionBudget, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
+
+    @cached_property
+    def node_by_name(self) -> dict[str, Node]:
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def pods_by_node(self) -> dict[str, tuple[Pod, ...]]:
+        """Node -> the pods bound to it, those on their way out included."""
+        found: dict[str, list[Pod]] = {node.name: [] for node in self.nodes}
+        for pod in self.pods:
+            if pod.node in found:
+                found[pod.node].append(pod)
+        return {name: tuple(pods) for name, pods in found.items()}
+
+    @cached_property
+    def asks(self) -> tuple[Pod, ...]:
+        """Pending pods that want a node."""
+        return tuple(pod for pod in self.pods if pod.node is None and not pod.terminating and not pod.gated)
+
+    @cached_property
+    def capacity(self) -> Amounts:
+        """The sum of what all nodes can hold."""
+        return total(node.allocatable for node in self.nodes)
+
+    def free(self, node: Node, without: Iterable[Pod] = ()) -> Amounts:
+        """What is free on a node once ``without`` are gone; pods on their way out still hold theirs."""
+        gone = {pod.uid for pod in without}
+        held = total(pod.requests for pod in self.pods_by_node[node.name] if pod.uid not in gone)
+        return subtract(node.allocatable, held)
+
+    def usage(self, tree: QueueTree) -> dict[str, Amounts]:
+        """Queue path -> what its bound pods hold, those on their way out included, rolled up."""
+        return tree.roll_up(_by_leaf(tree, (pod for pod in self.pods if pod.node is not None)))
+
+
+class ClusterState:
+    """A cluster's objects, kept by deltas; ``snapshot`` freezes them. Not safe for threads: its owner locks."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.pods: dict[str, Pod] = {}
+        """By uid."""
+        self.classes: dict[str, PriorityClass] = {}
+        self.budgets: dict[tuple[str, str], DisruptionBudget] = {}
+
+    def snapshot(
+        self,
+        tree: QueueTree,
+        *,
+        now_ms: int,
+        protection: Protection | None = None,
+        reservations: Iterable[Reservation] = (),
+    ) -> Snapshot:
+        """Freeze: every pod with its queue, application, originator mark and, given a protection, its shield."""
+        running = [pod for pod in self.pods.values() if not pod.finished]
+        placed = [_placed(pod, tree, self.classes.get(pod.priority_class)) for pod in running]
+        first = _originators(placed)
+        pods = [msgspec.structs.replace(pod, originator=True) if pod.uid in first else pod for pod in placed]
+        if protection is not None:
+            pods = [msgspec.structs.replace(pod, shield=_shield(pod, tree, protection)) for pod in pods]
+        return Snapshot(
+            now_ms=now_ms,
+            nodes=tuple(sorted(self.nodes.values(), key=lambda node: node.name)),
+            pods=tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name, pod.uid))),
+            budgets=tuple(budget for _, budget in sorted(self.budgets.items())),
+            reservations=tuple(sorted(reservations, key=lambda held: held.ask_uid)),
+        )
+
+
+def queue_of(pod: Pod, tree: QueueTree) -> str | None:
+    """The leaf a pod runs in: its queue label, else the leaf that claims its namespace, else none."""
+    if pod.queue_label:
+        path = pod.queue_label if pod.queue_label.startswith(f"{tree.root}.") else f"{tree.root}.{pod.queue_label}"
+        if path in tree and tree.is_leaf(path):
+            return path
+    return tree.leaf_by_namespace.get(pod.namespace)
+
+
+def _by_leaf(tree: QueueTree, pods: Iterable[Pod]) -> Mapping[str, Amounts]:
+    by_leaf: dict[str, list[Amounts]] = {}
+    for pod in pods:
+        if pod.queue is not None and pod.queue in tree:
+            by_leaf.setdefault(pod.queue, []).append(pod.requests)
+    return {leaf: total(requests) for leaf, requests in by_leaf.items()}
+
+
+def _placed(pod: Pod, tree: QueueTree, priority_class: PriorityClass | None) -> Pod:
+    return msgspec.structs.replace(
+        pod,
+        queue=queue_of(pod, tree),
+        application=pod.application_label or pod.controller or pod.name,
+        opted_out=priority_class is not None and priority_class.opted_out,
+        never_preempts=pod.never_preempts and not (priority_class is not None and priority_class.may_preempt),
+    )
+
+
+def _originators(pods: Iterable[Pod]) -> set[str]:
+    """The uids of each application's first pod: the oldest, ties by name."""
+    first: dict[tuple[str, str], Pod] = {}
+    for pod in pods:
+        key = (pod.namespace, pod.application)
+        if key not in first or (pod.created_ms, pod.name) < (first[key].created_ms, first[key].name):
+            first[key] = pod
+    return {pod.uid for pod in first.values()}
+
+
+def _shield(pod: Pod, tree: QueueTree, protection: Protection) -> Shield:
+    if pod.mirror:
+        return Shield.MIRROR
+    if pod.daemonset:
+        return Shield.DAEMONSET
+    if pod.priority >= SYSTEM_PRIORITY:
+        return Shield.SYSTEM_PRIORITY
+    if pod.namespace in protection.namespaces:
+        return Shield.NAMESPACE
+    if pod.queue is None:
+        return Shield.NO_QUEUE
+    if not pod.controller and not tree[pod.queue].evict_uncontrolled:
+        return Shield.NO_CONTROLLER
+    return Shield.NONE
