@@ -1,0 +1,122 @@
+"""What happens to an object between the request and the store: defaults, validation, priority, quota."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from engine.simulator import defaults, definitions, pods, quota
+from engine.simulator.status import Cause, cause, forbidden, invalid, not_found
+
+if TYPE_CHECKING:
+    from engine.simulator.kinds import Kind
+    from engine.simulator.objects import Object
+    from engine.simulator.store import Store
+
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LABEL_RULE = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
+    "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+)
+_SUBDOMAIN_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
+    "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
+
+
+def admit(store: Store, kind: Kind, obj: Object) -> None:
+    """Default and check a new object in place. Raises ApiError 403, 404 and 422."""
+    _check_name(kind, obj)
+    _check_namespace(store, kind, obj)
+    defaults.apply(kind, obj)
+    if kind.key == "pods":
+        pods.admit(store, kind, obj)
+        quota.charge(store, kind, obj)
+    elif kind.key == "priorityclasses.scheduling.k8s.io":
+        _check_priority_class(store, kind, obj)
+    elif kind.key == definitions.KEY:
+        _check_definition(kind, obj)
+        definitions.establish(store, obj)
+
+
+def admit_update(kind: Kind, old: Object, new: Object, subresource: str | None) -> None:
+    """Default and check the new state of an object in place. Raises ApiError 403 and 422."""
+    defaults.apply(kind, new)
+    if kind.key == "pods" and subresource is None:
+        pods.check_update(kind, old, new)
+    elif kind.key == "priorityclasses.scheduling.k8s.io":
+        changed = [field for field in ("value", "preemptionPolicy") if old.get(field) != new.get(field)]
+        _refuse(kind, new, [cause("FieldValueForbidden", "Forbidden: may not be changed in an update.", field)
+                            for field in changed])  # fmt: skip
+    elif kind.key == "replicasets.apps" and old["spec"]["selector"] != new["spec"].get("selector"):
+        message = "Invalid value: field is immutable"
+        _refuse(kind, new, [cause("FieldValueInvalid", message, "spec.selector")])
+
+
+def _refuse(kind: Kind, obj: Object, causes: list[Cause]) -> None:
+    if causes:
+        raise invalid(kind, obj["metadata"].get("name", ""), causes)
+
+
+def _check_name(kind: Kind, obj: Object) -> None:
+    name = obj["metadata"].get("name")
+    if not name:
+        raise invalid(
+            kind, "", [cause("FieldValueRequired", "Required value: name or generateName is required", "metadata.name")]
+        )
+    label = kind.key == "namespaces"
+    if len(name) > (63 if label else 253):
+        rule = f"must be no more than {63 if label else 253} characters"
+    elif (_LABEL if label else _SUBDOMAIN).fullmatch(name):
+        return
+    else:
+        rule = _LABEL_RULE if label else _SUBDOMAIN_RULE
+    _refuse(kind, obj, [cause("FieldValueInvalid", f'Invalid value: "{name}": {rule}', "metadata.name")])
+
+
+def _check_namespace(store: Store, kind: Kind, obj: Object) -> None:
+    if not kind.namespaced:
+        return
+    name = obj["metadata"]["namespace"]
+    space = store.find("namespaces", None, name)
+    if space is None:
+        raise not_found(store.kinds["namespaces"], name)
+    if "deletionTimestamp" in space["metadata"]:
+        why = f"unable to create new content in namespace {name} because it is being terminated"
+        raise forbidden(kind, obj["metadata"]["name"], why)
+
+
+def _check_priority_class(store: Store, kind: Kind, obj: Object) -> None:
+    name, value = obj["metadata"]["name"], obj.get("value")
+    if value is None:
+        obj["value"] = value = 0
+    if name.startswith("system-"):
+        if name not in pods.SYSTEM_PRIORITIES:
+            message = "Forbidden: priority class names with 'system-' prefix are reserved for system use only"
+            _refuse(kind, obj, [cause("FieldValueForbidden", message, "metadata.name")])
+    elif value > pods.HIGHEST_USER_PRIORITY:
+        message = f"Forbidden: maximum allowed value of a user defined priority is {pods.HIGHEST_USER_PRIORITY}"
+        _refuse(kind, obj, [cause("FieldValueForbidden", message, "value")])
+    if obj.get("globalDefault"):
+        for other in store.list(kind.key):
+            if other.get("globalDefault") and other["metadata"]["name"] != name:
+                holder = other["metadata"]["name"]
+                why = f"PriorityClass {holder} is already marked as default. Only one default can exist"
+                raise forbidden(kind, name, why)
+
+
+def _check_definition(kind: Kind, obj: Object) -> None:
+    spec = obj.get("spec") or {}
+    causes = [
+        cause("FieldValueRequired", "Required value", f"spec.{field}")
+        for field in ("group", "names", "scope", "versions")
+        if not spec.get(field)
+    ]
+    _refuse(kind, obj, causes)
+    wanted = f"{spec['names'].get('plural', '')}.{spec['group']}"
+    if obj["metadata"]["name"] != wanted:
+        message = f'Invalid value: "{obj["metadata"]["name"]}": must be spec.names.plural+"."+spec.group'
+        _refuse(kind, obj, [cause("FieldValueInvalid", message, "metadata.name")])

@@ -1,0 +1,135 @@
+"""Which resources the API serves, and how they are called."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One resource in one group and version.
+
+    `fields` are the field selectors beside metadata.name and metadata.namespace. `generation` says whether
+    metadata.generation counts changes of the specification. `stored_as` is the key of the resource whose objects this
+    one shows, when that is another one.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    singular: str = ""
+    namespaced: bool = True
+    short_names: tuple[str, ...] = ()
+    subresources: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    generation: bool = False
+    custom: bool = False
+    stored_as: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name that the store knows it by: "plural" in the core group, otherwise "plural.group"."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def storage(self) -> str:
+        """The key under which its objects are stored."""
+        return self.stored_as or self.key
+
+    @property
+    def api_version(self) -> str:
+        """What its objects carry as apiVersion."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def has_status(self) -> bool:
+        """Whether the status is written through a subresource of its own."""
+        return "status" in self.subresources
+
+
+_EVENT_FIELDS = (
+    "involvedObject.kind",
+    "involvedObject.namespace",
+    "involvedObject.name",
+    "involvedObject.uid",
+    "involvedObject.apiVersion",
+    "involvedObject.resourceVersion",
+    "involvedObject.fieldPath",
+    "reason",
+    "reportingComponent",
+    "source",
+    "type",
+)
+_POD_FIELDS = (
+    "spec.nodeName",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "spec.serviceAccountName",
+    "spec.hostNetwork",
+    "status.phase",
+    "status.podIP",
+    "status.nominatedNodeName",
+)
+
+BUILT_IN = (
+    Kind("", "v1", "Namespace", "namespaces", "namespace", False, ("ns",), ("status", "finalize"), (),
+         ("status.phase", "name")),
+    Kind("", "v1", "Node", "nodes", "node", False, ("no",), ("status",), (), ("spec.unschedulable",)),
+    Kind("", "v1", "Pod", "pods", "pod", True, ("po",), ("binding", "eviction", "log", "status"), ("all",),
+         _POD_FIELDS, True),
+    Kind("", "v1", "Event", "events", "event", True, ("ev",), (), (), _EVENT_FIELDS),
+    Kind("", "v1", "ResourceQuota", "resourcequotas", "resourcequota", True, ("quota",), ("status",)),
+    Kind("", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount", True, ("sa",)),
+    Kind("", "v1", "ConfigMap", "configmaps", "configmap", True, ("cm",)),
+    Kind("", "v1", "Secret", "secrets", "secret", True, (), (), (), ("type",)),
+    Kind("apps", "v1", "ReplicaSet", "replicasets", "replicaset", True, ("rs",), ("scale", "status"), ("all",),
+         ("status.replicas",), True),
+    Kind("batch", "v1", "Job", "jobs", "job", True, (), ("status",), ("all",), ("status.successful",), True),
+    Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", True, ("pdb",),
+         ("status",), (), (), True),
+    Kind("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", "priorityclass", False, ("pc",), (), (), (),
+         True),
+    Kind("coordination.k8s.io", "v1", "Lease", "leases", "lease"),
+    Kind("events.k8s.io", "v1", "Event", "events", "event", True, ("ev",), (), (),
+         ("reason", "type", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid",
+          "reportingController"), stored_as="events"),
+    Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions",
+         "customresourcedefinition", False, ("crd", "crds"), ("status",), ("api-extensions",), (), True),
+)  # fmt: skip
+
+
+class Registry:
+    """The kinds that are served now; custom ones come and go with their definitions."""
+
+    def __init__(self) -> None:
+        self._by_path: dict[tuple[str, str, str], Kind] = {}
+        self._by_key: dict[str, Kind] = {}
+        for kind in BUILT_IN:
+            self.add(kind)
+
+    def __getitem__(self, key: str) -> Kind:
+        """Return the kind of a key; of several versions the first that was added. Raises KeyError."""
+        return self._by_key[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._by_key
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(self._by_path.values())
+
+    def add(self, kind: Kind) -> None:
+        """Serve a kind from now on."""
+        self._by_path[kind.group, kind.version, kind.plural] = kind
+        self._by_key.setdefault(kind.key, kind)
+
+    def discard(self, key: str) -> None:
+        """Stop serving every version of a key."""
+        self._by_path = {path: kind for path, kind in self._by_path.items() if kind.key != key}
+        self._by_key.pop(key, None)
+
+    def find(self, group: str, version: str, plural: str) -> Kind | None:
+        """Return what is served there, if anything."""
+        return self._by_path.get((group, version, plural))

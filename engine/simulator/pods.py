@@ -1,0 +1,130 @@
+"""Admission of pods: priority, tolerations, quality of service, and what may change later."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from engine.resources import parse_quantity
+from engine.simulator.objects import Object, clone
+from engine.simulator.status import cause, forbidden, invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engine.simulator.kinds import Kind
+    from engine.simulator.store import Store
+
+HIGHEST_USER_PRIORITY = 1_000_000_000
+SYSTEM_PRIORITIES = ("system-cluster-critical", "system-node-critical")
+PRIORITY_CLASSES = "priorityclasses.scheduling.k8s.io"
+NODE_TROUBLE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+IMMUTABLE = (
+    "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"
+    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing "
+    "tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+)
+ADDITIONS_ONLY = "Forbidden: existing toleration can not be modified except its tolerationSeconds"
+
+
+def admit(store: Store, kind: Kind, pod: Object) -> None:
+    """Check a new pod and fill in what admission decides, in place. Raises ApiError 403 and 422."""
+    spec = pod["spec"]
+    causes = [] if spec.get("containers") else [cause("FieldValueRequired", "Required value", "spec.containers")]
+    causes += [
+        cause("FieldValueRequired", "Required value", f"spec.containers[{index}].{field}")
+        for index, container in enumerate(spec.get("containers") or ())
+        for field in ("name", "image")
+        if not container.get(field)
+    ]
+    if causes:
+        raise invalid(kind, pod["metadata"]["name"], causes)
+    _resolve_priority(store, kind, pod)
+    _add_default_tolerations(spec)
+    pod["status"].setdefault("qosClass", quality_of_service(spec))
+
+
+def _resolve_priority(store: Store, kind: Kind, pod: Object) -> None:
+    spec = pod["spec"]
+    name = spec.get("priorityClassName")
+    if name:
+        found = store.find(PRIORITY_CLASSES, None, name)
+        if found is None:
+            raise forbidden(kind, pod["metadata"]["name"], f"no PriorityClass with name {name} was found")
+    else:
+        found = next((item for item in store.list(PRIORITY_CLASSES) if item.get("globalDefault")), None)
+    value = found["value"] if found else 0
+    if spec.get("priority") not in (None, value):
+        why = (
+            f"the integer value of priority ({spec['priority']}) must not be provided in pod spec; priority admission "
+            f"controller computed {value} from the given PriorityClass name"
+        )
+        raise forbidden(kind, pod["metadata"]["name"], why)
+    spec["priority"] = value
+    spec["preemptionPolicy"] = found["preemptionPolicy"] if found else "PreemptLowerPriority"
+    if found:
+        spec["priorityClassName"] = found["metadata"]["name"]
+
+
+def _add_default_tolerations(spec: Object) -> None:
+    tolerations = spec.setdefault("tolerations", [])
+    for key in NODE_TROUBLE:
+        covered = (item.get("key") in (key, None, "") and item.get("effect") in ("NoExecute", None, "")
+                   for item in tolerations)  # fmt: skip
+        if not any(covered):
+            tolerations.append({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300})
+
+
+def quality_of_service(spec: Mapping[str, Any]) -> str:
+    """Return a pod's class of service: Guaranteed, Burstable or BestEffort."""
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    amounts = [_compute(container.get("resources") or {}) for container in containers]
+    if not any(requests or limits for requests, limits in amounts):
+        return "BestEffort"
+    if all(set(limits) == {"cpu", "memory"} and requests == limits for requests, limits in amounts):
+        return "Guaranteed"
+    return "Burstable"
+
+
+def _compute(resources: Mapping[str, Any]) -> tuple[Object, Object]:
+    requests, limits = (
+        {name: parse_quantity(amount) for name, amount in (resources.get(part) or {}).items()
+         if name in ("cpu", "memory") and parse_quantity(amount)}
+        for part in ("requests", "limits")
+    )  # fmt: skip
+    return requests, limits
+
+
+def check_update(kind: Kind, old: Object, new: Object) -> None:
+    """Raise ApiError 422 when an update changes what is fixed for a pod's life."""
+    before, after = old["spec"], new.get("spec") or {}
+    name = old["metadata"]["name"]
+    if not _only_additions(before.get("tolerations") or [], after.get("tolerations") or []):
+        raise invalid(kind, name, [cause("FieldValueForbidden", ADDITIONS_ONLY, "spec.tolerations")])
+    if _fixed(before, before) != _fixed(after, before):
+        raise invalid(kind, name, [cause("FieldValueForbidden", IMMUTABLE, "spec")])
+
+
+def _only_additions(before: list[Object], after: list[Object]) -> bool:
+    kept = {_toleration(item) for item in after}
+    return all(_toleration(item) in kept for item in before)
+
+
+def _toleration(toleration: Object) -> str:
+    same = {field: value for field, value in toleration.items() if field != "tolerationSeconds" and value}
+    return json.dumps({"operator": "Equal", **same}, sort_keys=True)
+
+
+def _fixed(spec: Object, old: Object) -> Object:
+    """Return what may not change: gates may only go, and selectors may only narrow while there are any."""
+    free = {"activeDeadlineSeconds", "tolerations", "schedulingGates"}
+    if old.get("terminationGracePeriodSeconds", 0) < 0 and spec.get("terminationGracePeriodSeconds") == 1:
+        free.add("terminationGracePeriodSeconds")
+    if old.get("schedulingGates"):
+        free |= {"nodeSelector", "affinity"}
+    fixed: Object = {field: value for field, value in clone(spec).items() if field not in free}
+    for container in (*(fixed.get("containers") or ()), *(fixed.get("initContainers") or ())):
+        container.pop("image", None)
+        # The pull policy is defaulted from the image on creation only; a client that leaves it out changes nothing.
+        container.pop("imagePullPolicy", None)
+    return fixed
