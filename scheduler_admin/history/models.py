@@ -1,0 +1,237 @@
+"""Passes, decisions with their victims and what became of them, and usage over time."""
+
+from typing import Self
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.models import Revision
+
+
+class PassQuerySet(RestrictedQuerySet["Pass"]):
+    """Passes; a tenant sees none."""
+
+
+class Pass(models.Model):
+    """One run of the engine over one cluster that did or failed something; quiet ones only move ClusterStatus."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="passes")
+    revision = models.ForeignKey(Revision, null=True, on_delete=models.SET_NULL, related_name="+")
+    at = models.DateTimeField(db_index=True)
+    took_us = models.PositiveIntegerField()
+    asks = models.PositiveIntegerField(default=0)
+    decided = models.PositiveIntegerField(default=0, help_text=_("Decisions to preempt."))
+    refused = models.PositiveIntegerField(default=0, help_text=_("Decisions that broke a law."))
+    dropped = models.PositiveIntegerField(default=0, help_text=_("Decisions that an interlock held back."))
+    evictions = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+
+    objects = PassQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.at:%Y-%m-%d %H:%M:%S}"
+
+
+class DecisionQuerySet(RestrictedQuerySet["Decision"]):
+    """Decisions; tenants see those whose ask or a victim is in a namespace of theirs."""
+
+    def within(self, scope: Scope) -> Self:
+        own = Victim.objects.within(scope).values("decision")
+        return self.filter(models.Q(ask_namespace__in=scope.namespaces) | models.Q(pk__in=own))
+
+    def preemptions(self) -> Self:
+        """Those that evict, or would have."""
+        return self.filter(outcome="preempt")
+
+    def open(self) -> Self:
+        """Those that are being carried out."""
+        return self.filter(state__in=[Decision.State.INTENDED, Decision.State.EVICTING, Decision.State.WAITING])
+
+
+class Decision(models.Model):
+    """One ask, what was decided, and what really happened. Amounts as in engine.resources."""
+
+    class State(models.TextChoices):
+        NOTED = "noted", _("noted")
+        """Nothing to carry out: no preemption, or the mode only shows it."""
+        HELD = "held", _("held back")
+        """An interlock holds it back; considered again by the next pass."""
+        INTENDED = "intended", _("intended")
+        EVICTING = "evicting", _("evicting")
+        WAITING = "waiting", _("waiting")
+        """All victims are told to go; waiting for the ask to be bound."""
+        CLOSED = "closed", _("closed")
+
+    class Ending(models.TextChoices):
+        BOUND = "bound", _("bound")
+        BOUND_ELSEWHERE = "bound-elsewhere", _("bound elsewhere")
+        TAKEN = "taken", _("room taken")
+        EXPIRED = "expired", _("expired")
+        GONE = "gone", _("ask went away")
+        BLOCKED = "blocked", _("blocked")
+        REFUSED = "refused", _("refused")
+
+    class Source(models.TextChoices):
+        ENGINE = "engine", _("engine")
+        KUBE_SCHEDULER = "kube-scheduler", "kube-scheduler"
+        KUEUE = "kueue", "Kueue"
+        YUNIKORN = "yunikorn", "YuniKorn"
+        API_EVICTION = "api-eviction", _("API eviction")
+        KUBELET = "kubelet", "kubelet"
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="decisions")
+    revision = models.ForeignKey(Revision, null=True, on_delete=models.SET_NULL, related_name="+")
+    source = models.CharField(max_length=20, choices=Source, default=Source.ENGINE)
+    mode = models.CharField(max_length=10, choices=Cluster.Mode, default=Cluster.Mode.OBSERVE)
+    policy = models.CharField(max_length=20)
+    dialect = models.CharField(max_length=20, blank=True)
+    ask_uid = models.CharField(max_length=64, db_index=True)
+    ask_namespace = models.CharField(max_length=63)
+    ask_name = models.CharField(max_length=253)
+    ask_queue = models.CharField(max_length=500, blank=True)
+    ask_application = models.CharField(max_length=300, blank=True)
+    ask_priority = models.IntegerField(default=0)
+    ask_priority_class = models.CharField(max_length=253, blank=True)
+    ask_requests = models.JSONField(default=dict)
+    ask_since = models.DateTimeField(null=True, help_text=_("Since when the scheduler finds no room for it."))
+    outcome = models.CharField(max_length=20)
+    reason = models.CharField(max_length=40)
+    detail = models.CharField(max_length=500, blank=True)
+    node = models.CharField(max_length=253, blank=True)
+    document = models.TextField(help_text=_("The engine's Decision in canonical JSON, with its trace."))
+    laws = models.JSONField(default=list, help_text=_("The audit: engine.laws.LawCheck, one per law."))
+    state = models.CharField(max_length=10, choices=State, default=State.NOTED)
+    ending = models.CharField(max_length=20, choices=Ending, blank=True)
+    hold = models.CharField(max_length=40, blank=True, help_text=_("The interlock that holds it back."))
+    first_seen = models.DateTimeField()
+    last_seen = models.DateTimeField()
+    count = models.PositiveIntegerField(default=1, help_text=_("How often considered with this outcome."))
+    took_us = models.PositiveIntegerField(default=0)
+    deadline = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = DecisionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-first_seen", "-pk"]
+        indexes = [
+            models.Index(fields=["cluster", "outcome", "-first_seen"], name="decision_history"),
+            models.Index(fields=["cluster", "state"], name="decision_state"),
+            models.Index(fields=["ask_namespace", "ask_name"], name="decision_ask"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pk} {self.ask_namespace}/{self.ask_name}"
+
+
+class VictimQuerySet(RestrictedQuerySet["Victim"]):
+    """Victims; tenants see those in namespaces of theirs."""
+
+    def within(self, scope: Scope) -> Self:
+        return self.filter(namespace__in=scope.namespaces)
+
+
+class Victim(models.Model):
+    """A pod that a decision evicts, or would have."""
+
+    class State(models.TextChoices):
+        CHOSEN = "chosen", _("chosen")
+        HELD = "held", _("held back by a disruption budget")
+        EVICTED = "evicted", _("evicted")
+        GONE = "gone", _("gone")
+        SPARED = "spared", _("spared")
+
+    decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="victims")
+    position = models.PositiveSmallIntegerField()
+    uid = models.CharField(max_length=64, db_index=True)
+    namespace = models.CharField(max_length=63)
+    name = models.CharField(max_length=253)
+    queue = models.CharField(max_length=500, db_index=True)
+    application = models.CharField(max_length=300, blank=True)
+    priority = models.IntegerField(default=0)
+    requests = models.JSONField(default=dict)
+    node = models.CharField(max_length=253)
+    started_at = models.DateTimeField(null=True)
+    reason = models.CharField(max_length=40)
+    state = models.CharField(max_length=10, choices=State, default=State.CHOSEN)
+    attempts = models.PositiveIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True)
+    evicted_at = models.DateTimeField(null=True)
+    gone_at = models.DateTimeField(null=True)
+
+    objects = VictimQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["decision", "position"]
+        constraints = [models.UniqueConstraint(fields=["decision", "uid"], name="victim_once")]
+        indexes = [models.Index(fields=["namespace", "name"], name="victim_pod")]
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+class StepQuerySet(RestrictedQuerySet["Step"]):
+    """Steps; they name pods of several tenants, so a tenant sees none directly."""
+
+
+class Step(models.Model):
+    """What really happened to a decision, in order."""
+
+    class Kind(models.TextChoices):
+        SEEN = "seen", _("seen")
+        DECIDED = "decided", _("decided")
+        HELD = "held", _("held back")
+        RESERVED = "reserved", _("node reserved")
+        EVICTED = "evicted", _("eviction accepted")
+        REFUSED = "refused", _("eviction refused")
+        EXITED = "exited", _("victim exited")
+        RELEASED = "released", _("node released")
+        CLOSED = "closed", _("closed")
+
+    decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="steps")
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=10, choices=Kind)
+    pod = models.CharField(max_length=320, blank=True, help_text=_("namespace/name, where it is about one pod."))
+    note = models.CharField(max_length=300, blank=True)
+
+    objects = StepQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["at", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pod}"
+
+
+class UsageQuerySet(RestrictedQuerySet["Usage"]):
+    """Usage; tenants see that of their subtrees."""
+
+    def within(self, scope: Scope) -> Self:
+        return self.filter(scope.paths("queue"))
+
+
+class Usage(models.Model):
+    """An hour of one queue: samples as parallel arrays, appended to as they come."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="usage")
+    queue = models.CharField(max_length=500)
+    hour = models.DateTimeField()
+    seconds = models.JSONField(default=list, help_text=_("Seconds since the hour, ascending."))
+    used = models.JSONField(default=dict, help_text=_("Resource -> amounts, one per sample."))
+    asks = models.JSONField(default=list, help_text=_("Asks waiting, one per sample."))
+    guaranteed = models.JSONField(default=dict)
+    max = models.JSONField(default=dict)
+
+    objects = UsageQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["hour"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "queue", "hour"], name="usage_hour")]
+
+    def __str__(self) -> str:
+        return f"{self.queue} {self.hour:%Y-%m-%d %H}h"

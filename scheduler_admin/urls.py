@@ -1,0 +1,13 @@
+"""Every address: pages at the root, the REST API under /api/v1."""
+
+from django.conf import settings
+from django.urls import include, path
+
+urlpatterns = [
+    path("api/v1/", include("scheduler_admin.api.urls")),
+    path("", include("scheduler_admin.web.urls")),
+]
+if settings.ADMIN_SITE:
+    from django.contrib import admin
+
+    urlpatterns.insert(0, path("admin/", admin.site.urls))

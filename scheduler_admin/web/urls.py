@@ -1,0 +1,6 @@
+"""Every page."""
+
+from django.urls import URLPattern, URLResolver
+
+app_name = "web"
+urlpatterns: list[URLPattern | URLResolver] = []
