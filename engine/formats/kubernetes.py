@@ -1,0 +1,207 @@
+"""Kubernetes objects -> the engine's types.
+
+``decode_*`` read one object given as plain dictionaries (JSON, or YAML loaded safely), ``*_from_bytes`` one given as
+JSON bytes, and ``cluster_state`` a whole pile of documents. Whatever is wrong with an object, the only error is
+DecodeError.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from engine.formats.kubernetes_convert import to_budget, to_node, to_pod, to_priority_class
+from engine.formats.kubernetes_wire import BudgetObject, NamedObject, NodeObject, PodObject, PriorityClassObject
+from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, PriorityClass
+
+__all__ = [
+    "DecodeError",
+    "budget_from_bytes",
+    "cluster_state",
+    "decode_budget",
+    "decode_node",
+    "decode_pod",
+    "decode_priority_class",
+    "node_from_bytes",
+    "pod_from_bytes",
+    "priority_class_from_bytes",
+    "to_budget",
+    "to_node",
+    "to_pod",
+    "to_priority_class",
+]
+
+Read = TypeVar("Read")
+Wired = TypeVar("Wired", PodObject, NodeObject, PriorityClassObject, BudgetObject)
+
+_SYSTEM_CLASSES = (
+    PriorityClass(name="system-cluster-critical", value=2_000_000_000),
+    PriorityClass(name="system-node-critical", value=2_000_001_000),
+)
+
+
+class DecodeError(ValueError):
+    """An object that can't be read: ``kind``, ``name`` (``namespace/name`` or empty) and a ``sentence`` for people."""
+
+    def __init__(self, kind: str, name: str, sentence: str) -> None:
+        super().__init__(f"{kind} {name or 'without a name'}: {sentence}")
+        self.kind = kind
+        self.name = name
+        self.sentence = sentence
+
+
+class _Reader(Generic[Wired, Read]):
+    """Reads one kind, from dictionaries or bytes, and turns whatever goes wrong into DecodeError."""
+
+    def __init__(self, kind: str, wire: type[Wired], convert: Callable[[Wired], Read]) -> None:
+        self.kind = kind
+        self._wire: type[Wired] = wire
+        self._convert: Callable[[Wired], Read] = convert
+        self._decoder: msgspec.json.Decoder[Wired] = msgspec.json.Decoder(wire)
+
+    def from_dict(self, obj: Any) -> Read:
+        try:
+            return self._convert(msgspec.convert(obj, self._wire))
+        except (ValueError, ArithmeticError, RecursionError) as error:
+            raise DecodeError(self.kind, _identity(obj), _sentence(error)) from error
+
+    def from_bytes(self, data: bytes | msgspec.Raw) -> Read:
+        try:
+            return self._convert(self._decoder.decode(data))
+        except (ValueError, ArithmeticError, RecursionError) as error:
+            raise DecodeError(self.kind, _identity_of_bytes(data), _sentence(error)) from error
+
+
+_pods = _Reader("Pod", PodObject, to_pod)
+_nodes = _Reader("Node", NodeObject, to_node)
+_classes = _Reader("PriorityClass", PriorityClassObject, to_priority_class)
+_budgets = _Reader("PodDisruptionBudget", BudgetObject, to_budget)
+
+
+def decode_pod(obj: Mapping[str, Any]) -> Pod:
+    """One Pod manifest, as plain dictionaries. Raises DecodeError."""
+    return _pods.from_dict(obj)
+
+
+def decode_node(obj: Mapping[str, Any]) -> Node:
+    """One Node manifest, as plain dictionaries. Raises DecodeError."""
+    return _nodes.from_dict(obj)
+
+
+def decode_priority_class(obj: Mapping[str, Any]) -> PriorityClass:
+    """One PriorityClass manifest, as plain dictionaries. Raises DecodeError."""
+    return _classes.from_dict(obj)
+
+
+def decode_budget(obj: Mapping[str, Any]) -> DisruptionBudget:
+    """One PodDisruptionBudget manifest, as plain dictionaries. Raises DecodeError."""
+    return _budgets.from_dict(obj)
+
+
+def pod_from_bytes(data: bytes | msgspec.Raw) -> Pod:
+    """One Pod in JSON. Raises DecodeError."""
+    return _pods.from_bytes(data)
+
+
+def node_from_bytes(data: bytes | msgspec.Raw) -> Node:
+    """One Node in JSON. Raises DecodeError."""
+    return _nodes.from_bytes(data)
+
+
+def priority_class_from_bytes(data: bytes | msgspec.Raw) -> PriorityClass:
+    """One PriorityClass in JSON. Raises DecodeError."""
+    return _classes.from_bytes(data)
+
+
+def budget_from_bytes(data: bytes | msgspec.Raw) -> DisruptionBudget:
+    """One PodDisruptionBudget in JSON. Raises DecodeError."""
+    return _budgets.from_bytes(data)
+
+
+def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> tuple[ClusterState, tuple[str, ...]]:
+    """The state that the manifests describe, and ``Kind namespace/name`` of each that is of no kind read here.
+
+    Lists (kind List, PodList ...) are taken apart, empty documents (None) passed over. A pod without a priority gets
+    that of its PriorityClass, or of the default one, as on admission. Raises DecodeError for a Node, Pod, PriorityClass or PodDisruptionBudget that can't be
+    read.
+    """
+    state, ignored = ClusterState(), []
+    classes = {one.name: one for one in _SYSTEM_CLASSES}
+    pods: list[tuple[Pod, bool]] = []
+    default: PriorityClass | None = None
+    for obj in _taken_apart(objects):
+        match obj.get("kind"):
+            case "Pod":
+                pods.append((decode_pod(obj), _has_priority(obj)))
+            case "Node":
+                node = decode_node(obj)
+                state.nodes[node.name] = node
+            case "PriorityClass":
+                priority_class = decode_priority_class(obj)
+                state.classes[priority_class.name] = priority_class
+                default = priority_class if obj.get("globalDefault") is True else default
+            case "PodDisruptionBudget":
+                budget = decode_budget(obj)
+                state.budgets[budget.namespace, budget.name] = budget
+            case _:
+                ignored.append(_described(obj))
+    classes |= state.classes
+    for pod, complete in pods:
+        state.pods[pod.uid] = pod if complete else _admitted(pod, classes, default)
+    return state, tuple(ignored)
+
+
+def _taken_apart(objects: Iterable[Mapping[str, Any] | None]) -> Iterator[Mapping[str, Any]]:
+    for obj in objects:
+        if obj is None:
+            continue
+        if not isinstance(obj, Mapping):
+            raise DecodeError("document", "", f"it is a {type(obj).__name__}, not an object")
+        kind, items = obj.get("kind"), obj.get("items")
+        if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
+            named = {"kind": kind.removesuffix("List")} if kind != "List" else {}
+            yield from _taken_apart({**named, **item} if isinstance(item, Mapping) else item for item in items)
+        else:
+            yield obj
+
+
+def _has_priority(obj: Mapping[str, Any]) -> bool:
+    return (obj.get("spec") or {}).get("priority") is not None
+
+
+def _admitted(pod: Pod, classes: Mapping[str, PriorityClass], default: PriorityClass | None) -> Pod:
+    found = classes.get(pod.priority_class) if pod.priority_class else default
+    if found is None:
+        return pod
+    return msgspec.structs.replace(
+        pod,
+        priority=found.value,
+        priority_class=found.name,
+        never_preempts=pod.never_preempts or found.never_preempts,
+    )
+
+
+def _described(obj: Mapping[str, Any]) -> str:
+    meta = obj.get("metadata")
+    meta = meta if isinstance(meta, Mapping) else {}
+    name = "/".join(str(part) for part in (meta.get("namespace"), meta.get("name")) if part)
+    return f"{obj.get('kind') or 'object without a kind'} {name}".strip()
+
+
+def _sentence(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def _identity(obj: Any) -> str:
+    meta = obj.get("metadata") if isinstance(obj, Mapping) else None
+    if not isinstance(meta, Mapping):
+        return ""
+    return "/".join(part for part in (meta.get("namespace"), meta.get("name")) if part and isinstance(part, str))
+
+
+def _identity_of_bytes(data: bytes | msgspec.Raw) -> str:
+    try:
+        meta = msgspec.json.decode(data, type=NamedObject).metadata
+    except (ValueError, RecursionError):
+        return ""
+    return "/".join(part for part in (meta.namespace, meta.name) if part)

@@ -1,0 +1,223 @@
+"""What the engine reads of Kubernetes objects, as they come over the wire.
+
+Only the fields that are read: msgspec skips the rest without building it. Every field may be missing or null, because
+documents written by people and objects stripped by tools leave out what the API server would fill in.
+"""
+
+from datetime import datetime
+
+import msgspec
+
+Quantities = dict[str, str | int | float]
+
+
+class Wire(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    """Base of all wire structs: camelCase on the wire, unknown fields ignored."""
+
+
+class OwnerReference(Wire, frozen=True):
+    kind: str | None = None
+    name: str | None = None
+    controller: bool | None = None
+
+
+class ObjectMeta(Wire, frozen=True):
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    creation_timestamp: datetime | None = None
+    deletion_timestamp: datetime | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: list[OwnerReference] | None = None
+
+
+class SelectorExpression(Wire, frozen=True):
+    key: str
+    operator: str
+    values: list[str] | None = None
+
+
+class Condition(Wire, frozen=True):
+    type: str | None = None
+    status: str | None = None
+    reason: str | None = None
+    last_transition_time: datetime | None = None
+
+
+class ResourceRequirements(Wire, frozen=True):
+    requests: Quantities | None = None
+    limits: Quantities | None = None
+
+
+class ContainerPort(Wire, frozen=True):
+    container_port: int | None = None
+    host_port: int | None = None
+    protocol: str | None = None
+    host_ip: str | None = msgspec.field(default=None, name="hostIP")
+
+
+class Container(Wire, frozen=True):
+    resources: ResourceRequirements | None = None
+    ports: list[ContainerPort] | None = None
+    restart_policy: str | None = None
+
+    @property
+    def sidecar(self) -> bool:
+        """Whether this init container keeps running beside the others."""
+        return self.restart_policy == "Always"
+
+
+class SelectorTerm(Wire, frozen=True):
+    match_expressions: list[SelectorExpression] | None = None
+    match_fields: list[SelectorExpression] | None = None
+
+
+class NodeSelector(Wire, frozen=True):
+    node_selector_terms: list[SelectorTerm] | None = None
+
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+class NodeAffinity(Wire, frozen=True):
+    required: NodeSelector | None = msgspec.field(default=None, name=_REQUIRED)
+
+
+class Presence(Wire, frozen=True):
+    """Something of which only its being there is read."""
+
+
+class PodAffinity(Wire, frozen=True):
+    required: list[Presence] | None = msgspec.field(default=None, name=_REQUIRED)
+
+
+class Affinity(Wire, frozen=True):
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class TolerationObject(Wire, frozen=True):
+    key: str | None = None
+    operator: str | None = None
+    value: str | None = None
+    effect: str | None = None
+
+
+class SpreadConstraint(Wire, frozen=True):
+    when_unsatisfiable: str | None = None
+
+
+class Volume(Wire, frozen=True):
+    persistent_volume_claim: Presence | None = None
+    ephemeral: Presence | None = None
+
+
+class PodSpec(Wire, frozen=True):
+    node_name: str | None = None
+    containers: list[Container] | None = None
+    init_containers: list[Container] | None = None
+    overhead: Quantities | None = None
+    resources: ResourceRequirements | None = None
+    priority: int | None = None
+    priority_class_name: str | None = None
+    preemption_policy: str | None = None
+    scheduler_name: str | None = None
+    scheduling_gates: list[Presence] | None = None
+    termination_grace_period_seconds: int | None = None
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    tolerations: list[TolerationObject] | None = None
+    topology_spread_constraints: list[SpreadConstraint] | None = None
+    volumes: list[Volume] | None = None
+    resource_claims: list[Presence] | None = None
+    host_network: bool | None = None
+
+
+class PodStatus(Wire, frozen=True):
+    phase: str | None = None
+    start_time: datetime | None = None
+    conditions: list[Condition] | None = None
+    nominated_node_name: str | None = None
+
+
+class PodObject(Wire, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec | None = None
+    status: PodStatus | None = None
+
+
+class TaintObject(Wire, frozen=True):
+    key: str
+    value: str | None = None
+    effect: str | None = None
+
+
+class NodeSpec(Wire, frozen=True):
+    unschedulable: bool | None = None
+    taints: list[TaintObject] | None = None
+
+
+class NodeStatus(Wire, frozen=True):
+    allocatable: Quantities | None = None
+    capacity: Quantities | None = None
+    conditions: list[Condition] | None = None
+
+
+class NodeObject(Wire, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: NodeSpec | None = None
+    status: NodeStatus | None = None
+
+
+class PriorityClassObject(Wire, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    value: int | None = None
+    preemption_policy: str | None = None
+    global_default: bool | None = None
+
+
+class LabelSelector(Wire, frozen=True):
+    match_labels: dict[str, str] | None = None
+    match_expressions: list[SelectorExpression] | None = None
+
+
+class BudgetSpec(Wire, frozen=True):
+    selector: LabelSelector | None = None
+
+
+class BudgetStatus(Wire, frozen=True):
+    disruptions_allowed: int | None = None
+
+
+class BudgetObject(Wire, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: BudgetSpec | None = None
+    status: BudgetStatus | None = None
+
+
+class ListMeta(Wire, frozen=True):
+    resource_version: str | None = None
+    continue_: str | None = msgspec.field(default=None, name="continue")
+
+
+class ListPage(Wire, frozen=True):
+    """One page of a list; its items stay undecoded, so that one odd object does not spoil the page."""
+
+    metadata: ListMeta = ListMeta()
+    items: list[msgspec.Raw] | None = None
+
+
+class WatchEvent(Wire, frozen=True):
+    """One line of a watch: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, with its object undecoded."""
+
+    type: str
+    object: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class NamedObject(Wire, frozen=True):
+    """Any object, down to what identifies it; also a BOOKMARK, which carries nothing else."""
+
+    metadata: ObjectMeta = ObjectMeta()
