@@ -122,8 +122,8 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> tuple[ClusterS
     """The state that the manifests describe, and ``Kind namespace/name`` of each that is of no kind read here.
 
     Lists (kind List, PodList ...) are taken apart, empty documents (None) passed over. A pod without a priority gets
-    that of its PriorityClass, or of the default one, as on admission. Raises DecodeError for a Node, Pod, PriorityClass or PodDisruptionBudget that can't be
-    read.
+    that of its PriorityClass, or of the default one, as on admission. Raises DecodeError for a Node, Pod, PriorityClass
+    or PodDisruptionBudget that can't be read.
     """
     state, ignored = ClusterState(), []
     classes = {one.name: one for one in _SYSTEM_CLASSES}
