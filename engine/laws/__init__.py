@@ -1,0 +1,75 @@
+"""An independent audit: every law held against a decision, by its own arithmetic and no code shared with the policies."""
+
+from collections.abc import Iterable
+
+from engine.decision import Decision, Outcome
+from engine.laws import fence
+from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum
+from engine.laws.ledger import Case, Ledger
+from engine.queues import QueueTree
+from engine.snapshot import Pod, Snapshot
+
+__all__ = ["Comparison", "Law", "LawCheck", "Line", "Relation", "Sum", "audit", "audit_plan", "broken"]
+
+_BY_POLICY = {"fence": fence.ALL}
+
+
+def audit(
+    snapshot: Snapshot, tree: QueueTree, decision: Decision, *, last_resort: str = "daemonset"
+) -> tuple[LawCheck, ...]:
+    """Hold one decision against every law of its policy; a decision that preempts nothing has none to keep.
+
+    ``last_resort`` (daemonset, any, never) is the policy's parameter: for which asks a pod that opted out may go.
+    Raises LookupError for a policy without laws here.
+    """
+    return _judge(Ledger(snapshot, tree), decision, last_resort)
+
+
+def audit_plan(
+    snapshot: Snapshot, tree: QueueTree, decisions: Iterable[Decision], *, last_resort: str = "daemonset"
+) -> tuple[tuple[LawCheck, ...], ...]:
+    """Audit decisions in order, each on the state that the former left; those that break a law leave it as it was.
+
+    Raises LookupError for a policy without laws here.
+    """
+    ledger = Ledger(snapshot, tree)
+    results = []
+    for decision in decisions:
+        checks = _judge(ledger, decision, last_resort)
+        results.append(checks)
+        if decision.outcome is Outcome.PREEMPT and not broken(checks):
+            ledger.carry_out(decision)
+    return tuple(results)
+
+
+def broken(checks: Iterable[LawCheck]) -> tuple[LawCheck, ...]:
+    """The checks that do not hold."""
+    return tuple(check for check in checks if not check.holds)
+
+
+def _judge(ledger: Ledger, decision: Decision, last_resort: str) -> tuple[LawCheck, ...]:
+    if decision.policy not in _BY_POLICY:
+        raise LookupError(f"there are no laws of policy {decision.policy}")
+    if decision.outcome is not Outcome.PREEMPT:
+        return ()
+    case = Case(
+        ledger=ledger,
+        decision=decision,
+        ask=ledger.pods.get(decision.ask.uid) or _unknown(decision),
+        node=ledger.nodes.get(decision.node or ""),
+        victims=_known_victims(ledger, decision),
+        last_resort=last_resort,
+    )
+    return tuple(law(case) for law in _BY_POLICY[decision.policy])
+
+
+def _known_victims(ledger: Ledger, decision: Decision) -> tuple[Pod, ...]:
+    """The snapshot's own pods, each once: what the decision says of them is not believed."""
+    uids = dict.fromkeys(verdict.pod.uid for verdict in decision.victims)
+    return tuple(ledger.pods[uid] for uid in uids if uid in ledger.pods)
+
+
+def _unknown(decision: Decision) -> Pod:
+    """An ask that the snapshot does not hold: it is in no queue, so it may not preempt."""
+    facts = decision.ask
+    return Pod(uid=facts.uid, namespace=facts.namespace, name=facts.name, requests=facts.requests)

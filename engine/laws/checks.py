@@ -1,0 +1,151 @@
+"""What an audit says: plain data, serialisable, with the arithmetic that a page can show line by line."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Law(StrEnum):
+    """A rule that every decision is held against before it is carried out."""
+
+    MAY_PREEMPT = "may-preempt"
+    """The ask is pending, runs in a leaf, and nothing forbids it to preempt."""
+    ONE_NODE = "one-node"
+    """There are victims, and all are bound to the decision's node and not yet on their way out."""
+    FITS = "fits"
+    """With the victims gone the ask fits on the node."""
+    MINIMAL = "minimal"
+    """No victim could stay."""
+    MAX = "max"
+    """With the victims gone the ask fits under the max of its leaf and of every queue above."""
+    OPT_OUT = "opt-out"
+    """A pod that opted out goes only as the last resort."""
+    GUARANTEE = "guarantee"
+    """No queue is taken below its guarantee."""
+    APPLICATION = "application"
+    """Nothing is taken from the ask's own application or queue."""
+    ENTITLED = "entitled"
+    """The ask's queue is below its guarantee, and the victims lie outside of what claims it."""
+    ABOVE_GUARANTEE = "above-guarantee"
+    """Victims come from queues above their guarantee."""
+    PRIORITY = "priority"
+    """Victims have lower or equal priority."""
+    FENCE = "fence"
+    """Victims lie inside the ask's fence."""
+    DISABLED = "disabled"
+    """Nothing is taken where preemption is turned off."""
+    SHIELDED = "shielded"
+    """Protected pods and a DaemonSet's pods are never victims."""
+    PROGRESS = "progress"
+    """What queues lack of their guarantees gets less, so that preemption alone can't loop."""
+
+
+class Relation(StrEnum):
+    """How the two sides of a line are compared."""
+
+    AT_LEAST = ">="
+    ABOVE = ">"
+    BELOW = "<"
+    AT_MOST = "<="
+    EQUAL = "="
+    DIFFERS = "≠"
+    INSIDE = "inside"
+    """The left queue lies in the subtree of the right one, or is it."""
+    OUTSIDE = "outside"
+
+
+class Sum(msgspec.Struct, frozen=True, kw_only=True, tag="sum"):
+    """``start - minus... + plus = result``, compared with ``bound``; amounts in the resource's integer unit."""
+
+    subject: str
+    """A queue's path, a node's name, a pod's ``namespace/name``; empty: the whole tree."""
+    resource: str
+    start: int
+    minus: tuple[int, ...] = ()
+    plus: int = 0
+    relation: Relation
+    bound: int
+    result: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether the comparison is true."""
+        return _compare(self.result, self.relation, self.bound)
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True, tag="comparison"):
+    """Two things that are not amounts, compared: ``500 <= 1000``, ``root.a ≠ root.b``."""
+
+    subject: str
+    """The pod's ``namespace/name`` or the node's name that it is about."""
+    left: str
+    relation: Relation
+    right: str
+    holds: bool
+
+
+Line = Sum | Comparison
+
+
+class LawCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """One law held against one decision. Without lines there was nothing that could break it."""
+
+    law: Law
+    holds: bool
+    sums: tuple[Line, ...] = ()
+
+    @classmethod
+    def of(cls, law: Law, lines: list[Sum] | list[Comparison] | list[Line]) -> "LawCheck":
+        """A check that holds when all its lines do."""
+        return cls(law=law, holds=all(line.holds for line in lines), sums=tuple(lines))
+
+
+def amount(
+    subject: str,
+    resource: str,
+    start: int,
+    relation: Relation,
+    bound: int,
+    *,
+    minus: tuple[int, ...] = (),
+    plus: int = 0,
+) -> Sum:
+    """A line of arithmetic with its result worked out."""
+    return Sum(
+        subject=subject,
+        resource=resource,
+        start=start,
+        minus=minus,
+        plus=plus,
+        relation=relation,
+        bound=bound,
+        result=start - sum(minus) + plus,
+    )
+
+
+def same(subject: str, left: str, right: str) -> Comparison:
+    """A line that holds when both texts are equal."""
+    return Comparison(subject=subject, left=left, relation=Relation.EQUAL, right=right, holds=left == right)
+
+
+def differs(subject: str, left: str, right: str) -> Comparison:
+    """A line that holds when the texts are not equal."""
+    return Comparison(subject=subject, left=left, relation=Relation.DIFFERS, right=right, holds=left != right)
+
+
+def _compare(left: int, relation: Relation, right: int) -> bool:
+    match relation:
+        case Relation.AT_LEAST:
+            return left >= right
+        case Relation.ABOVE:
+            return left > right
+        case Relation.BELOW:
+            return left < right
+        case Relation.AT_MOST:
+            return left <= right
+        case Relation.EQUAL:
+            return left == right
+        case Relation.DIFFERS:
+            return left != right
+        case _:
+            raise ValueError(f"{relation} compares queues, not amounts")

@@ -1,0 +1,143 @@
+"""Who uses what, kept by the audit itself: added up once for a snapshot, then moved on decision by decision."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+import msgspec
+
+from engine.decision import Decision
+from engine.queues import QueueTree
+from engine.snapshot import Node, Pod, Reservation, Snapshot
+
+Book = dict[str, dict[str, int]]
+"""Queue path -> resource -> amount, rolled up."""
+
+
+class Ledger:
+    """The state that the next decision is held against.
+
+    Three books, from the rules of the policy `fence`: ``bound`` (pods with a node), ``leaving`` (those of them on their
+    way out) and ``reserved`` (room that open decisions keep for asks which are not bound yet).
+    """
+
+    def __init__(self, snapshot: Snapshot, tree: QueueTree) -> None:
+        self.tree = tree
+        self.pods = {pod.uid: pod for pod in snapshot.pods}
+        self.nodes = {node.name: node for node in snapshot.nodes}
+        self.on_node: dict[str, list[Pod]] = defaultdict(list)
+        self.leaving_uids: set[str] = set()
+        self.reservations: dict[str, Reservation] = {}
+        self._bound, self._leaving, self._reserved = _book(), _book(), _book()
+        for pod in snapshot.pods:
+            if pod.node is not None:
+                self._count_bound(pod)
+        for reservation in snapshot.reservations:
+            self._reserve(reservation)
+
+    def asker_side(self, queue: str, resource: str, ask: Pod) -> int:
+        """What the queue uses when its claim is judged: bound, and reserved for other asks."""
+        return self._bound[queue][resource] + self._reserved_for_others(queue, resource, ask)
+
+    def victim_side(self, queue: str, resource: str) -> int:
+        """What the queue uses when something is taken from it: bound, less what is on its way out."""
+        return self._bound[queue][resource] - self._leaving[queue][resource]
+
+    def settled(self, queue: str, resource: str, ask: Pod) -> int:
+        """What the queue will use once all open decisions have come about."""
+        return self.victim_side(queue, resource) + self._reserved_for_others(queue, resource, ask)
+
+    def reserved_by(self, node: str) -> list[Reservation]:
+        """The reservations that keep a node."""
+        return [held for held in self.reservations.values() if held.node == node]
+
+    def carry_out(self, decision: Decision) -> None:
+        """Move on: the victims are on their way out and the node is the ask's."""
+        for verdict in decision.victims:
+            pod = self.pods.get(verdict.pod.uid)
+            if pod is not None and pod.node is not None and pod.uid not in self.leaving_uids:
+                self._count_leaving(pod)
+        if decision.node is not None:
+            facts = decision.ask
+            held = Reservation(ask_uid=facts.uid, node=decision.node, queue=facts.queue, requests=facts.requests)
+            self._reserve(held)
+
+    def _count_bound(self, pod: Pod) -> None:
+        self.on_node[pod.node or ""].append(pod)
+        self._enter(self._bound, pod.queue, pod.requests)
+        if pod.terminating:
+            self._count_leaving(pod)
+
+    def _count_leaving(self, pod: Pod) -> None:
+        self.leaving_uids.add(pod.uid)
+        self._enter(self._leaving, pod.queue, pod.requests)
+
+    def _reserve(self, reservation: Reservation) -> None:
+        self.reservations[reservation.ask_uid] = reservation
+        if not self._is_bound(reservation.ask_uid):
+            self._enter(self._reserved, reservation.queue, reservation.requests)
+
+    def _is_bound(self, uid: str) -> bool:
+        pod = self.pods.get(uid)
+        return pod is not None and pod.node is not None
+
+    def _reserved_for_others(self, queue: str, resource: str, ask: Pod) -> int:
+        own = self.reservations.get(ask.uid)
+        amount = self._reserved[queue][resource]
+        if own is None or own.queue not in self.tree or not self.tree.contains(queue, own.queue):
+            return amount
+        return amount - own.requests.get(resource, 0)
+
+    def _enter(self, book: Book, queue: str | None, requests: Mapping[str, int]) -> None:
+        for path in self.tree.lineage(queue) if queue is not None and queue in self.tree else ():
+            for resource, amount in requests.items():
+                book[path][resource] += amount
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One decision to be judged, with the snapshot's own pods and node in place of the decision's copies."""
+
+    ledger: Ledger
+    decision: Decision
+    ask: Pod
+    node: Node | None
+    victims: tuple[Pod, ...]
+    last_resort: str
+
+    @property
+    def tree(self) -> QueueTree:
+        return self.ledger.tree
+
+    @property
+    def above_ask(self) -> tuple[str, ...]:
+        """The ask's leaf and every queue above it; nothing for an ask without a queue."""
+        queue = self.ask.queue
+        return self.tree.lineage(queue) if queue is not None and queue in self.tree else ()
+
+    @property
+    def entitling(self) -> dict[str, str]:
+        """Resource that the ask requests -> nearest queue upwards with a guarantee in it."""
+        found: dict[str, str] = {}
+        for path in reversed(self.above_ask):
+            for resource in self.tree[path].guaranteed:
+                if self.ask.requests.get(resource, 0) > 0:
+                    found[resource] = path
+        return found
+
+    def taken(self, queue: str, resource: str, without: Pod | None = None) -> tuple[int, ...]:
+        """What each victim of the queue's subtree holds of a resource, zeros left out."""
+        inside = (pod for pod in self.victims if pod is not without and self.within(pod, queue))
+        return tuple(held for pod in inside if (held := pod.requests.get(resource, 0)))
+
+    def within(self, pod: Pod, queue: str) -> bool:
+        """Whether a pod runs in the subtree of a queue."""
+        return pod.queue is not None and pod.queue in self.tree and self.tree.contains(queue, pod.queue)
+
+    def staying(self, *back: Pod) -> tuple[Pod, ...]:
+        """The node's pods once the victims but ``back`` are gone; those on their way out still hold theirs."""
+        gone = {pod.uid for pod in self.victims} - {pod.uid for pod in back}
+        name = self.node.name if self.node else ""
+        return tuple(pod for pod in self.ledger.on_node.get(name, ()) if pod.uid not in gone)
+
+
+def _book() -> Book:
+    return defaultdict(lambda: defaultdict(int))
