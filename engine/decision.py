@@ -5,7 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from engine.resources import Amounts
-from engine.snapshot import Pod
+from engine.snapshot import Pod, Reservation, Snapshot
 
 
 class Outcome(StrEnum):
@@ -25,6 +25,8 @@ class Reason(StrEnum):
     DAEMONSET = "daemonset"
     LAST_RESORT = "last-resort"
     FITS = "fits"
+    FITS_SOON = "fits-soon"
+    """It fits once pods that are on their way out are gone."""
     NO_QUEUE = "no-queue"
     NEVER = "preemption-policy-never"
     DISABLED = "preemption-disabled"
@@ -196,6 +198,18 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     def evicts(self) -> bool:
         """Whether carrying it out evicts pods."""
         return self.outcome is Outcome.PREEMPT and bool(self.victims)
+
+
+def carried_out(snapshot: Snapshot, decision: Decision) -> Snapshot:
+    """The snapshot as the next ask sees it: the victims on their way out, the room kept for this decision's ask."""
+    if not decision.evicts or decision.node is None:
+        return snapshot
+    going = {verdict.pod.uid for verdict in decision.victims}
+    pods = tuple(msgspec.structs.replace(pod, terminating=True) if pod.uid in going else pod for pod in snapshot.pods)
+    held = Reservation(
+        ask_uid=decision.ask.uid, node=decision.node, queue=decision.ask.queue, requests=decision.ask.requests
+    )
+    return msgspec.structs.replace(snapshot, pods=pods, reservations=(*snapshot.reservations, held))
 
 
 def encode(decision: Decision) -> bytes:

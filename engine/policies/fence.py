@@ -1,0 +1,240 @@
+"""Policy ``fence``, dialect ``design``: guarantees and fences as YuniKorn's design document promises them.
+
+A plain implementation: every law stands where it is checked, amounts are dictionaries. The numbered laws are those of
+the design document "Preemption" of Apache YuniKorn, read for several resources and levels as docs/policies/fence.md
+says.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.feasibility import refusal
+from engine.policies.fence_candidates import Claim, candidates_of, judge
+from engine.policies.fence_nodes import Choice, cheapest, choose_on
+from engine.policies.fence_usage import Ledger, figures
+from engine.queues import QueueTree
+from engine.resources import fits
+from engine.snapshot import Node, Pod, Snapshot
+
+POLICY = "fence"
+DIALECT = "design"
+_NODES_IN_FULL = 20
+"""So many of the best nodes that were passed over are kept in a trace one by one; the rest are counted."""
+
+
+class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a revision may set for this policy."""
+
+    last_resort: Literal["daemonset", "any", "never"] = "daemonset"
+    """Whose asks may take pods that opted out, when nothing else makes room (law 1)."""
+    check_delay: bool = True
+    """Whether asks wait for their queue's delay; off only to ask what would happen."""
+
+
+def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
+    """Which pods are to go, on which node, for ``ask`` (a pending pod of the snapshot), or why none are."""
+    case = _Case(snapshot, tree, ask, parameters)
+    if ask.queue is None:
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
+    if ask.unread_rules:
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(ask.unread_rules))
+    for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
+        node = case.node_with_room(leaving_counted=leaving_counted)
+        if node is not None:
+            return case.answer(Outcome.FITS, reason, node=node.name)
+    return _not_eligible(case, ask.queue) or _preempt(case, ask.queue)
+
+
+class _Case:
+    """One question: the snapshot, the tree, the ask, and what was worked out from them once."""
+
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> None:
+        self.snapshot, self.tree, self.ask, self.parameters = snapshot, tree, ask, parameters
+        self.ledger = Ledger(snapshot, tree)
+        self.reserved = {held.node for held in snapshot.reservations if held.ask_uid != ask.uid}
+
+    def nodes(self) -> Iterable[Node]:
+        """The nodes that the ask may run on at all: one for a DaemonSet's, else every one."""
+        wanted = self.ask.required_node
+        return (node for node in self.snapshot.nodes if wanted in (None, node.name))
+
+    def node_with_room(self, *, leaving_counted: bool) -> Node | None:
+        """A node where the ask fits without eviction; with ``leaving_counted`` once pods on their way out are gone."""
+        for node in self.nodes():
+            if node.name in self.reserved:
+                continue
+            pods = self.snapshot.pods_by_node[node.name]
+            leaving = [pod for pod in pods if pod.terminating] if leaving_counted else []
+            staying = [pod for pod in pods if not (leaving_counted and pod.terminating)]
+            room = self.snapshot.free(node, without=leaving)
+            if fits(self.ask.requests, room) and refusal(self.ask, node, staying) is None:
+                return node
+        return None
+
+    def answer(
+        self,
+        outcome: Outcome,
+        reason: Reason,
+        *,
+        detail: str = "",
+        due_ms: int | None = None,
+        node: str | None = None,
+        victims: tuple[PodVerdict, ...] = (),
+        trace: Trace | None = None,
+    ) -> Decision:
+        if trace is None:
+            trace = Trace(queues=figures(self.ledger, self.ask, ()))
+        return Decision(
+            policy=POLICY,
+            dialect=DIALECT,
+            ask=PodFacts.of(self.ask),
+            outcome=outcome,
+            reason=reason,
+            detail=detail,
+            due_ms=due_ms,
+            node=node,
+            victims=victims,
+            trace=trace,
+        )
+
+
+def _not_eligible(case: _Case, leaf: str) -> Decision | None:
+    """Why the ask may not preempt, None when it may. The delay comes last: it alone passes by itself."""
+    ask, tree = case.ask, case.tree
+
+    def no(reason: Reason, detail: str = "", due_ms: int | None = None) -> Decision:
+        return case.answer(Outcome.NOT_ELIGIBLE, reason, detail=detail, due_ms=due_ms)
+
+    if ask.never_preempts:
+        return no(Reason.NEVER, ask.priority_class)
+    if disabled := tree.disabled_by(leaf):
+        return no(Reason.DISABLED, disabled)
+    if not ask.daemonset and (law_4 := _not_below_guarantee(case, leaf)):
+        return no(*law_4)
+    if (capped := case.ledger.resource_over_max(leaf, ask.requests)) is not None:
+        return no(Reason.OVER_MAX, f"{leaf} {capped}")
+    if not case.parameters.check_delay:
+        return None
+    if ask.unschedulable_ms is None:
+        return no(Reason.NOT_TRIED)
+    due_ms = ask.unschedulable_ms + tree.delay_ms(leaf)
+    return no(Reason.DELAY, due_ms=due_ms) if case.snapshot.now_ms < due_ms else None
+
+
+def _not_below_guarantee(case: _Case, leaf: str) -> tuple[Reason, str] | None:
+    """Law 4: below the entitling guarantee in every resource that is asked and guaranteed, and in at least one."""
+    entitling = entitled(case.tree, leaf, case.ask)
+    if not entitling:
+        return Reason.NO_GUARANTEE, leaf
+    for resource, path in entitling.items():
+        if case.ledger.asking[path].get(resource, 0) >= case.tree[path].guaranteed[resource]:
+            return Reason.AT_GUARANTEE, f"{path} {resource}"
+    return None
+
+
+def entitled(tree: QueueTree, leaf: str, ask: Pod) -> dict[str, str]:
+    """E(r) of every resource that the ask requests and that is guaranteed somewhere above it."""
+    found = {resource: tree.entitling(leaf, resource) for resource, amount in ask.requests.items() if amount > 0}
+    return {resource: path for resource, path in found.items() if path is not None}
+
+
+def _preempt(case: _Case, leaf: str) -> Decision:
+    """Choose the victims; pods that opted out only when nothing else makes room, and the parameters allow it."""
+    last_resort = case.parameters.last_resort
+    resort_allowed = last_resort == "any" or (last_resort == "daemonset" and case.ask.daemonset)
+    attempt = _attempt(case, leaf, opted_out=False)
+    if attempt.outcome is not Outcome.PREEMPT and resort_allowed:
+        resort = _attempt(case, leaf, opted_out=True)
+        if resort.outcome is Outcome.PREEMPT:
+            return resort
+    return attempt
+
+
+def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
+    snapshot, tree, ask = case.snapshot, case.tree, case.ask
+    entitling = {} if ask.daemonset else entitled(tree, leaf, ask)
+    claim = Claim(ask=ask, leaf=leaf, fence=tree.fence(leaf), entitling=entitling, opted_out=opted_out)
+    verdicts = judge(snapshot, tree, case.ledger, claim)
+    candidates = candidates_of(snapshot, verdicts)
+    choices: list[Choice] = []
+    passed: list[NodeVerdict] = []
+    for node in case.nodes():
+        found = _on_node(case, node, candidates.get(node.name, []))
+        if isinstance(found, Choice):
+            choices.append(found)
+        else:
+            passed.append(found)
+    best, dearer = cheapest(choices)
+    trace = _trace(case, claim, verdicts, best, [*dearer, *passed])
+    if best is None:
+        reason, detail = _why_none(claim, verdicts, any_candidates=any(candidates.values()))
+        return case.answer(Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace)
+    reason = Reason.DAEMONSET if ask.daemonset else Reason.BELOW_GUARANTEE
+    if any(pod.opted_out for pod in best.victims):
+        reason = Reason.LAST_RESORT
+    victims = tuple(
+        PodVerdict(
+            pod=PodFacts.of(pod),
+            reason=PodReason.LAST_RESORT if pod.opted_out else PodReason.OVER_GUARANTEE,
+            detail=pod.queue or "",
+        )
+        for pod in best.victims
+    )
+    return case.answer(Outcome.PREEMPT, reason, node=best.node, victims=victims, trace=trace)
+
+
+def _on_node(case: _Case, node: Node, candidates: list[Pod]) -> Choice | NodeVerdict:
+    """The victims on one node, or why it is passed over."""
+    if node.name in case.reserved:
+        return NodeVerdict(node=node.name, reason=NodeReason.RESERVED)
+    pods = case.snapshot.pods_by_node[node.name]
+    going = {pod.uid for pod in candidates}
+    staying = [pod for pod in pods if pod.uid not in going and not pod.terminating]
+    refused = refusal(case.ask, node, staying)
+    if refused is not None:
+        return NodeVerdict(node=node.name, reason=refused.reason, detail=refused.detail)
+    if not candidates:
+        return NodeVerdict(node=node.name, reason=NodeReason.NO_CANDIDATES)
+    found = choose_on(case.snapshot, case.tree, case.ledger, case.ask, node, candidates)
+    return found or NodeVerdict(node=node.name, reason=NodeReason.NOT_ENOUGH, victims=len(candidates))
+
+
+def _why_none(claim: Claim, verdicts: dict[str, PodVerdict | None], *, any_candidates: bool) -> tuple[Reason, str]:
+    if any_candidates:
+        return Reason.NO_ROOM, ""
+    within = claim.fence and any(
+        verdict is None or verdict.reason not in (PodReason.OUTSIDE_FENCE, PodReason.SAME_QUEUE)
+        for verdict in verdicts.values()
+    )
+    if claim.fence and not within:
+        return Reason.FENCE, claim.fence
+    counts = Counter(verdict.reason for verdict in verdicts.values() if verdict is not None)
+    told = [reason for reason, _ in counts.most_common() if reason is not PodReason.SAME_QUEUE]
+    return Reason.NO_CANDIDATES, str(told[0]) if told else ""
+
+
+def _trace(
+    case: _Case,
+    claim: Claim,
+    verdicts: dict[str, PodVerdict | None],
+    best: Choice | None,
+    passed: list[NodeVerdict],
+) -> Trace:
+    here = case.snapshot.pods_by_node[best.node] if best else ()
+    excluded = [verdict for pod in here if (verdict := verdicts.get(pod.uid)) is not None]
+    counts = Counter(str(verdict.reason) for verdict in verdicts.values() if verdict is not None)
+    return Trace(
+        fence=claim.fence or "",
+        entitling=claim.entitling,
+        queues=figures(case.ledger, case.ask, best.victims if best else ()),
+        reprieved=best.reprieved if best else (),
+        excluded=tuple(excluded),
+        nodes=tuple(passed[:_NODES_IN_FULL]),
+        candidates=sum(1 for verdict in verdicts.values() if verdict is None),
+        excluded_counts=dict(sorted(counts.items())),
+        node_counts=dict(sorted(Counter(str(verdict.reason) for verdict in passed).items())),
+    )

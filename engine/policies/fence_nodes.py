@@ -1,0 +1,148 @@
+"""Which candidates go on a node, and which node is cheapest, under policy ``fence``."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict
+from engine.feasibility import refusal
+from engine.policies.fence_usage import Ledger
+from engine.queues import QueueTree
+from engine.resources import fits
+from engine.snapshot import Node, Pod, Snapshot
+
+CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")
+"""What sets are compared by, in this order; the least wins."""
+Cost = tuple[int, int, int, int, int, int, int, str]
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """The victims on one node, most expendable first, and the candidates that may stay."""
+
+    node: str
+    victims: tuple[Pod, ...]
+    reprieved: tuple[PodVerdict, ...]
+    cost: Cost
+
+
+def choose_on(
+    snapshot: Snapshot, tree: QueueTree, ledger: Ledger, ask: Pod, node: Node, candidates: Sequence[Pod]
+) -> Choice | None:
+    """The victims on ``node``: greedy from the most expendable, then reprieved from the most valuable back.
+
+    None when the candidates make no room without breaking a law. The set is inclusion-minimal: put any one back and
+    the ask no longer fits.
+    """
+    leaf = ask.queue or tree.root
+    ordered = sorted(candidates, key=lambda pod: _expendable(snapshot, tree, leaf, pod))
+    room = _Room(snapshot, ledger, ask, node)
+    taken, passed = _greedy(ledger, ask, ordered, room)
+    if not room.made_by(taken):
+        return None
+    for pod in reversed(taken.copy()):
+        without = [other for other in taken if other is not pod]
+        if room.made_by(without):
+            taken = without
+            passed.append((pod, PodReason.NOT_NEEDED))
+    chosen = {pod.uid for pod in taken}
+    known = {pod.uid for pod, _ in passed} | chosen
+    passed += [(pod, PodReason.NOT_NEEDED) for pod in ordered if pod.uid not in known]
+    reprieved = tuple(PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "") for pod, reason in passed)
+    cost = _cost(snapshot, tree, leaf, node.name, taken)
+    return Choice(node=node.name, victims=tuple(taken), reprieved=reprieved, cost=cost)
+
+
+class _Room:
+    """Whether an ask has room on a node once some pods are gone."""
+
+    def __init__(self, snapshot: Snapshot, ledger: Ledger, ask: Pod, node: Node) -> None:
+        self.ledger, self.ask, self.node = ledger, ask, node
+        pods = snapshot.pods_by_node[node.name]
+        self.staying = [pod for pod in pods if not pod.terminating]
+        self.free = snapshot.free(node, without=[pod for pod in pods if pod.terminating])
+
+    def made_by(self, victims: Iterable[Pod]) -> bool:
+        """Whether it fits in resources, in host ports, and under every max above it."""
+        gone = {pod.uid: pod for pod in victims}
+        free = dict(self.free)
+        for pod in gone.values():
+            for resource, amount in pod.requests.items():
+                free[resource] = free.get(resource, 0) + amount
+        staying = [pod for pod in self.staying if pod.uid not in gone]
+        return (
+            fits(self.ask.requests, free)
+            and refusal(self.ask, self.node, staying) is None
+            and not self.ledger.over_max(self.ask, gone.values())
+        )
+
+    def short_of(self) -> set[str]:
+        """The resources that the node lacks for the ask as things stand."""
+        return {name for name, amount in self.ask.requests.items() if amount > self.free.get(name, 0)}
+
+
+def _greedy(
+    ledger: Ledger, ask: Pod, ordered: Sequence[Pod], room: _Room
+) -> tuple[list[Pod], list[tuple[Pod, PodReason]]]:
+    """Take pods in order, each only while the laws hold for all that were taken, until there is room."""
+    short = room.short_of()
+    taken: list[Pod] = []
+    passed: list[tuple[Pod, PodReason]] = []
+    for pod in ordered:
+        if room.made_by(taken):
+            break
+        if short and not pod.host_ports and not short & {name for name, amount in pod.requests.items() if amount > 0}:
+            passed.append((pod, PodReason.NO_HELP))
+        elif ledger.keeps_guarantees(ask, [*taken, pod]) is not None:
+            passed.append((pod, PodReason.GUARANTEE))
+        else:
+            taken.append(pod)
+    return taken, passed
+
+
+def _work_lost(snapshot: Snapshot, pod: Pod) -> int:
+    """How long the pod has run, in milliseconds: what is thrown away with it."""
+    return max(0, snapshot.now_ms - (pod.started_ms if pod.started_ms is not None else snapshot.now_ms))
+
+
+def _expendable(snapshot: Snapshot, tree: QueueTree, leaf: str, pod: Pod) -> tuple[bool, bool, int, int, int, int, str]:
+    distance = tree.distance(leaf, pod.queue or tree.root)
+    return (
+        pod.opted_out,
+        pod.originator,
+        pod.priority,
+        distance,
+        _work_lost(snapshot, pod),
+        -pod.created_ms,
+        pod.key,
+    )
+
+
+def _cost(snapshot: Snapshot, tree: QueueTree, leaf: str, node: str, victims: Sequence[Pod]) -> Cost:
+    return (
+        sum(pod.opted_out for pod in victims),
+        sum(pod.originator for pod in victims),
+        max(pod.priority for pod in victims),
+        len(victims),
+        sum(tree.distance(leaf, pod.queue or tree.root) for pod in victims),
+        sum(_work_lost(snapshot, pod) for pod in victims),
+        -min(pod.created_ms for pod in victims),
+        node,
+    )
+
+
+def cheapest(choices: Iterable[Choice]) -> tuple[Choice | None, list[NodeVerdict]]:
+    """The choice of least cost, and of every other the first criterion in which it is dearer, best first."""
+    ranked = sorted(choices, key=lambda choice: choice.cost)
+    if not ranked:
+        return None, []
+    best = ranked[0]
+    dearer = [
+        NodeVerdict(
+            node=choice.node,
+            reason=NodeReason.DEARER,
+            detail=next(name for name, a, b in zip(CRITERIA, choice.cost, best.cost, strict=True) if a != b),
+            victims=len(choice.victims),
+        )
+        for choice in ranked[1:]
+    ]
+    return best, dearer

@@ -1,0 +1,97 @@
+"""Usage as the laws of policy ``fence`` count it, and a decision's figures before and after."""
+
+from collections.abc import Iterable, Mapping
+
+from engine.decision import QueueFigures
+from engine.queues import QueueTree
+from engine.resources import Amounts, add, subtract, total
+from engine.snapshot import Pod, Snapshot
+
+
+class Ledger:
+    """What every queue uses, on the asker's side and on the victims' side. Amounts by queue path, rolled up."""
+
+    def __init__(self, snapshot: Snapshot, tree: QueueTree) -> None:
+        self.tree = tree
+        bound = [pod for pod in snapshot.pods if pod.node is not None and pod.queue is not None]
+        bound_uids = {pod.uid for pod in bound}
+        reserved = [held for held in snapshot.reservations if held.ask_uid not in bound_uids and held.queue in tree]
+        self.asking = tree.roll_up(
+            _sum(
+                [(pod.queue or "", pod.requests) for pod in bound] + [(held.queue, held.requests) for held in reserved]
+            )
+        )
+        """Bound pods plus the room that open decisions reserve: what an asker is measured by."""
+        self.giving = tree.roll_up(_sum((pod.queue or "", pod.requests) for pod in bound if not pod.terminating))
+        """Bound pods less those on their way out: what a victim's queue is measured by."""
+
+    def keeps_guarantees(self, ask: Pod, victims: Iterable[Pod]) -> str | None:
+        """Law 2: the first queue that the victims' going would leave below its guarantee, None when none is.
+
+        Checked for every resource that a victim requests, in its leaf and all above. A queue above the asker too gets
+        the ask in return, and may stay as far below as it was.
+        """
+        asker_lineage = set(self.tree.lineage(ask.queue or self.tree.root))
+        for path, gone in self._gone(victims).items():
+            guaranteed = self.tree[path].guaranteed
+            for resource, amount in gone.items():
+                if resource not in guaranteed or amount == 0:
+                    continue
+                before = self.giving[path].get(resource, 0)
+                after, floor = before - amount, guaranteed[resource]
+                if path in asker_lineage:
+                    after, floor = after + ask.requests.get(resource, 0), min(floor, before)
+                if after < floor:
+                    return path
+        return None
+
+    def over_max(self, ask: Pod, victims: Iterable[Pod]) -> bool:
+        """Whether the ask would exceed the max of its leaf or of a queue above, once the victims are gone."""
+        gone = self._gone(victims)
+        return any(
+            self._excess(path, subtract(ask.requests, gone.get(path, {})), ask.requests) is not None
+            for path in self.tree.lineage(ask.queue or self.tree.root)
+        )
+
+    def resource_over_max(self, path: str, requests: Mapping[str, int]) -> str | None:
+        """The first resource in which one queue would exceed its own max with ``requests`` on top."""
+        return self._excess(path, requests, requests)
+
+    def _excess(self, path: str, change: Mapping[str, int], asked: Mapping[str, int]) -> str | None:
+        for resource, limit in self.tree[path].max.items():
+            if asked.get(resource, 0) > 0 and self.asking[path].get(resource, 0) + change.get(resource, 0) > limit:
+                return resource
+        return None
+
+    def _gone(self, victims: Iterable[Pod]) -> dict[str, Amounts]:
+        gone: dict[str, Amounts] = {}
+        for victim in victims:
+            for path in self.tree.lineage(victim.queue or self.tree.root):
+                gone[path] = add(gone.get(path, {}), victim.requests)
+        return gone
+
+
+def _sum(amounts: Iterable[tuple[str, Amounts]]) -> dict[str, Amounts]:
+    by_leaf: dict[str, list[Amounts]] = {}
+    for leaf, requests in amounts:
+        by_leaf.setdefault(leaf, []).append(requests)
+    return {leaf: total(many) for leaf, many in by_leaf.items()}
+
+
+def figures(ledger: Ledger, ask: Pod, victims: Iterable[Pod]) -> tuple[QueueFigures, ...]:
+    """The ask's queue and all above it, then each victim's and all above, before and after.
+
+    The asker's lineage is measured on the asker's side, the others on the victims' side.
+    """
+    victims = tuple(victims)
+    own = ledger.tree.lineage(ask.queue) if ask.queue else ()
+    others = {path: None for victim in victims for path in ledger.tree.lineage(victim.queue or "") if path not in own}
+    gone = ledger._gone(victims)  # noqa: SLF001 - one module
+    asked = ask.requests if victims else {}
+    found = []
+    for path in (*own, *others):
+        before = ledger.asking[path] if path in own else ledger.giving[path]
+        after = subtract(add(before, asked) if path in own else before, gone.get(path, {}))
+        queue = ledger.tree[path]
+        found.append(QueueFigures(path=path, before=before, after=after, guaranteed=queue.guaranteed, max=queue.max))
+    return tuple(found)
