@@ -1,4 +1,4 @@
-"""An independent audit: every law held against a decision, by its own arithmetic and no code shared with the policies."""
+"""An independent audit: every law held against a decision, by arithmetic of its own."""
 
 from collections.abc import Iterable
 

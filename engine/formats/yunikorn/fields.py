@@ -1,0 +1,183 @@
+"""The settings of one queue of a queues.yaml, read into our fields."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from engine.formats.durations import DurationError, parse_duration
+from engine.formats.notes import Note, Severity, gettext_noop
+from engine.queues import PreemptionPolicy, PriorityPolicy, Queue
+from engine.resources import CPU, Amounts, QuantityError, parse_amount
+
+VCORE = "vcore"
+"""YuniKorn's word for cpu."""
+POLICY = "preemption.policy"
+DELAY = "preemption.delay"
+PRIORITY_POLICY = "priority.policy"
+PRIORITY_OFFSET = "priority.offset"
+NAMESPACES = "scheduler-admin.io/namespaces"
+EVICT_UNCONTROLLED = "scheduler-admin.io/evict-uncontrolled"
+"""Ours; YuniKorn passes over properties that it does not know."""
+
+READ_PROPERTIES = frozenset({POLICY, DELAY, PRIORITY_POLICY, PRIORITY_OFFSET, NAMESPACES, EVICT_UNCONTROLLED})
+READ_FIELDS = frozenset({"name", "parent", "queues", "resources", "properties"})
+
+LARGEST = 2**63 - 1
+"""Amounts are 64-bit integers in every system that reads this file."""
+
+_NEAR_MISS = re.compile(r"(\d+(?:[.,]\d+)?)\s*([A-Za-z]*)")
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+class Notebook:
+    """Collects notes while a document is read."""
+
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
+
+    def add(self, severity: Severity, path: str, line: int | None, message: str, **params: str) -> None:
+        """One more note; ``params`` fill the message's names."""
+        self.notes.append(Note(severity=severity, path=path, line=line, message=message, params=params))
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error is among them."""
+        return any(note.severity is Severity.ERROR for note in self.notes)
+
+
+def line_of(mapping: Any, key: str) -> int | None:
+    """The line of a key, counted from one; None where the mapping does not come from text."""
+    places = getattr(getattr(mapping, "lc", None), "data", None) or {}
+    return places[key][0] + 1 if key in places else None
+
+
+def our_resource(name: str) -> str:
+    """``vcore`` is our cpu; every other name is the same."""
+    return CPU if name == VCORE else name
+
+
+def read_queue(mapping: Mapping[str, Any], path: str, book: Notebook) -> Queue:
+    """The queue's own settings. What is wrong or has no effect goes into the notebook."""
+    resources = _mapping(mapping, "resources", path, book)
+    properties = _mapping(mapping, "properties", path, book)
+    return Queue(
+        path=path,
+        guaranteed=read_amounts(resources, "guaranteed", path, book),
+        max=read_amounts(resources, "max", path, book),
+        preemption_policy=_choice(properties, POLICY, PreemptionPolicy.DEFAULT, path, book),
+        delay_ms=_delay(properties, path, book),
+        priority_policy=_choice(properties, PRIORITY_POLICY, PriorityPolicy.DEFAULT, path, book),
+        priority_offset=_offset(properties, path, book),
+        namespaces=tuple(part for part in re.split(r"[,\s]+", str(properties.get(NAMESPACES) or "")) if part),
+        evict_uncontrolled=is_true(properties.get(EVICT_UNCONTROLLED)),
+        parent_declared=is_true(mapping.get("parent")),
+    )
+
+
+def is_true(value: Any) -> bool:
+    """YAML's true, or the word."""
+    return str(value).lower() == "true"
+
+
+def read_amounts(resources: Mapping[str, Any], field: str, path: str, book: Notebook) -> Amounts:
+    """Guaranteed or max in our resource names and integer units; an amount that can't be read is an error noted."""
+    given = _mapping(resources, field, path, book)
+    amounts: Amounts = {}
+    for name, value in given.items():
+        resource = our_resource(str(name))
+        line = line_of(given, name)
+        if str(name) == CPU:
+            message = gettext_noop("YuniKorn calls cpu vcore; cpu is read as vcore here, but limits nothing there.")
+            book.add(Severity.WARNING, path, line, message)
+        if resource in amounts:
+            message = gettext_noop("%(field)s gives %(resource)s twice.")
+            book.add(Severity.ERROR, path, line, message, field=field, resource=resource)
+        amounts[resource] = _amount(resource, value, path, line, book)
+    return amounts
+
+
+def _amount(resource: str, value: Any, path: str, line: int | None, book: Notebook) -> int:
+    try:
+        amount = parse_amount(resource, str(value))
+    except QuantityError:
+        better = suggestions(str(value))
+        message = (
+            gettext_noop("%(value)s is not an amount of %(resource)s. Did you mean %(suggestions)s?")
+            if better
+            else gettext_noop("%(value)s is not an amount of %(resource)s.")
+        )
+        said = " or ".join(better)
+        book.add(Severity.ERROR, path, line, message, value=str(value), resource=resource, suggestions=said)
+        return 0
+    if not 0 <= amount <= LARGEST:
+        message = gettext_noop("%(value)s of %(resource)s is negative or too large.")
+        book.add(Severity.ERROR, path, line, message, value=str(value), resource=resource)
+        return 0
+    return amount
+
+
+def suggestions(text: str) -> tuple[str, ...]:
+    """What an amount with a mistyped unit may have been meant to be: ``128Gb`` -> ``128Gi``, ``128G``."""
+    match = _NEAR_MISS.fullmatch(text.strip())
+    if match is None:
+        return ()
+    number, letters = match[1].replace(",", "."), match[2]
+    if letters in ("", "m"):
+        return (f"{number}{letters}",)
+    scale, rest = letters[0].upper(), letters[1:].lower()
+    if scale not in "KMGTPE":
+        return ()
+    binary, decimal = f"{number}{scale}i", f"{number}{'k' if scale == 'K' else scale}"
+    if rest in ("i", "ib"):
+        return (binary,)
+    return (binary, decimal) if rest in ("", "b") else ()
+
+
+def _choice(properties: Mapping[str, Any], key: str, default: _Choice, path: str, book: Notebook) -> _Choice:
+    """A policy by its word; upper and lower case are one, as in YuniKorn."""
+    value = str(properties.get(key) or default).lower()
+    try:
+        return type(default)(value)
+    except ValueError:
+        message = gettext_noop("%(value)s is no %(key)s; %(default)s applies. Known are: %(known)s.")
+        known = ", ".join(type(default))
+        given = str(properties[key])
+        line = line_of(properties, key)
+        book.add(Severity.WARNING, path, line, message, value=given, key=key, default=default, known=known)
+        return default
+
+
+def _delay(properties: Mapping[str, Any], path: str, book: Notebook) -> int | None:
+    if DELAY not in properties:
+        return None
+    value = str(properties[DELAY])
+    try:
+        milliseconds = parse_duration(value)
+    except DurationError:
+        milliseconds = 0
+    if not 0 < milliseconds <= LARGEST:
+        message = gettext_noop("%(value)s is not a duration above zero such as 1m30s; the default of 30s applies.")
+        book.add(Severity.WARNING, path, line_of(properties, DELAY), message, value=value)
+        return None
+    return milliseconds
+
+
+def _offset(properties: Mapping[str, Any], path: str, book: Notebook) -> int:
+    value = str(properties.get(PRIORITY_OFFSET) or 0)
+    if not re.fullmatch(r"[+-]?\d{1,10}", value) or not -(2**31) <= int(value) < 2**31:
+        message = gettext_noop("%(value)s is no priority.offset (a 32-bit integer); 0 applies.")
+        book.add(Severity.WARNING, path, line_of(properties, PRIORITY_OFFSET), message, value=value)
+        return 0
+    return int(value)
+
+
+def _mapping(parent: Mapping[str, Any], key: str, path: str, book: Notebook) -> Mapping[str, Any]:
+    value = parent.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        message = gettext_noop("%(key)s must be a mapping.")
+        book.add(Severity.ERROR, path, line_of(parent, key), message, key=key)
+        return {}
+    return value

@@ -1,0 +1,97 @@
+"""A queues.yaml read into a tree, with everything there is to say about it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
+from engine.formats.yunikorn.document import IMPLIED_ROOT, ROOT, failure, load, note_kept, partition_of, top_queues
+from engine.formats.yunikorn.fields import DELAY, POLICY, READ_FIELDS, READ_PROPERTIES, Notebook, line_of, read_queue
+from engine.queues import Queue, QueueTree
+
+MOST_QUEUES = 10_000
+"""More are refused: a small document can describe very many by YAML's aliases."""
+
+_NAME = re.compile(r"[A-Za-z0-9_:#/@-]{1,64}")
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """A tree and what there is to say about the document it came from."""
+
+    tree: QueueTree
+    notes: tuple[Note, ...]
+
+
+def read(document: str | Mapping[str, Any]) -> Imported:
+    """The queue tree of the first partition of a queues.yaml, given as text or already parsed.
+
+    Raises ImportFailure, with every error in it, for a document that is none. Source: YuniKorn's partition and queue
+    configuration.
+    """
+    book = Notebook()
+    partition = partition_of(load(document), book)
+    queues = list(_queues(partition, book))
+    if book.failed:
+        raise ImportFailure(tuple(book.notes))
+    tree = QueueTree(queues)
+    return Imported(tree, tuple(book.notes))
+
+
+def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[Queue]:
+    top, implied = top_queues(partition)
+    if implied:
+        yield IMPLIED_ROOT
+    left = MOST_QUEUES
+    pending = _named(top, ROOT if implied else "", book)
+    while pending:
+        path, mapping = pending.pop()
+        left -= 1
+        if left < 0:
+            raise failure(None, gettext_noop("There are more than %(most)s queues."), str(MOST_QUEUES), "most")
+        children = mapping.get("queues") or []
+        queue = read_queue(mapping, path, book)
+        _note_without_effect(mapping, queue, bool(children), book)
+        yield queue
+        if isinstance(children, list):
+            pending += _named(children, path, book)
+        else:
+            book.add(Severity.ERROR, path, line_of(mapping, "queues"), gettext_noop("queues must be a list."))
+
+
+def _named(queues: list[Any], parent: str, book: Notebook) -> list[tuple[str, Mapping[str, Any]]]:
+    """The queues of a list with their paths, the last first; those without a proper name are errors noted."""
+    found: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    for mapping in queues:
+        if not isinstance(mapping, Mapping):
+            book.add(Severity.ERROR, parent, None, gettext_noop("A queue must be a mapping with a name."))
+            continue
+        name = str(mapping.get("name") or "")
+        line = line_of(mapping, "name")
+        if not _NAME.fullmatch(name):
+            message = gettext_noop("%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed.")
+            book.add(Severity.ERROR, parent, line, message, name=repr(name))
+        elif parent and name.lower() == ROOT:
+            book.add(Severity.ERROR, parent, line, gettext_noop("root must be the only queue at the top."))
+        elif name.lower() in found:
+            book.add(Severity.ERROR, parent, line, gettext_noop("Queue %(name)s is given twice."), name=name)
+        else:
+            found[name.lower()] = (f"{parent}.{name}" if parent else ROOT, mapping)
+    return list(reversed(found.values()))
+
+
+def _note_without_effect(mapping: Mapping[str, Any], queue: Queue, has_children: bool, book: Notebook) -> None:
+    properties = mapping.get("properties")
+    properties = properties if isinstance(properties, Mapping) else {}
+    note_kept(mapping, set(mapping) - READ_FIELDS, queue.path, book)
+    note_kept(properties, set(properties) - READ_PROPERTIES, queue.path, book)
+    if queue.path == ROOT and POLICY in properties:
+        message = gettext_noop("preemption.policy has no effect on the root.")
+        book.add(Severity.WARNING, queue.path, line_of(properties, POLICY), message)
+    if queue.path == ROOT and (queue.guaranteed or queue.max):
+        message = gettext_noop("YuniKorn accepts no resources on the root.")
+        book.add(Severity.WARNING, queue.path, line_of(mapping, "resources"), message)
+    if DELAY in properties and (has_children or queue.parent_declared):
+        message = gettext_noop("preemption.delay has no effect on a parent queue: set it on its leaves.")
+        book.add(Severity.WARNING, queue.path, line_of(properties, DELAY), message)

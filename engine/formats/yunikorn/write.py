@@ -1,0 +1,134 @@
+"""A tree written into a queues.yaml: what agrees already is left as it was typed, and what is not ours is kept."""
+
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from engine.formats.durations import format_duration
+from engine.formats.yunikorn.document import IMPLIED_ROOT, dump, load, partition_of, top_queues
+from engine.formats.yunikorn.fields import (
+    DELAY,
+    EVICT_UNCONTROLLED,
+    NAMESPACES,
+    POLICY,
+    PRIORITY_OFFSET,
+    PRIORITY_POLICY,
+    VCORE,
+    Notebook,
+    our_resource,
+    read_queue,
+)
+from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree
+from engine.resources import CPU, Amounts, format_amount
+
+Fields = MutableMapping[str, Any]
+_Queues = dict[str, Fields]
+
+
+def write(document: str | Mapping[str, Any] | None, tree: QueueTree) -> str:
+    """``document`` (text, parsed, or None for a new one) with its queues made those of ``tree``, as YAML.
+
+    ``read`` gives the tree back. Queues that the tree does not have are left out, with all they held. Raises
+    ImportFailure for a document that ``read`` refuses, and ValueError for a tree whose root is not called root.
+    """
+    if tree.root != IMPLIED_ROOT.path:
+        raise ValueError(f"YuniKorn's root queue is called {IMPLIED_ROOT.path}, this tree's is {tree.root}")
+    loaded = load(_text(document))
+    partition = partition_of(loaded, Notebook())
+    assert isinstance(partition, CommentedMap)
+    top, implied = top_queues(partition)
+    if implied and tree[tree.root] == IMPLIED_ROOT:
+        _merge_children(partition, tree, tree.root)
+        return dump(loaded)
+    root = CommentedMap(name=tree.root, queues=top) if implied else top[0]
+    _merge(root, tree, tree.root)
+    if implied:
+        partition["queues"] = CommentedSeq([root])
+    return dump(loaded)
+
+
+def _text(document: str | Mapping[str, Any] | None) -> str:
+    """Text, so that what is loaded from it may be changed: nothing of the caller's is."""
+    if document is None:
+        return "partitions:\n  - name: default\n    queues:\n      - name: root\n"
+    return document if isinstance(document, str) else dump(document)
+
+
+def _merge(fields: Fields, tree: QueueTree, path: str) -> None:
+    """Make one queue and all below it say what the tree says."""
+    queue = tree[path]
+    said = read_queue(fields, path, Notebook())
+    if queue.parent_declared != said.parent_declared:
+        _set(fields, "parent", True if queue.parent_declared else None)
+    _merge_amounts(fields, "guaranteed", said.guaranteed, queue.guaranteed)
+    _merge_amounts(fields, "max", said.max, queue.max)
+    _merge_properties(fields, said, queue)
+    _merge_children(fields, tree, path)
+
+
+def _merge_amounts(fields: Fields, key: str, said: Amounts, wanted: Amounts) -> None:
+    if said == wanted:
+        return
+    resources = fields.get("resources")
+    resources = fields["resources"] = CommentedMap() if resources is None else resources
+    given = resources.get(key)
+    given = resources[key] = CommentedMap() if given is None else given
+    for name in [name for name in given if said.get(our_resource(name)) != wanted.get(our_resource(name))]:
+        del given[name]
+    for resource, amount in wanted.items():
+        if said.get(resource) != amount:
+            given[VCORE if resource == CPU else resource] = format_amount(resource, amount)
+    _drop_if_empty(resources, key)
+    _drop_if_empty(fields, "resources")
+
+
+def _merge_properties(fields: Fields, said: Queue, wanted: Queue) -> None:
+    have, want = _properties(said), _properties(wanted)
+    changes = {key: value for key, value in want.items() if have[key] != value}
+    if not changes:
+        return
+    properties = fields.get("properties")
+    properties = fields["properties"] = CommentedMap() if properties is None else properties
+    for key, value in changes.items():
+        _set(properties, key, value)
+    _drop_if_empty(fields, "properties")
+
+
+def _properties(queue: Queue) -> dict[str, str | None]:
+    """Property -> its text, None where the default says the same."""
+    policy, priority = queue.preemption_policy, queue.priority_policy
+    return {
+        POLICY: str(policy) if policy is not PreemptionPolicy.DEFAULT else None,
+        DELAY: format_duration(queue.delay_ms) if queue.delay_ms is not None else None,
+        PRIORITY_POLICY: str(priority) if priority is not PriorityPolicy.DEFAULT else None,
+        PRIORITY_OFFSET: str(queue.priority_offset) if queue.priority_offset else None,
+        NAMESPACES: ",".join(queue.namespaces) or None,
+        EVICT_UNCONTROLLED: "true" if queue.evict_uncontrolled else None,
+    }
+
+
+def _merge_children(fields: Fields, tree: QueueTree, path: str) -> None:
+    """The queues under ``fields`` become the tree's children of ``path``, in the tree's order."""
+    given = fields.get("queues") or []
+    before: _Queues = {f"{path}.{child['name']}": child for child in given}
+    for child in tree.children[path]:
+        if child not in before:
+            before[child] = CommentedMap(name=tree[child].name)
+        _merge(before[child], tree, child)
+    after = [before[child] for child in tree.children[path]]
+    if [id(child) for child in after] != [id(child) for child in given]:
+        fields["queues"] = CommentedSeq(after)
+        _drop_if_empty(fields, "queues")
+
+
+def _set(fields: Fields, key: str, value: Any) -> None:
+    if value is None:
+        fields.pop(key, None)
+    else:
+        fields[key] = value
+
+
+def _drop_if_empty(fields: Fields, key: str) -> None:
+    if not fields[key]:
+        del fields[key]
