@@ -30,7 +30,7 @@ def _kind(spec: Object, version: Object) -> Kind:
         singular=names.get("singular") or names["kind"].lower(),
         namespaced=spec["scope"] == "Namespaced",
         short_names=tuple(names.get("shortNames") or ()),
-        subresources=tuple(sorted(version.get("subresources") or ())),
+        subresources=("status",) if "status" in (version.get("subresources") or ()) else (),
         categories=tuple(names.get("categories") or ()),
         fields=tuple(item["jsonPath"].lstrip(".") for item in version.get("selectableFields") or ()),
         generation=True,

@@ -12,7 +12,7 @@ class Kind:
 
     `fields` are the field selectors beside metadata.name and metadata.namespace. `generation` says whether
     metadata.generation counts changes of the specification. `stored_as` is the key of the resource whose objects this
-    one shows, when that is another one.
+    one shows, when that is another one. `verbs` are what may be asked for; one without "get" stores nothing.
     """
 
     group: str
@@ -28,6 +28,7 @@ class Kind:
     generation: bool = False
     custom: bool = False
     stored_as: str = ""
+    verbs: tuple[str, ...] = VERBS
 
     @property
     def key(self) -> str:
@@ -75,7 +76,7 @@ _POD_FIELDS = (
 )
 
 BUILT_IN = (
-    Kind("", "v1", "Namespace", "namespaces", "namespace", False, ("ns",), ("status", "finalize"), (),
+    Kind("", "v1", "Namespace", "namespaces", "namespace", False, ("ns",), ("status",), (),
          ("status.phase", "name")),
     Kind("", "v1", "Node", "nodes", "node", False, ("no",), ("status",), (), ("spec.unschedulable",)),
     Kind("", "v1", "Pod", "pods", "pod", True, ("po",), ("binding", "eviction", "log", "status"), ("all",),
@@ -87,7 +88,7 @@ BUILT_IN = (
     Kind("", "v1", "Secret", "secrets", "secret", True, (), (), (), ("type",)),
     Kind("apps", "v1", "ReplicaSet", "replicasets", "replicaset", True, ("rs",), ("scale", "status"), ("all",),
          ("status.replicas",), True),
-    Kind("batch", "v1", "Job", "jobs", "job", True, (), ("status",), ("all",), ("status.successful",), True),
+    Kind("batch", "v1", "Job", "jobs", "job", True, (), ("status",), ("all",), (), True),
     Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", True, ("pdb",),
          ("status",), (), (), True),
     Kind("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", "priorityclass", False, ("pc",), (), (), (),
@@ -96,6 +97,11 @@ BUILT_IN = (
     Kind("events.k8s.io", "v1", "Event", "events", "event", True, ("ev",), (), (),
          ("reason", "type", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid",
           "reportingController"), stored_as="events"),
+    Kind("", "v1", "Binding", "bindings", "binding", verbs=("create",)),
+    Kind("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews",
+         "selfsubjectaccessreview", False, verbs=("create",)),
+    Kind("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", "selfsubjectreview", False,
+         verbs=("create",)),
     Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions",
          "customresourcedefinition", False, ("crd", "crds"), ("status",), ("api-extensions",), (), True),
 )  # fmt: skip

@@ -139,3 +139,15 @@ def unsupported_media_type(accepted: Sequence[str]) -> ApiError:
 def internal_error(why: str) -> ApiError:
     """500: the server can't go on."""
     return ApiError(500, "InternalError", f"Internal error occurred: {why}", {"causes": [cause("", why)]})
+
+
+def too_large_version(wanted: int, current: int) -> ApiError:
+    """504: a state is asked for that the server has not reached."""
+    message = f"Timeout: Too large resource version: {wanted}, current: {current}"
+    details = {"causes": [cause("ResourceVersionTooLarge", "Too large resource version")], "retryAfterSeconds": 1}
+    return ApiError(504, "Timeout", message, details)
+
+
+def request_too_large(limit: int) -> ApiError:
+    """413: the body is larger than the server reads."""
+    return ApiError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {limit}")
