@@ -1,0 +1,91 @@
+"""How an operation on a cluster ended, as plain data; and the executor that carries operations out, or only notes them."""
+
+from collections.abc import Collection
+from enum import StrEnum
+from typing import Protocol
+
+import msgspec
+
+
+class PodRef(Protocol):
+    """What an operation needs of a pod; engine.snapshot.Pod and engine.decision.PodFacts both have it."""
+
+    @property
+    def uid(self) -> str: ...
+    @property
+    def namespace(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
+class EvictionOutcome(StrEnum):
+    """What became of a request to evict (or, in a server-side dry run, what would become of it)."""
+
+    ACCEPTED = "accepted"
+    """The pod is on its way out."""
+    GONE = "gone"
+    """No pod with this UID is there any more; one that took its name is untouched."""
+    HELD = "held"
+    """A disruption budget, or the server's own load, does not allow it now: try again after ``retry_after_s``."""
+    BLOCKED = "blocked"
+    """It can't succeed as things are, for instance with two budgets over one pod: do not try again blindly."""
+    REFUSED = "refused"
+    """We lack the right, or the server rejects the request as such."""
+    RETRY = "retry"
+    """No clear answer: the same request may be sent again, its UID makes it harmless."""
+
+
+class EvictionResult(msgspec.Struct, frozen=True, kw_only=True):
+    outcome: EvictionOutcome
+    sentence: str = ""
+    """What the server said, or what went wrong; empty when accepted."""
+    budget: bool = False
+    """HELD by a disruption budget rather than by the server's load."""
+    retry_after_s: float | None = None
+    """How long the server asks to wait, in seconds; None: it did not say."""
+
+
+class Outcome(StrEnum):
+    """What became of any other operation. Each may be repeated; what was done already is DONE again."""
+
+    DONE = "done"
+    GONE = "gone"
+    """The ask, or the node, is not there any more; nothing of ours is left behind."""
+    BOUND = "bound"
+    """The ask runs already; nothing of ours is left behind."""
+    TAKEN = "taken"
+    """The node is kept for another ask."""
+    REFUSED = "refused"
+    """We lack the right, or the server rejects the request as such."""
+    RETRY = "retry"
+    """No clear answer, or others kept changing the object: try again in the next pass."""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    outcome: Outcome
+    sentence: str = ""
+    retry_after_s: float | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the cluster is now as was asked for."""
+        return self.outcome is Outcome.DONE
+
+
+class Executor(Protocol):
+    """Carries a plan out. No method raises for what a cluster may answer, or not answer; the result says it."""
+
+    def reserve(self, node: str, ask: PodRef) -> Result:
+        """Keep a node for an ask: our taint, the matching toleration, and nominatedNodeName for people to read."""
+
+    def release(self, node: str, ask_uid: str) -> Result:
+        """Take our taint for this ask off the node; DONE when there is none."""
+
+    def sweep(self, open_ask_uids: Collection[str]) -> tuple[str, ...]:
+        """Take off all our taints that belong to none of these asks; the names of the nodes that were freed."""
+
+    def evict(self, victim: PodRef, *, dry_run: bool = False) -> EvictionResult:
+        """Evict through the Eviction API, this very pod (UID) only; ``dry_run`` lets the server judge without acting."""
+
+    def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
+        """Tell the pod's readers; the same thing said again counts up the same Event."""

@@ -1,0 +1,262 @@
+"""Keeps one kind of object as the API server has it: list once, then watch, and go on after whatever breaks."""
+
+import logging
+import threading
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import msgspec
+
+from engine.cluster.connection import Connection, Query, Stream
+from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, failure
+from engine.cluster.tables import Table
+from engine.cluster.timing import BackOff, Clock
+from engine.formats.kubernetes import DecodeError
+from engine.formats.kubernetes_wire import ListPage, NamedObject, ObjectMeta, WatchEvent
+
+log = logging.getLogger(__name__)
+
+_GONE = 410
+_EXPIRED = "Expired"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReflectorSettings:
+    """How a kind is followed."""
+
+    page: int = 500
+    """Objects per page of a list: bounds what one answer costs both sides."""
+    watch_s: int = 60
+    """Seconds after which the server ends a watch; a quiet cluster proves at least this often that it is alive."""
+    idle_margin_s: float = 5.0
+    """Seconds of silence beyond ``watch_s`` after which the connection counts as dead."""
+    shortest_watch_s: float = 1.0
+    """A watch that ends sooner and brought nothing counts as a failure, or a broken proxy would be hammered."""
+    list_timeout_s: float = 60.0
+    """Seconds that one page may take."""
+
+
+class Sink(Protocol):
+    """Where a reflector puts what it reads; called from the reflector's thread."""
+
+    def replace(self, table: Table, objects: Mapping[Hashable, Any], unread: Iterable[Hashable]) -> None:
+        """The kind now consists of these; those ``unread`` keep what was known of them, all others are gone."""
+
+    def put(self, table: Table, key: Hashable, obj: Any) -> None:
+        """An object was added or changed."""
+
+    def remove(self, table: Table, key: Hashable) -> None:
+        """An object was deleted."""
+
+
+@dataclass
+class KindHealth:
+    """How well a kind is followed. Times are on the steady clock in seconds, None while it has not happened."""
+
+    kind: str
+    synced: bool = False
+    """Whether a whole list has been read, ever."""
+    last_event_at: float | None = None
+    """When the server last gave a sign of life: a list, an event, a bookmark, a watch that ended in order."""
+    last_sync_at: float | None = None
+    """When a whole list was last read."""
+    error: str = ""
+    """What is wrong now, as a sentence; empty while all is well."""
+    odd: dict[str, str] = field(default_factory=dict)
+    """``Kind namespace/name`` of an object that can't be read -> why; it is skipped, the last good state is kept."""
+
+
+class _Relist(Exception):  # noqa: N818 - a turn of events, not an error
+    """The watch can't go on from where it was."""
+
+
+class Reflector:
+    """One thread that keeps one kind in a sink."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        table: Table,
+        sink: Sink,
+        *,
+        settings: ReflectorSettings | None = None,
+        clock: Clock | None = None,
+        back_off: BackOff | None = None,
+    ) -> None:
+        self._connection = connection
+        self._table = table
+        self._sink = sink
+        self._settings = settings or ReflectorSettings()
+        self._clock = clock or Clock()
+        self._back_off = back_off or BackOff()
+        self._events = msgspec.json.Decoder(WatchEvent)
+        self._named = msgspec.json.Decoder(NamedObject)
+        self._pages = msgspec.json.Decoder(ListPage)
+        self._version = ""
+        self._stopping = threading.Event()
+        self._stream: Stream | None = None
+        self._thread: threading.Thread | None = None
+        self.health = KindHealth(table.kind)
+
+    def start(self) -> None:
+        """Begin in a thread of its own. Once."""
+        self._thread = threading.Thread(target=self._run, name=f"reflector-{self._table.kind}", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask the thread to end, and wake it if it waits for an event. Returns at once; see ``join``."""
+        self._stopping.set()
+        if (stream := self._stream) is not None:
+            stream.close()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the thread to end; whether it has."""
+        if self._thread is None:
+            return True
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                if not self._version:
+                    self._list()
+                self._watch()
+            except _Relist:
+                self._version = ""
+                self._pause("the watch was too far behind and is begun anew", None)
+            except ApiFailure as error:
+                self._version = "" if _expired(error) else self._version
+                self._pause(str(error), error.retry_after_s)
+            except ClusterError as error:
+                self._pause(str(error), None)
+            except Exception as error:
+                # A thread that died in silence would freeze the picture; a new list heals whatever confused it.
+                log.exception("following %s failed", self._table.kind)
+                self._version = ""
+                self._pause(f"reading failed unexpectedly ({type(error).__name__})", None)
+
+    def _pause(self, why: str, at_least_s: float | None) -> None:
+        if self._stopping.is_set():
+            return
+        self.health.error = why
+        wait_s = self._back_off.next_s(at_least_s)
+        log.warning("following %s: %s; again in %.1f s", self._table.kind, why, wait_s)
+        self._stopping.wait(wait_s)
+
+    def _alive(self) -> None:
+        self.health.last_event_at = self._clock.steady_s()
+        self.health.error = ""
+
+    # Listing
+
+    def _list(self) -> None:
+        """Read all pages, then replace the kind as one step, so that nobody sees half of it."""
+        found: dict[Hashable, Any] = {}
+        unread: list[Hashable] = []
+        self.health.odd = {}
+        query: dict[str, str | int] = {"limit": self._settings.page}
+        while True:
+            page = self._page(query)
+            for item in page.items or ():
+                self._take(item, found, unread)
+            if not page.metadata.continue_:
+                break
+            query["continue"] = page.metadata.continue_
+            if self._stopping.is_set():
+                return
+        self._sink.replace(self._table, found, unread)
+        self._version = page.metadata.resource_version or ""
+        self.health.synced = True
+        self._alive()
+        self.health.last_sync_at = self.health.last_event_at
+
+    def _page(self, query: Query) -> ListPage:
+        answer = self._connection.request("GET", self._table.path, query=query, timeout_s=self._settings.list_timeout_s)
+        try:
+            return self._pages.decode(answer.body)
+        except msgspec.DecodeError as error:
+            raise ConnectionFailure(f"the list of {self._table.kind} objects can't be read") from error
+
+    def _take(self, item: msgspec.Raw, found: dict[Hashable, Any], unread: list[Hashable]) -> None:
+        try:
+            key = self._table.key(self._named.decode(item).metadata)
+        except msgspec.DecodeError as error:
+            self._odd(DecodeError(self._table.kind, "", str(error)))
+            return
+        try:
+            found[key] = self._table.read(item)
+        except DecodeError as error:
+            unread.append(key)
+            self._odd(error)
+
+    def _put(self, meta: ObjectMeta, obj: msgspec.Raw) -> None:
+        try:
+            self._sink.put(self._table, self._table.key(meta), self._table.read(obj))
+        except DecodeError as error:
+            self._odd(error)
+        else:
+            self._even(meta)
+
+    def _odd(self, error: DecodeError) -> None:
+        name = f"{error.kind} {error.name}".strip()
+        if name not in self.health.odd:
+            log.warning("skipped: %s", error)
+        self.health.odd[name] = error.sentence
+
+    def _even(self, meta: ObjectMeta) -> None:
+        if self.health.odd:
+            name = "/".join(part for part in (meta.namespace, meta.name) if part)
+            self.health.odd.pop(f"{self._table.kind} {name}".strip(), None)
+
+    # Watching
+
+    def _watch(self) -> None:
+        if self._stopping.is_set():
+            return
+        settings = self._settings
+        query: Query = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self._version,
+            "timeoutSeconds": settings.watch_s,
+        }
+        began_s, lines = self._clock.steady_s(), 0
+        idle_s = settings.watch_s + settings.idle_margin_s
+        self._stream = self._connection.stream(self._table.path, query=query, idle_timeout_s=idle_s)
+        try:
+            if self._stopping.is_set():  # stop() may have come before there was a stream to close
+                self._stream.close()
+            for line in self._stream:
+                lines += 1
+                self._line(line)
+                self._back_off.reset()  # only here: lists that succeed while every watch fails must slow down
+        finally:
+            self._stream = None
+        if self._stopping.is_set():
+            return
+        if not lines and self._clock.steady_s() - began_s < settings.shortest_watch_s:
+            raise ConnectionFailure("the API server ends watches as soon as they begin")
+        self._alive()
+
+    def _line(self, line: bytes) -> None:
+        try:
+            event = self._events.decode(line)
+            if event.type == "ERROR":
+                raise failure(200, event.object)  # the Status within has the code
+            meta = self._named.decode(event.object).metadata
+        except msgspec.DecodeError:
+            # Resuming would bring the same line again; a list brings the state that it led to.
+            raise _Relist from None
+        if event.type == "DELETED":
+            self._sink.remove(self._table, self._table.key(meta))
+            self._even(meta)
+        elif event.type in ("ADDED", "MODIFIED"):
+            self._put(meta, event.object)
+        self._version = meta.resource_version or self._version
+        self._alive()
+
+
+def _expired(error: ApiFailure) -> bool:
+    return error.code == _GONE or error.reason == _EXPIRED

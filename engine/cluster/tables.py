@@ -1,0 +1,57 @@
+"""One kind of object each: where it is served, how it is read, and where it is kept in the ClusterState."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from engine.formats.kubernetes import budget_from_bytes, node_from_bytes, pod_from_bytes, priority_class_from_bytes
+from engine.formats.kubernetes_wire import ObjectMeta
+from engine.snapshot import ClusterState
+
+
+@dataclass(frozen=True)
+class Table:
+    """A kind that is watched."""
+
+    kind: str
+    path: str
+    """The list of all of them, in every namespace."""
+    read: Callable[[msgspec.Raw], Any]
+    """JSON -> the engine's type. Raises DecodeError."""
+    key: Callable[[ObjectMeta], Hashable]
+    """What the object is kept under."""
+    column: Callable[[ClusterState], dict[Any, Any]]
+
+
+def _by_name(meta: ObjectMeta) -> Hashable:
+    return meta.name
+
+
+def _by_uid(meta: ObjectMeta) -> Hashable:
+    return meta.uid or f"{meta.namespace}/{meta.name}"
+
+
+def _by_namespace_and_name(meta: ObjectMeta) -> Hashable:
+    return meta.namespace, meta.name
+
+
+TABLES = (
+    Table("Node", "/api/v1/nodes", node_from_bytes, _by_name, lambda state: state.nodes),
+    Table("Pod", "/api/v1/pods", pod_from_bytes, _by_uid, lambda state: state.pods),
+    Table(
+        "PriorityClass",
+        "/apis/scheduling.k8s.io/v1/priorityclasses",
+        priority_class_from_bytes,
+        _by_name,
+        lambda state: state.classes,
+    ),
+    Table(
+        "PodDisruptionBudget",
+        "/apis/policy/v1/poddisruptionbudgets",
+        budget_from_bytes,
+        _by_namespace_and_name,
+        lambda state: state.budgets,
+    ),
+)

@@ -1,0 +1,41 @@
+"""The clocks, and how long to wait before trying again; both replaced in tests."""
+
+import random
+import time
+from collections.abc import Callable
+
+
+class Clock:
+    """This machine's clocks."""
+
+    def wall_ms(self) -> int:
+        """Milliseconds since 1970, for people to read. May jump."""
+        return time.time_ns() // 1_000_000
+
+    def steady_s(self) -> float:
+        """Seconds that only ever grow, for ages and deadlines; goes on while the machine sleeps, where it can."""
+        boot_time = getattr(time, "CLOCK_BOOTTIME", None)
+        return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
+
+
+class BackOff:
+    """Waits that double after every failure, with jitter, so that many clients do not return in step."""
+
+    def __init__(
+        self, first_s: float = 0.5, longest_s: float = 30.0, jitter: Callable[[], float] = random.random
+    ) -> None:
+        """``jitter`` gives numbers from 0 to 1; a wait is between half of the step and all of it."""
+        self._first_s = first_s
+        self._longest_s = longest_s
+        self._jitter = jitter
+        self._step_s = first_s
+
+    def next_s(self, at_least_s: float | None = None) -> float:
+        """How long to wait now, in seconds; never less than the server asked for."""
+        wait_s = self._step_s * (0.5 + self._jitter() / 2)
+        self._step_s = min(self._step_s * 2, self._longest_s)
+        return max(wait_s, at_least_s or 0.0)
+
+    def reset(self) -> None:
+        """Something went well: begin with the first step again."""
+        self._step_s = self._first_s

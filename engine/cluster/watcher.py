@@ -1,0 +1,163 @@
+"""A cluster's picture, kept by reflectors and read by passes."""
+
+import threading
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engine.cluster.connection import Connection
+from engine.cluster.reflector import KindHealth, Reflector, ReflectorSettings
+from engine.cluster.tables import TABLES, Table
+from engine.cluster.timing import BackOff, Clock
+from engine.queues import QueueTree
+from engine.snapshot import ClusterState, Node, Pod, Protection, Reservation, Snapshot
+
+
+@dataclass(frozen=True)
+class Health:
+    """How far the picture can be trusted."""
+
+    kinds: tuple[KindHealth, ...]
+    synced: bool
+    """Whether every kind has been read whole."""
+    staleness_s: float | None
+    """Seconds since the kind that is worst off last gave a sign of life; None while one never has."""
+    clock_skew_s: float | None
+    """Our clock minus the API server's, in seconds; None while unknown."""
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """A sentence for each kind that is in trouble now."""
+        return tuple(f"{one.kind}: {one.error}" for one in self.kinds if one.error)
+
+    @property
+    def odd(self) -> dict[str, str]:
+        """Objects that can't be read and were skipped -> why."""
+        return {name: why for one in self.kinds for name, why in one.odd.items()}
+
+
+class ClusterWatcher:
+    """Follows nodes, pods, priority classes and disruption budgets; every method may be called from any thread."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        settings: ReflectorSettings | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._connection = connection
+        self._clock = clock or Clock()
+        self._state = ClusterState()
+        self._moved = threading.Condition()
+        self._changed = 0
+        self._unsynced = {table.kind for table in TABLES}
+        self._reflectors = [
+            Reflector(connection, table, self, settings=settings, clock=self._clock, back_off=BackOff())
+            for table in TABLES
+        ]
+
+    def start(self) -> None:
+        """Begin to follow, one thread per kind. Once."""
+        for reflector in self._reflectors:
+            reflector.start()
+
+    def stop(self, timeout_s: float = 10.0) -> bool:
+        """End all threads; whether they ended within ``timeout_s`` seconds."""
+        for reflector in self._reflectors:
+            reflector.stop()
+        deadline = self._clock.steady_s() + timeout_s
+        ended = [one.join(max(0.0, deadline - self._clock.steady_s())) for one in self._reflectors]
+        return all(ended)
+
+    def wait_synced(self, timeout_s: float) -> bool:
+        """Wait until every kind has been read whole; whether it came to that within ``timeout_s`` seconds."""
+        with self._moved:
+            return self._moved.wait_for(lambda: not self._unsynced, timeout_s)
+
+    def wait_changed(self, since: int, timeout_s: float) -> int:
+        """Wait until ``changed`` is no longer ``since``, at most ``timeout_s`` seconds; what it is then."""
+        with self._moved:
+            self._moved.wait_for(lambda: self._changed != since, timeout_s)
+            return self._changed
+
+    @property
+    def changed(self) -> int:
+        """A number that grows whenever something that the engine reads has changed."""
+        return self._changed
+
+    def health(self) -> Health:
+        """How far the picture can be trusted now."""
+        now_s = self._clock.steady_s()
+        kinds = tuple(replace(one.health, odd=dict(one.health.odd)) for one in self._reflectors)
+        seen = [one.last_event_at for one in kinds if one.last_event_at is not None]
+        return Health(
+            kinds=kinds,
+            synced=not self._unsynced,
+            staleness_s=now_s - min(seen) if len(seen) == len(kinds) else None,
+            clock_skew_s=self._connection.clock_skew_s,
+        )
+
+    def snapshot(
+        self,
+        tree: QueueTree,
+        *,
+        now_ms: int,
+        protection: Protection | None = None,
+        reservations: Iterable[Reservation] = (),
+    ) -> Snapshot:
+        """The cluster at this moment, under a tree; see ClusterState.snapshot."""
+        return self.state().snapshot(tree, now_ms=now_ms, protection=protection, reservations=reservations)
+
+    def state(self) -> ClusterState:
+        """A copy of the state, its objects shared (they never change), to work on without holding up the reflectors."""
+        copy = ClusterState()
+        with self._moved:
+            copy.nodes = dict(self._state.nodes)
+            copy.pods = dict(self._state.pods)
+            copy.classes = dict(self._state.classes)
+            copy.budgets = dict(self._state.budgets)
+        return copy
+
+    def pod(self, uid: str) -> Pod | None:
+        """The pod as last seen; None once it is gone."""
+        with self._moved:
+            return self._state.pods.get(uid)
+
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes as last seen."""
+        with self._moved:
+            return tuple(self._state.nodes.values())
+
+    # What the reflectors call
+
+    def replace(self, table: Table, objects: Mapping[Hashable, Any], unread: Iterable[Hashable]) -> None:
+        """Take over a whole list of one kind."""
+        with self._moved:
+            column = table.column(self._state)
+            kept = {key: column[key] for key in unread if key in column}
+            new = {**kept, **objects}
+            if new != column:
+                column.clear()
+                column.update(new)
+                self._changed += 1
+            self._unsynced.discard(table.kind)
+            self._moved.notify_all()
+
+    def put(self, table: Table, key: Hashable, obj: Any) -> None:
+        """Take over one object."""
+        with self._moved:
+            column = table.column(self._state)
+            if column.get(key) != obj:  # most changes, heartbeats above all, touch nothing that is read
+                column[key] = obj
+                self._bump()
+
+    def remove(self, table: Table, key: Hashable) -> None:
+        """Forget one object."""
+        with self._moved:
+            if table.column(self._state).pop(key, None) is not None:
+                self._bump()
+
+    def _bump(self) -> None:
+        self._changed += 1
+        self._moved.notify_all()
