@@ -13,7 +13,7 @@ class Law(StrEnum):
     ONE_NODE = "one-node"
     """There are victims, and all are bound to the decision's node and not yet on their way out."""
     FITS = "fits"
-    """With the victims gone the ask fits on the node."""
+    """With the victims, and whoever is on the way out already, gone, the ask fits on the node."""
     MINIMAL = "minimal"
     """No victim could stay."""
     MAX = "max"

@@ -133,8 +133,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return pod.queue is not None and pod.queue in self.tree and self.tree.contains(queue, pod.queue)
 
     def staying(self, *back: Pod) -> tuple[Pod, ...]:
-        """The node's pods once the victims but ``back`` are gone; those on their way out still hold theirs."""
-        gone = {pod.uid for pod in self.victims} - {pod.uid for pod in back}
+        """The node's pods once the victims but ``back``, and all that are on their way out, are gone."""
+        gone = {pod.uid for pod in self.victims} - {pod.uid for pod in back} | self.ledger.leaving_uids
         name = self.node.name if self.node else ""
         return tuple(pod for pod in self.ledger.on_node.get(name, ()) if pod.uid not in gone)
 

@@ -1,0 +1,131 @@
+"""Cases decided without a cluster: nodes, pods, queues and an asker in one JSON document."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from engine.decision import Decision, encode
+from engine.formats.kubernetes import cluster_state
+from engine.formats.yunikorn import read
+from engine.policies import UnknownPolicyError, policy
+from engine.queues import QueueTree
+from engine.resources import format_amounts
+from engine.snapshot import Pod, Snapshot
+
+DEFAULT_DIALECT = "design"
+
+
+class CaseError(ValueError):
+    """A case that can't be decided. ``str()`` of it is a sentence."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """A case as recorded; fields that no policy reads are passed over."""
+
+    name: str
+    policy: str
+    dialect: str = ""
+    now: str
+    objects: list[dict[str, Any]]
+    queues: dict[str, Any] | None = None
+    asker: str | list[str] | None = None
+
+
+class Situation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a policy needs for one decision."""
+
+    snapshot: Snapshot
+    tree: QueueTree
+    ask: Pod
+
+
+_decoder = msgspec.json.Decoder(Case)
+
+
+def name_of(line: bytes) -> str:
+    """The name of a case as far as it can be read, for saying which one failed."""
+    try:
+        return str(msgspec.json.decode(line).get("name", ""))
+    except (msgspec.DecodeError, AttributeError, UnicodeDecodeError, RecursionError):
+        return ""
+
+
+def answer(line: bytes, *, dialect: str | None = None, trace: bool = False) -> dict[str, Any]:
+    """Decide one case, given as JSON, in the form of an answer; ``dialect`` overrides the case's own.
+
+    Raises ValueError (CaseError, a decoder's error, an import's) with a sentence when it can't be read or decided.
+    """
+    case = _decoder.decode(line)
+    try:
+        decide = policy(case.policy, dialect or case.dialect or DEFAULT_DIALECT)
+    except UnknownPolicyError as error:
+        raise CaseError(str(error)) from error
+    at = situation(case)
+    return _form(case, decide(at.snapshot, at.tree, at.ask), trace=trace)
+
+
+def situation(case: Case) -> Situation:
+    """The case's snapshot, with nothing protected, its tree, and its asker.
+
+    An asker that no scheduler has tried yet counts as tried when it was created. Raises ValueError.
+    """
+    if case.queues is None:
+        raise CaseError("the case has no queues")
+    tree = read(case.queues).tree
+    state, _ = cluster_state(case.objects)
+    asker = _the_one(case.asker)
+    pod = next((pod for pod in state.pods.values() if pod.key == asker), None)
+    if pod is None:
+        raise CaseError(f"asker {asker} is not among the objects")
+    if pod.unschedulable_ms is None:
+        state.pods[pod.uid] = msgspec.structs.replace(pod, unschedulable_ms=pod.created_ms)
+    snapshot = state.snapshot(tree, now_ms=_milliseconds(case.now))
+    ask = next((placed for placed in snapshot.asks if placed.uid == pod.uid), None)
+    if ask is None:
+        raise CaseError(f"asker {asker} is not pending")
+    return Situation(snapshot=snapshot, tree=tree, ask=ask)
+
+
+def _the_one(asker: str | list[str] | None) -> str:
+    if asker is None:
+        raise CaseError("the case has no asker")
+    if isinstance(asker, str):
+        return asker
+    if len(asker) != 1:
+        raise CaseError(f"the case has {len(asker)} askers, one can be decided")
+    return asker[0]
+
+
+def _milliseconds(text: str) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise CaseError(f"now is {text}, which is not a time") from error
+    if moment.tzinfo is None:
+        raise CaseError(f"now is {text}, without a time zone")
+    return round(moment.timestamp() * 1000)
+
+
+def _form(case: Case, decision: Decision, *, trace: bool) -> dict[str, Any]:
+    """A decision in the form of an answer; amounts as people type them."""
+    figures = {
+        queue.path: {
+            "before": format_amounts(queue.before),
+            "after": format_amounts(queue.after),
+            "guaranteed": format_amounts(queue.guaranteed),
+            "max": format_amounts(queue.max),
+        }
+        for queue in decision.trace.queues
+    }
+    form: dict[str, Any] = {
+        "name": case.name,
+        "policy": decision.policy,
+        "dialect": decision.dialect,
+        "outcome": decision.outcome,
+        "reason": decision.reason,
+        "node": decision.node,
+        "victims": [{"name": victim.pod.key, "reason": victim.reason} for victim in decision.victims],
+        "figures": {"queues": figures},
+    }
+    return form | {"trace": msgspec.json.decode(encode(decision))["trace"]} if trace else form
