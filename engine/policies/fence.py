@@ -113,7 +113,7 @@ def _not_eligible(case: _Case, leaf: str) -> Decision | None:
         return no(Reason.NEVER, ask.priority_class)
     if disabled := tree.disabled_by(leaf):
         return no(Reason.DISABLED, disabled)
-    if not ask.daemonset and (law_4 := _not_below_guarantee(case, leaf)):
+    if ask.required_node is None and (law_4 := _not_below_guarantee(case, leaf)):
         return no(*law_4)
     if (capped := case.ledger.resource_over_max(leaf, ask.requests)) is not None:
         return no(Reason.OVER_MAX, f"{leaf} {capped}")
@@ -145,7 +145,7 @@ def entitled(tree: QueueTree, leaf: str, ask: Pod) -> dict[str, str]:
 def _preempt(case: _Case, leaf: str) -> Decision:
     """Choose the victims; pods that opted out only when nothing else makes room, and the parameters allow it."""
     last_resort = case.parameters.last_resort
-    resort_allowed = last_resort == "any" or (last_resort == "daemonset" and case.ask.daemonset)
+    resort_allowed = last_resort == "any" or (last_resort == "daemonset" and case.ask.required_node is not None)
     attempt = _attempt(case, leaf, opted_out=False)
     if attempt.outcome is not Outcome.PREEMPT and resort_allowed:
         resort = _attempt(case, leaf, opted_out=True)
@@ -156,7 +156,7 @@ def _preempt(case: _Case, leaf: str) -> Decision:
 
 def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
     snapshot, tree, ask = case.snapshot, case.tree, case.ask
-    entitling = {} if ask.daemonset else entitled(tree, leaf, ask)
+    entitling = {} if ask.required_node is not None else entitled(tree, leaf, ask)
     claim = Claim(ask=ask, leaf=leaf, fence=tree.fence(leaf), entitling=entitling, opted_out=opted_out)
     verdicts = judge(snapshot, tree, case.ledger, claim)
     candidates = candidates_of(snapshot, verdicts)
@@ -173,7 +173,7 @@ def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
     if best is None:
         reason, detail = _why_none(claim, verdicts, any_candidates=any(candidates.values()))
         return case.answer(Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace)
-    reason = Reason.DAEMONSET if ask.daemonset else Reason.BELOW_GUARANTEE
+    reason = Reason.DAEMONSET if ask.required_node is not None else Reason.BELOW_GUARANTEE
     if any(pod.opted_out for pod in best.victims):
         reason = Reason.LAST_RESORT
     victims = tuple(
