@@ -1,0 +1,54 @@
+"""Reads of clusters and of what was last heard of them."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from django.http import Http404
+
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+
+STALE_AFTER = timedelta(seconds=10)
+"""A status older than this is shown as stale; a pass a second is the rule."""
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """How far what a page shows can be trusted. ``empty``: no pass yet. ``since``: stale or failing since then."""
+
+    state: Literal["empty", "fresh", "stale", "error"]
+    since: datetime | None = None
+    error: str = ""
+
+
+def names(user: Who) -> list[str]:
+    """The names of the clusters that the user may see."""
+    return list(Cluster.objects.restrict(user, "view").distinct().values_list("name", flat=True))
+
+
+def get(user: Who, name: str) -> Cluster:
+    """One cluster with its status and current revision. Raises Http404 for a stranger."""
+    rows = Cluster.objects.restrict(user, "view").select_related("status", "hierarchy__current", "paused_by")
+    cluster = rows.filter(name=name).first()
+    if cluster is None:
+        raise Http404
+    return cluster
+
+
+def status_of(cluster: Cluster) -> ClusterStatus | None:
+    """What the last pass read, None before the first."""
+    return getattr(cluster, "status", None)
+
+
+def freshness(status: ClusterStatus | None, now: datetime) -> Freshness:
+    """Whether the status is news, old, failing or not there yet."""
+    if status is None:
+        return Freshness("empty")
+    if status.error:
+        return Freshness("error", status.error_since or status.read_at, status.error)
+    if status.read_at is None:
+        return Freshness("empty")
+    if now - status.read_at > STALE_AFTER:
+        return Freshness("stale", status.read_at)
+    return Freshness("fresh", status.read_at)

@@ -1,0 +1,130 @@
+"""Tags that every page shares: amounts, bars, standings, times, words of state."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from django import template
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from scheduler_admin.web import bars, words
+
+register = template.Library()
+
+
+@register.simple_tag
+def amount(resource: str, value: int | None) -> SafeString:
+    """``32Gi`` as people type it, the unit in lighter ink; a dash for nothing."""
+    if value is None:
+        return SafeString("–")
+    digits, unit = words.readable(resource, value)
+    return format_html('{}<i class="u">{}</i>', digits, unit) if unit else format_html("{}", digits)
+
+
+@register.simple_tag
+def amount_in(unit: words.Unit, value: int | None) -> SafeString:
+    """The amount in its column's unit, so that digits line up; a dash for nothing."""
+    if value is None:
+        return format_html('<span class="dim">{}</span>', "–")
+    whole, fraction = unit.split(value)
+    tail = format_html('<i class="u">{}</i>', unit.name) if unit.name else ""
+    if not unit.decimals:
+        return format_html("{}{}", whole, tail)
+    return format_html('{}<i class="frac d{}">{}</i>{}', whole, unit.decimals, fraction, tail)
+
+
+@register.simple_tag
+def bar(used: int, guaranteed: int | None, limit: int | None) -> SafeString:
+    """The bar of one queue and resource; None as guarantee: not granted; None as max: not limited."""
+    return bars.bar(used, guaranteed, limit)
+
+
+@register.simple_tag
+def share_bar(used: int, guaranteed: int, capacity: int) -> SafeString:
+    """The bar of a whole cluster: its scale is the capacity."""
+    return bars.share_bar(used, guaranteed, capacity)
+
+
+@register.simple_tag
+def sparkline(counts: Sequence[int], label: str) -> SafeString:
+    """Counts as a row of small bars, with their meaning as text."""
+    return bars.sparkline(counts, label)
+
+
+@register.simple_tag
+def standing(used: int, guaranteed: int | None, resource: str) -> SafeString:
+    """Below, at or above the guarantee: word, shape, colour, and by how much."""
+    word, by = words.standing_text(resource, used, guaranteed)
+    kind = words.standing(used, guaranteed)
+    if not by:
+        return format_html('<span class="st {}">{}</span>', kind, word)
+    return format_html('<span class="st {}">{} <span class="by-much">{}</span></span>', kind, word, by)
+
+
+@register.simple_tag
+def state_word(kind: str, word: str) -> SafeString:
+    """A word of state with its shape. Kinds: ok, wait, shut, stop, warn, none, below, at, above."""
+    return format_html('<span class="st {}">{}</span>', kind, word)
+
+
+@register.simple_tag
+def clock(at: datetime | None) -> SafeString:
+    """A time of day; the browser writes it in the viewer's zone, the exact UTC time is on hover."""
+    if at is None:
+        return SafeString("–")
+    at = at.astimezone(UTC)
+    near = abs((timezone.now() - at).total_seconds()) < 43_200  # noqa: PLR2004 - half a day: the time of day is clear
+    text = f"{at:%H:%M:%S}" if near else f"{at:%Y-%m-%d %H:%M}"
+    return format_html('<time datetime="{}" title="{}" data-clock>{}</time>', at.isoformat(), words.exact(at), text)
+
+
+@register.simple_tag
+def ago(at: datetime | None) -> SafeString:
+    """How long ago, counting on in the browser."""
+    if at is None:
+        return SafeString("–")
+    text = words.ago((timezone.now() - at).total_seconds())
+    return _counting(at, "ago", text)
+
+
+@register.simple_tag
+def lasting(at: datetime | int | None) -> SafeString:
+    """How long something lasts since ``at`` (a time, or milliseconds since 1970): ``6 min``, counting on."""
+    if at is None:
+        return SafeString("–")
+    since = datetime.fromtimestamp(at / 1000, UTC) if isinstance(at, int) else at
+    return _counting(since, "for", words.duration((timezone.now() - since).total_seconds()))
+
+
+def _counting(at: datetime, kind: str, text: str) -> SafeString:
+    at = at.astimezone(UTC)
+    attribute = SafeString(f"data-{kind}")
+    return format_html('<time datetime="{}" title="{}" {}>{}</time>', at.isoformat(), words.exact(at), attribute, text)
+
+
+@register.simple_tag(takes_context=True)
+def nav_link(context: template.Context, name: str, label: str, *pages: str, cluster: str = "") -> SafeString:
+    """A page in the navigation: current on the page itself, and lit on the pages below it."""
+    try:
+        url = reverse(f"web:{name}", args=[cluster] if cluster else [])
+    except NoReverseMatch:  # an installation may leave a page out
+        return SafeString("")
+    page = context.get("page", "")
+    current = "page" if page == name else "true" if page in pages else ""
+    if not current:
+        return format_html('<li><a href="{}">{}</a></li>', url, label)
+    return format_html('<li><a href="{}" aria-current="{}">{}</a></li>', url, current, label)
+
+
+@register.filter
+def took(microseconds: int) -> str:
+    """How long a pass took: ``41 ms``."""
+    return words.took(microseconds)
+
+
+@register.filter
+def item(mapping: dict[str, object], key: str) -> object:
+    """``mapping[key]``, None where it is missing."""
+    return mapping.get(key)

@@ -1,0 +1,131 @@
+"""Amounts, durations and standings as people read them."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from engine.resources import CPU, format_amount
+
+_UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
+
+SECONDS, MINUTES, HOURS, DAYS = (
+    gettext_noop("%(n)s s"),
+    gettext_noop("%(n)s min"),
+    gettext_noop("%(n)s h"),
+    gettext_noop("%(n)s d"),
+)
+AGO = gettext_noop("%(time)s ago")
+
+
+def unit_words() -> dict[str, str]:
+    """The patterns of durations in the active language, for the module that counts on in the browser."""
+    return {"s": _(SECONDS), "min": _(MINUTES), "h": _(HOURS), "d": _(DAYS), "ago": _(AGO)}
+
+
+def duration(seconds: float) -> str:
+    """A length of time in one unit: ``42 s``, ``6 min``, ``26 h``, ``3 d``."""
+    whole = max(0, int(seconds))
+    if whole < 90:  # noqa: PLR2004 - below one and a half of a unit the finer one says more
+        return _(SECONDS) % {"n": whole}
+    if whole < 5_400:  # noqa: PLR2004
+        return _(MINUTES) % {"n": whole // 60}
+    if whole < 129_600:  # noqa: PLR2004
+        return _(HOURS) % {"n": whole // 3_600}
+    return _(DAYS) % {"n": whole // 86_400}
+
+
+def ago(seconds: float) -> str:
+    """How long something is past: ``2 s ago``."""
+    return _(AGO) % {"time": duration(seconds)}
+
+
+def took(microseconds: int) -> str:
+    """How long a pass took: ``41 ms``, ``1.2 s``."""
+    if microseconds < 1_000_000:  # noqa: PLR2004
+        return _("%(n)s ms") % {"n": max(1, round(microseconds / 1000))}
+    return _(SECONDS) % {"n": f"{microseconds / 1_000_000:.1f}"}
+
+
+def exact(at: datetime) -> str:
+    """The time in UTC to the second, as a hover text."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def is_bytes(resource: str) -> bool:
+    """Whether amounts of the resource are bytes."""
+    return resource == "memory" or resource.endswith("storage") or resource.startswith("hugepages-")
+
+
+def readable(resource: str, value: int) -> tuple[str, str]:
+    """Digits and unit as people type them; sums of bytes that no unit divides are rounded to three digits."""
+    text = format_amount(resource, value)
+    if is_bytes(resource):
+        for unit in reversed(_UNITS):
+            if text == f"{value // _UNITS[unit]}{unit}" and value // _UNITS[unit] < 10_000:  # noqa: PLR2004
+                return str(value // _UNITS[unit]), unit
+        for unit in reversed(_UNITS):
+            if abs(value) >= _UNITS[unit]:
+                return f"{value / _UNITS[unit]:.3g}" if abs(value) < 1000 * _UNITS[unit] else str(
+                    round(value / _UNITS[unit])
+                ), unit
+        return str(value), ""
+    return (text[:-1], "m") if resource == CPU and text.endswith("m") else (text, "")
+
+
+def amount_text(resource: str, value: int) -> str:
+    """The amount as one word: ``1500m``, ``32Gi``, ``2``."""
+    return "".join(readable(resource, value))
+
+
+def standing(used: int, guaranteed: int | None) -> str:
+    """``below``, ``at`` or ``above`` the guarantee; without one everything used is above it, and nothing is none."""
+    if guaranteed is None:
+        return "above" if used else "none"
+    return "below" if used < guaranteed else "at" if used == guaranteed else "above"
+
+
+def standing_text(resource: str, used: int, guaranteed: int | None) -> tuple[str, str]:
+    """The word of a standing, and by how much."""
+    kind = standing(used, guaranteed)
+    if kind == "none":
+        return _("not granted"), ""
+    if kind == "at":
+        return _("at"), ""
+    by = _("by %(amount)s") % {"amount": amount_text(resource, abs(used - (guaranteed or 0)))}
+    return (_("below") if kind == "below" else _("above")), by
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One unit for all amounts of a resource in a column, so that digits line up."""
+
+    resource: str
+    name: str
+    size: int
+    decimals: int
+
+    @classmethod
+    def of(cls, resource: str, values: list[int]) -> "Unit":
+        """Cores for cpu, the largest binary unit in which the typical value has digits for bytes, else single ones."""
+        name, size = "", 1
+        if resource == CPU:
+            size = 1000
+        elif is_bytes(resource):
+            largest = max((abs(value) for value in values), default=0)
+            fitting = [unit for unit, scale in _UNITS.items() if scale * 8 <= largest]
+            name = fitting[-1] if fitting else "Mi"
+            size = _UNITS[name]
+        return cls(resource, name, size, 0 if all(value % size == 0 for value in values) else 1)
+
+    @property
+    def label(self) -> str:
+        """What the column's head says of it."""
+        return _("cores") if self.resource == CPU else self.name
+
+    def split(self, value: int) -> tuple[str, str]:
+        """Whole digits and what stands after the point (empty where that is nothing)."""
+        text = f"{value / self.size:.{self.decimals}f}"
+        whole, _point, fraction = text.partition(".")
+        return whole, f".{fraction}" if fraction.strip("0") else ""

@@ -1,0 +1,43 @@
+// Asks every two seconds whether there is news for #live, and only then swaps it: an unchanged page answers 304.
+// Nothing is asked while the tab is hidden; coming back asks at once.
+const EVERY_MS = 2000;
+let seen = null;
+
+const live = () => document.getElementById("live");
+const here = () => location.pathname + location.search;
+
+function ask() {
+  if (!document.hidden && live()) htmx.trigger(live(), "poll");
+}
+
+function updateReadAt(xhr) {
+  const readAt = xhr.getResponseHeader("X-Read-At");
+  if (!readAt) return;
+  for (const time of document.querySelectorAll("time[data-read]")) time.dateTime = readAt;
+}
+
+document.addEventListener("htmx:configRequest", ({ detail, target }) => {
+  if (target.id !== "live") return;
+  // The address holds the filters, the folds and the range: the news must be of the page that is shown.
+  detail.path = here();
+  if (seen?.url === here()) detail.headers["If-None-Match"] = seen.etag;
+});
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.target.id === "live" && detail.xhr.responseURL.includes("/sign-in/")) {
+    detail.shouldSwap = false;
+    location.reload();
+  }
+});
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  const { xhr, target } = detail;
+  if (target?.id !== "live" || !xhr) return;
+  document.body.toggleAttribute("data-offline", xhr.status === 0 || xhr.status >= 500);
+  updateReadAt(xhr);
+  const etag = xhr.getResponseHeader("ETag");
+  if (etag) seen = { url: here(), etag };
+});
+document.addEventListener("htmx:sendError", ({ detail }) => {
+  if (detail.target?.id === "live") document.body.setAttribute("data-offline", "");
+});
+document.addEventListener("visibilitychange", ask);
+setInterval(ask, EVERY_MS);

@@ -1,0 +1,41 @@
+// Times in the viewer's zone. <time data-clock> shows a time of day or a date; <time data-ago> and <time data-for>
+// count on, in the words of the page's language that #units carries.
+const units = JSON.parse(document.getElementById("units")?.textContent ?? "{}");
+const lang = document.documentElement.lang || "en";
+const clock = new Intl.DateTimeFormat(lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const day = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const fill = (pattern, values) => pattern.replace(/%\((\w+)\)s/g, (_, name) => values[name]);
+
+export function duration(seconds) {
+  const s = Math.max(0, Math.floor(seconds));
+  if (s < 90) return fill(units.s, { n: s });
+  if (s < 5400) return fill(units.min, { n: Math.floor(s / 60) });
+  if (s < 129600) return fill(units.h, { n: Math.floor(s / 3600) });
+  return fill(units.d, { n: Math.floor(s / 86400) });
+}
+
+function write(time, now) {
+  const at = new Date(time.dateTime);
+  let text;
+  if ("clock" in time.dataset) text = (now - at < 43_200_000 && at - now < 43_200_000 ? clock : day).format(at);
+  else {
+    text = duration((now - at) / 1000);
+    if ("ago" in time.dataset) text = fill(units.ago, { time: text });
+  }
+  if (time.textContent !== text) time.textContent = text;
+}
+
+/** Writes every time below `root` as it reads now. */
+export function writeTimes(root = document) {
+  const now = new Date();
+  for (const time of root.querySelectorAll("time[data-clock], time[data-ago], time[data-for]")) write(time, now);
+}
+
+const zone = document.querySelector("[data-zone]");
+if (zone) {
+  zone.textContent = fill(zone.dataset.zone, { zone: Intl.DateTimeFormat().resolvedOptions().timeZone });
+  zone.hidden = false;
+}
+writeTimes();
+setInterval(() => document.hidden || writeTimes(), 1000);
+document.addEventListener("htmx:afterSettle", () => writeTimes());
