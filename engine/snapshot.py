@@ -124,6 +124,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True):
     application: str = ""
     originator: bool = False
     shield: Shield = Shield.NONE
+    scheduler_preempts: bool = True
+    """Whether the cluster's own scheduler would preempt for it: preemptionPolicy is not Never."""
 
     @property
     def key(self) -> str:
@@ -273,6 +275,7 @@ def _placed(pod: Pod, tree: QueueTree, priority_class: PriorityClass | None) -> 
         queue=queue_of(pod, tree),
         application=pod.application_label or pod.controller or pod.name,
         opted_out=priority_class is not None and priority_class.opted_out,
+        scheduler_preempts=not pod.never_preempts,
         never_preempts=pod.never_preempts and not (priority_class is not None and priority_class.may_preempt),
     )
 

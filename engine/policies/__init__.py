@@ -1,1 +1,28 @@
 """The ways to preempt. Each is pure: snapshot, tree, ask and parameters in, Decision out."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from engine.decision import Decision
+from engine.policies import fence
+from engine.queues import QueueTree
+from engine.snapshot import Pod, Snapshot
+
+Decide = Callable[[Snapshot, QueueTree, Pod], Decision]
+
+
+class UnknownPolicyError(LookupError):
+    """A policy or dialect that this version can't decide by. ``str()`` is a sentence."""
+
+
+def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None) -> Decide:
+    """The function that decides by a policy, a dialect and a revision's parameters.
+
+    Raises UnknownPolicyError, and msgspec.ValidationError for parameters that the policy does not have.
+    """
+    if (name, dialect) != (fence.POLICY, fence.DIALECT):
+        raise UnknownPolicyError(f"policy {name}, dialect {dialect}: not yet")
+    chosen = msgspec.convert(dict(parameters or {}), fence.Parameters)
+    return lambda snapshot, tree, ask: fence.decide(snapshot, tree, ask, chosen)

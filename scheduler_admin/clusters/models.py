@@ -87,5 +87,8 @@ class ClusterStatus(models.Model):
     applications = models.JSONField(default=dict)
     """Leaf path -> [{"name", "namespace", "pods", "requests": amounts}], largest first, at most twenty a leaf."""
 
+    rivals = models.JSONField(default=list)
+    """Priority classes by which the cluster's own scheduler would preempt too."""
+
     def __str__(self) -> str:
         return f"status of {self.cluster}"

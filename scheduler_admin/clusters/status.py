@@ -1,0 +1,101 @@
+"""What a pass read of a cluster, kept so that pages never wait on the cluster itself."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F
+
+from engine.queues import QueueTree
+from engine.resources import Amounts, total
+from engine.snapshot import Pod, Snapshot
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+
+_APPLICATIONS_KEPT = 20
+"""The largest of each leaf."""
+
+
+def store_status(
+    *, cluster: Cluster, revision_number: int, snapshot: Snapshot, tree: QueueTree, now: datetime, pass_us: int, news: bool
+) -> None:
+    """Replace the cluster's status after a pass at ``now`` that took ``pass_us`` microseconds.
+
+    ``news`` tells that decisions changed; other changes are found here.
+    """
+    facts: dict[str, Any] = {
+        "revision_number": revision_number,
+        "nodes": len(snapshot.nodes),
+        "pods": len(snapshot.pods),
+        "capacity": snapshot.capacity,
+        "queues": queue_figures(snapshot, tree),
+        "applications": applications(snapshot),
+        "rivals": rivals(snapshot),
+        "error": "",
+        "error_since": None,
+    }
+    status, created = ClusterStatus.objects.get_or_create(cluster=cluster)
+    changed = {name: value for name, value in facts.items() if created or getattr(status, name) != value}
+    if changed or news:
+        changed["news"] = F("news") + 1
+    ClusterStatus.objects.filter(pk=status.pk).update(read_at=now, pass_at=now, pass_us=pass_us, **changed)
+
+
+def store_error(*, cluster: Cluster, sentence: str, now: datetime) -> None:
+    """Say why a cluster can't be read, and since when."""
+    status, _ = ClusterStatus.objects.get_or_create(cluster=cluster)
+    if status.error == sentence:
+        return
+    since = status.error_since if status.error else now
+    ClusterStatus.objects.filter(pk=status.pk).update(error=sentence, error_since=since, news=F("news") + 1)
+
+
+def queue_figures(snapshot: Snapshot, tree: QueueTree) -> dict[str, dict[str, Any]]:
+    """Path -> what its bound pods hold, how many asks wait, and since when the oldest does; rolled up."""
+    used = snapshot.usage(tree)
+    asks = dict.fromkeys(tree.queues, 0)
+    oldest: dict[str, int | None] = dict.fromkeys(tree.queues)
+    for ask in snapshot.asks:
+        if ask.queue is None or ask.unschedulable_ms is None:
+            continue
+        for path in tree.lineage(ask.queue):
+            asks[path] += 1
+            known = oldest[path]
+            oldest[path] = ask.unschedulable_ms if known is None else min(known, ask.unschedulable_ms)
+    return {path: {"used": used[path], "asks": asks[path], "oldest_ask_ms": oldest[path]} for path in tree.queues}
+
+
+def applications(snapshot: Snapshot) -> dict[str, list[dict[str, Any]]]:
+    """Leaf path -> its running applications, largest first by share of the cluster."""
+    members: dict[tuple[str, str, str], list[Pod]] = {}
+    for pod in snapshot.pods:
+        if pod.queue is not None and pod.node is not None:
+            members.setdefault((pod.queue, pod.namespace, pod.application), []).append(pod)
+    by_leaf: dict[str, list[dict[str, Any]]] = {}
+    for (leaf, namespace, name), pods in sorted(members.items()):
+        requests = total(pod.requests for pod in pods)
+        by_leaf.setdefault(leaf, []).append(
+            {"name": name, "namespace": namespace, "pods": len(pods), "requests": requests}
+        )
+    for found in by_leaf.values():
+        found.sort(key=lambda one: -_share(one["requests"], snapshot.capacity))
+        del found[_APPLICATIONS_KEPT:]
+    return by_leaf
+
+
+def _share(requests: Mapping[str, int], capacity: Amounts) -> int:
+    """The largest part of the cluster that it holds of any resource, in millionths."""
+    return max((amount * 1_000_000 // capacity[name] for name, amount in requests.items() if capacity.get(name)), default=0)
+
+
+def rivals(snapshot: Snapshot) -> list[str]:
+    """Priority classes by which the cluster's own scheduler would preempt for pods of our queues.
+
+    Such a scheduler preempts at once and across fences; "" stands for pods without a class.
+    """
+    return sorted(
+        {
+            pod.priority_class
+            for pod in snapshot.pods
+            if pod.queue is not None and pod.scheduler_preempts and not pod.daemonset
+        }
+    )

@@ -1,0 +1,188 @@
+"""Storing what was decided. An ask that is considered again with the same outcome changes its row, and adds none."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+from django.db.models import F, Max
+
+from engine.decision import Decision as EngineDecision
+from engine.decision import Outcome, Reason, encode
+from engine.planning import Considered
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.queues.models import Revision
+
+
+def moment(ms: int | None) -> datetime | None:
+    """Milliseconds since 1970 as an aware time."""
+    return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A decision of a pass with what the interlocks say of it."""
+
+    considered: Considered
+    hold: str = ""
+    """The interlock that holds it back; empty: none."""
+    act: bool = False
+    """Whether it is to be carried out now."""
+    since_ms: int | None = None
+    """Since when the scheduler finds no room for the ask."""
+    priority_class: str = ""
+
+    @property
+    def decision(self) -> EngineDecision:
+        """What was decided."""
+        return self.considered.decision
+
+    @property
+    def state(self) -> Decision.State:
+        """The state that a row of it begins in."""
+        if self.considered.refused:
+            return Decision.State.CLOSED
+        if self.act:
+            return Decision.State.INTENDED
+        return Decision.State.HELD if self.hold else Decision.State.NOTED
+
+    @property
+    def worth_a_row(self) -> bool:
+        """Whether a row is begun for it: not for asks that are simply on their way to a node."""
+        return self.decision.outcome is not Outcome.FITS and self.decision.reason is not Reason.NOT_TRIED
+
+
+def record(
+    *, cluster: Cluster, revision: Revision, findings: Iterable[Finding], now: datetime, took_us: int
+) -> tuple[list[tuple[Decision, Finding]], bool]:
+    """Store the findings of one pass, taken at ``now``; ``took_us`` is how long deciding took.
+
+    Returns every row that was stored with its finding, and whether anything is new. Called within a transaction.
+    """
+    findings = list(findings)
+    former = _former(cluster, [finding.decision.ask.uid for finding in findings])
+    same: list[int] = []
+    rows: list[tuple[Decision, Finding]] = []
+    news = False
+    for finding in findings:
+        row = former.get(finding.decision.ask.uid)
+        if row is not None and _signature(row) == _signature_of(finding, revision):
+            same.append(row.pk)
+            news |= _refresh(row, finding)
+        elif finding.worth_a_row or row is not None:
+            row = _begin(cluster, revision, finding, now, took_us)
+            news = True
+        else:
+            continue
+        rows.append((row, finding))
+    Decision.objects.filter(pk__in=same).update(last_seen=now, count=F("count") + 1)
+    return rows, news
+
+
+def _former(cluster: Cluster, uids: list[str]) -> dict[str, Decision]:
+    """The newest row of each ask."""
+    newest = (
+        Decision.objects.filter(cluster=cluster, ask_uid__in=uids)
+        .values("ask_uid")
+        .annotate(newest=Max("pk"))
+        .values("newest")
+    )
+    return {row.ask_uid: row for row in Decision.objects.filter(pk__in=newest).prefetch_related("victims")}
+
+
+Signature = tuple[str, str, str, str, str, int | None, str, tuple[str, ...]]
+
+
+def _signature(row: Decision) -> Signature:
+    victims = tuple(victim.uid for victim in row.victims.all())
+    if row.state == Decision.State.CLOSED and row.ending != Decision.Ending.REFUSED:
+        return ("closed", "", "", "", "", None, "", ())  # what was carried out is never taken up again
+    return (row.outcome, row.reason, row.detail, row.node, row.hold, row.revision_id, row.state, victims)
+
+
+def _signature_of(finding: Finding, revision: Revision) -> Signature:
+    decision = finding.decision
+    victims = tuple(verdict.pod.uid for verdict in decision.victims)
+    node = decision.node or ""
+    return (
+        decision.outcome.value,
+        decision.reason.value,
+        decision.detail,
+        node,
+        finding.hold,
+        revision.pk,
+        finding.state.value,
+        victims,
+    )
+
+
+def _refresh(row: Decision, finding: Finding) -> bool:
+    """Keep the newest figures of an outcome that stays the same; whether they changed."""
+    document = encode(finding.decision).decode()
+    if row.document == document:
+        return False
+    Decision.objects.filter(pk=row.pk).update(document=document)
+    return True
+
+
+def _begin(cluster: Cluster, revision: Revision, finding: Finding, now: datetime, took_us: int) -> Decision:
+    decision, ask = finding.decision, finding.decision.ask
+    refused = finding.considered.refused
+    row = Decision.objects.create(
+        cluster=cluster,
+        revision=revision,
+        mode=cluster.mode,
+        policy=decision.policy,
+        dialect=decision.dialect,
+        ask_uid=ask.uid,
+        ask_namespace=ask.namespace,
+        ask_name=ask.name,
+        ask_queue=ask.queue,
+        ask_application=ask.application,
+        ask_priority=ask.priority,
+        ask_priority_class=finding.priority_class,
+        ask_requests=ask.requests,
+        ask_since=moment(finding.since_ms),
+        outcome=decision.outcome.value,
+        reason=decision.reason.value,
+        detail=decision.detail,
+        node=decision.node or "",
+        document=encode(decision).decode(),
+        laws=msgspec.to_builtins(finding.considered.laws),
+        state=finding.state,
+        ending=Decision.Ending.REFUSED if refused else "",
+        hold=finding.hold,
+        first_seen=now,
+        last_seen=now,
+        took_us=took_us,
+        closed_at=now if refused else None,
+    )
+    if decision.evicts:
+        _store_victims(row, decision)
+        if row.ask_since is not None:
+            Step.objects.create(decision=row, at=row.ask_since, kind=Step.Kind.SEEN)
+        Step.objects.create(decision=row, at=now, kind=Step.Kind.DECIDED)
+        if finding.hold:
+            Step.objects.create(decision=row, at=now, kind=Step.Kind.HELD, note=finding.hold)
+    return row
+
+
+def _store_victims(row: Decision, decision: EngineDecision) -> None:
+    Victim.objects.bulk_create(
+        Victim(
+            decision=row,
+            position=position,
+            uid=verdict.pod.uid,
+            namespace=verdict.pod.namespace,
+            name=verdict.pod.name,
+            queue=verdict.pod.queue,
+            application=verdict.pod.application,
+            priority=verdict.pod.priority,
+            requests=verdict.pod.requests,
+            node=verdict.pod.node,
+            started_at=moment(verdict.pod.started_ms),
+            reason=verdict.reason.value,
+        )
+        for position, verdict in enumerate(decision.victims)
+    )
