@@ -9,7 +9,7 @@ import msgspec
 
 from engine.cluster.connection import MERGE_PATCH, Connection
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result, reserved_for
 from engine.cluster.timing import Clock
 from engine.feasibility.nodes import RESERVED_TAINT_KEY
 from engine.formats.kubernetes import DecodeError, node_from_bytes
@@ -61,7 +61,7 @@ class Actuator:
         """See Executor. A node that can't be freed now is left to the next sweep."""
         kept = frozenset(open_ask_uids)
         try:
-            stale = sorted(node.name for node in self._nodes() if _reserved_for(node) - kept)
+            stale = sorted(node.name for node in self._nodes() if reserved_for(node) - kept)
         except ClusterError:
             return ()
         swept = {
@@ -185,18 +185,23 @@ class Actuator:
         return Result(outcome=Outcome.DONE)
 
     def _get(self, path: str) -> Json:
-        body = self._connection.request("GET", path).body
-        try:
-            return msgspec.json.decode(body, type=Json)
-        except msgspec.DecodeError as error:
-            raise ConnectionFailure("the API server's answer can't be read") from error
+        return _object(self._connection.request("GET", path).body)
 
     def _patch(self, path: str, found: Json, changes: Json) -> Json:
         """Change what was found, and nothing that has changed since: the version makes it a compare-and-swap."""
         meta = found["metadata"]
         guard = {"metadata": {"uid": meta.get("uid"), "resourceVersion": meta.get("resourceVersion")}}
-        body = self._connection.request("PATCH", path, body=guard | changes, content_type=MERGE_PATCH).body
-        return msgspec.json.decode(body, type=Json)
+        return _object(self._connection.request("PATCH", path, body=guard | changes, content_type=MERGE_PATCH).body)
+
+
+def _object(body: bytes) -> Json:
+    try:
+        found = msgspec.json.decode(body, type=Json)
+    except msgspec.DecodeError as error:
+        raise ConnectionFailure("the API server's answer can't be read") from error
+    if not isinstance(found.get("metadata"), dict):
+        raise ConnectionFailure("the API server's answer is no object")
+    return found
 
 
 def _settled(step: Callable[[], Result]) -> Result:
@@ -239,10 +244,6 @@ def _eviction_outcome(error: ApiFailure) -> EvictionOutcome:
             return EvictionOutcome.REFUSED if code < 500 else EvictionOutcome.RETRY  # noqa: PLR2004
 
 
-def _reserved_for(node: Node) -> frozenset[str]:
-    return frozenset(taint.value for taint in node.taints if taint.key == RESERVED_TAINT_KEY)
-
-
 def _node_path(node: str) -> str:
     return f"/api/v1/nodes/{node}"
 
@@ -254,7 +255,7 @@ def _pod_path(pod: PodRef) -> str:
 def _event_name(pod: PodRef, reason: str, message: str, type_: str) -> str:
     said = "\0".join((pod.uid, type_, reason, message))
     digest = hashlib.sha256(said.encode()).hexdigest()[:16]
-    return f"{pod.name[: _LONGEST_NAME - 17]}.{digest}"
+    return f"{pod.name[: _LONGEST_NAME - 17].rstrip('-.')}.{digest}"
 
 
 def _event(pod: PodRef, name: str, reason: str, message: str, type_: str, now: str) -> Json:

@@ -1,10 +1,13 @@
-"""How an operation on a cluster ended, as plain data; and the executor that carries operations out, or only notes them."""
+"""How an operation on a cluster ended, as plain data; and what an executor does, for real or only on paper."""
 
 from collections.abc import Collection
 from enum import StrEnum
 from typing import Protocol
 
 import msgspec
+
+from engine.feasibility.nodes import RESERVED_TAINT_KEY
+from engine.snapshot import Node
 
 
 class PodRef(Protocol):
@@ -76,7 +79,10 @@ class Executor(Protocol):
     """Carries a plan out. No method raises for what a cluster may answer, or not answer; the result says it."""
 
     def reserve(self, node: str, ask: PodRef) -> Result:
-        """Keep a node for an ask: our taint, the matching toleration, and nominatedNodeName for people to read."""
+        """Keep a node for an ask: our taint, the matching toleration, and nominatedNodeName for people to read.
+
+        After RETRY the taint may be there already: repeat, or release.
+        """
 
     def release(self, node: str, ask_uid: str) -> Result:
         """Take our taint for this ask off the node; DONE when there is none."""
@@ -85,7 +91,12 @@ class Executor(Protocol):
         """Take off all our taints that belong to none of these asks; the names of the nodes that were freed."""
 
     def evict(self, victim: PodRef, *, dry_run: bool = False) -> EvictionResult:
-        """Evict through the Eviction API, this very pod (UID) only; ``dry_run`` lets the server judge without acting."""
+        """Evict through the Eviction API, this very pod (UID) only; ``dry_run`` lets the server judge, not act."""
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
         """Tell the pod's readers; the same thing said again counts up the same Event."""
+
+
+def reserved_for(node: Node) -> frozenset[str]:
+    """The UIDs of the asks for which our taints keep this node."""
+    return frozenset(taint.value for taint in node.taints if taint.key == RESERVED_TAINT_KEY)
