@@ -1,0 +1,38 @@
+"""Decisions in words: typed message ids with parameters, whole sentences, every refusal with its numbers.
+
+Nothing here translates: a Message is rendered where the reader's language is known.
+"""
+
+from engine.explain.laws import NUMBERS, in_order, law, lines, unmet
+from engine.explain.message import Message, Moment, Name, Param
+from engine.explain.prevention import prevention, remedies
+from engine.explain.reasons import label, reason
+from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
+from engine.explain.verdicts import Interlock, allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
+
+__all__ = [
+    "NUMBERS",
+    "Interlock",
+    "Message",
+    "Moment",
+    "Name",
+    "Param",
+    "Tense",
+    "allowed",
+    "asker_sentence",
+    "in_order",
+    "interlock",
+    "label",
+    "law",
+    "lines",
+    "node_label",
+    "node_verdict",
+    "pod_label",
+    "pod_verdict",
+    "prevention",
+    "reason",
+    "remedies",
+    "sentence",
+    "unmet",
+    "victim_sentence",
+]

@@ -1,0 +1,150 @@
+"""The laws in words, and the arithmetic that a decision was held against."""
+
+from collections.abc import Iterable
+
+from engine.explain.message import Message, Name, Param, gettext_noop, short_name
+from engine.laws import Comparison, Law, LawCheck, Line, Relation, Sum
+from engine.resources import format_amount
+
+NUMBERS: dict[Law, int] = {
+    Law.OPT_OUT: 1,
+    Law.GUARANTEE: 2,
+    Law.APPLICATION: 3,
+    Law.ENTITLED: 4,
+    Law.ABOVE_GUARANTEE: 5,
+    Law.PRIORITY: 6,
+    Law.FENCE: 7,
+    Law.PROGRESS: 8,
+}
+"""The laws that the design counts; the others are conditions of carrying out at all."""
+SENTENCES: dict[Law, str] = {
+    Law.MAY_PREEMPT: gettext_noop("The ask is pending, runs in a leaf, and nothing forbids it to preempt"),
+    Law.ONE_NODE: gettext_noop("All victims run on the one node"),
+    Law.FITS: gettext_noop("The ask fits on the node once they are gone"),
+    Law.MINIMAL: gettext_noop("No victim could stay"),
+    Law.MAX: gettext_noop("The ask’s queues stay within their max"),
+    Law.OPT_OUT: gettext_noop("Pods that opted out stay, except as the last resort"),
+    Law.GUARANTEE: gettext_noop("No queue is taken below its guarantee"),
+    Law.APPLICATION: gettext_noop("Never the same application, never the same queue"),
+    Law.ENTITLED: gettext_noop("The asker is below its guarantee in what it asks"),
+    Law.ABOVE_GUARANTEE: gettext_noop("Victims’ queues are above their guarantee"),
+    Law.PRIORITY: gettext_noop("Victims have lower or equal priority"),
+    Law.FENCE: gettext_noop("Nothing outside the asker’s fence"),
+    Law.DISABLED: gettext_noop("Nothing where preemption is disabled"),
+    Law.SHIELDED: gettext_noop("No protected pod and no DaemonSet’s pod"),
+    Law.PROGRESS: gettext_noop("What queues lack of their guarantees gets less"),
+}
+BROKEN: dict[Law, str] = {
+    Law.MAY_PREEMPT: gettext_noop("Refused: the ask may not preempt."),
+    Law.ONE_NODE: gettext_noop("Refused: the victims are not all on the one node."),
+    Law.FITS: gettext_noop("Refused: even with the victims gone the ask does not fit on the node."),
+    Law.MINIMAL: gettext_noop("Refused: not all of the victims are needed."),
+    Law.MAX: gettext_noop("Refused: with the ask a queue above it would exceed its max."),
+    Law.OPT_OUT: gettext_noop("Refused by law 1: a victim opted out of preemption."),
+    Law.GUARANTEE: gettext_noop("Refused by law 2: a queue would be taken below its guarantee."),
+    Law.APPLICATION: gettext_noop("Refused by law 3: a victim is of the ask’s own application or queue."),
+    Law.ENTITLED: gettext_noop("Refused by law 4: the asker is not below its guarantee in all that it asks."),
+    Law.ABOVE_GUARANTEE: gettext_noop("Refused by law 5: a victim’s queue is not above its guarantee."),
+    Law.PRIORITY: gettext_noop("Refused by law 6: a victim has a higher priority than the ask."),
+    Law.FENCE: gettext_noop("Refused by law 7: a victim lies outside the asker’s fence."),
+    Law.DISABLED: gettext_noop("Refused: preemption is disabled where the ask or a victim runs."),
+    Law.SHIELDED: gettext_noop("Refused: a victim is protected, or a DaemonSet’s."),
+    Law.PROGRESS: gettext_noop("Refused by law 8: what queues lack of their guarantees would not get less."),
+}
+NOTHING_TO_CHECK: dict[Law, str] = {
+    Law.MAX: gettext_noop("no max above the asker in what it asks"),
+    Law.OPT_OUT: gettext_noop("no victim opted out"),
+    Law.GUARANTEE: gettext_noop("nothing that is taken is guaranteed to anyone"),
+    Law.ENTITLED: gettext_noop("a DaemonSet’s ask needs no guarantee"),
+    Law.ABOVE_GUARANTEE: gettext_noop("nothing that is taken is guaranteed to the victims’ queues"),
+    Law.FENCE: gettext_noop("no fence above the asker"),
+    Law.DISABLED: gettext_noop("disabled nowhere above the asker or a victim"),
+    Law.SHIELDED: gettext_noop("none among the victims"),
+    Law.PROGRESS: gettext_noop("a DaemonSet’s ask claims no guarantee"),
+}
+"""What stands in place of arithmetic where a law had nothing to hold against."""
+PUT_BACK = gettext_noop("put %(pod)s back, and there is not enough: %(short)s")
+COULD_STAY = gettext_noop("%(pod)s could stay: there is enough without it")
+INSIDE = gettext_noop("%(left)s lies within %(right)s")
+OUTSIDE = gettext_noop("%(left)s lies outside of %(right)s")
+NOT_INSIDE = gettext_noop("%(left)s does not lie within %(right)s")
+NOT_OUTSIDE = gettext_noop("%(left)s does not lie outside of %(right)s")
+FORMULA = "%(formula)s"
+"""Arithmetic is the same in every language."""
+_SIGNS = {Relation.AT_LEAST: "≥", Relation.ABOVE: ">", Relation.BELOW: "<", Relation.AT_MOST: "≤"}
+_SIGNS |= {Relation.EQUAL: "=", Relation.DIFFERS: "≠"}
+_NOT = {"≥": "≱", ">": "≯", "<": "≮", "≤": "≰", "=": "≠", "≠": "="}
+_WRITTEN_OUT = 4
+"""So many subtrahends are written one by one; more are added up."""
+
+
+def law(which: Law) -> Message:
+    """What a law demands."""
+    return Message(SENTENCES[which])
+
+
+def unmet(which: Law) -> Message:
+    """Why a decision was refused."""
+    return Message(BROKEN[which])
+
+
+def lines(check: LawCheck) -> tuple[Message, ...]:
+    """A law's arithmetic line by line, each line once; of yes-or-no conditions only those that fail."""
+    shown = [line(check.law, each) for each in check.sums if _worth_showing(check.law, each)]
+    if not shown and check.holds and check.law in NOTHING_TO_CHECK:
+        return (Message(NOTHING_TO_CHECK[check.law]),)
+    return tuple({(message.id, *message.params.values()): message for message in shown}.values())
+
+
+def line(which: Law, of: Line) -> Message:
+    """One line of a law's arithmetic."""
+    if isinstance(of, Sum):
+        return Message(FORMULA, {"formula": _sum(of)})
+    if which is Law.MINIMAL:
+        pod = Name(_subject(of.subject))
+        return Message(PUT_BACK, {"pod": pod, "short": of.left}) if of.holds else Message(COULD_STAY, {"pod": pod})
+    return _comparison(of)
+
+
+def _worth_showing(which: Law, of: Line) -> bool:
+    """Conditions such as "pending = pending" say nothing to a reader while they hold."""
+    if isinstance(of, Sum) or not of.holds or which in (Law.MINIMAL, Law.APPLICATION):
+        return True
+    return of.relation in (Relation.INSIDE, Relation.OUTSIDE)
+
+
+def in_order(checks: Iterable[LawCheck]) -> list[LawCheck]:
+    """The numbered laws first, in their order, then the other conditions as they were checked."""
+    return sorted(checks, key=lambda check: NUMBERS.get(check.law, len(NUMBERS) + 1))
+
+
+def _sum(of: Sum) -> str:
+    def written(value: int) -> str:
+        return format_amount(of.resource, value)
+
+    parts = of.minus if len(of.minus) <= _WRITTEN_OUT else (sum(of.minus),)
+    terms = "".join(f" − {written(part)}" for part in parts) + (f" + {written(of.plus)}" if of.plus else "")
+    worked = f"{written(of.start)}{terms} = {written(of.result)}" if terms else written(of.start)
+    sign = _SIGNS[of.relation]
+    what = " ".join(part for part in (_subject(of.subject), of.resource) if part)
+    return f"{what} {worked} {sign if of.holds else _NOT[sign]} {written(of.bound)}".strip()
+
+
+def _comparison(of: Comparison) -> Message:
+    params: dict[str, Param] = {"left": of.left, "right": of.right}
+    if of.relation is Relation.INSIDE:
+        return Message(INSIDE if of.holds else NOT_INSIDE, params)
+    if of.relation is Relation.OUTSIDE:
+        return Message(OUTSIDE if of.holds else NOT_OUTSIDE, params)
+    sign = _SIGNS[of.relation]
+    compared = f"{of.left or '–'} {sign if of.holds else _NOT[sign]} {of.right or '–'}"
+    return Message(FORMULA, {"formula": f"{_subject(of.subject)}: {compared}" if of.subject else compared})
+
+
+def _subject(subject: str) -> str:
+    """A queue by its own name, a pod without its namespace, a node as it is."""
+    return subject.rpartition("/")[2] if "/" in subject else short_name(subject) if _is_path(subject) else subject
+
+
+def _is_path(subject: str) -> bool:
+    return subject.startswith("root.") or subject == "root"

@@ -1,0 +1,91 @@
+"""What would have prevented a preemption, or would allow one: only what follows exactly from the trace's arithmetic."""
+
+from collections.abc import Iterable
+
+from engine.decision import Decision, Outcome, PodFacts, Reason
+from engine.explain.figures import figures, queues_of
+from engine.explain.message import Message, gettext_noop, short_name
+from engine.resources import PODS, add, format_amount
+
+MORE_GUARANTEE = gettext_noop(
+    "More than %(kept)s %(resource)s guaranteed to %(queue)s, which has %(guaranteed)s: "
+    "the victims left it %(kept)s, and law 2 would have forbidden to take it below its guarantee."
+)
+FIRST_GUARANTEE = gettext_noop(
+    "More than %(kept)s %(resource)s guaranteed to %(queue)s, which is guaranteed none: "
+    "the victims left it %(kept)s, and law 2 would have forbidden to take it below its guarantee."
+)
+HIGHER_PRIORITY = gettext_noop(
+    "A priority above %(asker)s, where %(pod)s has %(priority)s: law 6 forbids to take a higher priority."
+)
+CLAIM_GUARANTEE = gettext_noop(
+    "More than %(used)s %(resource)s guaranteed to %(queue)s, which has %(guaranteed)s and uses %(used)s: "
+    "it would then be below its guarantee, as law 4 demands."
+)
+MORE_MAX = gettext_noop(
+    "A max of %(would)s %(resource)s for %(queue)s, which has %(max)s and uses %(used)s: "
+    "the ask would then fit under it."
+)
+
+
+def prevention(decision: Decision, victims: Iterable[PodFacts] | None = None) -> tuple[Message, ...]:
+    """What would each by itself have kept the laws from allowing this decision; ``victims``: said of these only."""
+    if decision.policy != "fence" or decision.outcome is not Outcome.PREEMPT:
+        return ()
+    chosen = tuple(verdict.pod for verdict in decision.victims) if victims is None else tuple(victims)
+    queues = {pod.queue for pod in chosen}
+    found = [message for path in queues_of(decision) if path in queues for message in _guarantees(decision, path)]
+    return (*found, *_priority(decision, chosen))
+
+
+def _guarantees(decision: Decision, path: str) -> list[Message]:
+    """Law 2 holds a queue's guarantee against what the victims leave it, in everything that they hold."""
+    standing = figures(decision, path)
+    if standing is None:
+        return []
+    held = add({}, {})
+    for verdict in decision.victims:
+        held = add(held, verdict.pod.requests if verdict.pod.queue == path else {})
+    found = []
+    for resource, amount in held.items():
+        if amount <= 0 or resource == PODS:
+            continue
+        params = {
+            "queue": short_name(path),
+            "resource": resource,
+            "kept": format_amount(resource, standing.after.get(resource, 0)),
+        }
+        if resource in standing.guaranteed:
+            guaranteed = format_amount(resource, standing.guaranteed[resource])
+            found.append(Message(MORE_GUARANTEE, {**params, "guaranteed": guaranteed}))
+        else:
+            found.append(Message(FIRST_GUARANTEE, params))
+    return found
+
+
+def _priority(decision: Decision, chosen: tuple[PodFacts, ...]) -> list[Message]:
+    """Law 6: one victim above the ask breaks the whole set."""
+    return [
+        Message(
+            HIGHER_PRIORITY,
+            {"asker": str(decision.ask.priority), "pod": pod.name, "priority": str(pod.priority)},
+        )
+        for pod in chosen
+    ]
+
+
+def remedies(decision: Decision) -> tuple[Message, ...]:
+    """What would let an ask that may not preempt do so, where one number stands in the way."""
+    path, _, resource = decision.detail.partition(" ")
+    standing = figures(decision, path)
+    if standing is None:
+        return ()
+    used = standing.before.get(resource, 0)
+    params = {"queue": short_name(path), "resource": resource, "used": format_amount(resource, used)}
+    if decision.reason is Reason.AT_GUARANTEE and resource in standing.guaranteed:
+        guaranteed = format_amount(resource, standing.guaranteed[resource])
+        return (Message(CLAIM_GUARANTEE, {**params, "guaranteed": guaranteed}),)
+    if decision.reason is Reason.OVER_MAX and resource in standing.max:
+        would = format_amount(resource, used + decision.ask.requests.get(resource, 0))
+        return (Message(MORE_MAX, {**params, "would": would, "max": format_amount(resource, standing.max[resource])}),)
+    return ()

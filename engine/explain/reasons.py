@@ -1,0 +1,189 @@
+"""Why a decision ended as it did: for every Reason a short label, and a sentence with its numbers."""
+
+from collections.abc import Callable
+
+from engine.decision import Decision, Reason
+from engine.explain.figures import asked, decisive, figures, shortfall
+from engine.explain.message import Message, Moment, Name, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.resources import format_amount
+
+LABELS: dict[Reason, str] = {
+    Reason.BELOW_GUARANTEE: gettext_noop("below guarantee"),
+    Reason.DAEMONSET: gettext_noop("DaemonSet"),
+    Reason.LAST_RESORT: gettext_noop("last resort"),
+    Reason.FITS: gettext_noop("fits"),
+    Reason.FITS_SOON: gettext_noop("fits soon"),
+    Reason.NO_QUEUE: gettext_noop("no queue"),
+    Reason.NEVER: gettext_noop("preemption policy Never"),
+    Reason.DISABLED: gettext_noop("preemption disabled"),
+    Reason.NOT_TRIED: gettext_noop("not tried yet"),
+    Reason.DELAY: gettext_noop("delay"),
+    Reason.NO_GUARANTEE: gettext_noop("no guarantee"),
+    Reason.AT_GUARANTEE: gettext_noop("at guarantee"),
+    Reason.OVER_MAX: gettext_noop("over max"),
+    Reason.UNREAD_RULES: gettext_noop("unread rules"),
+    Reason.FENCE: gettext_noop("fence"),
+    Reason.NO_CANDIDATES: gettext_noop("no candidates"),
+    Reason.NO_ROOM: gettext_noop("no room"),
+}
+SENTENCES: dict[Reason, str] = {
+    Reason.BELOW_GUARANTEE: gettext_noop(
+        "%(queue)s stands %(short)s below its guarantee of %(guaranteed)s in %(resource)s, so its asks may preempt."
+    ),
+    Reason.DAEMONSET: gettext_noop("It is a DaemonSet’s pod for %(node)s: only there can room be made for it."),
+    Reason.LAST_RESORT: gettext_noop(
+        "Nothing else on %(node)s makes room for it, so pods that opted out go as the last resort."
+    ),
+    Reason.FITS: gettext_noop("It asks %(asked)s, and %(node)s has room for that without any eviction."),
+    Reason.FITS_SOON: gettext_noop(
+        "It asks %(asked)s, and %(node)s has room for that once the pods that are on their way out are gone."
+    ),
+    Reason.NO_QUEUE: gettext_noop(
+        "It runs in no queue: its label names no leaf, and no leaf claims the namespace %(namespace)s."
+    ),
+    Reason.NEVER: gettext_noop("Its priority class says preemptionPolicy Never, so it preempts nothing."),
+    Reason.DISABLED: gettext_noop(
+        "Preemption is disabled in %(queue)s: its pods neither preempt nor are they preempted."
+    ),
+    Reason.NOT_TRIED: gettext_noop("The scheduler has not yet found that no node has room for it."),
+    Reason.DELAY: gettext_noop("The delay of its queue is not over: it may preempt from %(due)s on."),
+    Reason.NO_GUARANTEE: gettext_noop(
+        "It asks %(asked)s, and neither its queue nor any queue above is guaranteed any of that."
+    ),
+    Reason.AT_GUARANTEE: gettext_noop(
+        "%(queue)s uses %(used)s of the %(guaranteed)s %(resource)s that it is guaranteed: "
+        "only while it uses less may its asks preempt (law 4)."
+    ),
+    Reason.OVER_MAX: gettext_noop(
+        "With it %(queue)s would use %(would)s %(resource)s, and its max is %(max)s: no eviction can change that."
+    ),
+    Reason.UNREAD_RULES: gettext_noop(
+        "It has placement rules that can’t be judged here (%(rules)s), so it is left alone rather than misjudged."
+    ),
+    Reason.FENCE: gettext_noop("The fence of %(queue)s leaves no other queue to take from (law 7)."),
+    Reason.NO_CANDIDATES: gettext_noop("No running pod may go for it."),
+    Reason.NO_ROOM: gettext_noop("No pods that may go make room for %(asked)s on one node."),
+}
+BELOW_UNKNOWN = gettext_noop("Its queue stands below its guarantee, so its asks may preempt.")
+AT_UNKNOWN = gettext_noop(
+    "Its queue uses all that it is guaranteed: only while it uses less may its asks preempt (law 4)."
+)
+MAX_UNKNOWN = gettext_noop("With it its queue would exceed its max: no eviction can change that.")
+NEVER_CLASS = gettext_noop("Its priority class %(name)s says preemptionPolicy Never, so it preempts nothing.")
+DELAY_UNKNOWN = gettext_noop("The delay of its queue is not over.")
+NO_CANDIDATES_COUNTED = ngettext_noop(
+    "No pod may go for it: the only one that runs outside its queue may not.",
+    "No pod may go for it: none of the %(count)s that run outside its queue.",
+)
+NO_ROOM_COUNTED = ngettext_noop(
+    "%(count)s pod may go for it, but on no node does that make room for %(asked)s.",
+    "%(count)s pods may go for it, but on no node do they make room for %(asked)s.",
+)
+UNKNOWN = gettext_noop("%(reason)s")
+
+
+def label(reason: str) -> Message:
+    """A reason in a word or two, for tables; one that is not ours is shown as it was recorded."""
+    return Message(LABELS[Reason(reason)]) if reason in set(Reason) else Message(UNKNOWN, {"reason": reason})
+
+
+def reason(decision: Decision) -> Message:
+    """Why the decision ended as it did, in a sentence with its numbers."""
+    special = _WITH_NUMBERS.get(decision.reason)
+    if special is not None:
+        return special(decision)
+    params = {
+        "asked": listed(asked(decision)),
+        "node": Name(decision.node or ""),
+        "namespace": Name(decision.ask.namespace),
+        "queue": short_name(decision.detail),
+        "rules": Name(decision.detail),
+    }
+    template = SENTENCES[decision.reason]
+    return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def _below(decision: Decision) -> Message:
+    resource = decisive(decision)
+    claim = shortfall(decision, resource) if resource else None
+    found = figures(decision, claim[0]) if claim else None
+    if resource is None or claim is None or found is None:
+        return Message(BELOW_UNKNOWN)
+    return Message(
+        SENTENCES[Reason.BELOW_GUARANTEE],
+        {
+            "queue": short_name(claim[0]),
+            "short": format_amount(resource, claim[1]),
+            "guaranteed": format_amount(resource, found.guaranteed[resource]),
+            "resource": resource,
+        },
+    )
+
+
+def _at(decision: Decision) -> Message:
+    path, _, resource = decision.detail.partition(" ")
+    found = figures(decision, path)
+    if found is None or resource not in found.guaranteed:
+        return Message(AT_UNKNOWN)
+    return Message(
+        SENTENCES[Reason.AT_GUARANTEE],
+        {
+            "queue": short_name(path),
+            "used": format_amount(resource, found.before.get(resource, 0)),
+            "guaranteed": format_amount(resource, found.guaranteed[resource]),
+            "resource": resource,
+        },
+    )
+
+
+def _over_max(decision: Decision) -> Message:
+    path, _, resource = decision.detail.partition(" ")
+    found = figures(decision, path)
+    if found is None or resource not in found.max:
+        return Message(MAX_UNKNOWN)
+    would = found.before.get(resource, 0) + decision.ask.requests.get(resource, 0)
+    return Message(
+        SENTENCES[Reason.OVER_MAX],
+        {
+            "queue": short_name(path),
+            "would": format_amount(resource, would),
+            "max": format_amount(resource, found.max[resource]),
+            "resource": resource,
+        },
+    )
+
+
+def _never(decision: Decision) -> Message:
+    if not decision.detail:
+        return Message(SENTENCES[Reason.NEVER])
+    return Message(NEVER_CLASS, {"name": Name(decision.detail)})
+
+
+def _delay(decision: Decision) -> Message:
+    if decision.due_ms is None:
+        return Message(DELAY_UNKNOWN)
+    return Message(SENTENCES[Reason.DELAY], {"due": Moment(decision.due_ms)})
+
+
+def _no_candidates(decision: Decision) -> Message:
+    counts = decision.trace.excluded_counts
+    others = sum(counts.values()) - counts.get("same-queue", 0)
+    return counted(NO_CANDIDATES_COUNTED, others) if others else Message(SENTENCES[Reason.NO_CANDIDATES])
+
+
+def _no_room(decision: Decision) -> Message:
+    wanted = listed(asked(decision))
+    if not decision.trace.candidates:
+        return Message(SENTENCES[Reason.NO_ROOM], {"asked": wanted})
+    return counted(NO_ROOM_COUNTED, decision.trace.candidates, asked=wanted)
+
+
+_WITH_NUMBERS: dict[Reason, Callable[[Decision], Message]] = {
+    Reason.BELOW_GUARANTEE: _below,
+    Reason.AT_GUARANTEE: _at,
+    Reason.OVER_MAX: _over_max,
+    Reason.NEVER: _never,
+    Reason.DELAY: _delay,
+    Reason.NO_CANDIDATES: _no_candidates,
+    Reason.NO_ROOM: _no_room,
+}

@@ -1,0 +1,103 @@
+"""The one sentence: what the ask needed, how its queue stood, who had to go. And the same for one tenant's eyes.
+
+What a tenant reads names the other side's queue and nothing else of it: no pod, no amounts.
+"""
+
+from engine.decision import Decision, Outcome, Reason
+from engine.explain.figures import asked, decisive, queues_of, shortfall, surplus
+from engine.explain.message import Message, Name, Param, amount, counted, short_name, short_names
+from engine.explain.reasons import reason
+from engine.explain.sentences import (
+    ABOVE,
+    ASKER,
+    ASKER_REASON,
+    BELOW,
+    DAEMONSET,
+    NO_ASK,
+    NOTHING,
+    PLAIN,
+    PRIORITY,
+    VICTIM,
+    VICTIM_PLAIN,
+    Tense,
+)
+from engine.resources import format_amount
+
+__all__ = ["Tense", "asker_sentence", "sentence", "victim_sentence"]
+
+
+def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
+    """What happened and why, for those who may see all of it; ``by`` names who decided, where nobody asked."""
+    if decision.outcome is not Outcome.PREEMPT:
+        return reason(decision)
+    count, resource = len(decision.victims), decisive(decision)
+    params: dict[str, Param] = {
+        "ask": Name(decision.ask.name),
+        "queues": short_names(queues_of(decision)),
+        "node": Name(decision.node or ""),
+        "by": by,
+        "priority": str(decision.ask.priority),
+    }
+    if not decision.ask.name:
+        return counted(NO_ASK, count, **_only(params, NO_ASK))
+    if resource is None:
+        return counted(PLAIN[tense], count, **_only(params, PLAIN[tense]))
+    params |= {"needed": amount(resource, asked(decision)[resource]), "resource": resource}
+    forms, numbers = _shape(decision, resource, tense)
+    params |= numbers
+    return counted(forms, count, **_only(params, forms))
+
+
+def _shape(decision: Decision, resource: str, tense: Tense) -> tuple[tuple[str, str], dict[str, Param]]:
+    """Which sentence fits the numbers that the trace has, and these numbers."""
+    claim = shortfall(decision, resource)
+    if claim is None or claim[1] <= 0:
+        daemonset = decision.ask.controller.startswith("DaemonSet/")
+        return (DAEMONSET if daemonset else PRIORITY if decision.policy == "priority" else PLAIN)[tense], {}
+    numbers: dict[str, Param] = {"asker": short_name(claim[0]), "short": format_amount(resource, claim[1])}
+    queues = queues_of(decision)
+    over = surplus(decision, queues[0], resource) if len(queues) == 1 else None
+    if over is None or over <= 0:
+        return BELOW[tense], numbers
+    return ABOVE[tense], {**numbers, "over": format_amount(resource, over)}
+
+
+def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
+    """Why this pod: its own queue's numbers; of the asker only its queue's name."""
+    victim = next(verdict.pod for verdict in decision.victims if verdict.pod.uid == uid)
+    params: dict[str, Param] = {
+        "pod": Name(victim.name),
+        "node": Name(decision.node or victim.node),
+        "asker": short_name(decision.ask.queue),
+        "queue": short_name(victim.queue),
+    }
+    above = [(name, over) for name in victim.requests if (over := surplus(decision, victim.queue, name) or 0) > 0]
+    resource = decisive(decision)
+    chosen = next((pair for pair in above if pair[0] == resource), above[0] if above else None)
+    claims = decision.reason is Reason.BELOW_GUARANTEE and decision.ask.queue
+    if not claims or chosen is None:
+        plain = VICTIM_PLAIN[tense]
+        return Message(plain, {name: value for name, value in params.items() if f"%({name})s" in plain})
+    return Message(VICTIM[tense], {**params, "over": amount(*chosen)})
+
+
+def asker_sentence(decision: Decision, tense: Tense) -> Message:
+    """Why this ask waits, or at whose cost it got room: its own queue's numbers, of the others the queues' names."""
+    if decision.outcome is not Outcome.PREEMPT:
+        return Message(NOTHING, {"pod": Name(decision.ask.name)})
+    resource = decisive(decision)
+    claim = shortfall(decision, resource) if resource else None
+    params: dict[str, Param] = {
+        "pod": Name(decision.ask.name),
+        "node": Name(decision.node or ""),
+        "queues": short_names(queues_of(decision)),
+    }
+    if resource is None or claim is None or claim[1] <= 0:
+        return Message(ASKER_REASON[tense], params)
+    needed = amount(resource, asked(decision)[resource])
+    numbers: dict[str, Param] = {"needed": needed, "queue": short_name(claim[0])}
+    return Message(ASKER[tense], {**params, **numbers, "short": format_amount(resource, claim[1])})
+
+
+def _only(params: dict[str, Param], forms: tuple[str, str]) -> dict[str, Param]:
+    return {name: value for name, value in params.items() if any(f"%({name})s" in form for form in forms)}

@@ -1,0 +1,206 @@
+"""Why each pod goes or stays, why each node was passed over, and what held a decision back."""
+
+from enum import StrEnum
+
+from engine.decision import Decision, NodeReason, NodeVerdict, PodReason, PodVerdict
+from engine.explain.figures import asked, figures, narrowest
+from engine.explain.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.resources import PODS, format_amount
+
+
+class Interlock(StrEnum):
+    """A limit on carrying out. Values of ``Decision.hold``."""
+
+    MODE = "mode"
+    PAUSED = "paused"
+    EVICTIONS_PER_MINUTE = "evictions-per-minute"
+    QUEUE_BUDGET = "queue-budget"
+    RESERVED_NODES = "reserved-nodes"
+    DISRUPTION_BUDGET = "disruption-budget"
+    COOL_DOWN = "cool-down"
+    LEASE = "lease"
+
+
+POD_LABELS: dict[PodReason, str] = {
+    PodReason.OVER_GUARANTEE: gettext_noop("above guarantee"),
+    PodReason.LAST_RESORT: gettext_noop("last resort"),
+    PodReason.NOT_NEEDED: gettext_noop("not needed"),
+    PodReason.GUARANTEE: gettext_noop("guarantee"),
+    PodReason.NO_HELP: gettext_noop("no help"),
+    PodReason.SAME_QUEUE: gettext_noop("same queue"),
+    PodReason.SAME_APPLICATION: gettext_noop("same application"),
+    PodReason.ENTITLED_SUBTREE: gettext_noop("under the same guarantee"),
+    PodReason.OUTSIDE_FENCE: gettext_noop("outside the fence"),
+    PodReason.HIGHER_PRIORITY: gettext_noop("higher priority"),
+    PodReason.DISABLED: gettext_noop("preemption disabled"),
+    PodReason.OPTED_OUT: gettext_noop("opted out"),
+    PodReason.DAEMONSET: gettext_noop("DaemonSet"),
+    PodReason.TERMINATING: gettext_noop("on its way out"),
+    PodReason.NO_QUEUE: gettext_noop("no queue"),
+    PodReason.SHIELDED: gettext_noop("protected"),
+}
+POD_SENTENCES: dict[PodReason, str] = {
+    PodReason.OVER_GUARANTEE: gettext_noop("%(queue)s uses more than it is guaranteed (laws 2 and 5)"),
+    PodReason.LAST_RESORT: gettext_noop("opted out, but nothing else makes the room: the last resort (law 1)"),
+    PodReason.NOT_NEEDED: gettext_noop("may go, but the others make the room without it"),
+    PodReason.GUARANTEE: gettext_noop("without it %(queue)s would be below its guarantee (law 2)"),
+    PodReason.NO_HELP: gettext_noop("holds %(held)s, nothing of what the node lacks"),
+    PodReason.SAME_QUEUE: gettext_noop("runs in %(queue)s, as the ask does (law 3)"),
+    PodReason.SAME_APPLICATION: gettext_noop("belongs to the ask’s own application (law 3)"),
+    PodReason.ENTITLED_SUBTREE: gettext_noop("runs under %(queue)s, whose guarantee the ask claims (law 4)"),
+    PodReason.OUTSIDE_FENCE: gettext_noop("runs in %(own)s, beyond the fence of %(queue)s (law 7)"),
+    PodReason.HIGHER_PRIORITY: gettext_noop("has the higher priority %(priority)s (law 6)"),
+    PodReason.DISABLED: gettext_noop("runs under %(queue)s, where preemption is disabled"),
+    PodReason.OPTED_OUT: gettext_noop("opted out of preemption by its priority class (law 1)"),
+    PodReason.DAEMONSET: gettext_noop("a DaemonSet’s pod, which would come straight back to the node"),
+    PodReason.TERMINATING: gettext_noop("already on its way out"),
+    PodReason.NO_QUEUE: gettext_noop("runs in no queue"),
+    PodReason.SHIELDED: gettext_noop("protected, whatever the policy says (%(rule)s)"),
+}
+ALLOWED = gettext_noop(
+    "laws 2 and 5: %(queue)s has %(before)s of %(guaranteed)s %(resource)s guaranteed, keeps %(after)s"
+)
+ALLOWED_UNGUARANTEED = gettext_noop("laws 2 and 5: %(queue)s is guaranteed nothing of what it holds")
+
+NODE_LABELS: dict[NodeReason, str] = {
+    NodeReason.DEARER: gettext_noop("would cost more"),
+    NodeReason.UNSCHEDULABLE: gettext_noop("cordoned"),
+    NodeReason.NOT_READY: gettext_noop("not ready"),
+    NodeReason.TAINT: gettext_noop("taint"),
+    NodeReason.SELECTOR: gettext_noop("node selector"),
+    NodeReason.AFFINITY: gettext_noop("node affinity"),
+    NodeReason.HOST_PORT: gettext_noop("host port"),
+    NodeReason.TOO_SMALL: gettext_noop("too small"),
+    NodeReason.RESERVED: gettext_noop("reserved"),
+    NodeReason.NO_CANDIDATES: gettext_noop("no candidates"),
+    NodeReason.NOT_ENOUGH: gettext_noop("not enough"),
+    NodeReason.NOT_REQUIRED: gettext_noop("not its node"),
+}
+NODE_SENTENCES: dict[NodeReason, str] = {
+    NodeReason.DEARER: gettext_noop("its victims would cost more"),
+    NodeReason.UNSCHEDULABLE: gettext_noop("cordoned: it takes no new pods"),
+    NodeReason.NOT_READY: gettext_noop("not ready"),
+    NodeReason.TAINT: gettext_noop("taint %(detail)s, which the ask does not tolerate"),
+    NodeReason.SELECTOR: gettext_noop("lacks the label %(detail)s of the ask’s node selector"),
+    NodeReason.AFFINITY: gettext_noop("the ask’s node affinity does not match it"),
+    NodeReason.HOST_PORT: gettext_noop("host port %(detail)s is taken by a pod that stays"),
+    NodeReason.TOO_SMALL: gettext_noop("too small even when empty: not enough %(detail)s"),
+    NodeReason.RESERVED: gettext_noop("reserved for another ask"),
+    NodeReason.NO_CANDIDATES: gettext_noop("no pod on it may go"),
+    NodeReason.NOT_ENOUGH: gettext_noop("the pods on it that may go do not make the room"),
+    NodeReason.NOT_REQUIRED: gettext_noop("the DaemonSet’s pod is for another node"),
+}
+NOT_ENOUGH_COUNTED = ngettext_noop(
+    "the one pod on it that may go does not make the room",
+    "the %(count)s pods on it that may go do not make the room together",
+)
+DEARER: dict[str, tuple[str, str]] = {
+    "opted-out": ngettext_noop(
+        "would take %(count)s pod, and more that opted out", "would take %(count)s pods, and more that opted out"
+    ),
+    "originators": ngettext_noop(
+        "would take %(count)s pod, and more originators", "would take %(count)s pods, and more originators"
+    ),
+    "priority": ngettext_noop(
+        "would take %(count)s pod of a higher priority", "would take %(count)s pods, one of a higher priority"
+    ),
+    "victims": ngettext_noop("would take %(count)s pod, which is more", "would take %(count)s pods, which is more"),
+    "distance": ngettext_noop(
+        "would take %(count)s pod from further away in the tree",
+        "would take %(count)s pods from further away in the tree",
+    ),
+    "work-lost": ngettext_noop(
+        "would take %(count)s pod that has run for longer", "would take %(count)s pods that have run for longer"
+    ),
+    "age": ngettext_noop("would take %(count)s older pod", "would take %(count)s pods, the newest of them older"),
+    "name": ngettext_noop(
+        "would cost the same, %(count)s pod; the first name decides",
+        "would cost the same, %(count)s pods; the first name decides",
+    ),
+}
+INTERLOCKS: dict[Interlock, str] = {
+    Interlock.MODE: gettext_noop("Nothing is evicted in this mode of the cluster."),
+    Interlock.PAUSED: gettext_noop("Held back: the cluster is paused."),
+    Interlock.EVICTIONS_PER_MINUTE: gettext_noop("Held back: it would exceed the evictions allowed in a minute."),
+    Interlock.QUEUE_BUDGET: gettext_noop("Held back: it would exceed the evictions allowed from a queue."),
+    Interlock.RESERVED_NODES: gettext_noop("Held back: as many nodes as allowed are reserved already."),
+    Interlock.DISRUPTION_BUDGET: gettext_noop("Held back: it would break a pod disruption budget."),
+    Interlock.COOL_DOWN: gettext_noop("Held back: room was made for this ask only a short while ago."),
+    Interlock.LEASE: gettext_noop("Held back: another engine holds the cluster’s lease."),
+}
+HELD = gettext_noop("Held back by an interlock: %(interlock)s.")
+
+
+def pod_label(reason: str) -> Message:
+    """A pod's reason in a word or two, for counts."""
+    return Message(POD_LABELS[PodReason(reason)]) if reason in set(PodReason) else Message(reason)
+
+
+def pod_verdict(verdict: PodVerdict) -> Message:
+    """Why one pod goes or stays, as a table says it beside the pod's name."""
+    template = POD_SENTENCES[verdict.reason]
+    params: dict[str, Param] = {
+        "queue": short_name(verdict.detail or verdict.pod.queue),
+        "own": short_name(verdict.pod.queue),
+        "priority": str(verdict.pod.priority),
+        "held": listed(verdict.pod.requests),
+        "rule": Name(verdict.detail),
+    }
+    return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def allowed(decision: Decision) -> tuple[Message, ...]:
+    """What allowed each victim, in the victims' order: each counts on what the former ones left."""
+    taken: dict[tuple[str, str], int] = {}
+    found = []
+    for verdict in decision.victims:
+        found.append(_allowed(decision, verdict, taken))
+        for resource, held in verdict.pod.requests.items():
+            key = (verdict.pod.queue, resource)
+            taken[key] = taken.get(key, 0) + held
+    return tuple(found)
+
+
+def _allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str], int]) -> Message:
+    pod = verdict.pod
+    standing = figures(decision, pod.queue)
+    if verdict.reason is not PodReason.OVER_GUARANTEE or standing is None:
+        return pod_verdict(verdict)
+    held = [name for name, value in pod.requests.items() if value > 0 and name != PODS]
+    wanted = [name for name in held if name in asked(decision)]
+    resource = narrowest(standing, wanted) or narrowest(standing, held)
+    if resource is None:
+        return Message(ALLOWED_UNGUARANTEED, {"queue": short_name(pod.queue)})
+    before = standing.before.get(resource, 0) - taken.get((pod.queue, resource), 0)
+    return Message(
+        ALLOWED,
+        {
+            "queue": short_name(pod.queue),
+            "before": format_amount(resource, before),
+            "guaranteed": format_amount(resource, standing.guaranteed[resource]),
+            "resource": resource,
+            "after": format_amount(resource, before - pod.requests[resource]),
+        },
+    )
+
+
+def node_label(reason: str) -> Message:
+    """A node's reason in a word or two, for counts."""
+    return Message(NODE_LABELS[NodeReason(reason)]) if reason in set(NodeReason) else Message(reason)
+
+
+def node_verdict(verdict: NodeVerdict) -> Message:
+    """Why one node was passed over."""
+    if verdict.reason is NodeReason.DEARER and verdict.detail in DEARER:
+        return counted(DEARER[verdict.detail], verdict.victims)
+    if verdict.reason is NodeReason.NOT_ENOUGH and verdict.victims:
+        return counted(NOT_ENOUGH_COUNTED, verdict.victims)
+    template = NODE_SENTENCES[verdict.reason]
+    return Message(template, {"detail": Name(verdict.detail)} if "%(detail)s" in template else {})
+
+
+def interlock(hold: str) -> Message:
+    """Why a decision is held back."""
+    if hold in set(Interlock):
+        return Message(INTERLOCKS[Interlock(hold)])
+    return Message(HELD, {"interlock": hold})

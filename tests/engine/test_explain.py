@@ -1,0 +1,336 @@
+"""Every reason, law and interlock has its sentence, and the sentences carry the right numbers."""
+
+import re
+
+import pytest
+
+from engine.decision import (
+    Decision,
+    NodeReason,
+    NodeVerdict,
+    Outcome,
+    PodFacts,
+    PodReason,
+    PodVerdict,
+    QueueFigures,
+    Reason,
+    Trace,
+)
+from engine.explain import (
+    Interlock,
+    Message,
+    Moment,
+    Name,
+    Tense,
+    allowed,
+    asker_sentence,
+    in_order,
+    interlock,
+    label,
+    law,
+    lines,
+    node_label,
+    node_verdict,
+    pod_label,
+    pod_verdict,
+    prevention,
+    reason,
+    remedies,
+    sentence,
+    unmet,
+    victim_sentence,
+)
+from engine.laws import Comparison, Law, LawCheck, Relation, Sum
+
+GI = 2**30
+
+
+def said(message: Message) -> str:
+    """The message in English."""
+    text = message.plural if message.count is not None and message.count != 1 else message.id
+    return text % message.params
+
+
+def pod(name="pod-1", queue="root.tenant-1.queue-b", **over) -> PodFacts:
+    facts = {
+        "name": name,
+        "queue": queue,
+        "uid": f"uid-{name}",
+        "namespace": "search",
+        "application": "batch",
+        "priority": 500,
+        "node": "gpu-04",
+    }
+    facts["requests"] = {"cpu": 4500, "memory": 24 * GI, "nvidia.com/gpu": 1, "pods": 1}
+    return PodFacts(**{**facts, **over})
+
+
+def ask(**over) -> PodFacts:
+    requests = {"cpu": 8000, "memory": 64 * GI, "nvidia.com/gpu": 2, "pods": 1}
+    facts = {"queue": "root.tenant-1.training", "namespace": "vision", "priority": 1000, "node": ""}
+    return pod(**{"name": "worker-3", **facts, "requests": requests, **over})
+
+
+TRAINING = QueueFigures(
+    path="root.tenant-1.training",
+    before={"cpu": 248_000, "memory": 1728 * GI, "nvidia.com/gpu": 14},
+    after={"cpu": 256_000, "memory": 1792 * GI, "nvidia.com/gpu": 16},
+    guaranteed={"cpu": 320_000, "memory": 2048 * GI, "nvidia.com/gpu": 16},
+    max={"cpu": 560_000},
+)
+QUEUE_B = QueueFigures(
+    path="root.tenant-1.queue-b",
+    before={"cpu": 244_000, "memory": 1416 * GI, "nvidia.com/gpu": 12},
+    after={"cpu": 236_000, "memory": 1368 * GI, "nvidia.com/gpu": 10},
+    guaranteed={"cpu": 160_000, "nvidia.com/gpu": 8},
+    max={},
+)
+TRACE = Trace(
+    entitling=dict.fromkeys(("cpu", "memory", "nvidia.com/gpu"), "root.tenant-1.training"),
+    queues=(TRAINING, QUEUE_B),
+)
+
+
+def preempting(**over) -> Decision:
+    victims = tuple(
+        PodVerdict(pod=pod(name), reason=PodReason.OVER_GUARANTEE, detail="root.tenant-1.queue-b")
+        for name in ("embed-1", "rank-5")
+    )
+    facts = {"policy": "fence", "ask": ask(), "outcome": Outcome.PREEMPT, "reason": Reason.BELOW_GUARANTEE}
+    return Decision(**{**facts, "node": "gpu-04", "victims": victims, "trace": TRACE, **over})
+
+
+def refusing(why: Reason, **over) -> Decision:
+    facts = {"policy": "fence", "ask": ask(), "outcome": Outcome.NOT_ELIGIBLE, "reason": why, "trace": TRACE}
+    return Decision(**{**facts, **over})
+
+
+def whole(message: Message) -> str:
+    """The message in English, with every parameter filled in and none left over."""
+    forms = [message.id, message.plural] if message.plural else [message.id]
+    wanted = {name for form in forms for name in re.findall(r"%\((\w+)\)s", form)}
+    assert wanted == set(message.params), f"{message.id} wants {wanted}, has {set(message.params)}"
+    assert (message.count is None) == (message.plural == "")
+    text = said(message)
+    assert text
+    assert "%" not in text
+    return text
+
+
+@pytest.mark.parametrize("why", Reason)
+def test_every_reason_has_a_sentence_and_a_label(why):
+    """No decision ends without its why, with a trace or without one."""
+    for trace in (TRACE, Trace()):
+        text = whole(reason(refusing(why, trace=trace, node="gpu-04", detail="root.tenant-1.training cpu")))
+        assert text.endswith(".")
+    assert whole(label(why))
+
+
+@pytest.mark.parametrize("why", PodReason)
+def test_every_pod_reason_has_a_sentence_and_a_label(why):
+    """No pod is chosen, reprieved or left out without its why."""
+    assert whole(pod_verdict(PodVerdict(pod=pod(), reason=why, detail="root.tenant-1")))
+    assert whole(pod_label(why))
+
+
+@pytest.mark.parametrize("why", NodeReason)
+@pytest.mark.parametrize("victims", [0, 1, 3])
+def test_every_node_reason_has_a_sentence_and_a_label(why, victims):
+    """No node is passed over without its why."""
+    assert whole(node_verdict(NodeVerdict(node="gpu-01", reason=why, detail="victims", victims=victims)))
+    assert whole(node_label(why))
+
+
+@pytest.mark.parametrize("which", Law)
+def test_every_law_has_its_sentences(which):
+    """Every law says what it demands and, broken, what was wrong."""
+    assert whole(law(which))
+    assert whole(unmet(which)).startswith("Refused")
+
+
+@pytest.mark.parametrize("hold", Interlock)
+def test_every_interlock_has_a_sentence(hold):
+    """Whatever holds a decision back is named."""
+    assert whole(interlock(hold)).endswith(".")
+
+
+def test_an_unknown_interlock_is_named_as_it_is():
+    """A word that is newer than this list still reaches the reader."""
+    assert whole(interlock("full-moon")) == "Held back by an interlock: full-moon."
+
+
+def test_what_is_not_ours_is_shown_as_recorded():
+    """Reasons that other schedulers gave are passed on."""
+    assert whole(label("memory pressure")) == "memory pressure"
+
+
+def test_the_one_sentence():
+    """It is about the resource in which the claim was narrowest, with both queues' distances."""
+    assert whole(sentence(preempting(), Tense.EVICTED)) == (
+        "worker-3 needed 2 nvidia.com/gpu on one node while training stood 2 below its guarantee, so 2 pods of "
+        "queue-b, which stood 4 above its own, were evicted from gpu-04."
+    )
+
+
+@pytest.mark.parametrize(
+    ("tense", "verb"),
+    [
+        (Tense.EVICTED, "was evicted from gpu-04."),
+        (Tense.EVICTING, "is being evicted from gpu-04."),
+        (Tense.WOULD, "would be evicted from gpu-04."),
+        (Tense.HELD, "would be evicted from gpu-04, but the decision is held back."),
+        (Tense.STOPPED, "would have been evicted from gpu-04, but the decision was stopped."),
+    ],
+)
+def test_the_verb_is_true_to_what_happened(tense, verb):
+    """Nothing that was only shown is called done."""
+    one = preempting(victims=preempting().victims[:1])
+    assert whole(sentence(one, tense)).endswith(verb)
+    assert whole(victim_sentence(one, "uid-embed-1", tense)).count(verb.split(",")[0].rstrip(".")) == 1
+
+
+@pytest.mark.parametrize("tense", Tense)
+def test_every_shape_of_the_sentence_is_whole(tense):
+    """Several queues, no guarantee, a DaemonSet, policy priority, no trace: all have a sentence in every tense."""
+    other = PodVerdict(pod=pod("x-1", "root.tenant-2.queue-2"), reason=PodReason.OVER_GUARANTEE)
+    shapes = {
+        "beyond any guarantee": preempting(victims=(*preempting().victims, other)),
+        "of a DaemonSet": preempting(ask=ask(controller="DaemonSet/exporter"), trace=Trace()),
+        "lower priorit": preempting(policy="priority", trace=Trace()),
+        "To make room": preempting(trace=Trace()),
+    }
+    for words, decision in shapes.items():
+        assert words in whole(sentence(decision, tense))
+        whole(asker_sentence(decision, tense))
+        whole(victim_sentence(decision, "uid-embed-1", tense))
+
+
+def test_a_recorded_eviction_without_an_ask_names_who_did_it():
+    """The kubelet asks for no room."""
+    decision = preempting(ask=pod("", ""), trace=Trace())
+    assert whole(sentence(decision, Tense.EVICTED, by="kubelet")) == "kubelet evicted 2 pods of queue-b from gpu-04."
+
+
+def test_without_preemption_the_sentence_is_the_reason():
+    """The page of an ask that got nothing says why, with numbers."""
+    decision = refusing(Reason.AT_GUARANTEE, detail="root.tenant-1.training nvidia.com/gpu")
+    assert whole(sentence(decision, Tense.WOULD)) == (
+        "training uses 14 of the 16 nvidia.com/gpu that it is guaranteed: only while it uses less may its asks "
+        "preempt (law 4)."
+    )
+
+
+def test_over_max_adds_up_usage_and_ask():
+    """The number that is too large is in the sentence."""
+    decision = refusing(Reason.OVER_MAX, detail="root.tenant-1.training cpu")
+    assert "would use 256 cpu, and its max is 560" in whole(reason(decision))
+    assert whole(remedies(decision)[0]).startswith("A max of 256 cpu for training, which has 560 and uses 248")
+
+
+def test_the_delay_names_the_moment():
+    """A page writes it in the reader's zone."""
+    due = reason(refusing(Reason.DELAY, due_ms=1_700_000_000_000)).params["due"]
+    assert isinstance(due, Moment)
+    assert due == 1_700_000_000_000
+
+
+def test_no_candidates_counts_those_that_may_not_go():
+    """Pods of the ask's own queue are not among them."""
+    trace = Trace(excluded_counts={"outside-fence": 4, "opted-out": 1, "same-queue": 9})
+    assert "none of the 5 that run" in whole(reason(refusing(Reason.NO_CANDIDATES, trace=trace)))
+
+
+def test_pods_are_marked_as_names():
+    """Pages set them in a fixed-width type."""
+    assert isinstance(sentence(preempting(), Tense.EVICTED).params["ask"], Name)
+
+
+def test_each_victim_is_allowed_on_what_the_former_left():
+    """12, then 11: never the same surplus twice."""
+    first, second = (whole(message) for message in allowed(preempting()))
+    assert first == "laws 2 and 5: queue-b has 12 of 8 nvidia.com/gpu guaranteed, keeps 11"
+    assert second == "laws 2 and 5: queue-b has 11 of 8 nvidia.com/gpu guaranteed, keeps 10"
+
+
+def test_what_would_have_prevented_it_follows_from_the_arithmetic():
+    """A guarantee above what was left, in each resource that the victims hold; a priority above the asker's."""
+    texts = [whole(message) for message in prevention(preempting())]
+    assert texts[0].startswith("More than 236 cpu guaranteed to queue-b, which has 160: the victims left it 236")
+    assert texts[1].startswith("More than 1368Gi memory guaranteed to queue-b, which is guaranteed none")
+    assert texts[2].startswith("More than 10 nvidia.com/gpu guaranteed to queue-b, which has 8")
+    assert texts[3].startswith("A priority above 1000, where embed-1 has 500")
+    assert len(texts) == 5
+
+
+def test_prevention_is_claimed_only_for_the_policy_whose_laws_say_so():
+    """Policy priority looks at no guarantee."""
+    assert prevention(preempting(policy="priority")) == ()
+    assert prevention(refusing(Reason.DELAY)) == ()
+
+
+def test_a_tenant_reads_of_the_other_side_only_the_queue():
+    """Neither the asker's pod and amounts to a victim's tenant, nor the victims' to the asker's."""
+    decision = preempting(ask=ask(name="secret-ask"))
+    to_victim = victim_sentence(decision, "uid-rank-5", Tense.EVICTED)
+    assert whole(to_victim) == (
+        "rank-5 was evicted from gpu-04 because training stood below its guarantee while queue-b stood "
+        "4 nvidia.com/gpu above its own."
+    )
+    to_asker = whole(asker_sentence(preempting(), Tense.EVICTED))
+    assert "embed" not in to_asker
+    assert "rank" not in to_asker
+    assert "queue-b" in to_asker
+
+
+def test_arithmetic_is_written_out():
+    """One line per resource, minus every victim, compared with the guarantee."""
+    check = LawCheck.of(
+        Law.GUARANTEE,
+        [
+            Sum(
+                subject="root.tenant-1.queue-b",
+                resource="cpu",
+                start=244_000,
+                minus=(4500, 3500),
+                relation=Relation.AT_LEAST,
+                bound=160_000,
+                result=236_000,
+            )
+        ],
+    )
+    assert [whole(message) for message in lines(check)] == ["queue-b cpu 244 − 4500m − 3500m = 236 ≥ 160"]
+
+
+def test_broken_arithmetic_shows_the_comparison_that_fails():
+    """3 ≥ 4 is not printed as if it were true."""
+    broken = Sum(subject="root.b", resource="g", start=4, minus=(1,), relation=Relation.AT_LEAST, bound=4, result=3)
+    check = LawCheck.of(Law.GUARANTEE, [broken])
+    assert not check.holds
+    assert [whole(message) for message in lines(check)] == ["b g 4 − 1 = 3 ≱ 4"]
+
+
+def test_many_subtrahends_are_added_up():
+    """A node of thirty pods is still one line."""
+    many = Sum(subject="gpu-04", resource="g", start=9, minus=(1,) * 6, relation=Relation.AT_LEAST, bound=2, result=3)
+    assert [whole(message) for message in lines(LawCheck.of(Law.FITS, [many]))] == ["gpu-04 g 9 − 6 = 3 ≥ 2"]
+
+
+def test_conditions_that_hold_are_not_spelt_out():
+    """That a pending ask is pending tells nobody anything; a failed one is shown."""
+    holding = Comparison(subject="n/p", left="pending", relation=Relation.EQUAL, right="pending", holds=True)
+    failing = Comparison(subject="n/p", left="bound", relation=Relation.EQUAL, right="pending", holds=False)
+    shown = lines(LawCheck.of(Law.MAY_PREEMPT, [holding, failing]))
+    assert [whole(message) for message in shown] == ["p: bound ≠ pending"]
+
+
+def test_the_numbered_laws_come_first():
+    """As the design counts them."""
+    checks = [LawCheck(law=which, holds=True) for which in (Law.FITS, Law.FENCE, Law.OPT_OUT)]
+    assert [check.law for check in in_order(checks)] == [Law.OPT_OUT, Law.FENCE, Law.FITS]
+
+
+@pytest.mark.parametrize("which", Law)
+def test_a_law_with_nothing_to_hold_against_says_so(which):
+    """An empty cell would look like a mistake."""
+    for message in lines(LawCheck(law=which, holds=True)):
+        assert whole(message)
