@@ -151,7 +151,6 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_PAGINATION_CLASS": "scheduler_admin.api.pagination.NewestFirst",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_VERSIONING_CLASS": None,
 }
@@ -160,6 +159,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Queue trees, their usage against guarantees, and every preemption decision with its reason.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "DecisionState": "scheduler_admin.history.models.Decision.State",
+        "VictimState": "scheduler_admin.history.models.Victim.State",
+    },
 }
 
 # REDIS_URL: redis://host:6379/0, or redis+socket:///path for a unix socket.

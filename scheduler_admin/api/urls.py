@@ -1,5 +1,21 @@
 """Version 1 of the REST API."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path, re_path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from scheduler_admin.api import views
+from scheduler_admin.api.base import NothingHere
+from scheduler_admin.api.schema import SchemaView
+
+app_name = "api"
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("openapi.json", SchemaView.as_view(), name="openapi"),
+    path("clusters", views.ClustersView.as_view(), name="clusters"),
+    path("clusters/<slug:name>", views.ClusterView.as_view(), name="cluster"),
+    path("clusters/<slug:name>/queues", views.QueuesView.as_view(), name="queues"),
+    # Not <str:path>: a NUL in an address must be a 404 here, not an error of the database.
+    re_path(r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)$", views.QueueDetailView.as_view(), name="queue"),
+    path("clusters/<slug:name>/usage", views.UsageView.as_view(), name="usage"),
+    path("clusters/<slug:name>/decisions", views.DecisionsView.as_view(), name="decisions"),
+    path("decisions/<int:pk>", views.DecisionDetailView.as_view(), name="decision"),
+    re_path(r"^(?P<rest>.*)$", NothingHere.as_view(), name="nothing"),
+]

@@ -1,0 +1,131 @@
+"""Writes on accounts: every one is checked in full, done in a transaction, and written to the audit log."""
+
+import hashlib
+import secrets
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
+
+from scheduler_admin.accounts.models import ApiToken, AuditEvent, Tenant, User
+
+TOKEN_MARK = "sa_"  # noqa: S105 - the part that is no secret
+"""How every token begins, so that scanners for leaked secrets can tell it."""
+_TOUCH_EVERY = timedelta(minutes=1)
+"""A row per request would make every read a write."""
+
+
+def digest_of(plaintext: str) -> str:
+    """What is stored of a token: 256 random bits need no salt and no slow hash."""
+    return hashlib.sha256(plaintext.encode()).hexdigest()
+
+
+def record(
+    *, actor: User | None, verb: str, target: str, reason: str = "", details: Mapping[str, Any] | None = None
+) -> AuditEvent:
+    """Write down who did what, when and why. Without an actor it was done on the command line."""
+    event = AuditEvent(
+        actor=actor,
+        actor_name=actor.get_username() if actor else "command line",
+        verb=verb,
+        target=target,
+        reason=reason,
+        details=dict(details or {}),
+    )
+    event.full_clean()
+    event.save()
+    return event
+
+
+@transaction.atomic
+@sensitive_variables()
+def create_token(
+    *, user: User, name: str, expires_at: datetime | None = None, actor: User | None = None
+) -> tuple[ApiToken, str]:
+    """A new token and its plaintext, which is shown once and kept nowhere. Raises ValidationError."""
+    if expires_at is not None and expires_at <= timezone.now():
+        raise ValidationError({"expires_at": _("This time has passed.")})
+    plaintext = TOKEN_MARK + secrets.token_urlsafe(32)
+    token = ApiToken(user=user, name=name, prefix=plaintext[:12], digest=digest_of(plaintext), expires_at=expires_at)
+    token.full_clean()
+    token.save()
+    expiry = expires_at.isoformat() if expires_at else None
+    record(
+        actor=actor,
+        verb="token.create",
+        target=user.get_username(),
+        details={"name": name, "prefix": token.prefix, "expires_at": expiry},
+    )
+    return token, plaintext
+
+
+@transaction.atomic
+def revoke_token(*, token: ApiToken, actor: User | None = None, reason: str = "") -> None:
+    """Delete a token; the next request with it is refused."""
+    record(
+        actor=actor,
+        verb="token.revoke",
+        target=token.user.get_username(),
+        reason=reason,
+        details={"name": token.name, "prefix": token.prefix},
+    )
+    token.delete()
+
+
+def touch_token(*, token: ApiToken, now: datetime) -> bool:
+    """Note that a token was used, at most once a minute. Whether this call wrote it."""
+    due = Q(last_used_at=None) | Q(last_used_at__lte=now - _TOUCH_EVERY)
+    if token.last_used_at is not None and token.last_used_at > now - _TOUCH_EVERY:
+        return False
+    return ApiToken.objects.filter(due, pk=token.pk).update(last_used_at=now) == 1
+
+
+@transaction.atomic
+@sensitive_variables("password")
+def create_user(
+    *,
+    username: str,
+    password: str | None = None,
+    role: str = User.Role.TENANT,
+    tenants: Iterable[Tenant] = (),
+    email: str = "",
+    actor: User | None = None,
+) -> User:
+    """A new user; without a password it signs in by token only. Raises ValidationError."""
+    user = User(username=User.normalize_username(username), email=email, role=role)
+    if password is None:
+        user.set_unusable_password()
+    else:
+        validate_password(password, user)
+        user.set_password(password)
+    user.full_clean()
+    user.save()
+    mine = list(tenants)
+    user.tenants.set(mine)
+    record(
+        actor=actor,
+        verb="user.create",
+        target=user.get_username(),
+        details={"role": str(role), "tenants": sorted(tenant.name for tenant in mine)},
+    )
+    return user
+
+
+@transaction.atomic
+def create_tenant(
+    *, name: str, namespaces: Iterable[str] = (), subtrees: Iterable[str] = (), actor: User | None = None
+) -> Tenant:
+    """A new tenant with its namespaces and its subtrees of queues. Raises ValidationError."""
+    tenant = Tenant(name=name, namespaces=sorted(set(namespaces)), subtrees=sorted(set(subtrees)))
+    tenant.full_clean()
+    tenant.save()
+    details = {"namespaces": tenant.namespaces, "subtrees": tenant.subtrees}
+    record(actor=actor, verb="tenant.create", target=tenant.name, details=details)
+    return tenant

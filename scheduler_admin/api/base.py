@@ -1,0 +1,88 @@
+"""What every view of the API shares."""
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any, ClassVar
+
+from django.db.models import prefetch_related_objects
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import Scope, scope_of
+from scheduler_admin.api import problems
+from scheduler_admin.clusters.models import Cluster
+
+
+class NoParameters(serializers.Serializer[Any]):
+    """For routes that take no query parameters."""
+
+
+class ApiView(APIView):
+    """Reads only; strict about query parameters; errors as problem details."""
+
+    http_method_names = ["get", "head", "options"]
+    parameters: ClassVar[type[serializers.Serializer[Any]]] = NoParameters
+
+    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
+        """Problem details."""
+        return problems.handler
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """After the credentials, read the user's tenants once: every ``restrict`` of the request uses them."""
+        super().initial(request, *args, **kwargs)
+        if isinstance(request.user, User) and request.user.role == User.Role.TENANT:
+            prefetch_related_objects([request.user], "tenants")
+        self.asked = self._read_parameters(request)
+
+    def _read_parameters(self, request: Request) -> Mapping[str, Any]:
+        """The validated query. Raises WrongParameters, also for names that the route doesn't know."""
+        given = request.query_params
+        reader = self.parameters(data=given.dict(), context={"user": request.user})
+        unknown = {name: [_("There is no such parameter.")] for name in given if name not in reader.fields}
+        twice = {name: [_("Give this once.")] for name in given if len(given.getlist(name)) > 1}
+        wrong = {} if reader.is_valid() else {name: list(map(str, errors)) for name, errors in reader.errors.items()}
+        if unknown or twice or wrong:
+            raise problems.WrongParameters({**unknown, **twice, **wrong})
+        found: Mapping[str, Any] = reader.validated_data
+        return found
+
+    @property
+    def scope(self) -> Scope:
+        """What the asking user may see."""
+        return scope_of(self.request.user, "view")
+
+    def cluster(self, name: str) -> Cluster:
+        """The cluster with its status and revision, or 404."""
+        clusters = Cluster.objects.restrict(self.request.user, "view")
+        return get_object_or_404(clusters.select_related("status", "hierarchy__current", "paused_by"), name=name)
+
+
+def tagged(request: Request, body: dict[str, Any], *, but: str = "") -> Response:
+    """The body with an ETag over all of it ``but`` one key, or 304 if the client has it already."""
+    counted = {key: value for key, value in body.items() if key != but}
+    tag = f'W/"{sha256(JSONRenderer().render(counted)).hexdigest()[:32]}"'
+    known = {part.strip() for part in request.headers.get("If-None-Match", "").split(",")}
+    response = Response(status=304) if known & {tag, "*"} else Response(body)
+    response["ETag"] = tag
+    patch_cache_control(response, private=True, no_cache=True)
+    patch_vary_headers(response, ["Authorization", "Cookie"])
+    return response
+
+
+class NothingHere(ApiView):
+    """Every other address below the API, so that its errors are problem details too."""
+
+    schema = None
+
+    def get(self, request: Request, rest: str = "") -> Response:
+        """404."""
+        del request, rest
+        raise Http404

@@ -1,0 +1,36 @@
+"""Fields of the answers: amounts as people type them, times in UTC."""
+
+from collections.abc import Mapping
+from datetime import UTC
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from engine.resources import format_amounts
+
+
+class UtcField(serializers.DateTimeField):
+    """RFC 3339 in UTC, whatever zone the viewer has chosen for the pages."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"default_timezone": UTC, **kwargs})
+
+
+_AMOUNTS = {
+    "type": "object",
+    "additionalProperties": {"type": "string"},
+    "example": {"cpu": "1500m", "memory": "32Gi"},
+}
+
+
+@extend_schema_field(_AMOUNTS)
+class AmountsField(serializers.Field[Mapping[str, int], Any, dict[str, str], Mapping[str, int]]):
+    """Resource -> canonical quantity: ``1500m``, ``32Gi``."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"read_only": True, **kwargs})
+
+    def to_representation(self, value: Mapping[str, int]) -> dict[str, str]:
+        """Integers as quantities, resources in the order of their names."""
+        return format_amounts(dict(sorted(value.items())))

@@ -1,0 +1,120 @@
+"""Query parameters, and what they leave of the decisions. A value that can't be right is an error, never ignored."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+from engine.decision import Outcome
+from scheduler_admin.accounts.scopes import Scope, Who
+from scheduler_admin.api.fields import UtcField
+from scheduler_admin.api.pagination import PageParameters
+from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
+from scheduler_admin.queues.models import Queue
+
+LONGEST_USAGE = timedelta(days=31)
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+NAMESPACE = rf"^{_LABEL}$"
+NODE = rf"^{_LABEL}(\.{_LABEL})*$"
+QUEUE = r"^[^\s.]+(\.[^\s.]+)*$"
+
+
+class DecisionParameters(PageParameters):
+    """Filters of decisions; all that are given must hold."""
+
+    since = UtcField(required=False, help_text="First seen at or after this time, RFC 3339.")
+    until = UtcField(required=False, help_text="First seen before this time, RFC 3339.")
+    queue = serializers.RegexField(
+        QUEUE, required=False, max_length=500, help_text="The ask or a victim is in this queue or below it."
+    )
+    namespace = serializers.RegexField(
+        NAMESPACE, required=False, max_length=63, help_text="The ask or a victim is in this namespace."
+    )
+    application = serializers.CharField(
+        required=False, max_length=300, help_text="The ask or a victim belongs to this application."
+    )
+    priority_class = serializers.RegexField(
+        NODE, required=False, max_length=253, help_text="The ask has this priority class."
+    )
+    node = serializers.RegexField(NODE, required=False, max_length=253, help_text="The node that was chosen.")
+    source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes declared fields off the class
+        Decision.Source.choices, required=False, help_text="Who decided."
+    )
+    outcome = serializers.ChoiceField(
+        [outcome.value for outcome in Outcome], required=False, help_text="What was decided."
+    )
+    state = serializers.ChoiceField(
+        Decision.State.choices, required=False, help_text="How far it has been carried out."
+    )
+    ending = serializers.ChoiceField(Decision.Ending.choices, required=False, help_text="How it ended.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A time range that holds anything."""
+        return _forward(attrs, "since", "until")
+
+
+class UsageParameters(serializers.Serializer[Any]):
+    """Which usage, and when."""
+
+    queue = serializers.RegexField(QUEUE, max_length=500, help_text="Path of the queue.")
+    resource = serializers.CharField(max_length=253, help_text="Name of the resource: cpu, memory, pods, ...")
+    to = UtcField(required=False, help_text="Samples before this time, RFC 3339; now if not given.")
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """``from`` is a word of Python, so it can't be declared above."""
+        since = UtcField(required=False, help_text="Samples at or after this time; an hour before `to` if not given.")
+        return {**super().get_fields(), "from": since}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Fill in the times, and keep the answer to a size that a chart can show."""
+        until: datetime = attrs.setdefault("to", timezone.now())
+        since: datetime = attrs.setdefault("from", until - timedelta(hours=1))
+        if until - since > LONGEST_USAGE:
+            raise serializers.ValidationError({"from": _("Ask for at most %d days.") % LONGEST_USAGE.days})
+        return _forward(attrs, "from", "to")
+
+
+def _forward(attrs: dict[str, Any], since: str, until: str) -> dict[str, Any]:
+    if since in attrs and until in attrs and attrs[since] >= attrs[until]:
+        raise serializers.ValidationError({until: _("This is not after %s.") % since})
+    return attrs
+
+
+def queue_known(path: str, *, cluster_id: int, user: Who) -> bool:
+    """Whether the user can see such a queue in any revision of the cluster's tree, or in what was recorded of it."""
+    queues = Queue.objects.restrict(user, "view").filter(revision__hierarchy__clusters=cluster_id, path=path)
+    return queues.exists() or Usage.objects.restrict(user, "view").filter(cluster=cluster_id, queue=path).exists()
+
+
+def filtered(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope: Scope) -> DecisionQuerySet:
+    """The decisions that all given filters hold for."""
+    rows = _about(rows, asked, user=user, scope=scope)
+    for name in ("node", "source", "outcome", "state", "ending"):
+        if name in asked:
+            rows = rows.filter(**{name: asked[name]})
+    if "since" in asked:
+        rows = rows.filter(first_seen__gte=asked["since"])
+    if "until" in asked:
+        rows = rows.filter(first_seen__lt=asked["until"])
+    return rows
+
+
+def _about(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope: Scope) -> DecisionQuerySet:
+    """Filters on asks and victims see only those that the user sees: else one could guess names, filter by filter."""
+    own = Q() if scope.everything else Q(ask_namespace__in=scope.namespaces)
+    victims = Victim.objects.restrict(user, "view")
+    if queue := asked.get("queue"):
+        inside = Scope(subtrees=frozenset({queue}))
+        taken = victims.filter(inside.paths("queue"))
+        rows = rows.filter(inside.paths("ask_queue") | Q(pk__in=taken.values("decision")))
+    for name in ("namespace", "application"):
+        if name in asked:
+            taken = victims.filter(**{name: asked[name]})
+            rows = rows.filter(own & Q(**{f"ask_{name}": asked[name]}) | Q(pk__in=taken.values("decision")))
+    if "priority_class" in asked:
+        rows = rows.filter(own, ask_priority_class=asked["priority_class"])
+    return rows

@@ -1,0 +1,80 @@
+"""Pages of decisions, newest first, that stay put while new ones come in."""
+
+import binascii
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.utils.urls import replace_query_param
+
+from scheduler_admin.history.models import Decision
+
+PAGE = 50
+LARGEST_PAGE = 500
+Place = tuple[datetime, int]
+"""Where a page ended: first_seen and id of its last decision."""
+
+
+@extend_schema_field(OpenApiTypes.STR)
+class CursorField(serializers.Field[Place, str, str, Place]):
+    """A place in the history as an opaque text."""
+
+    default_error_messages = {"cursor": _("This is not a cursor that the API gave out.")}
+
+    def to_internal_value(self, data: str) -> Place:
+        """Read back what ``to_representation`` wrote."""
+        try:
+            microseconds, _dot, pk = urlsafe_b64decode(data.encode()).decode().partition(".")
+            place = datetime.fromtimestamp(0, UTC) + int(microseconds) * datetime.resolution, int(pk)
+        except (ValueError, OverflowError, binascii.Error):
+            self.fail("cursor")
+        if not 0 <= place[1] < 2**63:
+            self.fail("cursor")
+        return place
+
+    def to_representation(self, value: Place) -> str:
+        """Exact to the microsecond, as the database is."""
+        since = value[0] - datetime.fromtimestamp(0, UTC)
+        return urlsafe_b64encode(f"{since // datetime.resolution}.{value[1]}".encode()).decode()
+
+
+class PageParameters(serializers.Serializer[Any]):
+    """Which page, and how long."""
+
+    cursor = CursorField(required=False, help_text="Taken from `next` of the page before.")
+    limit = serializers.IntegerField(
+        required=False, default=PAGE, min_value=1, max_value=LARGEST_PAGE, help_text="Decisions per page."
+    )
+
+
+class NewestFirst:
+    """Keyset pagination over ``(first_seen, id)``: a page is found by its place, never by a count."""
+
+    def __init__(self, asked: Mapping[str, Any]) -> None:
+        self.after: Place | None = asked.get("cursor")
+        self.limit: int = asked["limit"]
+
+    def page(self, rows: QuerySet[Decision]) -> tuple[list[Decision], Place | None]:
+        """The rows of this page, and the place of the next if there is one."""
+        if self.after:
+            seen, pk = self.after
+            rows = rows.filter(Q(first_seen__lt=seen) | Q(first_seen=seen, pk__lt=pk))
+        found = list(rows.order_by("-first_seen", "-pk")[: self.limit + 1])
+        more = len(found) > self.limit
+        found = found[: self.limit]
+        return found, (found[-1].first_seen, found[-1].pk) if more else None
+
+
+def next_link(request: Request, place: Place | None) -> str | None:
+    """The same query one page on; None on the last."""
+    if place is None:
+        return None
+    cursor = CursorField().to_representation(place)
+    return str(replace_query_param(request.build_absolute_uri(), "cursor", cursor))

@@ -1,0 +1,93 @@
+"""A decision as far as its reader may see it. Tenants see their own ask and victims; of others, the queue's name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.history.models import Decision, Step, Victim
+
+
+@dataclass(frozen=True)
+class SeenAsk:
+    """An ask; all but the queue is None when it is another tenant's."""
+
+    queue: str
+    redacted: bool
+    uid: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    application: str | None = None
+    priority: int | None = None
+    priority_class: str | None = None
+    requests: Mapping[str, int] | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class SeenDecision:
+    """Wraps a decision whose victims were fetched through ``restrict``."""
+
+    decision: Decision
+    scope: Scope
+
+    @property
+    def own(self) -> bool:
+        """Whether the ask is the reader's to see."""
+        return self.scope.everything or self.decision.ask_namespace in self.scope.namespaces
+
+    @property
+    def ask(self) -> SeenAsk:
+        """The ask, or its queue only."""
+        row = self.decision
+        if not self.own:
+            return SeenAsk(queue=row.ask_queue, redacted=True)
+        return SeenAsk(
+            queue=row.ask_queue,
+            redacted=False,
+            uid=row.ask_uid,
+            namespace=row.ask_namespace,
+            name=row.ask_name,
+            application=row.ask_application,
+            priority=row.ask_priority,
+            priority_class=row.ask_priority_class,
+            requests=row.ask_requests,
+            since=row.ask_since,
+        )
+
+    @property
+    def detail(self) -> str | None:
+        """What the reason's sentence names: told to the ask's own side."""
+        return self.decision.detail if self.own else None
+
+    @property
+    def victims(self) -> list[Victim]:
+        """Those that ``restrict`` left."""
+        return list(self.decision.victims.all())
+
+    @property
+    def document(self) -> dict[str, Any] | None:
+        """The engine's decision with its trace: it names pods of everyone, so only for those who see everything."""
+        return msgspec.json.decode(self.decision.document, type=dict) if self.scope.everything else None
+
+    @property
+    def laws(self) -> list[dict[str, Any]]:
+        """Each law and whether it holds; the lines that show it name pods of everyone."""
+        checks: Sequence[dict[str, Any]] = self.decision.laws
+        if self.scope.everything:
+            return list(checks)
+        return [{"law": check["law"], "holds": check["holds"], "sums": None} for check in checks]
+
+    @property
+    def steps(self) -> list[Step]:
+        """What happened: everything, or what is about the reader's own pods, without the free text."""
+        steps = self.decision.steps.all()
+        if self.scope.everything:
+            return list(steps)
+        pods = {f"{victim.namespace}/{victim.name}" for victim in self.victims}
+        if self.own:
+            pods.add(f"{self.decision.ask_namespace}/{self.decision.ask_name}")
+        return [Step(at=step.at, kind=step.kind, pod=step.pod) for step in steps.filter(pod__in=sorted(pods))]

@@ -1,0 +1,26 @@
+"""The OpenAPI document, and what drf-spectacular can't find out by itself."""
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.views import SpectacularJSONAPIView
+from rest_framework.permissions import IsAuthenticated
+
+from scheduler_admin.api.base import ApiView
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its __init_subclass__ is untyped
+    """How the OpenAPI document names bearer tokens."""
+
+    target_class = "scheduler_admin.api.authentication.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        """The HTTP bearer scheme."""
+        del auto_schema
+        return {"type": "http", "scheme": "bearer", "description": "A token made with `manage.py create_token`."}
+
+
+class SchemaView(ApiView, SpectacularJSONAPIView):
+    """The OpenAPI document."""
+
+    permission_classes = [IsAuthenticated]

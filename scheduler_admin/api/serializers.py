@@ -1,0 +1,290 @@
+"""The shapes of the answers."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from engine.decision import Outcome
+from engine.queues import PreemptionPolicy, PriorityPolicy
+from scheduler_admin.api.fields import AmountsField, UtcField
+from scheduler_admin.api.redaction import SeenAsk, SeenDecision
+from scheduler_admin.api.standing import QueueStanding, ResourceStanding, Standing, status_of
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.queues.models import Revision
+
+
+class RevisionSerializer(serializers.ModelSerializer[Revision]):
+    """The published tree that is enforced."""
+
+    hierarchy = serializers.CharField(source="hierarchy.name")
+    published_at = UtcField()
+
+    class Meta:
+        model = Revision
+        fields = ["hierarchy", "number", "policy", "dialect", "published_at"]
+
+
+class PauseSerializer(serializers.Serializer[Cluster]):
+    """Since when, by whom and why nothing may be evicted."""
+
+    at = UtcField(source="paused_at")
+    by = serializers.CharField(source="paused_by.username", allow_null=True)
+    reason = serializers.CharField(source="pause_reason", allow_null=True)
+
+
+class PassSerializer(serializers.Serializer[ClusterStatus]):
+    """The last run of the engine."""
+
+    at = UtcField(source="pass_at")
+    took_us = serializers.IntegerField(source="pass_us", allow_null=True, help_text="Microseconds.")
+    revision = serializers.IntegerField(source="revision_number", allow_null=True)
+
+
+class FaultSerializer(serializers.Serializer[ClusterStatus]):
+    """Why the cluster can't be read."""
+
+    since = UtcField(source="error_since", allow_null=True)
+    text = serializers.CharField(source="error", allow_null=True, help_text="Null for tenants.")
+
+
+class ClusterSerializer(serializers.Serializer[Cluster]):
+    """A cluster with what the last pass read of it. What people wrote is left out for tenants (context: everything)."""
+
+    name = serializers.CharField()
+    mode = serializers.ChoiceField(Cluster.Mode.choices)
+    paused = serializers.SerializerMethodField()
+    revision = RevisionSerializer(source="hierarchy.current", allow_null=True)
+    last_pass = serializers.SerializerMethodField()
+    error = serializers.SerializerMethodField()
+    read_at = UtcField(source="status.read_at", allow_null=True)
+    age_seconds = serializers.SerializerMethodField(help_text="Since it was last heard of; null: never.")
+    nodes = serializers.IntegerField(source="status.nodes", allow_null=True)
+    pods = serializers.IntegerField(source="status.pods", allow_null=True)
+    capacity = AmountsField(source="status.capacity", allow_null=True)
+
+    @extend_schema_field(PauseSerializer(allow_null=True))
+    def get_paused(self, cluster: Cluster) -> dict[str, Any] | None:
+        """Null when it isn't."""
+        if not cluster.paused:
+            return None
+        pause = dict(PauseSerializer(cluster).data)
+        return pause if self.context["everything"] else {**pause, "by": None, "reason": None}
+
+    @extend_schema_field(PassSerializer(allow_null=True))
+    def get_last_pass(self, cluster: Cluster) -> dict[str, Any] | None:
+        """Null before the first."""
+        status = status_of(cluster)
+        return dict(PassSerializer(status).data) if status and status.pass_at else None
+
+    @extend_schema_field(FaultSerializer(allow_null=True))
+    def get_error(self, cluster: Cluster) -> dict[str, Any] | None:
+        """Null when the cluster can be read."""
+        status = status_of(cluster)
+        if not status or not status.error:
+            return None
+        fault = dict(FaultSerializer(status).data)
+        return fault if self.context["everything"] else {**fault, "text": None}
+
+    def get_age_seconds(self, cluster: Cluster) -> int | None:
+        """Whole seconds."""
+        status = status_of(cluster)
+        return int((timezone.now() - status.read_at).total_seconds()) if status and status.read_at else None
+
+
+class ClustersSerializer(serializers.Serializer[Any]):
+    """All clusters that the user may see."""
+
+    results = ClusterSerializer(many=True)
+
+
+class ResourceSerializer(serializers.Serializer[ResourceStanding]):
+    """One resource of a queue; null is not known, or not given."""
+
+    used = serializers.CharField(allow_null=True)
+    guaranteed = serializers.CharField(allow_null=True)
+    max = serializers.CharField(allow_null=True)
+    standing = serializers.ChoiceField([standing.value for standing in Standing])
+    difference = serializers.CharField(allow_null=True, help_text="used - guaranteed")
+
+
+class QueueSerializer(serializers.Serializer[QueueStanding]):
+    """A queue of the current revision with what the last pass read of it."""
+
+    path = serializers.CharField(source="queue.path")
+    parent = serializers.CharField(allow_null=True)  # type: ignore[assignment]  # DRF takes declared fields off
+    leaf = serializers.BooleanField(source="queue.leaf")
+    resources = serializers.DictField(child=ResourceSerializer(), help_text="Resource -> where the queue stands.")
+    asks_waiting = serializers.IntegerField(allow_null=True)
+    oldest_ask_at = UtcField(allow_null=True)
+    preemption_policy = serializers.ChoiceField(
+        [policy.value for policy in PreemptionPolicy], source="queue.preemption_policy"
+    )
+    fence = serializers.CharField(allow_null=True, help_text="The queue whose fence bounds the asks of this one.")
+    delay_ms = serializers.IntegerField(allow_null=True, help_text="Leaves only: how long an ask waits first.")
+    priority_policy = serializers.ChoiceField(
+        [policy.value for policy in PriorityPolicy], source="queue.priority_policy"
+    )
+    priority_offset = serializers.IntegerField(source="queue.priority_offset")
+    evict_uncontrolled = serializers.BooleanField(source="queue.evict_uncontrolled")
+
+
+class QueuesSerializer(serializers.Serializer[Any]):
+    """Every queue of the current revision that the user may see, parents before children."""
+
+    cluster = serializers.CharField()
+    revision = serializers.IntegerField(allow_null=True)
+    read_at = UtcField(allow_null=True)
+    results = QueueSerializer(many=True)
+
+
+class ApplicationSerializer(serializers.Serializer[Any]):
+    """A running application of a leaf."""
+
+    namespace = serializers.CharField()
+    name = serializers.CharField()
+    pods = serializers.IntegerField()
+    requests = AmountsField()
+
+
+class QueueDetailSerializer(serializers.Serializer[Any]):
+    """One queue with the largest applications that run in it."""
+
+    cluster = serializers.CharField()
+    revision = serializers.IntegerField()
+    read_at = UtcField(allow_null=True)
+    queue = QueueSerializer()
+    namespaces = serializers.ListField(
+        child=serializers.CharField(), help_text="Pods of these namespaces that name no queue run in this leaf."
+    )
+    applications = ApplicationSerializer(many=True, help_text="Largest first, at most twenty; empty unless a leaf.")
+
+
+class AskSerializer(serializers.Serializer[SeenAsk]):
+    """The pod that wants room. Of another tenant's, only the queue is told."""
+
+    redacted = serializers.BooleanField()
+    queue = serializers.CharField(allow_blank=True)
+    uid = serializers.CharField(allow_null=True)
+    namespace = serializers.CharField(allow_null=True)
+    name = serializers.CharField(allow_null=True)
+    application = serializers.CharField(allow_null=True)
+    priority = serializers.IntegerField(allow_null=True)
+    priority_class = serializers.CharField(allow_null=True)
+    requests = AmountsField(allow_null=True)
+    since = UtcField(allow_null=True, help_text="Since when the scheduler finds no room for it.")
+
+
+class VictimSerializer(serializers.ModelSerializer[Victim]):
+    """A pod that is evicted, or would be."""
+
+    requests = AmountsField()
+    started_at = UtcField(allow_null=True)
+    evicted_at = UtcField(allow_null=True)
+    gone_at = UtcField(allow_null=True)
+    state = serializers.ChoiceField(Victim.State.choices)
+
+    class Meta:
+        model = Victim
+        fields = [
+            *("uid", "namespace", "name", "queue", "application", "priority", "requests", "node", "started_at"),
+            *("reason", "state", "attempts", "evicted_at", "gone_at"),
+        ]
+
+
+class DecisionSerializer(serializers.Serializer[SeenDecision]):
+    """One ask, what was decided, and what became of it."""
+
+    id = serializers.IntegerField(source="decision.pk")
+    cluster = serializers.CharField(source="decision.cluster.name")
+    revision = serializers.IntegerField(source="decision.revision.number", allow_null=True)
+    source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes declared fields off the class
+        Decision.Source.choices, source="decision.source"
+    )
+    mode = serializers.ChoiceField(Cluster.Mode.choices, source="decision.mode")
+    policy = serializers.CharField(source="decision.policy")
+    dialect = serializers.CharField(source="decision.dialect")
+    ask = AskSerializer()
+    outcome = serializers.ChoiceField([outcome.value for outcome in Outcome], source="decision.outcome")
+    reason = serializers.CharField(source="decision.reason")
+    detail = serializers.CharField(allow_null=True, help_text="What the reason is about; null for another's ask.")
+    node = serializers.CharField(source="decision.node")
+    victims = VictimSerializer(many=True, help_text="For tenants: their own.")
+    state = serializers.ChoiceField(Decision.State.choices, source="decision.state")
+    ending = serializers.ChoiceField(Decision.Ending.choices, source="decision.ending", allow_blank=True)
+    hold = serializers.CharField(source="decision.hold", help_text="The interlock that holds it back, or empty.")
+    first_seen = UtcField(source="decision.first_seen")
+    last_seen = UtcField(source="decision.last_seen")
+    count = serializers.IntegerField(source="decision.count", help_text="How often it came out the same.")
+    took_us = serializers.IntegerField(source="decision.took_us", help_text="Microseconds to decide.")
+    deadline = UtcField(source="decision.deadline", allow_null=True)
+    closed_at = UtcField(source="decision.closed_at", allow_null=True)
+
+
+class DecisionsSerializer(serializers.Serializer[Any]):
+    """A page of decisions, newest first."""
+
+    next = serializers.URLField(allow_null=True, help_text="The next page; null on the last.")
+    results = DecisionSerializer(many=True)
+
+
+class StepSerializer(serializers.ModelSerializer[Step]):
+    """Something that really happened."""
+
+    at = UtcField()
+
+    class Meta:
+        model = Step
+        fields = ["at", "kind", "pod", "note"]
+
+
+@extend_schema_field(OpenApiTypes.OBJECT)
+class DocumentField(serializers.Field[Any, Any, Any, Any]):
+    """Plain JSON of the engine, as stored. Its amounts are integers: thousandths of a core, bytes, counts."""
+
+    def to_representation(self, value: Any) -> Any:
+        """As it is."""
+        return value
+
+
+class LawSerializer(serializers.Serializer[Any]):
+    """A law held against the decision, with the arithmetic in the engine's integers (null for tenants)."""
+
+    law = serializers.CharField()
+    holds = serializers.BooleanField()
+    sums = serializers.ListField(child=DocumentField(), allow_null=True)
+
+
+class DecisionDetailSerializer(DecisionSerializer):
+    """A decision with everything it rests on."""
+
+    laws = LawSerializer(many=True)
+    steps = StepSerializer(many=True, help_text="In order. For tenants: those of their own pods, without notes.")
+    document = DocumentField(allow_null=True, help_text="The engine's decision with its trace; null for tenants.")
+
+
+class SampleSerializer(serializers.Serializer[Any]):
+    """Usage at one moment."""
+
+    at = UtcField()
+    used = serializers.CharField()
+    guaranteed = serializers.CharField(allow_null=True)
+    max = serializers.CharField(allow_null=True)
+    asks_waiting = serializers.IntegerField()
+
+
+class UsageSerializer(serializers.Serializer[Any]):
+    """One queue's usage of one resource over time."""
+
+    cluster = serializers.CharField()
+    queue = serializers.CharField()
+    resource = serializers.CharField()
+    to = UtcField()
+    samples = SampleSerializer(many=True)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """``from`` is a word of Python, so it can't be declared above."""
+        return {**super().get_fields(), "from": UtcField()}

@@ -1,0 +1,117 @@
+"""Where a queue stands: its usage against what it is promised and where it is capped."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from engine.queues import DEFAULT_DELAY_MS, PreemptionPolicy
+from engine.resources import format_amount
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.queues.models import Queue, Revision
+
+
+class Standing(StrEnum):
+    """A queue's usage of one resource against its guarantee."""
+
+    BELOW = "below"
+    AT = "at"
+    ABOVE = "above"
+    NO_GUARANTEE = "no-guarantee"
+    UNKNOWN = "unknown"
+    """No pass has read the queue yet."""
+
+    @classmethod
+    def of(cls, used: int | None, guaranteed: int | None) -> "Standing":
+        """Where ``used`` stands against ``guaranteed``; None is not known, or not given."""
+        if guaranteed is None:
+            return cls.NO_GUARANTEE
+        if used is None:
+            return cls.UNKNOWN
+        return cls.AT if used == guaranteed else cls.BELOW if used < guaranteed else cls.ABOVE
+
+
+@dataclass(frozen=True)
+class ResourceStanding:
+    """One resource of one queue, in amounts as people type them; None is not known, or not given."""
+
+    used: str | None
+    guaranteed: str | None
+    max: str | None
+    standing: Standing
+    difference: str | None
+    """``used - guaranteed``."""
+
+
+@dataclass(frozen=True)
+class QueueStanding:
+    """A queue of the current revision with what the last pass read of it."""
+
+    queue: Queue
+    resources: Mapping[str, ResourceStanding]
+    asks_waiting: int | None
+    oldest_ask_at: datetime | None
+    fence: str | None
+    """The nearest queue from this one upwards that has a fence."""
+
+    @property
+    def parent(self) -> str | None:
+        """The path of the queue above."""
+        return self.queue.path.rpartition(".")[0] or None
+
+    @property
+    def delay_ms(self) -> int | None:
+        """How long an ask of this leaf waits before it may preempt; None for queues that hold queues."""
+        if not self.queue.leaf:
+            return None
+        return DEFAULT_DELAY_MS if self.queue.delay_ms is None else self.queue.delay_ms
+
+
+def status_of(cluster: Cluster) -> ClusterStatus | None:
+    """What the last pass read; None before the first."""
+    return getattr(cluster, "status", None)
+
+
+def stand(queue: Queue, status: ClusterStatus | None, fences: frozenset[str]) -> QueueStanding:
+    """A queue's standing; what was never read is unknown rather than nothing."""
+    read: Mapping[str, Any] | None = status.queues.get(queue.path) if status else None
+    used = read["used"] if read else None
+    names = sorted({*queue.guaranteed, *queue.max, *(used or {})})
+    oldest = read.get("oldest_ask_ms") if read else None
+    return QueueStanding(
+        queue=queue,
+        resources={name: _resource(name, queue, used) for name in names},
+        asks_waiting=read["asks"] if read else None,
+        oldest_ask_at=datetime.fromtimestamp(oldest / 1000, UTC) if oldest is not None else None,
+        fence=_nearest(queue.path, fences),
+    )
+
+
+def fences_of(revision: Revision) -> frozenset[str]:
+    """The paths of all queues with a fence; one on the root has no effect."""
+    fenced = Queue.objects.filter(revision=revision, preemption_policy=PreemptionPolicy.FENCE, parent__isnull=False)
+    return frozenset(fenced.values_list("path", flat=True))
+
+
+def _nearest(path: str, fences: frozenset[str]) -> str | None:
+    """Only ever a part of ``path`` itself, so that it tells a tenant nothing of other queues."""
+    while path and path not in fences:
+        path = path.rpartition(".")[0]
+    return path or None
+
+
+def _resource(name: str, queue: Queue, used: Mapping[str, int] | None) -> ResourceStanding:
+    has = None if used is None else used.get(name, 0)
+    promised = queue.guaranteed.get(name)
+    return ResourceStanding(
+        used=_text(name, has),
+        guaranteed=_text(name, promised),
+        max=_text(name, queue.max.get(name)),
+        standing=Standing.of(has, promised),
+        difference=None if has is None or promised is None else format_amount(name, has - promised),
+    )
+
+
+def _text(resource: str, amount: int | None) -> str | None:
+    return None if amount is None else format_amount(resource, amount)

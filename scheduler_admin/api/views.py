@@ -1,0 +1,218 @@
+"""Version 1 of the REST API, its read side."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Prefetch, Q
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from scheduler_admin.api import problems, serializers
+from scheduler_admin.api.base import ApiView, tagged
+from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, queue_known
+from scheduler_admin.api.pagination import NewestFirst, next_link
+from scheduler_admin.api.redaction import SeenDecision
+from scheduler_admin.api.standing import QueueStanding, fences_of, stand, status_of
+from scheduler_admin.api.usage import samples
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
+from scheduler_admin.queues.models import Queue, Revision
+
+_PROBLEM = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (400, 401, 404)}
+_UNCHANGED = {304: OpenApiResponse(description="Unchanged since the ETag in If-None-Match.")}
+_IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="ETags of answers that you have."
+)
+_ETAG = OpenApiParameter(
+    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Changes with the answer."
+)
+_CLUSTER = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the cluster.")
+
+
+class ClustersView(ApiView):
+    """Clusters."""
+
+    @extend_schema(
+        operation_id="list_clusters", tags=["clusters"], responses={200: serializers.ClustersSerializer, **_PROBLEM}
+    )
+    def get(self, request: Request) -> Response:
+        """All clusters that you may see, with what the last pass read of them."""
+        clusters = Cluster.objects.restrict(request.user, "view").select_related(
+            "status", "hierarchy__current__hierarchy", "paused_by"
+        )
+        context = {"everything": self.scope.everything}
+        return Response(serializers.ClustersSerializer({"results": clusters}, context=context).data)
+
+
+class ClusterView(ApiView):
+    """One cluster."""
+
+    @extend_schema(
+        operation_id="get_cluster",
+        tags=["clusters"],
+        parameters=[_CLUSTER, _IF_NONE_MATCH, _ETAG],
+        responses={200: serializers.ClusterSerializer, **_UNCHANGED, **_PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """Mode, pause, last pass, capacity, age of what is known, and why it can't be read if it can't."""
+        context = {"everything": self.scope.everything}
+        body = serializers.ClusterSerializer(self.cluster(name), context=context).data
+        return tagged(request, dict(body), but="age_seconds")
+
+
+class QueueView(ApiView):
+    """What queue routes share."""
+
+    def current(self, cluster: Cluster) -> Revision | None:
+        """The revision that is enforced."""
+        return cluster.hierarchy.current if cluster.hierarchy else None
+
+    def stand(self, cluster: Cluster, revision: Revision, **only: str) -> list[QueueStanding]:
+        """The user's queues of the revision with their standing."""
+        queues = Queue.objects.restrict(self.request.user, "view").filter(revision=revision, **only)
+        fences, status = fences_of(revision), status_of(cluster)
+        return [stand(queue, status, fences) for queue in queues]
+
+    def head_of(self, cluster: Cluster, revision: Revision | None) -> dict[str, Any]:
+        """What the answer is about, and as of when."""
+        status = status_of(cluster)
+        return {
+            "cluster": cluster.name,
+            "revision": revision.number if revision else None,
+            "read_at": status.read_at if status else None,
+        }
+
+
+class QueuesView(QueueView):
+    """The queues of a cluster."""
+
+    @extend_schema(
+        operation_id="list_queues",
+        tags=["queues"],
+        parameters=[_CLUSTER, _IF_NONE_MATCH, _ETAG],
+        responses={200: serializers.QueuesSerializer, **_UNCHANGED, **_PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """Every queue of the current revision: usage against guaranteed and max, asks waiting, fence, delay."""
+        cluster = self.cluster(name)
+        revision = self.current(cluster)
+        results = self.stand(cluster, revision) if revision else []
+        body = serializers.QueuesSerializer({**self.head_of(cluster, revision), "results": results}).data
+        return tagged(request, dict(body))
+
+
+class QueueDetailView(QueueView):
+    """One queue."""
+
+    @extend_schema(
+        operation_id="get_queue",
+        tags=["queues"],
+        parameters=[
+            _CLUSTER,
+            OpenApiParameter("path", OpenApiTypes.STR, OpenApiParameter.PATH, description="root.tenant-1.queue-b"),
+            _IF_NONE_MATCH,
+            _ETAG,
+        ],
+        responses={200: serializers.QueueDetailSerializer, **_UNCHANGED, **_PROBLEM},
+    )
+    def get(self, request: Request, name: str, path: str) -> Response:
+        """One queue with the applications that run in it."""
+        cluster = self.cluster(name)
+        revision = self.current(cluster)
+        found = self.stand(cluster, revision, path=path) if revision else []
+        if not found:
+            raise Http404
+        status = status_of(cluster)
+        running = status.applications.get(path, []) if status else []
+        body = serializers.QueueDetailSerializer(
+            {
+                **self.head_of(cluster, revision),
+                "queue": found[0],
+                "namespaces": [name for name in found[0].queue.namespaces if self._sees(name)],
+                "applications": [app for app in running if self._sees(app["namespace"])],
+            }
+        ).data
+        return tagged(request, dict(body))
+
+    def _sees(self, namespace: str) -> bool:
+        """A tenant's queue may hold pods of namespaces that aren't the tenant's."""
+        scope = self.scope
+        return scope.everything or namespace in scope.namespaces
+
+
+class DecisionView(ApiView):
+    """What decision routes share."""
+
+    def rows(self) -> DecisionQuerySet:
+        """The user's decisions, each with those of its victims that the user may see."""
+        user = self.request.user
+        victims = Prefetch("victims", Victim.objects.restrict(user, "view"))
+        decisions = Decision.objects.restrict(user, "view").select_related("cluster", "revision")
+        return decisions.prefetch_related(victims)
+
+
+class DecisionsView(DecisionView):
+    """The decisions of a cluster."""
+
+    parameters = DecisionParameters
+
+    @extend_schema(
+        operation_id="list_decisions",
+        tags=["decisions"],
+        parameters=[_CLUSTER, DecisionParameters],
+        responses={200: serializers.DecisionsSerializer, **_PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """Decisions, newest first. Follow `next`: pages neither repeat nor miss one while new ones come in."""
+        cluster, scope = self.cluster(name), self.scope
+        queue = self.asked.get("queue")
+        if queue and not queue_known(queue, cluster_id=cluster.pk, user=request.user):
+            raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
+        mine = filtered(self.rows().filter(cluster=cluster), self.asked, user=request.user, scope=scope)
+        found, place = NewestFirst(self.asked).page(mine)
+        results = [SeenDecision(decision, scope) for decision in found]
+        body = {"next": next_link(request, place), "results": results}
+        return Response(serializers.DecisionsSerializer(body).data)
+
+
+class DecisionDetailView(DecisionView):
+    """One decision."""
+
+    @extend_schema(
+        operation_id="get_decision",
+        tags=["decisions"],
+        responses={200: serializers.DecisionDetailSerializer, **_PROBLEM},
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """One decision with the laws it was held against, what happened, and the engine's own document."""
+        del request
+        seen = SeenDecision(get_object_or_404(self.rows(), pk=pk), self.scope)
+        return Response(serializers.DecisionDetailSerializer(seen).data)
+
+
+class UsageView(ApiView):
+    """Usage over time."""
+
+    parameters = UsageParameters
+
+    @extend_schema(
+        operation_id="get_usage",
+        tags=["queues"],
+        parameters=[_CLUSTER, UsageParameters],
+        responses={200: serializers.UsageSerializer, **_PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """One queue's usage of one resource over time, with its guarantee and max of then."""
+        cluster, asked = self.cluster(name), self.asked
+        if not queue_known(asked["queue"], cluster_id=cluster.pk, user=request.user):
+            raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
+        within = Q(hour__gt=asked["from"] - timedelta(hours=1), hour__lt=asked["to"])
+        hours = Usage.objects.restrict(request.user, "view").filter(within, cluster=cluster, queue=asked["queue"])
+        found = list(samples(hours, asked["resource"], since=asked["from"], until=asked["to"]))
+        body = {**asked, "cluster": cluster.name, "samples": found}
+        return Response(serializers.UsageSerializer(body).data)
