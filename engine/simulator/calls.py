@@ -74,13 +74,17 @@ def flag(query: Mapping[str, str], name: str) -> bool:
 def resolve(kinds: Registry, method: str, parts: Sequence[str], query: Mapping[str, str]) -> Call:
     """Return what a path below /api or /apis asks for, still without its body. Raises ApiError 404 and 405."""
     group, version, rest = ("", *_rest(parts, 1)) if parts[0] == "api" else (parts[1], *_rest(parts, 2))
-    namespace = None
-    if len(rest) > 2 and rest[0] == "namespaces" and kinds.find(group, version, rest[2]):
-        namespace, rest = rest[1], rest[2:]
-    kind = kinds.find(group, version, rest[0])
-    if kind is None or len(rest) > 3 or (namespace is not None and not kind.namespaced):
+    namespace: str | None = None
+    plural, *tail = rest
+    match rest:
+        case ["namespaces", space, inner, *below] if kinds.find(group, version, inner):
+            namespace, plural, tail = space, inner, below
+    kind = kinds.find(group, version, plural)
+    if kind is None or (namespace is not None and not kind.namespaced):
         raise unknown_path()
-    name, subresource = (*rest[1:], None, None)[:2]
+    name, subresource, *beyond = (*tail, None, None)
+    if any(beyond):
+        raise unknown_path()
     if subresource and subresource not in kind.subresources:
         raise unknown_path()
     if kind.namespaced and namespace is None and (name or method in ("POST", "DELETE")):

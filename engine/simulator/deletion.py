@@ -41,6 +41,8 @@ def delete(store: Store, kind: Kind, obj: Object, request: Request) -> Object:
     if kind.key == definitions.KEY and not request.dry_run:
         definitions.delete_instances(store, obj)
     grace = _grace(kind, obj, request)
+    if not grace and not _finalizers(obj) and _propagation_finalizer(kind, request) is None:
+        return obj if request.dry_run else remove(store, kind, obj)
     marked = _marked(store, kind, obj, grace, request)
     if request.dry_run:
         return marked

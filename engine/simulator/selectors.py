@@ -122,9 +122,7 @@ def field_text(obj: Mapping[str, Any], steps: list[str]) -> str:
     """Return the field at a path as selectors compare it: absent is empty, booleans are lower case."""
     found: Any = obj
     for step in ["metadata", "name"] if steps == ["name"] else steps:
-        if not isinstance(found, Mapping):
-            return ""
-        found = found.get(step)
+        found = found.get(step) if isinstance(found, Mapping) else None
     if steps == ["source"] and isinstance(found, Mapping):
         found = found.get("component")
     if isinstance(found, bool):

@@ -111,7 +111,7 @@ class Server:
             return _refusal(status.request_too_large(LARGEST_BODY))
 
     def _authenticate(self, request: web.Request) -> None:
-        if self._token is None or request.path in OPEN_TO_ALL:
+        if self._token is None or request.path.rstrip("/") in OPEN_TO_ALL:
             return
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token.encode()):
@@ -119,7 +119,7 @@ class Server:
 
     async def _route(self, request: web.Request) -> web.StreamResponse:
         parts = [part for part in request.path.split("/") if part]
-        if request.path in HEALTH:
+        if request.path.rstrip("/") in HEALTH:
             return web.Response(text="ok")
         if request.method == "GET" and request.path.rstrip("/") == "/openapi/v2":
             return _openapi_version_2(request)

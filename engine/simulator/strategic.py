@@ -40,7 +40,7 @@ DIRECTIVES = ("$patch", "$retainKeys")
 
 def strategic_merge(obj: Object, patch: Object, kind: Kind) -> Object:
     """Return an object of a kind with a strategic merge patch applied; custom kinds have no keyed lists."""
-    keys = {("ownerReferences",): "uid"} if kind.custom else MERGE_KEYS
+    keys: dict[Path, str] = {("ownerReferences",): "uid"} if kind.custom else MERGE_KEYS
     return _merge(obj, patch, (), keys)
 
 

@@ -18,6 +18,8 @@ from engine.simulator.status import ApiError, gone
 from engine.simulator.views import present
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engine.simulator.calls import Call
     from engine.simulator.kinds import Kind
     from engine.simulator.objects import Object
@@ -80,7 +82,7 @@ class Watch:
         self._ended = False
         self._headed = False
         self._seen = store.resource_version
-        self._unsubscribe = lambda: None
+        self._unsubscribe: Callable[[], None] | None = None
 
     def start(self) -> None:
         """Queue what has happened since the version asked for, and follow the store from now on. Raises ApiError."""
@@ -114,7 +116,8 @@ class Watch:
 
     def stop(self) -> None:
         """Stop following the store."""
-        self._unsubscribe()
+        if self._unsubscribe is not None:
+            self._unsubscribe()
 
     def end(self) -> None:
         """Let the watch finish after what is queued."""
@@ -149,12 +152,8 @@ class Watch:
         self._seen = event.resource_version
         namespace = self._call.namespace
         if event.key != self._kind.storage:
-            if (
-                event.key == definitions.KEY
-                and event.type == "DELETED"
-                and self._kind.key == event.object["metadata"]["name"]
-            ):
-                self.end()
+            if event.key == definitions.KEY and event.type == "DELETED":
+                self._end_without(event.object["metadata"]["name"])
             return
         if namespace is not None and event.object["metadata"].get("namespace") != namespace:
             return
@@ -163,6 +162,11 @@ class Watch:
             return
         self._line(*line)
         if len(self._lines) > LONGEST_BACKLOG:
+            self.end()
+
+    def _end_without(self, definition: str) -> None:
+        """End the watch of a custom kind whose definition is gone."""
+        if self._kind.key == definition:
             self.end()
 
     def _translated(self, event: Event) -> tuple[str, Object] | None:

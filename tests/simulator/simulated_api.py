@@ -1,0 +1,111 @@
+"""A simulated API server in a thread of its own, and what tests say to it."""
+
+import asyncio
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+from kubernetes import client
+
+from engine.simulator.server import AuditRecord, create_app
+from engine.simulator.store import Store
+
+PATIENCE = 10.0
+
+
+@dataclass
+class Running:
+    """A server that is up: its store, where it is, and what was asked of it."""
+
+    store: Store
+    loop: asyncio.AbstractEventLoop
+    address: str
+    token: str | None
+    audit: list[AuditRecord] = field(default_factory=list)
+
+    def api(self) -> client.ApiClient:
+        """Return an official client of the server."""
+        configuration = client.Configuration()
+        configuration.host = self.address
+        if self.token:
+            configuration.api_key["authorization"] = self.token
+            configuration.api_key_prefix["authorization"] = "Bearer"
+        return client.ApiClient(configuration)
+
+    def call(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a method of the store in the server's loop, as controllers do, and return its result."""
+
+        async def run() -> Any:
+            return fn(*args, **kwargs)
+
+        return asyncio.run_coroutine_threadsafe(run(), self.loop).result(PATIENCE)
+
+    def writes(self) -> list[AuditRecord]:
+        """Return what was asked for that may have written."""
+        reading = ("get", "list", "watch")
+        return [record for record in self.audit if record.verb not in reading and record.code < 300]
+
+
+@contextlib.contextmanager
+def serve(store: Store, token: str | None = None) -> Iterator[Running]:
+    """Serve a store on a free port until the block ends."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    running = Running(store, loop, "", token)
+    runner: web.AppRunner
+
+    async def start() -> None:
+        nonlocal runner
+        runner = web.AppRunner(
+            create_app(store, token=token, audit=running.audit.append), handler_cancellation=True, shutdown_timeout=1
+        )
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        running.address = "http://{}:{}".format(*runner.addresses[0][:2])
+
+    asyncio.run_coroutine_threadsafe(start(), loop).result(PATIENCE)
+    try:
+        yield running
+    finally:
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(PATIENCE)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(PATIENCE)
+        loop.close()
+
+
+def until(condition: Callable[[], Any], what: str) -> Any:
+    """Wait for a condition to hold and return what it returned; fail when it does not within reason."""
+    deadline = time.monotonic() + PATIENCE
+    pause = threading.Event()
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"still not so: {what}"
+        pause.wait(0.005)
+    return found
+
+
+def pod(name: str, **spec: Any) -> dict[str, Any]:
+    """Return the manifest of a small pod."""
+    container = {"name": "main", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "100m"}}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": {"app": "web"}},
+        "spec": {"containers": [container], **spec},
+    }
+
+
+def make_running(copy: dict[str, Any]) -> None:
+    """Change a pod as the kubelet does when its containers are up."""
+    copy["spec"].setdefault("nodeName", "node-1")
+    copy["status"].update(phase="Running", conditions=[{"type": "Ready", "status": "True"}])
+
+
+def body(error: client.ApiException) -> dict[str, Any]:
+    """Return the Status object of a refused request."""
+    return json.loads(error.body)
