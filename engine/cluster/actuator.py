@@ -64,10 +64,7 @@ class Actuator:
             stale = sorted(node.name for node in self._nodes() if reserved_for(node) - kept)
         except ClusterError:
             return ()
-        swept = {
-            name: _settled(lambda name=name: self._untaint(name, lambda owner: owner not in kept)) for name in stale
-        }
-        return tuple(name for name, result in swept.items() if result.done)
+        return tuple(name for name in stale if self._sweep(name, kept).done)
 
     def evict(self, victim: PodRef, *, dry_run: bool = False) -> EvictionResult:
         """See Executor. No grace period is sent: the pod's own holds."""
@@ -94,6 +91,9 @@ class Actuator:
         return _settled(lambda: self._count_event(pod, reason, message[:_LONGEST_MESSAGE], type_))
 
     # Reservations
+
+    def _sweep(self, node: str, kept: frozenset[str]) -> Result:
+        return _settled(lambda: self._untaint(node, lambda owner: owner not in kept))
 
     def _taint(self, node: str, ask_uid: str) -> Result:
         found = self._get(_node_path(node))

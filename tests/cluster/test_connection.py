@@ -1,0 +1,214 @@
+"""Requests, streams and credentials."""
+
+import json
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from engine.cluster.connection import Connection
+from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
+from tests.cluster.doubles import Asked, Script, scripted, until
+
+SECRET = "s3cr3t-token"
+
+
+def kubeconfig(address: str, **user: object) -> str:
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "main",
+            "contexts": [{"name": "main", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": address}}],
+            "users": [{"name": "u", "user": user or {"token": SECRET}}],
+        }
+    )
+
+
+def test_a_request_carries_the_token_and_returns_what_came():
+    """The token goes with every request; status, headers and body come back."""
+    with scripted(lambda asked, answer: answer.json(200, {"a": 1}, {"X-One": "1"})) as server:
+        response = server.connection(token=SECRET).request("GET", "/api", query={"limit": 5})
+    assert (response.status, response.headers["x-one"], response.body) == (200, "1", b'{"a": 1}')
+    assert server.asked[0].headers["Authorization"] == f"Bearer {SECRET}"
+    assert server.asked[0].query == {"limit": "5"}
+
+
+@pytest.mark.parametrize("way", ["path", "text"])
+def test_a_kubeconfig_opens_a_connection(way, tmp_path):
+    """A kubeconfig, as a file or as text, gives the address and the token."""
+    with scripted(lambda asked, answer: answer.json(200, {})) as server:
+        text = kubeconfig(server.address)
+        path = tmp_path / "config"
+        path.write_text(text)
+        settings = {"path": {"kubeconfig_path": str(path)}, "text": {"kubeconfig_text": text}}[way]
+        Connection(ConnectionSettings(**settings)).request("GET", "/version")
+    assert server.asked[0].headers["Authorization"] == f"Bearer {SECRET}"
+
+
+def test_a_credential_plugin_of_a_kubeconfig_file_is_run(tmp_path):
+    """A file that an operator placed may name a credential plugin; its token is used."""
+    credential = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "kind": "ExecCredential",
+        "status": {"token": SECRET},
+    }
+    plugin = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": sys.executable,
+        "args": ["-c", f"print({json.dumps(credential)!r})"],
+        "interactiveMode": "Never",
+    }
+    with scripted(lambda asked, answer: answer.json(200, {})) as server:
+        path = tmp_path / "config"
+        path.write_text(kubeconfig(server.address, exec=plugin))
+        Connection(ConnectionSettings(kubeconfig_path=str(path))).request("GET", "/version")
+    assert server.asked[0].headers["Authorization"] == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize("user", [{"exec": {"command": "touch"}}, {"tokenFile": "/etc/passwd"}, {"client-key": "/k"}])
+def test_a_kubeconfig_text_may_name_neither_commands_nor_files(user):
+    """Who may edit a cluster in the browser must not run commands or read files where the engine runs."""
+    with pytest.raises(SettingsError, match=next(iter(user))):
+        Connection(ConnectionSettings(kubeconfig_text=kubeconfig("https://c", **user)))
+
+
+def test_settings_name_exactly_one_way_in():
+    """No way in, or two, is an error that says which ways there are."""
+    for settings in (ConnectionSettings(), ConnectionSettings(in_cluster=True, address="https://c")):
+        with pytest.raises(SettingsError, match="needs one of"):
+            Connection(settings)
+
+
+def test_no_secret_is_in_a_repr_or_an_error():
+    """Tokens occur neither in representations nor in the errors of broken configurations."""
+    broken = f'users: [{{name: u, user: {{token: "{SECRET}"'
+    settings = ConnectionSettings(kubeconfig_text=broken)
+    with pytest.raises(SettingsError) as caught:
+        Connection(settings)
+    whole = [caught.value, caught.value.__cause__, settings, ConnectionSettings(address="https://c", token=SECRET)]
+    connection = Connection(ConnectionSettings(address="https://c", token=SECRET))
+    shown = [repr(one) for one in (*whole, connection, connection._access)]
+    assert not [text for text in shown if SECRET in text]
+    assert caught.value.__suppress_context__
+
+
+def failed(script: Script, method: str = "GET", **settings: object) -> tuple[Any, list[Asked]]:
+    """Send one request and return how it failed, and all that the server was asked."""
+    with scripted(script) as server, pytest.raises(ClusterError) as caught:
+        server.connection(**settings).request(method, "/", body={})
+    return caught.value, server.asked
+
+
+@pytest.mark.parametrize(
+    ("status", "want"),
+    [
+        ({"headers": {"Retry-After": "7"}}, 7.0),
+        ({"retryAfterSeconds": 10}, 10.0),
+        ({}, None),
+        ({"headers": {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}}, None),
+    ],
+)
+def test_an_error_answer_tells_how_long_to_wait(status, want):
+    """Retry-After comes from the header or the Status; a date that is none of ours is no number of seconds."""
+    error, _ = failed(lambda asked, answer: answer.status(429, "TooManyRequests", "busy", **dict(status)))
+    assert (error.code, error.reason, str(error), error.retry_after_s) == (429, "TooManyRequests", "busy", want)
+
+
+def test_an_error_answer_that_is_no_status_is_not_quoted():
+    """A proxy's page of HTML is not shown to people."""
+    error, _ = failed(lambda asked, answer: answer.json(502, b"<html>secret</html>"))
+    assert (error.code, str(error)) == (502, "the API server answered 502")
+
+
+def test_a_reset_is_a_connection_failure_and_sent_once():
+    """What may or may not have landed is told apart from an answer, and not sent again behind the caller's back."""
+    error, asked = failed(lambda asked, answer: answer.reset(), "POST")
+    assert (type(error), error.timed_out, len(asked)) == (ConnectionFailure, False, 1)
+
+
+def test_a_hang_is_a_connection_failure_that_says_so():
+    """No answer within the time given is a failure, sent once as well."""
+    error, asked = failed(lambda asked, answer: answer.hang(), "POST", timeout_s=0.05)
+    assert (type(error), error.timed_out, len(asked)) == (ConnectionFailure, True, 1)
+
+
+def test_a_redirect_is_not_followed():
+    """A token is never carried to another server."""
+    error, asked = failed(lambda asked, answer: answer.json(302, {}, {"Location": "/elsewhere"}), token=SECRET)
+    assert (type(error), error.code, [one.path for one in asked]) == (ApiFailure, 302, ["/"])
+
+
+def test_a_stream_gives_whole_lines_as_they_come():
+    """Lines are put together across packets and given before the stream ends; a cut-off line is dropped."""
+    first_read = threading.Event()
+
+    def script(asked, answer):
+        answer.begin()
+        answer.raw(b'{"a":1}\n{"b"')
+        assert first_read.wait(5)
+        answer.raw(b":2}\n\n{half")
+
+    with scripted(script) as server:
+        lines = iter(server.connection().stream("/", idle_timeout_s=5))
+        assert next(lines) == b'{"a":1}'
+        first_read.set()
+        assert list(lines) == [b'{"b":2}']
+
+
+def test_a_silent_stream_fails():
+    """Half a line and then nothing is a failure after the idle time, not an endless wait."""
+
+    def script(asked, answer):
+        answer.begin()
+        answer.raw(b"{half")
+        answer.hang()
+
+    with scripted(script) as server, pytest.raises(ConnectionFailure) as caught:
+        list(server.connection().stream("/", idle_timeout_s=0.05))
+    assert caught.value.timed_out
+
+
+def test_closing_a_stream_wakes_its_reader():
+    """A reader that waits for a line ends quietly when another thread closes the stream."""
+
+    def script(asked, answer):
+        answer.begin()
+        answer.raw(b"{}\n")
+        answer.hang()
+
+    with scripted(script) as server:
+        stream, lines = server.connection().stream("/", idle_timeout_s=60), []
+        reader = threading.Thread(target=lambda: lines.extend(stream), daemon=True)
+        reader.start()
+        until(lambda: lines or not reader.is_alive() or stream._response is not None, "reading has begun")
+        stream.close()
+        reader.join(5)
+        assert not reader.is_alive()
+
+
+def test_the_clocks_are_compared():
+    """The Date of an answer tells how far our clock is off."""
+
+    def script(asked, answer):
+        answer.close_with(b"HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 2026 12:00:00 GMT\r\nContent-Length: 0\r\n\r\n")
+
+    with scripted(script) as server:
+        connection = Connection(ConnectionSettings(address=server.address), wall_s=lambda: 1_767_268_830.0)
+        connection.request("GET", "/")
+    assert connection.clock_skew_s == 30.0
+
+
+def test_an_address_and_token_do_without_the_kubernetes_client():
+    """The client library, which costs over 20 MiB, is loaded only where its credentials are needed."""
+    program = (
+        "import sys; import engine.cluster.watcher, engine.cluster.actuator, engine.cluster.lease; "
+        "from engine.cluster.connection import Connection; from engine.cluster.credentials import ConnectionSettings; "
+        "Connection(ConnectionSettings(address='https://c', token='t')); print('kubernetes' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
