@@ -1,10 +1,40 @@
 """The Celery app: `celery -A scheduler_admin.celery worker -Q engine -P threads`, and beat."""
 
 import os
+from typing import Any
 
-from celery import Celery
+from celery import Celery, bootsteps
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
 app = Celery("scheduler_admin")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["scheduler_admin.history"])
+
+
+class Watching(bootsteps.StartStopStep):
+    """Starts and stops the cluster watchers of a worker that runs passes; they live in its memory."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def include_if(self, parent: Any) -> bool:
+        """Only where the queue ``engine`` is consumed."""
+        return "engine" in parent.app.amqp.queues.consume_from
+
+    def start(self, parent: Any) -> None:
+        """Open every cluster's watch."""
+        del parent
+        from scheduler_admin.clusters.watching import WATCHES  # noqa: PLC0415 - models load after the app
+
+        WATCHES.start()
+
+    def stop(self, parent: Any) -> None:
+        """End them and give the clusters back."""
+        del parent
+        from scheduler_admin.clusters.ownership import release  # noqa: PLC0415
+        from scheduler_admin.clusters.watching import OWNER, WATCHES  # noqa: PLC0415
+
+        WATCHES.stop()
+        release(owner=OWNER)
+
+
+app.steps["worker"].add(Watching)

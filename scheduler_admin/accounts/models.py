@@ -15,7 +15,9 @@ class User(AbstractUser):
         TENANT = "tenant", _("Tenant")
 
     role = models.CharField(max_length=16, choices=Role, default=Role.TENANT)
-    tenants = models.ManyToManyField("Tenant", related_name="members", blank=True)
+    tenants: "models.ManyToManyField[Tenant, models.Model]" = models.ManyToManyField(
+        "Tenant", related_name="members", blank=True
+    )
 
 
 class Tenant(models.Model):

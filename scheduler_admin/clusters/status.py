@@ -16,7 +16,14 @@ _APPLICATIONS_KEPT = 20
 
 
 def store_status(
-    *, cluster: Cluster, revision_number: int, snapshot: Snapshot, tree: QueueTree, now: datetime, pass_us: int, news: bool
+    *,
+    cluster: Cluster,
+    revision_number: int,
+    snapshot: Snapshot,
+    tree: QueueTree,
+    now: datetime,
+    pass_us: int,
+    news: bool,
 ) -> None:
     """Replace the cluster's status after a pass at ``now`` that took ``pass_us`` microseconds.
 
@@ -84,7 +91,9 @@ def applications(snapshot: Snapshot) -> dict[str, list[dict[str, Any]]]:
 
 def _share(requests: Mapping[str, int], capacity: Amounts) -> int:
     """The largest part of the cluster that it holds of any resource, in millionths."""
-    return max((amount * 1_000_000 // capacity[name] for name, amount in requests.items() if capacity.get(name)), default=0)
+    return max(
+        (amount * 1_000_000 // capacity[name] for name, amount in requests.items() if capacity.get(name)), default=0
+    )
 
 
 def rivals(snapshot: Snapshot) -> list[str]:

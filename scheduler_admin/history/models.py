@@ -15,7 +15,7 @@ class PassQuerySet(RestrictedQuerySet["Pass"]):
 
 
 class Pass(models.Model):
-    """One run of the engine over one cluster that did or failed something; quiet ones only move ClusterStatus."""
+    """One run of the engine over one cluster that sampled usage or did something; others only move ClusterStatus."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="passes")
     revision = models.ForeignKey(Revision, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -26,7 +26,7 @@ class Pass(models.Model):
     refused = models.PositiveIntegerField(default=0, help_text=_("Decisions that broke a law."))
     dropped = models.PositiveIntegerField(default=0, help_text=_("Decisions that an interlock held back."))
     evictions = models.PositiveIntegerField(default=0)
-    error = models.TextField(blank=True)
+    sampled = models.BooleanField(default=False, help_text=_("Whether it took a sample of usage."))
 
     objects = PassQuerySet.as_manager()
 
@@ -73,6 +73,8 @@ class Decision(models.Model):
         TAKEN = "taken", _("room taken")
         EXPIRED = "expired", _("expired")
         GONE = "gone", _("ask went away")
+        OVERTAKEN = "overtaken", _("overtaken")
+        """The cluster changed before anything was evicted."""
         BLOCKED = "blocked", _("blocked")
         REFUSED = "refused", _("refused")
 

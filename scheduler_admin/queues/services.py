@@ -24,7 +24,9 @@ def tree_of(revision: Revision) -> QueueTree:
 
 
 @transaction.atomic
-def import_yunikorn(*, hierarchy: str, text: str, author: User | None, reason: str) -> tuple[Revision, tuple[Note, ...]]:
+def import_yunikorn(
+    *, hierarchy: str, text: str, author: User | None, reason: str
+) -> tuple[Revision, tuple[Note, ...]]:
     """Publish a queues.yaml as the next revision of a hierarchy, made when there is none of that name.
 
     Returns the revision and what the import has to say. Raises ImportFailure, and ValidationError for a bad name.

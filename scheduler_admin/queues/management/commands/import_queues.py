@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--reason", required=True, help="why, for those who read the revisions later")
         parser.add_argument("--user", help="who publishes; default: system")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *_args: Any, **options: Any) -> None:
         try:
             text = Path(options["file"]).read_text(encoding="utf-8")
             author = User.objects.get(username=options["user"]) if options["user"] else None

@@ -1,0 +1,61 @@
+"""Writes to clusters: adding them, and how far the engine may go there."""
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from scheduler_admin.accounts.models import AuditEvent, User
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.queues.models import Hierarchy
+
+
+@transaction.atomic
+def add_cluster(
+    *, name: str, hierarchy: Hierarchy | None, kubeconfig: str, context: str = "", actor: User | None = None
+) -> Cluster:
+    """Add a cluster, in mode observe. ``kubeconfig`` is a path; empty means our own service account.
+
+    Raises ValidationError.
+    """
+    cluster = Cluster(name=name, hierarchy=hierarchy, kubeconfig=kubeconfig, context=context)
+    cluster.full_clean()
+    cluster.save()
+    _tell(actor, "add", cluster, "")
+    return cluster
+
+
+@transaction.atomic
+def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, override: str = "") -> None:
+    """Change how far the engine may go.
+
+    Enforce is refused while the cluster's own scheduler would preempt beside us, or while that is not known yet;
+    ``override``, the cluster's name, says that it is wanted all the same (as with a scheduler profile without
+    DefaultPreemption, which can't be seen from outside). Raises ValidationError.
+    """
+    if mode == Cluster.Mode.ENFORCE and override != cluster.name:
+        _check_no_rival(cluster)
+    cluster.mode = mode
+    cluster.full_clean()
+    cluster.save(update_fields=["mode"])
+    _tell(actor, f"mode {mode}", cluster, reason)
+
+
+def _check_no_rival(cluster: Cluster) -> None:
+    status = ClusterStatus.objects.filter(cluster=cluster).first()
+    if status is None or status.pass_at is None:
+        raise ValidationError(_("The cluster has not been read yet; enforce needs to know its priority classes."))
+    if status.rivals:
+        classes = ", ".join(name or _("(no class)") for name in status.rivals)
+        raise ValidationError(
+            _(
+                "The cluster's own scheduler would preempt for pods of these priority classes, at once and across"
+                " fences: %(classes)s. Give them preemptionPolicy Never and the annotation"
+                ' scheduler-admin.io/may-preempt: "true", or name the cluster to override.'
+            )
+            % {"classes": classes}
+        )
+
+
+def _tell(actor: User | None, verb: str, cluster: Cluster, reason: str) -> None:
+    name = actor.get_username() if actor else "system"
+    AuditEvent.objects.create(actor=actor, actor_name=name, verb=verb, target=f"cluster {cluster}", reason=reason)

@@ -1,0 +1,101 @@
+"""The watchers of this worker's process: one per cluster, kept warm between passes."""
+
+import logging
+import os
+import socket
+import threading
+import uuid
+
+from engine.cluster.actuator import Actuator
+from engine.cluster.connection import Connection
+from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.lease import ClusterLease
+from engine.cluster.watcher import ClusterWatcher
+from scheduler_admin.clusters.models import Cluster
+
+log = logging.getLogger(__name__)
+
+OWNER = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}"
+"""What this process is called in ownership rows and leases; unlike any other's, a restarted one's included."""
+
+REQUEST_TIMEOUT_S = 5.0
+"""A third of a lease's duration, so that a holder that renews three times per duration never has to pause."""
+
+
+class Watch:
+    """One cluster as this process sees it."""
+
+    def __init__(self, source: tuple[str, str]) -> None:
+        """Open and begin to follow. ``source`` is the kubeconfig's path and context. Raises SettingsError."""
+        self.source = source
+        path, context = source
+        self.connection = Connection(
+            ConnectionSettings(kubeconfig_path=path, context=context, in_cluster=not path, timeout_s=REQUEST_TIMEOUT_S)
+        )
+        self.watcher = ClusterWatcher(self.connection)
+        self.actuator = Actuator(self.connection, nodes=self.watcher.nodes)
+        self.busy = threading.Lock()
+        """Held by the one pass that runs."""
+        self._lease: ClusterLease | None = None
+        self.watcher.start()
+
+    def lead(self) -> bool:
+        """Claim to be the one that acts here, and keep claiming; whether we are."""
+        if self._lease is None:
+            self._lease = ClusterLease(self.connection, identity=OWNER)
+            self._lease.renew()
+            self._lease.start()
+        return self.leads()
+
+    def leads(self) -> bool:
+        """Whether a request sent now is over before anyone else may act."""
+        return self._lease is not None and self._lease.holds_now(self.connection.timeout_s)
+
+    def resign(self) -> None:
+        """Give the lease back; nothing when we hold none."""
+        if self._lease is not None:
+            self._lease.stop()
+            self._lease = None
+
+    def close(self) -> None:
+        """End everything."""
+        self.resign()
+        self.watcher.stop()
+
+
+class Watches:
+    """Opens a cluster's watch at its first pass and keeps it; reopened when the connection's settings change."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: dict[int, Watch] = {}
+
+    def of(self, cluster: Cluster) -> Watch:
+        """The watch of a cluster, opened if need be. Raises SettingsError for settings that can't be used."""
+        source = (cluster.kubeconfig, cluster.context)
+        with self._lock:
+            watch = self._open.get(cluster.pk)
+            if watch is not None and watch.source == source:
+                return watch
+            if watch is not None:
+                watch.close()
+            self._open[cluster.pk] = watch = Watch(source)
+            return watch
+
+    def start(self) -> None:
+        """Open the watches of every cluster that has a tree; one that can't be opened is told by its first pass."""
+        for cluster in Cluster.objects.filter(hierarchy__current__isnull=False):
+            try:
+                self.of(cluster)
+            except Exception:
+                log.exception("cluster %s can't be watched", cluster)
+
+    def stop(self) -> None:
+        """End every watch."""
+        with self._lock:
+            for watch in self._open.values():
+                watch.close()
+            self._open.clear()
+
+
+WATCHES = Watches()

@@ -1,0 +1,136 @@
+"""Reads of what happened lately: last preemptions, counts by hour, asks that wait."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Max, Q
+from django.db.models.functions import Coalesce, TruncHour
+
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models import Decision, Victim
+
+_LOST = (Victim.State.EVICTED, Victim.State.GONE)
+
+
+@dataclass(frozen=True)
+class LastPreemption:
+    """The latest preemption for a queue (``into``), or out of it: which decision, and the queue on the other side."""
+
+    decision: int
+    at: datetime
+    other: str
+    pods: int
+
+
+@dataclass(frozen=True)
+class LastPreemptions:
+    """By queue, rolled up: a parent shows the latest below it."""
+
+    into: dict[str, LastPreemption]
+    out: dict[str, LastPreemption]
+
+
+def last_preemptions(user: Who, cluster: Cluster, paths: Sequence[str]) -> LastPreemptions:
+    """The latest preemption in and out of every queue. Three queries, however many queues."""
+    lost = Victim.objects.restrict(user, "view").filter(decision__cluster=cluster, state__in=_LOST)
+    latest_out = dict(lost.values_list("queue").annotate(last=Max("decision")).order_by())
+    happened = Decision.objects.restrict(user, "view").filter(cluster=cluster, victims__state__in=_LOST)
+    latest_in = dict(happened.values_list("ask_queue").annotate(last=Max("pk")).order_by())
+    decisions = {
+        row.pk: row
+        for row in Decision.objects.filter(pk__in={*latest_out.values(), *latest_in.values()})
+        .only("pk", "ask_queue", "first_seen")
+        .annotate(
+            lost=Count("victims", filter=Q(victims__state__in=_LOST)),
+            from_queue=Max("victims__queue", filter=Q(victims__state__in=_LOST)),
+        )
+    }
+    into = {queue: _last(decisions[pk], decisions[pk].from_queue) for queue, pk in latest_in.items() if pk in decisions}
+    out = {queue: _last(decisions[pk], decisions[pk].ask_queue) for queue, pk in latest_out.items() if pk in decisions}
+    return LastPreemptions(_roll_up(into, paths), _roll_up(out, paths))
+
+
+def _last(decision: Decision, other: str | None) -> LastPreemption:
+    return LastPreemption(decision.pk, decision.first_seen, other or "", decision.lost)  # type: ignore[attr-defined]
+
+
+def _roll_up(by_leaf: dict[str, LastPreemption], paths: Iterable[str]) -> dict[str, LastPreemption]:
+    result = {}
+    for path in paths:
+        below = [last for leaf, last in by_leaf.items() if leaf == path or leaf.startswith(f"{path}.")]
+        if below:
+            result[path] = max(below, key=lambda last: last.at)
+    return result
+
+
+def preempted_by_hour(user: Who, clusters: Sequence[Cluster], now: datetime, hours: int = 24) -> dict[int, list[int]]:
+    """Cluster id -> pods preempted in each of the last hours, the running one last."""
+    start = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=hours - 1)
+    counted = (
+        Victim.objects.restrict(user, "view")
+        .filter(decision__cluster__in=clusters, state__in=_LOST)
+        .annotate(at=Coalesce("evicted_at", "gone_at", "decision__first_seen"))
+        .filter(at__gte=start)
+        .annotate(hour=TruncHour("at"))
+        .values_list("decision__cluster", "hour")
+        .annotate(pods=Count("pk"))
+        .order_by()
+    )
+    result = {cluster.pk: [0] * hours for cluster in clusters}
+    for cluster, hour, pods in counted:
+        index = int((hour - start).total_seconds() // 3600)
+        if 0 <= index < hours:
+            result[cluster][index] = pods
+    return result
+
+
+def refusals(user: Who, clusters: Sequence[Cluster], since: datetime) -> Counter[int]:
+    """Cluster id -> decisions since then that broke a law and were not carried out."""
+    counted = (
+        Decision.objects.restrict(user, "view")
+        .filter(cluster__in=clusters, ending=Decision.Ending.REFUSED, last_seen__gte=since)
+        .values_list("cluster")
+        .annotate(number=Count("pk"))
+        .order_by()
+    )
+    return Counter(dict(counted))
+
+
+def latest_for_queue(user: Who, cluster: Cluster, queue: str) -> int | None:
+    """The decision to open for "why does this queue wait": the one considered last for an ask of it."""
+    rows = Decision.objects.restrict(user, "view").filter(cluster=cluster, ask_queue=queue)
+    return rows.exclude(state=Decision.State.CLOSED).order_by("-last_seen", "-pk").values_list("pk", flat=True).first()
+
+
+def waiting(user: Who, cluster: Cluster, queue: str, since: datetime, limit: int = 50) -> list[Decision]:
+    """The asks of a queue that wait, each by the decision that considered it last; the longest waiting first."""
+    rows = (
+        Decision.objects.restrict(user, "view")
+        .filter(cluster=cluster, ask_queue=queue, last_seen__gte=since)
+        .exclude(outcome="fits")
+        .order_by("-last_seen", "-pk")
+        .defer("laws")
+    )
+    latest: dict[str, Decision] = {}
+    for row in rows[: 4 * limit]:
+        latest.setdefault(row.ask_uid, row)
+    found = [row for row in latest.values() if row.state != Decision.State.CLOSED]
+    return sorted(found, key=lambda row: row.ask_since or row.first_seen)[:limit]
+
+
+def preemptions_of(user: Who, cluster: Cluster, queue: str, since: datetime, limit: int = 200) -> list[Decision]:
+    """Decisions since then that evicted pods for a queue or out of it, newest first, with their counts."""
+    mine = Q(victims__queue=queue) | Q(victims__queue__startswith=f"{queue}.")
+    lost = Q(victims__state__in=_LOST)
+    return list(
+        Decision.objects.restrict(user, "view")
+        .filter(cluster=cluster, first_seen__gte=since)
+        .annotate(lost=Count("victims", filter=lost), taken=Count("victims", filter=lost & mine))
+        .filter(lost__gt=0)
+        .filter(Q(taken__gt=0) | Q(ask_queue=queue) | Q(ask_queue__startswith=f"{queue}."))
+        .defer("document", "laws")
+        .order_by("-first_seen", "-pk")[:limit]
+    )

@@ -1,0 +1,191 @@
+"""Carrying a decision out, step by step: reserve, evict, wait, close.
+
+Every step is stored before the next is taken and may be repeated, so a worker that dies anywhere is continued by the
+next pass from what is stored.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, Outcome, Result
+from engine.snapshot import Pod
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models import Decision, Step, Victim
+
+_RETRY = timedelta(seconds=5)
+"""When a held eviction is tried again where the API server does not say."""
+_PENDING = (Victim.State.CHOSEN, Victim.State.HELD)
+
+
+@dataclass(frozen=True)
+class Ref:
+    """What an executor needs of the ask."""
+
+    uid: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Carrier:
+    """Carries decisions of one cluster out."""
+
+    cluster: Cluster
+    executor: Executor
+    pod: Callable[[str], Pod | None]
+    """A pod by its uid as last seen, None once it is gone."""
+    may_act: Callable[[], bool]
+    """Asked before every eviction: whether nobody has paused, and we still lead."""
+    now: Callable[[], datetime] = timezone.now
+
+    def carry(self, row: Decision) -> None:
+        """Take a decision as far as it goes now."""
+        if row.state == Decision.State.INTENDED and self._still_asks(row) and self._victims_stand(row):
+            self._begin(row)
+        if row.state == Decision.State.EVICTING and self._still_asks(row):
+            self._evict(row)
+        if row.state in (Decision.State.EVICTING, Decision.State.WAITING):
+            self._watch_victims(row)
+            if self._still_asks(row):
+                self._check_deadline(row)
+
+    def close(self, row: Decision, ending: Decision.Ending, note: str = "") -> None:
+        """End a decision: free its node, spare the victims that were not evicted yet."""
+        released = self.executor.release(row.node, row.ask_uid)
+        with transaction.atomic():
+            if released.done and row.state != Decision.State.INTENDED:
+                self._step(row, Step.Kind.RELEASED, note=row.node)
+            row.victims.filter(state__in=_PENDING).update(state=Victim.State.SPARED)
+            row.state, row.ending, row.closed_at = Decision.State.CLOSED, ending, self.now()
+            row.save(update_fields=["state", "ending", "closed_at"])
+            self._step(row, Step.Kind.CLOSED, note=note)
+
+    def _still_asks(self, row: Decision) -> bool:
+        """Whether the ask still waits; closes the decision when it is gone or runs."""
+        ask = self.pod(row.ask_uid)
+        if ask is None or ask.terminating or ask.finished:
+            self.close(row, Decision.Ending.GONE)
+        elif ask.node is not None:
+            here = ask.node == row.node
+            self.close(row, Decision.Ending.BOUND if here else Decision.Ending.BOUND_ELSEWHERE, note=ask.node)
+        return row.state != Decision.State.CLOSED
+
+    def _victims_stand(self, row: Decision) -> bool:
+        """Look again just before acting: every victim is still where it was."""
+        for victim in row.victims.all():
+            pod = self.pod(victim.uid)
+            if pod is None or pod.terminating or pod.finished or pod.node != row.node:
+                self.close(row, Decision.Ending.OVERTAKEN, note=str(victim))
+                return False
+        return True
+
+    def _begin(self, row: Decision) -> None:
+        """Keep the room, then let the API server judge the whole set before any of it goes."""
+        if not self.may_act():
+            return
+        ask = Ref(row.ask_uid, row.ask_namespace, row.ask_name)
+        if not self._reserved(row, self.executor.reserve(row.node, ask)):
+            return
+        victims = list(row.victims.all())
+        for victim in victims:
+            judged = self.executor.evict(victim, dry_run=True)
+            if judged.outcome is EvictionOutcome.RETRY:
+                return
+            if judged.outcome is not EvictionOutcome.ACCEPTED:
+                gone = judged.outcome is EvictionOutcome.GONE
+                ending = Decision.Ending.OVERTAKEN if gone else Decision.Ending.BLOCKED
+                self.close(row, ending, note=judged.sentence[:300])
+                return
+        grace = max((pod.grace_s for victim in victims if (pod := self.pod(victim.uid))), default=0)
+        with transaction.atomic():
+            row.state = Decision.State.EVICTING
+            row.deadline = self.now() + timedelta(seconds=grace + self.cluster.bind_margin_s)
+            row.save(update_fields=["state", "deadline"])
+            self._step(row, Step.Kind.RESERVED, note=row.node)
+        link = f"{settings.SITE_URL}/clusters/{self.cluster.name}/decisions/{row.pk}/"
+        told = f"{len(victims)} of the pods on {row.node} are evicted to make room, as queue {row.ask_queue} is below"
+        self.executor.event(ask, "RoomIsMade", f"{told} its guarantee. Why: {link}")
+
+    def _reserved(self, row: Decision, result: Result) -> bool:
+        match result.outcome:
+            case Outcome.DONE:
+                return True
+            case Outcome.RETRY:
+                return False
+            case Outcome.GONE:
+                self.close(row, Decision.Ending.GONE, note=result.sentence[:300])
+            case Outcome.BOUND:
+                self.close(row, Decision.Ending.OVERTAKEN, note=result.sentence[:300])
+            case _:
+                self.close(row, Decision.Ending.BLOCKED, note=result.sentence[:300])
+        return False
+
+    def _evict(self, row: Decision) -> None:
+        for victim in row.victims.filter(state__in=_PENDING):
+            if victim.retry_at is not None and victim.retry_at > self.now():
+                continue
+            if not self.may_act():
+                return
+            pod = self.pod(victim.uid)
+            if victim.attempts and pod is not None and pod.terminating:
+                self._accepted(row, victim)  # sent before we died; the answer never came
+                continue
+            victim.attempts += 1
+            victim.save(update_fields=["attempts"])
+            self._judge(row, victim, self.executor.evict(victim))
+            if row.state == Decision.State.CLOSED:
+                return
+        if not row.victims.filter(state__in=_PENDING).exists():
+            row.state = Decision.State.WAITING
+            row.save(update_fields=["state"])
+
+    def _judge(self, row: Decision, victim: Victim, result: EvictionResult) -> None:
+        match result.outcome:
+            case EvictionOutcome.ACCEPTED:
+                self._accepted(row, victim)
+            case EvictionOutcome.GONE:
+                self._gone(row, victim)
+            case EvictionOutcome.HELD | EvictionOutcome.RETRY:
+                wait = timedelta(seconds=result.retry_after_s) if result.retry_after_s else _RETRY
+                if victim.state != Victim.State.HELD:
+                    self._step(row, Step.Kind.REFUSED, pod=str(victim), note=result.sentence[:300])
+                victim.state, victim.retry_at = Victim.State.HELD, self.now() + wait
+                victim.save(update_fields=["state", "retry_at"])
+            case _:
+                self._step(row, Step.Kind.REFUSED, pod=str(victim), note=result.sentence[:300])
+                self.close(row, Decision.Ending.BLOCKED, note=result.sentence[:300])
+
+    def _accepted(self, row: Decision, victim: Victim) -> None:
+        with transaction.atomic():
+            victim.state, victim.evicted_at = Victim.State.EVICTED, self.now()
+            victim.save(update_fields=["state", "evicted_at"])
+            self._step(row, Step.Kind.EVICTED, pod=str(victim))
+        # The asker stays unnamed: its queue is as much as another tenant may know.
+        link = f"{settings.SITE_URL}/pods/{self.cluster.name}/{victim.namespace}/{victim.name}/"
+        told = f"Preempted, as queue {row.ask_queue} is below its guarantee and queue {victim.queue} above its own."
+        self.executor.event(victim, "Preempted", f"{told} Why: {link}", "Warning")
+
+    def _gone(self, row: Decision, victim: Victim) -> None:
+        with transaction.atomic():
+            victim.state, victim.gone_at = Victim.State.GONE, self.now()
+            victim.save(update_fields=["state", "gone_at"])
+            self._step(row, Step.Kind.EXITED, pod=str(victim))
+
+    def _watch_victims(self, row: Decision) -> None:
+        for victim in row.victims.filter(state=Victim.State.EVICTED):
+            pod = self.pod(victim.uid)
+            if pod is None or pod.finished:
+                self._gone(row, victim)
+
+    def _check_deadline(self, row: Decision) -> None:
+        if row.deadline is not None and self.now() > row.deadline:
+            left = row.victims.exclude(state=Victim.State.GONE).exists()
+            self.close(row, Decision.Ending.EXPIRED if left else Decision.Ending.TAKEN)
+
+    def _step(self, row: Decision, kind: Step.Kind, *, pod: str = "", note: str = "") -> None:
+        Step.objects.create(decision=row, at=self.now(), kind=kind, pod=pod, note=note)

@@ -1,0 +1,194 @@
+"""One pass over one cluster: settle what is open, take a snapshot, decide, audit, hold back, store, carry out."""
+
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from engine.decision import Outcome
+from engine.planning import Considered, plan
+from engine.policies import UnknownPolicyError, policy
+from engine.queues import QueueTree
+from engine.snapshot import Protection, Reservation, Snapshot
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.ownership import claim
+from scheduler_admin.clusters.status import queue_figures, store_error, store_status
+from scheduler_admin.clusters.watching import OWNER, Watch
+from scheduler_admin.history.carrying import Carrier
+from scheduler_admin.history.interlocks import Interlocks
+from scheduler_admin.history.models import Decision, Pass
+from scheduler_admin.history.recording import Finding, record
+from scheduler_admin.history.usage import INTERVAL, sample
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.services import tree_of
+
+STALE_S = 30.0
+"""A picture older than this, in seconds, is not acted on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """What a pass worked out, before anything is done."""
+
+    snapshot: Snapshot
+    tree: QueueTree
+    findings: list[Finding]
+    took_us: int
+
+
+def run_pass(*, cluster: Cluster, watch: Watch) -> None:
+    """Run one pass; a second at the same time, in this process or another, does nothing."""
+    if not watch.busy.acquire(blocking=False):
+        return
+    try:
+        now = timezone.now()
+        revision = cluster.hierarchy.current if cluster.hierarchy else None
+        if revision is None or not claim(cluster=cluster, owner=OWNER, now=now):
+            return
+        trouble = _trouble(watch)
+        if trouble:
+            store_error(cluster=cluster, sentence=trouble, now=now)
+            return
+        _pass(cluster, revision, watch, now)
+    finally:
+        watch.busy.release()
+
+
+def _trouble(watch: Watch) -> str:
+    """Why the picture can't be acted on; empty when it can."""
+    health = watch.watcher.health()
+    if health.synced and health.staleness_s is not None and health.staleness_s <= STALE_S:
+        return ""
+    return "; ".join(health.errors) or "The cluster is being read for the first time."
+
+
+def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> None:
+    leads = cluster.mode == Cluster.Mode.ENFORCE and watch.lead()
+    carrier = Carrier(
+        cluster=cluster,
+        executor=watch.actuator,
+        pod=watch.watcher.pod,
+        may_act=lambda: watch.leads() and not _paused(cluster),
+    )
+    settled = _carry_open(cluster, watch, carrier, leads=leads)
+    try:
+        found = _work_out(cluster, revision, watch, now, leads=leads)
+    except UnknownPolicyError as error:
+        store_error(cluster=cluster, sentence=str(error), now=now)
+        return
+    rows = _store(cluster, revision, found, now, settled=settled)
+    for row, finding in rows:
+        if finding.act:
+            carrier.carry(row)
+    if leads:
+        watch.actuator.sweep(set(Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True)))
+
+
+def _paused(cluster: Cluster) -> bool:
+    """Asked of the database each time: a pause works within one eviction."""
+    return Cluster.objects.filter(pk=cluster.pk, paused_at__isnull=False).exists()
+
+
+def _carry_open(cluster: Cluster, watch: Watch, carrier: Carrier, *, leads: bool) -> bool:
+    """Take every open decision further; end them when we no longer act here. Whether there was one."""
+    opened = list(Decision.objects.filter(cluster=cluster).open())
+    for row in opened:
+        if leads:
+            carrier.carry(row)
+        elif cluster.mode != Cluster.Mode.ENFORCE:
+            carrier.close(row, Decision.Ending.EXPIRED, note=f"mode {cluster.mode}")
+    if cluster.mode != Cluster.Mode.ENFORCE:
+        watch.resign()
+    return bool(opened)
+
+
+def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime, *, leads: bool) -> _Plan:
+    began = time.perf_counter_ns()
+    tree = tree_of(revision)
+    decide = policy(revision.policy, revision.dialect, revision.parameters)
+    opened = Decision.objects.filter(cluster=cluster).open()
+    snapshot = watch.watcher.snapshot(
+        tree,
+        now_ms=int(now.timestamp() * 1000),
+        protection=Protection(namespaces=frozenset(cluster.protected_namespaces)),
+        reservations=[
+            Reservation(ask_uid=row.ask_uid, node=row.node, queue=row.ask_queue, requests=row.ask_requests)
+            for row in opened
+        ],
+    )
+    considered = plan(snapshot, tree, decide, last_resort=revision.parameters.get("last_resort", "daemonset"))
+    interlocks = Interlocks(cluster, snapshot, now, leads=leads) if cluster.mode == Cluster.Mode.ENFORCE else None
+    findings = _findings(snapshot, considered, interlocks)
+    return _Plan(snapshot=snapshot, tree=tree, findings=findings, took_us=(time.perf_counter_ns() - began) // 1000)
+
+
+def _findings(snapshot: Snapshot, considered: list[Considered], interlocks: Interlocks | None) -> list[Finding]:
+    asks = {ask.uid: ask for ask in snapshot.asks}
+    findings = []
+    for one in considered:
+        ask = asks[one.decision.ask.uid]
+        acts = interlocks is not None and one.decision.outcome is Outcome.PREEMPT and not one.refused
+        hold = interlocks.hold(one) if interlocks is not None and acts else ""
+        findings.append(
+            Finding(
+                considered=one,
+                hold=hold,
+                act=acts and not hold,
+                since_ms=ask.unschedulable_ms,
+                priority_class=ask.priority_class,
+            )
+        )
+    return findings
+
+
+@transaction.atomic
+def _store(
+    cluster: Cluster, revision: Revision, found: _Plan, now: datetime, *, settled: bool
+) -> list[tuple[Decision, Finding]]:
+    """One transaction for all that a pass found: the intents are durable before the first of them is carried out."""
+    began = time.perf_counter_ns()
+    rows, news = record(cluster=cluster, revision=revision, findings=found.findings, now=now, took_us=found.took_us)
+    due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
+    if due:
+        figures = queue_figures(found.snapshot, found.tree)
+        sample(cluster=cluster, tree=found.tree, figures=figures, now=now)
+    acting = [finding for finding in found.findings if finding.act]
+    took_us = found.took_us + (time.perf_counter_ns() - began) // 1000
+    if due or acting:
+        Pass.objects.create(
+            cluster=cluster,
+            revision=revision,
+            at=now,
+            took_us=took_us,
+            asks=len(found.findings),
+            decided=sum(1 for one in found.findings if one.decision.evicts),
+            refused=sum(1 for one in found.findings if one.considered.refused),
+            dropped=sum(1 for one in found.findings if one.hold),
+            evictions=sum(len(one.decision.victims) for one in acting),
+            sampled=due,
+        )
+    store_status(
+        cluster=cluster,
+        revision_number=revision.number,
+        snapshot=found.snapshot,
+        tree=found.tree,
+        now=now,
+        pass_us=took_us,
+        news=news or settled,
+    )
+    return rows
+
+
+def due_clusters(now: datetime) -> list[int]:
+    """Clusters whose next pass is due; each is moved on to its next turn by compare-and-swap."""
+    due = []
+    for cluster in Cluster.objects.filter(hierarchy__current__isnull=False):
+        if cluster.next_pass_at is not None and cluster.next_pass_at > now:
+            continue
+        turn = now + timedelta(milliseconds=cluster.interval_ms) - timedelta(milliseconds=50)  # beat's own jitter
+        mine = Cluster.objects.filter(pk=cluster.pk, next_pass_at=cluster.next_pass_at).update(next_pass_at=turn)
+        if mine:
+            due.append(cluster.pk)
+    return due

@@ -1,0 +1,54 @@
+"""What Celery runs: beat asks which clusters are due, the engine's worker runs their passes."""
+
+import logging
+from datetime import timedelta
+
+from celery import shared_task
+from django.utils import timezone
+
+from engine.cluster.errors import ClusterError
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.status import store_error
+from scheduler_admin.clusters.watching import WATCHES
+from scheduler_admin.history import passes
+from scheduler_admin.history.models import Decision, Pass, Usage
+
+log = logging.getLogger(__name__)
+
+KEEP_NOTED = timedelta(days=7)
+"""How long decisions without a preemption are kept."""
+KEEP_PASSES = timedelta(days=2)
+KEEP_USAGE = timedelta(days=90)
+KEEP_PREEMPTIONS = timedelta(days=730)
+
+
+@shared_task
+def send_due_passes() -> None:
+    """Send a pass for every cluster that is due; one that is not taken up at once is dropped, never piled up."""
+    for pk in passes.due_clusters(timezone.now()):
+        run_pass.apply_async((pk,), expires=1.0)
+
+
+@shared_task
+def run_pass(cluster_id: int) -> None:
+    """Run one pass over a cluster. What goes wrong is shown on its page; the next pass tries again."""
+    cluster = Cluster.objects.select_related("hierarchy__current").get(pk=cluster_id)
+    try:
+        passes.run_pass(cluster=cluster, watch=WATCHES.of(cluster))
+    except ClusterError as error:
+        store_error(cluster=cluster, sentence=str(error), now=timezone.now())
+    except Exception:
+        log.exception("a pass over %s failed", cluster)
+        store_error(
+            cluster=cluster, sentence="The last pass failed; the worker's log has the reason.", now=timezone.now()
+        )
+
+
+@shared_task
+def prune() -> None:
+    """Drop rows that are past their time."""
+    now = timezone.now()
+    Pass.objects.filter(at__lt=now - KEEP_PASSES).delete()
+    Usage.objects.filter(hour__lt=now - KEEP_USAGE).delete()
+    Decision.objects.filter(state=Decision.State.NOTED, last_seen__lt=now - KEEP_NOTED).delete()
+    Decision.objects.filter(last_seen__lt=now - KEEP_PREEMPTIONS).delete()

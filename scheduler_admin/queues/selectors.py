@@ -1,0 +1,186 @@
+"""Reads of queue trees: the rows that a person may see, with what runs in them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
+from engine.queues import Queue as TreeQueue
+from engine.resources import CPU, PODS, Amounts, total
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.queues.models import Queue, Revision
+
+Standing = Literal["below", "at", "above", "none"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One resource of one queue. No guarantee: nothing is granted here; no max: not limited."""
+
+    resource: str
+    used: int
+    guaranteed: int | None
+    max: int | None
+
+    @property
+    def standing(self) -> Standing:
+        """Against the guarantee."""
+        if self.guaranteed is None:
+            return "above" if self.used else "none"
+        return "below" if self.used < self.guaranteed else "at" if self.used == self.guaranteed else "above"
+
+    @property
+    def excess(self) -> float:
+        """How far above the guarantee, as a share of it; negative below it."""
+        return (self.used - (self.guaranteed or 0)) / (self.guaranteed or self.max or self.used or 1)
+
+
+@dataclass(frozen=True)
+class TreeRow:
+    """A queue as the page of the tree shows it. Fence marks are set by ``mark_fences``."""
+
+    queue: Queue
+    depth: int
+    leaves: int
+    figures: tuple[Figure, ...]
+    asks: int
+    oldest_ask_ms: int | None
+    marks: str = field(default="")
+
+    @property
+    def path(self) -> str:
+        """The queue's path."""
+        return self.queue.path
+
+    @cached_property
+    def below(self) -> list[str]:
+        """Resources in which it is below its guarantee."""
+        return [figure.resource for figure in self.figures if figure.standing == "below"]
+
+    @cached_property
+    def above(self) -> list[str]:
+        """Resources in which it is above its guarantee."""
+        return [figure.resource for figure in self.figures if figure.standing == "above"]
+
+    def stands(self, standing: str) -> bool:
+        """Whether any resource stands so; ``at`` asks it of every granted one."""
+        if standing == "at":
+            return all(figure.standing in {"at", "none"} for figure in self.figures)
+        return any(figure.standing == standing for figure in self.figures)
+
+
+def visible(user: Who, revision: Revision | None) -> list[Queue]:
+    """The queues of a revision that the user may see, parents before children."""
+    if revision is None:
+        return []
+    return list(Queue.objects.restrict(user, "view").filter(revision=revision).order_by("position"))
+
+
+def resources(queues: Iterable[Queue], capacity: Iterable[str]) -> list[str]:
+    """cpu, memory, then the others that the tree grants or the cluster has; ``pods`` only where it is granted."""
+    granted = {name for queue in queues for name in (*queue.guaranteed, *queue.max)}
+    names = granted | (
+        set(capacity) - {PODS, "ephemeral-storage"} - {n for n in capacity if n.startswith("hugepages-")}
+    )
+    return [name for name in (CPU, "memory") if name in names] + sorted(names - {CPU, "memory"})
+
+
+def rows(
+    queues: Sequence[Queue], figures: Mapping[str, Mapping[str, Any]], capacity: Amounts, names: Sequence[str]
+) -> list[TreeRow]:
+    """The tree as rows, parents before children. ``figures`` and ``capacity`` are ClusterStatus's."""
+    by_path = {queue.path: queue for queue in queues}
+    children = {path: [q for q in queues if q.path.rpartition(".")[0] == path] for path in by_path}
+    promised: dict[str, Amounts] = {}
+    leaves: dict[str, int] = {}
+    for queue in reversed(queues):
+        below = [child.path for child in children[queue.path]]
+        # A parent without a guarantee of its own is shown with what is promised below it.
+        promised[queue.path] = total(promised[path] for path in below) | queue.guaranteed
+        leaves[queue.path] = sum(leaves[path] for path in below) if below else int(queue.leaf)
+    top = min((queue.depth for queue in queues), default=0)
+    return [
+        _row(queue, figures.get(queue.path, {}), promised[queue.path], capacity, names, leaves[queue.path], top)
+        for queue in queues
+    ]
+
+
+def _row(
+    queue: Queue,
+    found: Mapping[str, Any],
+    promised: Amounts,
+    capacity: Amounts,
+    names: Sequence[str],
+    leaves: int,
+    top: int,
+) -> TreeRow:
+    used = found.get("used", {})
+    limits = queue.max if queue.depth else capacity | queue.max
+    return TreeRow(
+        queue=queue,
+        depth=queue.depth - top,
+        leaves=leaves,
+        figures=tuple(Figure(name, used.get(name, 0), promised.get(name), limits.get(name)) for name in names),
+        asks=found.get("asks", 0),
+        oldest_ask_ms=found.get("oldest_ask_ms"),
+    )
+
+
+def engine_tree(queues: Iterable[Queue]) -> QueueTree:
+    """The engine's tree of these rows, whose rules say who may preempt whom. They must hold the root."""
+    return QueueTree(
+        TreeQueue(
+            path=queue.path,
+            guaranteed=queue.guaranteed,
+            max=queue.max,
+            preemption_policy=PreemptionPolicy(queue.preemption_policy),
+            delay_ms=queue.delay_ms,
+            priority_policy=PriorityPolicy(queue.priority_policy),
+            priority_offset=queue.priority_offset,
+            namespaces=tuple(queue.namespaces),
+            evict_uncontrolled=queue.evict_uncontrolled,
+            parent_declared=not queue.leaf,
+        )
+        for queue in queues
+    )
+
+
+def tree_of(revision: Revision) -> list[Queue]:
+    """All queues of a revision, whoever asks: fence rules need them; pages name only those that one may see."""
+    return list(Queue.objects.filter(revision=revision).order_by("position"))
+
+
+def revisions(user: Who, revision: Revision, path: str, limit: int = 20) -> list[tuple[Revision, Queue | None]]:
+    """The hierarchy's latest revisions in which this queue differs from the one before; None: it was not there."""
+    history = list(
+        Revision.objects.restrict(user, "view")
+        .filter(hierarchy=revision.hierarchy_id)
+        .order_by("number")
+        .defer("document", "source")
+    )
+    found = {queue.revision_id: queue for queue in Queue.objects.filter(revision__in=history, path=path)}
+    changed: list[tuple[Revision, Queue | None]] = []
+    before: tuple[Any, ...] | None = None
+    for each in history:
+        queue = found.get(each.pk)
+        if (own := _settings(queue)) != before:
+            changed.append((each, queue))
+        before = own
+    return changed[::-1][:limit]
+
+
+def _settings(queue: Queue | None) -> tuple[Any, ...] | None:
+    if queue is None:
+        return None
+    return (
+        queue.guaranteed,
+        queue.max,
+        queue.preemption_policy,
+        queue.delay_ms,
+        queue.priority_policy,
+        queue.priority_offset,
+        queue.namespaces,
+        queue.evict_uncontrolled,
+        queue.leaf,
+    )
