@@ -1,0 +1,215 @@
+"""Time for everything that lives in the simulator: the event loop's, a test's, and the script's own pace."""
+
+import asyncio
+import heapq
+from collections.abc import Callable, Hashable
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+Action = Callable[[], None]
+
+
+class Timer(Protocol):
+    """Something that will happen unless it is cancelled."""
+
+    def cancel(self) -> None:
+        """Make it not happen."""
+
+
+class Clock(Protocol):
+    """What tells the time and calls back later."""
+
+    def now(self) -> datetime:
+        """Return the time of day, in UTC."""
+
+    def monotonic(self) -> float:
+        """Return seconds that never go back."""
+
+    def call_later(self, delay: float, action: Action) -> Timer:
+        """Call `action` after `delay` seconds; those of the same moment in the order they were given."""
+
+
+class LoopClock:
+    """The running event loop's time."""
+
+    def __init__(self) -> None:
+        """Take the loop at the first use, so that a cluster may be built before a loop runs."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        return self._loop
+
+    def now(self) -> datetime:
+        """Return the time of day, in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Return the loop's time."""
+        return self._running().time()
+
+    def call_later(self, delay: float, action: Action) -> Timer:
+        """Call `action` from the loop after `delay` seconds."""
+        return self._running().call_later(delay, action) if delay > 0 else self._running().call_soon(action)
+
+
+class _Entry:
+    """A timer of the manual clock."""
+
+    def __init__(self, due: float, number: int, action: Action) -> None:
+        self.due = due
+        self.number = number
+        self.action: Action | None = action
+
+    def __lt__(self, other: "_Entry") -> bool:
+        return (self.due, self.number) < (other.due, other.number)
+
+    def cancel(self) -> None:
+        self.action = None
+
+
+class ManualClock:
+    """Time that passes only when told to: a day of the demo in the blink of an eye, and the same every time."""
+
+    def __init__(self, start: datetime = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)) -> None:
+        """Stand still at `start`."""
+        self._start = start
+        self._seconds = 0.0
+        self._number = 0
+        self._entries: list[_Entry] = []
+
+    def now(self) -> datetime:
+        """Return the time of day, in UTC."""
+        return self._start + timedelta(seconds=self._seconds)
+
+    def monotonic(self) -> float:
+        """Return the seconds since the start."""
+        return self._seconds
+
+    def call_later(self, delay: float, action: Action) -> Timer:
+        """Call `action` when time has been moved on by `delay` seconds."""
+        self._number += 1
+        entry = _Entry(self._seconds + max(delay, 0.0), self._number, action)
+        heapq.heappush(self._entries, entry)
+        return entry
+
+    def advance(self, seconds: float = 0.0) -> None:
+        """Let time pass; everything due until then happens, in order."""
+        end = self._seconds + seconds
+        while self._entries and self._entries[0].due <= end:
+            self._step()
+        self._seconds = end
+
+    def until(self, condition: Callable[[], object], limit: float = 60.0) -> float:
+        """Let time pass until `condition` holds; return how long that took. Raises TimeoutError after `limit`."""
+        begin = self._seconds
+        while not condition():
+            if not self._entries or self._entries[0].due > begin + limit:
+                raise TimeoutError(f"still not so after {limit:g} s")
+            self._step()
+        return self._seconds - begin
+
+    def _step(self) -> None:
+        entry = heapq.heappop(self._entries)
+        self._seconds = max(self._seconds, entry.due)
+        if entry.action is not None:
+            entry.action()
+
+
+class Pace:
+    """The script's time: `speed` times as fast as the clock's, also for what is already under way."""
+
+    def __init__(self, clock: Clock, speed: float = 1.0) -> None:
+        """Begin at zero when first asked."""
+        self.speed = speed
+        self._clock = clock
+        self._base: tuple[float, float] | None = None
+        self._pending: dict[_Paced, None] = {}
+
+    def elapsed(self) -> float:
+        """Return the script seconds since the first use."""
+        moment = self._clock.monotonic()
+        if self._base is None:
+            self._base = (moment, 0.0)
+        begin, passed = self._base
+        return passed + (moment - begin) * self.speed
+
+    def call_later(self, delay: float, action: Action) -> Timer:
+        """Call `action` after `delay` script seconds, however the speed changes meanwhile."""
+        paced = _Paced(self._pending, self.elapsed() + delay, action)
+        self._pending[paced] = None
+        self._arm(paced)
+        return paced
+
+    def set_speed(self, speed: float) -> None:
+        """Go on at another speed."""
+        self._base = (self._clock.monotonic(), self.elapsed()) if self._base else None
+        self.speed = speed
+        for paced in list(self._pending):
+            self._arm(paced)
+
+    def _arm(self, paced: "_Paced") -> None:
+        if paced.timer is not None:
+            paced.timer.cancel()
+        paced.timer = self._clock.call_later((paced.due - self.elapsed()) / self.speed, paced.fire)
+
+
+class _Paced:
+    """A timer in script time."""
+
+    def __init__(self, pending: dict["_Paced", None], due: float, action: Action) -> None:
+        self.due = due
+        self.timer: Timer | None = None
+        self._pending = pending
+        self._action = action
+
+    def fire(self) -> None:
+        self._pending.pop(self, None)
+        self._action()
+
+    def cancel(self) -> None:
+        self._pending.pop(self, None)
+        if self.timer is not None:
+            self.timer.cancel()
+
+
+class Calls(Protocol):
+    """What timers are taken from: a clock or a pace."""
+
+    def call_later(self, delay: float, action: Action) -> Timer:
+        """Call `action` after `delay` seconds."""
+
+
+class Timers:
+    """Timers by key: a new one replaces the old, and all can be dropped at once."""
+
+    def __init__(self, clock: Calls) -> None:
+        """Take timers from `clock` unless another source is named."""
+        self._clock = clock
+        self._timers: dict[Hashable, Timer] = {}
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._timers
+
+    def set(self, key: Hashable, delay: float, action: Action, source: Calls | None = None) -> None:
+        """Call `action` after `delay` seconds instead of what `key` stood for."""
+        self.cancel(key)
+
+        def fire() -> None:
+            self._timers.pop(key, None)
+            action()
+
+        self._timers[key] = (source or self._clock).call_later(delay, fire)
+
+    def cancel(self, key: Hashable) -> None:
+        """Drop the timer of a key, if there is one."""
+        timer = self._timers.pop(key, None)
+        if timer is not None:
+            timer.cancel()
+
+    def clear(self) -> None:
+        """Drop all of them."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()

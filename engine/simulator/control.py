@@ -1,0 +1,90 @@
+"""What steers the simulation from outside, beside the Kubernetes API: state, speed, reset, surge."""
+
+import hmac
+import math
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+from aiohttp import web
+
+from engine.simulator.manifests import ManifestError
+from engine.simulator.surge import NotNowError
+
+if TYPE_CHECKING:
+    from engine.simulator.cluster import Cluster
+
+PREFIX = "/simulator/"
+SLOWEST, FASTEST = 0.1, 20.0
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class _RefusedError(Exception):
+    """A request that can't be served: its HTTP code and a sentence."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Control:
+    """Answers everything under /simulator/, with the same token as the API."""
+
+    def __init__(self, cluster: "Cluster", token: str | None) -> None:
+        """Steer `cluster`."""
+        self._cluster = cluster
+        self._token = token
+
+    def attach(self, app: web.Application) -> None:
+        """Let an application answer these paths before its own routes."""
+
+        @web.middleware
+        async def steer(request: web.Request, handler: Handler) -> web.StreamResponse:
+            return await self._answer(request) if request.path.startswith(PREFIX) else await handler(request)
+
+        app.middlewares.append(steer)
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        try:
+            self._authenticate(request)
+            return _json(200, await self._route(request))
+        except (_RefusedError, NotNowError, ManifestError) as error:
+            return _json(error.code if isinstance(error, _RefusedError) else 409, {"message": str(error)})
+
+    def _authenticate(self, request: web.Request) -> None:
+        if self._token is None:
+            return
+        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token.encode()):
+            raise _RefusedError(401, "This needs the token that the simulator was started with.")
+
+    async def _route(self, request: web.Request) -> object:
+        match request.method, request.path.removeprefix(PREFIX).rstrip("/"):
+            case "GET", "state":
+                return self._cluster.state()
+            case "POST", "speed":
+                self._cluster.pace.set_speed(_speed(await request.read()))
+                return self._cluster.state()
+            case "POST", "reset":
+                self._cluster.reset()
+                return self._cluster.state()
+            case "POST", "surge":
+                return self._cluster.surge()
+            case _, "state" | "speed" | "reset" | "surge":
+                raise _RefusedError(405, f"{request.path} is not to be called with {request.method}.")
+        raise _RefusedError(404, f"There is no {request.path}; there are state, speed, reset and surge.")
+
+
+def _speed(body: bytes) -> float:
+    try:
+        speed = msgspec.json.decode(body, type=dict[str, float])["speed"]
+    except (msgspec.MsgspecError, KeyError) as error:
+        raise _RefusedError(400, 'Expected a body such as {"speed": 2.0}.') from error
+    if not math.isfinite(speed) or not SLOWEST <= speed <= FASTEST:
+        raise _RefusedError(400, f"The speed has to lie between {SLOWEST} and {FASTEST:g}.")
+    return speed
+
+
+def _json(code: int, content: object) -> web.Response:
+    return web.Response(body=msgspec.json.encode(content), status=code, content_type="application/json")

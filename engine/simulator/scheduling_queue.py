@@ -1,0 +1,100 @@
+"""The three places where a pending pod waits: ready to be tried, backing off, or until something changes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from engine.simulator.clock import Clock, Timers
+from engine.simulator.filters import Rule
+from engine.snapshot import Pod
+
+FIRST_BACKOFF = 1.0
+LONGEST_BACKOFF = 10.0
+LONGEST_WAIT = 300.0
+"""After so many seconds a pod is tried again even if nothing happened that could help (kube-scheduler's default)."""
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A pending pod and its history with the scheduler."""
+
+    pod: Pod
+    queued: float
+    number: int
+    attempts: int = 0
+    backoff_ends: float = 0.0
+    rules: frozenset[Rule] = frozenset()
+
+
+@dataclass(slots=True)
+class SchedulingQueue:
+    """Pods by uid: in `active`, in `backing_off` or in `unschedulable`. `wake` is called when `active` gets one."""
+
+    clock: Clock
+    wake: Callable[[], None]
+    active: dict[str, Waiting] = field(default_factory=dict)
+    backing_off: dict[str, Waiting] = field(default_factory=dict)
+    unschedulable: dict[str, Waiting] = field(default_factory=dict)
+    timers: Timers = field(init=False)
+    _number: int = 0
+
+    def __post_init__(self) -> None:
+        """Take timers from the clock."""
+        self.timers = Timers(self.clock)
+
+    def find(self, uid: str) -> Waiting | None:
+        """Return a waiting pod, wherever it waits."""
+        return self.active.get(uid) or self.backing_off.get(uid) or self.unschedulable.get(uid)
+
+    def add(self, pod: Pod) -> None:
+        """Let a new pod wait for its first attempt."""
+        self._number += 1
+        self._activate(Waiting(pod, self.clock.monotonic(), self._number))
+
+    def discard(self, uid: str) -> None:
+        """Forget a pod."""
+        for place in (self.active, self.backing_off, self.unschedulable):
+            place.pop(uid, None)
+        self.timers.cancel(uid)
+
+    def pop(self) -> Waiting | None:
+        """Take the pod whose turn it is: the highest priority, then the one that has waited longest."""
+        if not self.active:
+            return None
+        first = min(self.active.values(), key=lambda item: (-item.pod.priority, item.queued, item.number))
+        del self.active[first.pod.uid]
+        first.attempts += 1
+        return first
+
+    def fail(self, waiting: Waiting, rules: frozenset[Rule]) -> None:
+        """Put back a pod that found no node: it waits until something helps, and not less than its back-off."""
+        now = self.clock.monotonic()
+        waiting.queued, waiting.rules = now, rules
+        waiting.backoff_ends = now + min(FIRST_BACKOFF * 2 ** min(waiting.attempts - 1, 10), LONGEST_BACKOFF)
+        self.unschedulable[waiting.pod.uid] = waiting
+        self.timers.set(waiting.pod.uid, LONGEST_WAIT, lambda: self.retry(waiting))
+
+    def helped(self, helps: Callable[[Waiting], bool]) -> None:
+        """Try those again that an event may have helped, through their back-off."""
+        for waiting in [item for item in self.unschedulable.values() if helps(item)]:
+            self.retry(waiting)
+
+    def retry(self, waiting: Waiting) -> None:
+        """Let an unschedulable pod back in, at once or when its back-off is over."""
+        uid = waiting.pod.uid
+        if self.unschedulable.pop(uid, None) is None:
+            return
+        left = waiting.backoff_ends - self.clock.monotonic()
+        if left <= 0:
+            self._activate(waiting)
+            return
+        self.backing_off[uid] = waiting
+        self.timers.set(uid, left, lambda: self._over(waiting))
+
+    def _over(self, waiting: Waiting) -> None:
+        if self.backing_off.pop(waiting.pod.uid, None) is not None:
+            self._activate(waiting)
+
+    def _activate(self, waiting: Waiting) -> None:
+        self.timers.cancel(waiting.pod.uid)
+        self.active[waiting.pod.uid] = waiting
+        self.wake()
