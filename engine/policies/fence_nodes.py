@@ -8,12 +8,14 @@ from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVer
 from engine.feasibility import refusal
 from engine.policies.fence_usage import Ledger
 from engine.queues import QueueTree
-from engine.resources import fits
+from engine.resources import Amounts, add, fits, total
 from engine.snapshot import Node, Pod, Snapshot
 
 CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")
 """What sets are compared by, in this order; the least wins."""
 Cost = tuple[int, int, int, int, int, int, int, str]
+_TRIES = 500
+"""Sets tried on a node where greedy is stuck; among very many unlike pods a lawful one may go unfound."""
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,15 +32,19 @@ def choose_on(
 ) -> Choice | None:
     """The victims on ``node``: greedy from the most expendable, then reprieved from the most valuable back.
 
-    None when the candidates make no room without breaking a law. The set is inclusion-minimal: put any one back and
-    the ask no longer fits.
+    Where greedy is stuck, because what it took leaves its queue too little for what would have made the room, other
+    sets are tried. None when the candidates make no room without breaking a law. The set is inclusion-minimal: put any
+    one back and the ask no longer fits.
     """
     leaf = ask.queue or tree.root
     ordered = sorted(candidates, key=lambda pod: _expendable(snapshot, tree, leaf, pod))
     room = _Room(snapshot, ledger, ask, node)
     taken, passed = _greedy(ledger, ask, ordered, room)
     if not room.made_by(taken):
-        return None
+        instead = _Search(ledger, ask, room).lawful_set((), tuple(ordered)) if room.may_be_made_by(ordered) else None
+        if instead is None:
+            return None
+        taken, passed = list(instead), []
     for pod in reversed(taken.copy()):
         without = [other for other in taken if other is not pod]
         if room.made_by(without):
@@ -75,6 +81,14 @@ class _Room:
             and not self.ledger.over_max(self.ask, gone.values())
         )
 
+    def may_be_made_by(self, candidates: Iterable[Pod]) -> bool:
+        """A cheap bound: whether it fits in resources if every leaf gives all that its own guarantees leave it."""
+        by_leaf: dict[str, list[Amounts]] = {}
+        for pod in candidates:
+            by_leaf.setdefault(pod.queue or "", []).append(pod.requests)
+        given = total(self.ledger.at_most(self.ask, leaf, total(many)) for leaf, many in by_leaf.items())
+        return fits(self.ask.requests, add(self.free, given))
+
     def short_of(self) -> set[str]:
         """The resources that the node lacks for the ask as things stand."""
         return {name for name, amount in self.ask.requests.items() if amount > self.free.get(name, 0)}
@@ -97,6 +111,36 @@ def _greedy(
         else:
             taken.append(pod)
     return taken, passed
+
+
+class _Search:
+    """Tries sets of pods depth first, the most expendable first, those like one that was left out left out too."""
+
+    def __init__(self, ledger: Ledger, ask: Pod, room: _Room) -> None:
+        self.ledger, self.ask, self.room = ledger, ask, room
+        self.tries = _TRIES
+
+    def lawful_set(self, taken: tuple[Pod, ...], rest: tuple[Pod, ...]) -> tuple[Pod, ...] | None:
+        """``taken`` with some of ``rest`` that together make room and keep all guarantees, None when none was found.
+
+        Taking more never mends a broken guarantee nor makes less room, so both bound the search.
+        """
+        if self.room.made_by(taken):
+            return taken
+        self.tries -= 1
+        if self.tries < 0 or not rest or not self.room.made_by((*taken, *rest)):
+            return None
+        first, others = rest[0], rest[1:]
+        if self.ledger.keeps_guarantees(self.ask, (*taken, first)) is None:
+            found = self.lawful_set((*taken, first), others)
+            if found is not None:
+                return found
+        return self.lawful_set(taken, tuple(pod for pod in others if not _alike(pod, first)))
+
+
+def _alike(one: Pod, other: Pod) -> bool:
+    """Whether it makes no difference to room and guarantees which of the two goes."""
+    return (one.queue, one.requests, one.host_ports) == (other.queue, other.requests, other.host_ports)
 
 
 def _work_lost(snapshot: Snapshot, pod: Pod) -> int:

@@ -45,6 +45,16 @@ class Ledger:
                     return path
         return None
 
+    def at_most(self, ask: Pod, leaf: str, wanted: Mapping[str, int]) -> Amounts:
+        """So much of ``wanted`` a leaf can give before it, or a queue above it alone, is down at its guarantee."""
+        shared = set(self.tree.lineage(ask.queue or self.tree.root))
+        given = dict(wanted)
+        for path in self.tree.lineage(leaf):
+            for resource, promised in self.tree[path].guaranteed.items():
+                if path not in shared and resource in given:
+                    given[resource] = min(given[resource], max(0, self.giving[path].get(resource, 0) - promised))
+        return given
+
     def over_max(self, ask: Pod, victims: Iterable[Pod]) -> bool:
         """Whether the ask would exceed the max of its leaf or of a queue above, once the victims are gone."""
         gone = self._gone(victims)
