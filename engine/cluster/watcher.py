@@ -1,7 +1,7 @@
 """A cluster's picture, kept by reflectors and read by passes."""
 
 import threading
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,7 +45,9 @@ class ClusterWatcher:
         *,
         settings: ReflectorSettings | None = None,
         clock: Clock | None = None,
+        back_off: Callable[[], BackOff] = BackOff,
     ) -> None:
+        """Nothing is sent before ``start``; ``back_off`` makes the waits of one reflector."""
         self._connection = connection
         self._clock = clock or Clock()
         self._state = ClusterState()
@@ -53,7 +55,7 @@ class ClusterWatcher:
         self._changed = 0
         self._unsynced = {table.kind for table in TABLES}
         self._reflectors = [
-            Reflector(connection, table, self, settings=settings, clock=self._clock, back_off=BackOff())
+            Reflector(connection, table, self, settings=settings, clock=self._clock, back_off=back_off())
             for table in TABLES
         ]
 

@@ -80,9 +80,8 @@ class Simulated:
         self.create("nodes", {"metadata": {"name": name}})
         capacity = {"cpu": "4", "memory": "8Gi", "pods": "110"}
         ready = [{"type": "Ready", "status": "True"}]
-        return self.change(
-            "nodes", None, name, lambda node: node["status"].update(allocatable=capacity, conditions=ready)
-        )
+        status = {"allocatable": capacity, "conditions": ready}
+        return self.change("nodes", None, name, lambda node: node.update(status=status))
 
     def add_pod(self, name: str = "p1", *, node: str = "", **spec: Any) -> dict[str, Any]:
         container = {"name": "main", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "1"}}}

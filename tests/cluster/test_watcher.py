@@ -1,0 +1,120 @@
+"""The whole picture of a simulated cluster, kept current."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from engine.cluster.connection import Connection
+from engine.cluster.timing import BackOff
+from engine.cluster.watcher import ClusterWatcher
+from engine.queues import Queue, QueueTree
+from engine.snapshot import Protection, Shield
+from tests.cluster.doubles import ManualClock, Simulated, scripted, until
+
+TREE = QueueTree([Queue(path="root", parent_declared=True), Queue(path="root.a", namespaces=("default",))])
+
+
+@pytest.fixture
+def watcher(connection: Connection) -> Iterator[ClusterWatcher]:
+    """Return a watcher that is not started; it is stopped after the test."""
+    watcher = ClusterWatcher(connection, back_off=lambda: BackOff(0.001, 0.01))
+    yield watcher
+    assert watcher.stop(), "a thread did not stop"
+
+
+def test_the_picture_is_whole_once_synced(cluster: Simulated, watcher: ClusterWatcher):
+    """Nodes, pods, priority classes and budgets are there, in the engine's types, under the tree."""
+    cluster.add_node()
+    cluster.add_pod("p1", node="n1", priorityClassName="system-node-critical")
+    budget = {"metadata": {"name": "b", "namespace": "default"}, "spec": {"minAvailable": 1, "selector": {}}}
+    cluster.create("poddisruptionbudgets.policy", budget)
+    watcher.start()
+    assert watcher.wait_synced(5)
+    snapshot = watcher.snapshot(TREE, now_ms=5, protection=Protection())
+    (pod,) = snapshot.pods
+    assert (snapshot.now_ms, [node.name for node in snapshot.nodes]) == (5, ["n1"])
+    assert (pod.name, pod.node, pod.queue, pod.shield) == ("p1", "n1", "root.a", Shield.SYSTEM_PRIORITY)
+    assert pod.requests == {"cpu": 1000, "pods": 1}
+    assert [one.name for one in snapshot.budgets] == ["b"]
+    assert "system-node-critical" in watcher.state().classes
+
+
+def test_a_victims_way_out_is_seen(cluster: Simulated, watcher: ClusterWatcher):
+    """A pass sees a pod run, be on its way out, and be gone."""
+    uid = cluster.add_pod("p1", node="n1")["metadata"]["uid"]
+    watcher.start()
+    assert watcher.wait_synced(5)
+    assert not watcher.pod(uid).terminating
+    cluster.change("pods", "default", "p1", lambda pod: pod["metadata"].update(finalizers=["example.com/hold"]))
+    cluster.connection().request("DELETE", "/api/v1/namespaces/default/pods/p1", query={"gracePeriodSeconds": 0})
+    until(lambda: watcher.pod(uid) is not None and watcher.pod(uid).terminating, "the pod is on its way out")
+    cluster.change("pods", "default", "p1", lambda pod: pod["metadata"].pop("finalizers"))
+    until(lambda: watcher.pod(uid) is None, "the pod is gone")
+
+
+def test_an_ask_that_is_bound_is_seen(cluster: Simulated, watcher: ClusterWatcher):
+    """A pass sees where the ask was bound."""
+    cluster.add_node()
+    uid = cluster.add_pod("ask")["metadata"]["uid"]
+    watcher.start()
+    assert watcher.wait_synced(5)
+    assert watcher.pod(uid).node is None
+    cluster.change("pods", "default", "ask", lambda pod: pod["spec"].update(nodeName="n1"))
+    until(lambda: watcher.pod(uid).node == "n1", "the ask is bound")
+
+
+def test_only_what_the_engine_reads_counts_as_a_change(cluster: Simulated, watcher: ClusterWatcher):
+    """A node's heartbeat leaves ``changed`` alone, a new label moves it, so an idle pass costs nothing."""
+    cluster.add_node()
+    watcher.start()
+    assert watcher.wait_synced(5)
+    before = watcher.changed
+    beat = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}
+    cluster.change("nodes", None, "n1", lambda node: node["status"].update(conditions=[beat]))
+    cluster.change("nodes", None, "n1", lambda node: node["metadata"].update(labels={"zone": "z"}))
+    assert watcher.wait_changed(before, 5) == before + 1
+    assert watcher.nodes()[0].labels["zone"] == "z"
+
+
+def test_a_snapshot_does_not_move(cluster: Simulated, watcher: ClusterWatcher):
+    """What a pass decides on stays as it was, whatever the cluster does meanwhile."""
+    cluster.add_pod("p1")
+    watcher.start()
+    assert watcher.wait_synced(5)
+    state, before = watcher.state(), watcher.changed
+    cluster.add_pod("p2")
+    assert watcher.wait_changed(before, 5) > before
+    assert [pod.name for pod in state.pods.values()] == ["p1"]
+
+
+def test_a_cluster_that_can_not_be_reached_says_so():
+    """Not synced, no age, and a sentence for every kind, until it is stopped, which is prompt."""
+    with scripted(lambda asked, answer: answer.status(403, "Forbidden", "no right to list")) as server:
+        watcher = ClusterWatcher(server.connection())
+        watcher.start()
+        health = until(lambda: len(watcher.health().errors) == 4 and watcher.health(), "all four have failed")
+        assert (health.synced, health.staleness_s, watcher.wait_synced(0)) == (False, None, False)
+        assert "Pod: no right to list" in health.errors
+        assert watcher.stop(5)
+
+
+def test_the_age_of_the_picture_is_that_of_the_kind_worst_off(cluster: Simulated, connection: Connection):
+    """Staleness grows with the clock while nothing is heard."""
+    clock = ManualClock()
+    watcher = ClusterWatcher(connection, clock=clock)
+    watcher.start()
+    assert watcher.wait_synced(5)
+    until(lambda: watcher.health().staleness_s == 0, "all kinds are fresh")
+    clock.now_s += 42
+    assert watcher.health().staleness_s == 42
+    assert abs(watcher.health().clock_skew_s) < 5
+    assert watcher.stop(5)
+
+
+def test_watching_writes_nothing(cluster: Simulated, watcher: ClusterWatcher):
+    """An observed cluster sees get, list and watch alone."""
+    cluster.add_pod("p1")
+    watcher.start()
+    assert watcher.wait_synced(5)
+    until(lambda: sum(record.verb == "watch" for record in cluster.audit) == 4, "four watches")
+    assert {record.verb for record in cluster.audit} == {"list", "watch"}
