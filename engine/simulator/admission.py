@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from engine.simulator.objects import Object
     from engine.simulator.store import Store
 
+# A kubelet registers its node with the status that it found; everything else begins without one.
+STATUS_KEPT = ("nodes",)
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LABEL_RULE = (
@@ -31,6 +33,8 @@ def admit(store: Store, kind: Kind, obj: Object) -> None:
     """Default and check a new object in place. Raises ApiError 403, 404 and 422."""
     _check_name(kind, obj)
     _check_namespace(store, kind, obj)
+    if kind.has_status and kind.key not in STATUS_KEPT:
+        obj.pop("status", None)
     defaults.apply(kind, obj)
     if kind.key == "pods":
         pods.admit(store, kind, obj)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from engine.simulator import protobuf
 from engine.simulator.status import bad_request, method_not_allowed, unknown_path, unsupported_media_type
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ def _verb(kind: Kind, method: str, name: str | None, subresource: str | None, qu
 
 def decode(raw: bytes, media_type: str, verb: str) -> Any:
     """Return the body of a request, JSON or YAML. Raises ApiError 400 and 415."""
+    if media_type == protobuf.MEDIA_TYPE and verb != "patch":
+        return protobuf.decode(raw)
     if verb != "patch" and media_type not in READABLE:
         raise unsupported_media_type(BODY_TYPES)
     if not raw.strip():

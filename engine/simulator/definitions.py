@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.simulator.kinds import Kind
+from engine.simulator.kinds import Column, Kind
 from engine.simulator.objects import Object, set_condition, timestamp
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ def _kind(spec: Object, version: Object) -> Kind:
         fields=tuple(item["jsonPath"].lstrip(".") for item in version.get("selectableFields") or ()),
         generation=True,
         custom=True,
+        columns=tuple(
+            Column(item["name"], item["type"], item["jsonPath"], item.get("priority", 0))
+            for item in version.get("additionalPrinterColumns") or ()
+        ),
     )
 
 

@@ -7,6 +7,16 @@ VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """A column that a custom kind's table has: `type` is "date" for moments; priority 0 is always shown."""
+
+    name: str
+    type: str
+    path: str
+    priority: int
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """One resource in one group and version.
 
@@ -29,6 +39,7 @@ class Kind:
     custom: bool = False
     stored_as: str = ""
     verbs: tuple[str, ...] = VERBS
+    columns: tuple[Column, ...] = ()
 
     @property
     def key(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from engine.simulator.columns import look_up
 from engine.simulator.podtable import pod_cells
 from engine.simulator.selectors import field_text
 
@@ -34,11 +35,19 @@ SHORTENED: tuple[tuple[int, Unit, Unit | None], ...] = (
 
 def columns(kind: Kind) -> tuple[list[Column], Cells]:
     """Return the column definitions of a kind and the function from an object and the time to its cells."""
+    if kind.columns:
+        names = (f"{'+' if column.priority else ''}{column.name}" for column in kind.columns)
+        return _headers("Name", *names), lambda obj, now: _custom(kind, obj, now)
     found = _TABLES.get(kind.storage)
     if found is None:
         return _headers("Name", "Age"), lambda obj, now: [name(obj), age(obj, now)]
     titles, cells = found
     return _headers(*titles), cells
+
+
+def _custom(kind: Kind, obj: Object, now: datetime) -> list[Any]:
+    values = ((column.type, look_up(obj, column.path)) for column in kind.columns)
+    return [name(obj), *(since(value, now) if type_ == "date" else value for type_, value in values)]
 
 
 def _headers(*titles: str) -> list[Column]:

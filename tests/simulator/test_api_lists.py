@@ -1,8 +1,10 @@
 """Lists: selectors, pages, versions."""
 
+from datetime import UTC, datetime
+
 import pytest
 from kubernetes import client
-from simulated_api import Running, body, make_running, pod
+from simulated_api import Running, body, make_running, pod, serve
 
 from engine.simulator.store import Store
 
@@ -89,10 +91,6 @@ def test_pages_continue_at_one_version(core: client.CoreV1Api) -> None:
 
 def test_forgotten_page_expires() -> None:
     """A page whose version has left the window answers 410, as does any unreadable token 400."""
-    from datetime import UTC, datetime
-
-    from simulated_api import serve
-
     with serve(Store(lambda: datetime.now(UTC), window=4)) as running:
         core = client.CoreV1Api(running.api())
         for name in "abc":

@@ -1,8 +1,10 @@
 """Reading and writing objects with the official client."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import urllib3
 from kubernetes import client
 from simulated_api import Running, body, make_running, pod, serve
 
@@ -88,8 +90,9 @@ def test_dry_run_writes_nothing(core: client.CoreV1Api, server: Running) -> None
 
 def test_no_change_keeps_the_version(core: client.CoreV1Api, server: Running) -> None:
     """A patch that changes nothing gives no new resource version."""
-    before = core.create_namespaced_pod("default", pod("a")).metadata.resource_version
-    assert core.patch_namespaced_pod("a", "default", {"metadata": {"labels": {"app": "web"}}}).metadata.resource_version == before  # fmt: skip
+    before = core.create_namespaced_pod("default", pod("a"))
+    after = core.patch_namespaced_pod("a", "default", {"metadata": {"labels": {"app": "web"}}})
+    assert after.metadata.resource_version == before.metadata.resource_version
 
 
 def test_generation_counts_specifications_only(server: Running) -> None:
@@ -216,8 +219,6 @@ def test_events_have_two_faces(server: Running, core: client.CoreV1Api) -> None:
 
 def test_token_is_required_when_there_is_one() -> None:
     """A server with a token refuses requests without it, answers those with it, and is healthy to all."""
-    from datetime import UTC, datetime
-
     with serve(Store(lambda: datetime.now(UTC)), token="secret-token") as running:
         assert client.CoreV1Api(running.api()).list_namespace().items
         running.token = "wrong"
@@ -241,8 +242,6 @@ def test_token_is_required_when_there_is_one() -> None:
 )
 def test_refusals_are_status_objects(server: Running, method: str, path: str, content: str | None, code: int) -> None:
     """What the server does not serve is refused with the API's code and a Status object."""
-    import urllib3
-
     headers = {"Content-Type": content} if content else {}
     answer: Any = urllib3.PoolManager().request(method, server.address + path, headers=headers, body=b"{}")
     assert (answer.status, answer.json()["kind"], answer.json()["code"]) == (code, "Status", code)

@@ -1,0 +1,257 @@
+"""Plain kubectl against the simulator."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kubernetes import client
+from simulated_api import Running, make_running, pod
+
+from engine.simulator.store import Event
+
+Kubectl = Callable[..., subprocess.CompletedProcess[str]]
+
+NODE: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "node-1"},
+    "status": {
+        "capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"},
+        "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"},
+        "conditions": [{"type": "Ready", "status": "True"}],
+    },
+}
+DEFINITION: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "widgets", "kind": "Widget", "shortNames": ["wd"]},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+                "additionalPrinterColumns": [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}],
+            }
+        ],
+    },
+}
+
+
+def widget(size: int) -> dict[str, Any]:
+    """Return a custom resource."""
+    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": size}}
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> list[list[str]]:
+    """Return the words of each line that was printed."""
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+def test_apply_creates_changes_and_leaves_unchanged(kubectl: Kubectl) -> None:
+    """kubectl apply creates, configures what differs, and says unchanged when nothing does."""
+    manifest = pod("a")
+    assert kubectl("apply", "-f", "-", stdin=json.dumps(manifest)).stdout == "pod/a created\n"
+    assert kubectl("apply", "-f", "-", stdin=json.dumps(manifest)).stdout == "pod/a unchanged\n"
+    manifest["metadata"]["labels"] = {"tier": "back"}
+    assert kubectl("apply", "-f", "-", stdin=json.dumps(manifest)).stdout == "pod/a configured\n"
+    assert kubectl("get", "pod", "a", "-o", "jsonpath={.metadata.labels}").stdout == '{"tier":"back"}'
+
+
+def test_server_side_apply(kubectl: Kubectl, core: client.CoreV1Api) -> None:
+    """kubectl apply --server-side creates an object and merges into one that exists."""
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1"}}
+    kubectl("apply", "--server-side", "-f", "-", stdin=json.dumps(manifest))
+    core.patch_namespaced_config_map("c", "default", {"data": {"b": "2"}})
+    kubectl("apply", "--server-side", "-f", "-", stdin=json.dumps({**manifest, "data": {"a": "3"}}))
+    assert core.read_namespaced_config_map("c", "default").data == {"a": "3", "b": "2"}
+
+
+def test_create_reads_yaml_and_refuses_a_second_time(kubectl: Kubectl) -> None:
+    """kubectl create works with its validation on; a second time it reports that the object exists."""
+    manifest = json.dumps(pod("a"))
+    kubectl("create", "-f", "-", stdin=manifest)
+    assert 'pods "a" already exists' in kubectl("create", "-f", "-", stdin=manifest, code=1).stderr
+
+
+def test_pods_are_listed_as_people_expect(kubectl: Kubectl, server: Running, core: client.CoreV1Api) -> None:
+    """kubectl get pods shows readiness, status, restarts and, when wide, the node."""
+    core.create_namespaced_pod("default", pod("a"))
+    core.create_namespaced_pod("default", pod("b"))
+
+    def run(copy: dict[str, Any]) -> None:
+        make_running(copy)
+        started = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+        copy["status"]["containerStatuses"] = [{"name": "main", "ready": True, "restartCount": 2, "state": started}]
+        copy["status"]["podIP"] = "10.0.0.7"
+
+    server.call(server.store.mutate, "pods", "default", "b", run)
+    titles, pending, running = lines(kubectl("get", "pods", "-o", "wide"))
+    assert titles[:7] == ["NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE"]
+    assert (pending[:4], running[:4]) == (["a", "0/1", "Pending", "0"], ["b", "1/1", "Running", "2"])
+    assert running[5:7] == ["10.0.0.7", "node-1"]
+    kubectl("delete", "pod", "b", "--wait=false")
+    assert lines(kubectl("get", "pods"))[2][2] == "Terminating"
+
+
+def test_describe_shows_a_pod_with_its_events(kubectl: Kubectl, core: client.CoreV1Api) -> None:
+    """kubectl describe pod finds the events about that pod and no other."""
+    uid = core.create_namespaced_pod("default", pod("a")).metadata.uid
+    for name, about in (("mine", uid), ("other", "another")):
+        involved = {"kind": "Pod", "name": "a", "namespace": "default", "uid": about}
+        event = {"metadata": {"name": name}, "involvedObject": involved, "reason": "Testing", "type": "Normal"}
+        core.create_namespaced_event("default", {**event, "message": f"event {name}"})
+    shown = kubectl("describe", "pod", "a").stdout
+    assert "registry.example/app:1" in shown
+    assert "event mine" in shown
+    assert "event other" not in shown
+
+
+def test_describe_shows_what_a_node_carries(kubectl: Kubectl, server: Running, core: client.CoreV1Api) -> None:
+    """kubectl describe node adds up the requests of the pods on it."""
+    core.create_node(NODE)
+    core.create_namespaced_pod("default", pod("a"))
+    server.call(server.store.bind, "default", "a", "node-1")
+    shown = kubectl("describe", "node", "node-1").stdout
+    assert "cpu                100m (2%)" in shown
+    assert lines(kubectl("get", "nodes"))[1][:2] == ["node-1", "Ready"]
+
+
+def test_cordon_taint_and_drain(kubectl: Kubectl, server: Running, core: client.CoreV1Api) -> None:
+    """kubectl cordons and taints a node, and drains it through evictions."""
+    core.create_node(NODE)
+    kubectl("cordon", "node-1")
+    assert lines(kubectl("get", "nodes"))[1][1] == "Ready,SchedulingDisabled"
+    kubectl("taint", "node", "node-1", "a=b:NoSchedule", "c=d:NoExecute")
+    kubectl("taint", "node", "node-1", "a-")
+    found = core.read_node("node-1").spec.taints
+    assert [(item.key, item.value, item.effect) for item in found] == [("c", "d", "NoExecute")]
+    core.create_namespaced_pod("default", pod("a"))
+    server.call(server.store.bind, "default", "a", "node-1")
+
+    def stop(event: Event) -> None:
+        if event.key == "pods" and event.type == "MODIFIED" and "deletionTimestamp" in event.object["metadata"]:
+            server.store.delete("pods", "default", "a", 0)
+
+    server.call(server.store.subscribe, stop)
+    kubectl("drain", "node-1", "--force")
+    assert core.list_namespaced_pod("default").items == []
+    assert any((record.subresource, record.name) == ("eviction", "a") for record in server.audit)
+
+
+def test_delete_waits_until_the_object_is_gone(kubectl: Kubectl, core: client.CoreV1Api) -> None:
+    """kubectl delete returns when the object is gone; a namespace takes its contents along."""
+    core.create_namespace({"metadata": {"name": "n"}})
+    core.create_namespaced_pod("n", pod("a"))
+    assert kubectl("delete", "namespace", "n").stdout == 'namespace "n" deleted\n'
+    assert kubectl("get", "namespace", "n", code=1).stderr.startswith("Error from server (NotFound)")
+    assert core.list_pod_for_all_namespaces().items == []
+
+
+def test_custom_resources_come_with_their_definition(kubectl: Kubectl) -> None:
+    """A definition serves its kind: apply, columns, short names; when it is deleted so are its objects."""
+    kubectl("apply", "-f", "-", stdin=json.dumps(DEFINITION))
+    kubectl("wait", "--for=condition=Established", "crd/widgets.example.com", "--timeout=10s")
+    assert kubectl("apply", "-f", "-", stdin=json.dumps(widget(3))).stdout.endswith("created\n")
+    assert kubectl("apply", "-f", "-", stdin=json.dumps(widget(3))).stdout.endswith("unchanged\n")
+    assert kubectl("apply", "-f", "-", stdin=json.dumps(widget(4))).stdout.endswith("configured\n")
+    assert [row[:2] for row in lines(kubectl("get", "wd"))] == [["NAME", "SIZE"], ["w", "4"]]
+    kubectl("delete", "crd", "widgets.example.com")
+    kubectl("get", "widgets", code=1)
+
+
+def test_custom_resource_through_the_client(server: Running) -> None:
+    """The official client reads and writes custom resources, their status apart; a blind replacement is refused."""
+    client.ApiextensionsV1Api(server.api()).create_custom_resource_definition(DEFINITION)
+    custom = client.CustomObjectsApi(server.api())
+    place = ("example.com", "v1", "default", "widgets")
+    custom.create_namespaced_custom_object(*place, {**widget(1), "status": {"made": "up"}})
+    custom.patch_namespaced_custom_object_status(
+        *place, "w", {"status": {"phase": "Done"}}, _content_type="application/merge-patch+json"
+    )
+    found: Any = custom.get_namespaced_custom_object(*place, "w")
+    assert (found["status"], found["spec"]) == ({"phase": "Done"}, {"size": 1})
+    with pytest.raises(client.ApiException, match="must be specified for an update"):
+        custom.replace_namespaced_custom_object(*place, "w", widget(2))
+    found["spec"]["size"] = 5
+    replaced: Any = custom.replace_namespaced_custom_object(*place, "w", found)
+    assert (replaced["spec"]["size"], replaced["metadata"]["generation"]) == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path", "wanted"),
+    [
+        (("namespace", "n"), ("namespaces", "", "n"), {"status": {"phase": "Active"}}),
+        (("priorityclass", "p", "--value=-7"), ("priorityclasses.scheduling.k8s.io", "", "p"), {"value": -7}),
+        (("configmap", "c", "--from-literal=a=b"), ("configmaps", "default", "c"), {"data": {"a": "b"}}),
+        (("secret", "generic", "s", "--from-literal=a=b"), ("secrets", "default", "s"), {"data": {"a": "Yg=="}}),
+        (
+            ("quota", "q", "--hard=pods=3,requests.cpu=1500m"),
+            ("resourcequotas", "default", "q"),
+            {"spec": {"hard": {"pods": "3", "requests.cpu": "1500m"}}},
+        ),
+        (
+            ("pdb", "b", "--selector=app=web", "--min-available=50%"),
+            ("poddisruptionbudgets.policy", "default", "b"),
+            {"spec": {"minAvailable": "50%", "selector": {"matchLabels": {"app": "web"}}}},
+        ),
+    ],
+)
+def test_generators_send_protobuf(
+    kubectl: Kubectl, server: Running, arguments: tuple[str, ...], path: tuple[str, str, str], wanted: dict[str, Any]
+) -> None:
+    """kubectl create with a generator, which speaks protobuf, makes the object that it describes."""
+    kubectl("create", *arguments)
+    found = server.store.get(*path)
+    assert {field: found[field] for field in wanted} == wanted
+
+
+def test_job_generator(kubectl: Kubectl, server: Running) -> None:
+    """kubectl create job makes a job whose pods are selected by the job's own UID."""
+    kubectl("create", "job", "j", "--image=registry.example/app:1", "--", "sleep", "1")
+    found = server.store.get("jobs.batch", "default", "j")
+    container = found["spec"]["template"]["spec"]["containers"][0]
+    assert (container["name"], container["command"]) == ("j", ["sleep", "1"])
+    assert found["spec"]["selector"] == {
+        "matchLabels": {"batch.kubernetes.io/controller-uid": found["metadata"]["uid"]}
+    }
+    assert lines(kubectl("get", "jobs"))[1][:3] == ["j", "Running", "0/1"]
+
+
+def test_kubectl_asks_what_it_may(kubectl: Kubectl) -> None:
+    """kubectl auth can-i answers yes."""
+    assert kubectl("auth", "can-i", "delete", "pods").stdout == "yes\n"
+    assert "simulator-admin" in kubectl("auth", "whoami").stdout
+
+
+@pytest.mark.parametrize(
+    "resource",
+    ["events", "jobs", "replicasets", "pdb", "priorityclasses", "namespaces", "leases", "quota", "sa", "cm", "secrets",
+     "crd", "nodes"],
+)  # fmt: skip
+def test_every_kind_prints_what_it_holds(kubectl: Kubectl, server: Running, resource: str) -> None:
+    """kubectl get of every built-in kind prints a row for an object with only the fields that it must have."""
+    kinds = {"pdb": "poddisruptionbudgets", "quota": "resourcequotas", "sa": "serviceaccounts", "cm": "configmaps",
+             "crd": "customresourcedefinitions"}  # fmt: skip
+    plural = kinds.get(resource, resource)
+    key = next(kind.storage for kind in server.store.kinds if kind.plural == plural and not kind.stored_as)
+    name = "widgets.example.com" if resource == "crd" else "x"
+    manifest = {**(DEFINITION if resource == "crd" else {}), "metadata": {"name": name}}
+    if resource == "events":
+        manifest["involvedObject"] = {"kind": "Pod", "name": name}
+    server.call(server.store.create, key, manifest)
+    assert any(name in " ".join(row) for row in lines(kubectl("get", resource))[1:])
+
+
+def test_watching_pods_prints_changes(kubectl: Kubectl, core: client.CoreV1Api) -> None:
+    """kubectl get --watch prints the rows that it finds."""
+    core.create_namespaced_pod("default", pod("a"))
+    rows = lines(kubectl("get", "pods", "--watch", "--request-timeout=1s", code=0))
+    assert [row[0] for row in rows] == ["NAME", "a"]
