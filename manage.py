@@ -6,6 +6,10 @@ import sys
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
+    if sys.argv[1:2] == ["demo"]:
+        from scheduler_admin.demo.environment import prepare
+
+        prepare(sys.argv[2:])
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)

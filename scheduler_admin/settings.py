@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "scheduler_admin.history",
     "scheduler_admin.api",
     "scheduler_admin.web",
+    "scheduler_admin.demo",
 ]
 if ADMIN_SITE:
     INSTALLED_APPS.insert(0, "django.contrib.admin")

@@ -4,7 +4,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from scheduler_admin.accounts.models import AuditEvent, User
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.queues.models import Hierarchy
 
@@ -20,7 +21,7 @@ def add_cluster(
     cluster = Cluster(name=name, hierarchy=hierarchy, kubeconfig=kubeconfig, context=context)
     cluster.full_clean()
     cluster.save()
-    _tell(actor, "add", cluster, "")
+    record(actor=actor, verb="cluster.add", target=cluster.name)
     return cluster
 
 
@@ -37,7 +38,7 @@ def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, ov
     cluster.mode = mode
     cluster.full_clean()
     cluster.save(update_fields=["mode"])
-    _tell(actor, f"mode {mode}", cluster, reason)
+    record(actor=actor, verb="cluster.mode", target=cluster.name, reason=reason, details={"mode": mode})
 
 
 def _check_no_rival(cluster: Cluster) -> None:
@@ -55,7 +56,3 @@ def _check_no_rival(cluster: Cluster) -> None:
             % {"classes": classes}
         )
 
-
-def _tell(actor: User | None, verb: str, cluster: Cluster, reason: str) -> None:
-    name = actor.get_username() if actor else "system"
-    AuditEvent.objects.create(actor=actor, actor_name=name, verb=verb, target=f"cluster {cluster}", reason=reason)

@@ -9,7 +9,8 @@ from engine.formats.notes import Note
 from engine.formats.tree import decode_tree, encode_tree
 from engine.formats.yunikorn import read
 from engine.queues import QueueTree
-from scheduler_admin.accounts.models import AuditEvent, User
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 
 
@@ -78,10 +79,7 @@ def publish(
     _store_queues(revision, tree)
     hierarchy.current = revision
     hierarchy.save(update_fields=["current"])
-    AuditEvent.objects.create(
-        actor=author, actor_name=author_name, verb="publish", target=f"hierarchy {hierarchy} {revision.number}",
-        reason=reason,
-    )  # fmt: skip
+    record(actor=author, verb="tree.publish", target=str(revision), reason=reason)
     return revision
 
 

