@@ -1,0 +1,162 @@
+"""Evictions: from the server's answer to an outcome, and on a simulated cluster."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from engine.cluster.actuator import Actuator
+from engine.cluster.connection import Connection
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult
+from engine.formats.kubernetes import decode_pod
+from tests.cluster.doubles import Answer, Simulated, scripted
+
+VICTIM = SimpleNamespace(uid="u1", namespace="a", name="p1")
+PATH = "/api/v1/namespaces/a/pods/p1"
+
+BUDGET = {"causes": [{"reason": "DisruptionBudget", "message": "The disruption budget b needs 1 healthy pods"}]}
+TWO = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+
+TABLE = {
+    "200": (lambda answer: answer.json(200, {}), EvictionOutcome.ACCEPTED, False, None),
+    "201": (lambda answer: answer.json(201, {}), EvictionOutcome.ACCEPTED, False, None),
+    "404": (lambda answer: answer.status(404, "NotFound", "no pod"), EvictionOutcome.GONE, False, None),
+    "422": (lambda answer: answer.status(422, "Invalid", "no"), EvictionOutcome.BLOCKED, False, None),
+    "403": (lambda answer: answer.status(403, "Forbidden", "no right"), EvictionOutcome.REFUSED, False, None),
+    "429 by a budget": (lambda answer: answer.status(429, "", "held", **BUDGET), EvictionOutcome.HELD, True, None),
+    "429 by a budget, with time": (
+        lambda answer: answer.status(429, "", "held", **BUDGET, headers={"Retry-After": "10"}),
+        EvictionOutcome.HELD,
+        True,
+        10.0,
+    ),
+    "429 by load": (
+        lambda answer: answer.status(429, "", "busy", headers={"Retry-After": "1"}),
+        EvictionOutcome.HELD,
+        False,
+        1.0,
+    ),
+    "500 for two budgets": (
+        lambda answer: answer.status(500, "InternalError", TWO),
+        EvictionOutcome.BLOCKED,
+        False,
+        None,
+    ),
+    "500": (lambda answer: answer.status(500, "InternalError", "etcd"), EvictionOutcome.RETRY, False, None),
+    "503": (
+        lambda answer: answer.status(503, "", "later", headers={"Retry-After": "3"}),
+        EvictionOutcome.RETRY,
+        False,
+        3.0,
+    ),
+    "504": (lambda answer: answer.status(504, "Timeout", "slow"), EvictionOutcome.RETRY, False, None),
+    "timeout": (Answer.hang, EvictionOutcome.RETRY, False, None),
+    "reset": (Answer.reset, EvictionOutcome.RETRY, False, None),
+}
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_every_answer_has_an_outcome(case):
+    """Whatever the server answers, or fails to, becomes an outcome with its next try; nothing is sent twice."""
+    answers, outcome, budget, retry_after_s = TABLE[case]
+    with scripted(lambda asked, answer: answers(answer)) as server:
+        got = Actuator(server.connection(timeout_s=0.2)).evict(VICTIM)
+    assert (got.outcome, got.budget, got.retry_after_s) == (outcome, budget, retry_after_s)
+    assert bool(got.sentence) == (outcome is not EvictionOutcome.ACCEPTED)
+    assert [asked.method for asked in server.asked] == ["POST"]
+
+
+@pytest.mark.parametrize(
+    ("pod", "want"),
+    [
+        (lambda answer: answer.json(200, {"metadata": {"uid": "u2"}}), EvictionOutcome.GONE),
+        (lambda answer: answer.status(404, "NotFound"), EvictionOutcome.GONE),
+        (lambda answer: answer.json(200, {"metadata": {"uid": "u1"}}), EvictionOutcome.RETRY),
+        (lambda answer: answer.reset(), EvictionOutcome.RETRY),
+    ],
+)
+def test_a_conflict_means_gone_only_if_the_pod_is(pod, want):
+    """409 is told apart by looking: another pod has the name, or somebody changed the same pod at that moment."""
+
+    def script(asked, answer):
+        return answer.status(409, "Conflict", "changed") if asked.method == "POST" else pod(answer)
+
+    with scripted(script) as server:
+        assert Actuator(server.connection()).evict(VICTIM).outcome is want
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_only_the_eviction_subresource_with_the_uid_is_used(dry_run):
+    """The request names this very pod and no grace period; a dry run is marked in the query and in the options."""
+    with scripted(lambda asked, answer: answer.json(201, {})) as server:
+        Actuator(server.connection()).evict(VICTIM, dry_run=dry_run)
+    (asked,) = server.asked
+    marks = {"dryRun": ["All"]} if dry_run else {}
+    assert (asked.path, asked.query) == (f"{PATH}/eviction", {"dryRun": "All"} if dry_run else {})
+    assert asked.body["apiVersion"] == "policy/v1"
+    assert asked.body["deleteOptions"] == {"preconditions": {"uid": "u1"}, **marks}
+
+
+def running(cluster: Simulated, name: str = "p1"):
+    cluster.add_pod(name, node="n1")
+    ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    return decode_pod(cluster.change("pods", "default", name, lambda pod: pod["status"].update(ready)))
+
+
+def test_a_pod_is_evicted_with_its_own_grace_period(cluster: Simulated, connection: Connection):
+    """The pod is on its way out with the grace period that it asked for, and evicting it again is harmless."""
+    cluster.add_node()
+    pod = running(cluster)
+    assert Actuator(connection).evict(pod) == EvictionResult(outcome=EvictionOutcome.ACCEPTED)
+    left = cluster.get("pods", "default", "p1")["metadata"]
+    assert left["deletionTimestamp"]
+    assert left["deletionGracePeriodSeconds"] == 30
+    assert Actuator(connection).evict(pod).outcome is EvictionOutcome.ACCEPTED
+
+
+def test_a_dry_run_changes_nothing(cluster: Simulated, connection: Connection):
+    """The server judges, and the pod stays."""
+    pod = running(cluster)
+    assert Actuator(connection).evict(pod, dry_run=True).outcome is EvictionOutcome.ACCEPTED
+    assert "deletionTimestamp" not in cluster.get("pods", "default", "p1")["metadata"]
+
+
+def test_a_pod_that_took_the_name_is_untouched(cluster: Simulated, connection: Connection):
+    """A pod recreated under the same name between decision and eviction is not evicted: the outcome is gone."""
+    pod = running(cluster)
+    path = "/api/v1/namespaces/default/pods/p1"
+    connection.request("DELETE", path, query={"gracePeriodSeconds": 0})
+    newcomer = running(cluster)
+    assert newcomer.uid != pod.uid
+    assert Actuator(connection).evict(pod).outcome is EvictionOutcome.GONE
+    assert "deletionTimestamp" not in cluster.get("pods", "default", "p1")["metadata"]
+
+
+def budget(cluster: Simulated, name: str, allowed: int) -> None:
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "p1"}}}
+    cluster.create("poddisruptionbudgets.policy", {"metadata": {"name": name, "namespace": "default"}, "spec": spec})
+    status = {
+        "disruptionsAllowed": allowed,
+        "currentHealthy": 1,
+        "desiredHealthy": 1,
+        "expectedPods": 1,
+        "observedGeneration": 1,
+    }
+    cluster.change("poddisruptionbudgets.policy", "default", name, lambda obj: obj.update(status=status))
+
+
+def test_a_budget_holds_an_eviction_back(cluster: Simulated, connection: Connection):
+    """A disruption budget that allows none holds the eviction, in a dry run as well."""
+    pod = running(cluster)
+    budget(cluster, "b", 0)
+    for dry_run in (True, False):
+        got = Actuator(connection).evict(pod, dry_run=dry_run)
+        assert (got.outcome, got.budget) == (EvictionOutcome.HELD, True)
+    assert "deletionTimestamp" not in cluster.get("pods", "default", "p1")["metadata"]
+
+
+def test_two_budgets_block_an_eviction(cluster: Simulated, connection: Connection):
+    """Two budgets over one pod are a matter for people: blocked, not retried."""
+    pod = running(cluster)
+    budget(cluster, "b", 1)
+    budget(cluster, "c", 1)
+    assert Actuator(connection).evict(pod).outcome is EvictionOutcome.BLOCKED

@@ -1,0 +1,153 @@
+"""One acting engine per cluster."""
+
+import pytest
+
+from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE, ClusterLease
+from tests.cluster.doubles import ManualClock, Simulated, scripted, until
+
+KEY = "leases.coordination.k8s.io"
+TIMEOUT_S = 10.0
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """Return a clock that stands still."""
+    return ManualClock()
+
+
+def claim(cluster: Simulated, identity: str, clock: ManualClock) -> ClusterLease:
+    return ClusterLease(cluster.connection(), identity=identity, clock=clock)
+
+
+def stored(cluster: Simulated) -> dict:
+    return cluster.get(KEY, LEASE_NAMESPACE, LEASE_NAME)["spec"]
+
+
+def held(cluster: Simulated, clock: ManualClock, identity: str = "a") -> ClusterLease:
+    """Return a lease that has been held long enough to act."""
+    lease = claim(cluster, identity, clock)
+    for _ in range(4):
+        assert lease.renew()
+        clock.now_s += 5
+    assert lease.renew()
+    assert lease.holds_now(TIMEOUT_S)
+    return lease
+
+
+def test_a_first_holder_waits_one_duration(cluster: Simulated, clock: ManualClock):
+    """Where no lease is, somebody may have held one that was deleted: the taker acts after one duration only."""
+    lease, acts = claim(cluster, "a", clock), []
+    for _ in range(4):
+        assert lease.renew()
+        acts.append(lease.holds_now(TIMEOUT_S))
+        clock.now_s += 5
+    assert acts == [False, False, False, True]
+    assert (stored(cluster)["holderIdentity"], stored(cluster)["leaseDurationSeconds"]) == ("a", 15)
+
+
+def test_a_request_is_sent_only_if_the_lease_outlasts_it(cluster: Simulated, clock: ManualClock):
+    """Held from the renewal on for 15 s, less the time that the request may take, to the very second."""
+    lease = held(cluster, clock)
+    now = clock.now_s
+    got = [lease.holds(now + after, TIMEOUT_S) for after in (0, 4.9, 5.0, 14)]
+    assert got == [True, True, False, False]
+    assert [lease.holds(now + after, 0) for after in (14.9, 15.0)] == [True, False]
+
+
+def test_another_waits_until_the_holder_has_been_silent_for_a_duration(cluster: Simulated, clock: ManualClock):
+    """The second engine takes over 15 s after it last saw a renewal, by its own clock, and never before."""
+    first, second = held(cluster, clock), claim(cluster, "b", clock)
+    assert not second.renew()
+    clock.now_s += 14
+    assert first.renew()
+    for _ in range(3):
+        assert not second.renew()
+        clock.now_s += 5
+    assert second.renew()
+    assert (second.holds_now(TIMEOUT_S), stored(cluster)["leaseTransitions"]) == (True, 1)
+
+
+def test_a_holder_that_was_paused_does_not_act(cluster: Simulated, clock: ManualClock):
+    """Paused past its expiry and resumed, the old holder holds nothing, before and after it looks."""
+    first, second = held(cluster, clock), claim(cluster, "b", clock)
+    second.renew()
+    clock.now_s += 15
+    assert second.renew()
+    assert not first.holds_now(TIMEOUT_S)
+    assert not first.renew()
+    assert (first.holds_now(0), first.holder, second.holds_now(TIMEOUT_S)) == (False, "b", True)
+
+
+def test_at_no_moment_do_two_hold(cluster: Simulated, clock: ManualClock):
+    """Whoever is paused when and for how long: the times at which two engines may send never overlap."""
+    leases = [claim(cluster, name, clock) for name in "ab"]
+    holders = set()
+    for second in range(240):
+        awake = [lease for number, lease in enumerate(leases) if (second // (23 + 14 * number)) % 3]
+        for lease in awake if second % 2 else reversed(awake):
+            lease.renew()
+        holding = [number for number, lease in enumerate(leases) if lease.holds_now(0)]
+        assert len(holding) <= 1
+        holders.update(holding)
+        clock.now_s += 1
+    assert holders == {0, 1}
+
+
+def test_of_two_takers_one_wins(cluster: Simulated, clock: ManualClock):
+    """Both see an abandoned lease; the compare-and-swap lets one have it."""
+    held(cluster, clock)
+    takers = [claim(cluster, name, clock) for name in "bc"]
+    for lease in takers:
+        lease.renew()
+    clock.now_s += 15
+    read = takers[0]._read
+
+    def overtaken():
+        found = read()
+        takers[1].renew()
+        return found
+
+    takers[0]._read = overtaken
+    assert not takers[0].renew()
+    assert (takers[1].holds_now(TIMEOUT_S), stored(cluster)["holderIdentity"]) == (True, "c")
+
+
+def test_a_lease_given_back_is_free_at_once(cluster: Simulated, clock: ManualClock):
+    """On shutdown the lease is released, and the next engine need not wait."""
+    first, second = held(cluster, clock), claim(cluster, "b", clock)
+    assert not second.renew()
+    first.stop()
+    assert not first.holds_now(0)
+    assert second.renew()
+    assert second.holds_now(TIMEOUT_S)
+
+
+def test_a_release_leaves_anothers_lease_alone(cluster: Simulated, clock: ManualClock):
+    """Who lost the lease without noticing does not give back the new holder's."""
+    first, second = held(cluster, clock), claim(cluster, "b", clock)
+    second.renew()
+    clock.now_s += 15
+    assert second.renew()
+    first.release()
+    assert stored(cluster)["holderIdentity"] == "b"
+
+
+def test_a_failed_renewal_does_not_prolong(cluster: Simulated, clock: ManualClock):
+    """While the API server is away the hold runs out; the reason is told."""
+    lease = held(cluster, clock)
+    with scripted(lambda asked, answer: answer.status(503, "", "away")) as server:
+        lease._connection = server.connection()
+        clock.now_s += 10
+        assert lease.renew()  # still ours, for five more seconds
+        assert (lease.error, lease.holds_now(4), lease.holds_now(5)) == ("away", True, False)
+        clock.now_s += 5
+        assert not lease.renew()
+
+
+def test_a_thread_keeps_the_lease(cluster: Simulated):
+    """Started, the lease is renewed in the background; stopped, it is given back."""
+    lease = ClusterLease(cluster.connection(), identity="a", duration_s=1)
+    lease.start()
+    until(lambda: lease.holds_now(0.1), "the lease is held")
+    lease.stop()
+    assert (lease.holds_now(0), stored(cluster)["holderIdentity"]) == (False, "")

@@ -1,0 +1,222 @@
+"""Reservations and Events on a simulated cluster, and the executor that only notes them."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from engine.cluster.actuator import Actuator
+from engine.cluster.connection import Connection
+from engine.cluster.dry_run import DryRun, Step
+from engine.cluster.outcomes import EvictionOutcome, Executor, Outcome, PodRef
+from engine.feasibility.nodes import RESERVED_TAINT_KEY, refusal
+from engine.formats.kubernetes import decode_node, decode_pod
+from engine.snapshot import Node, Pod, Taint
+from tests.cluster.doubles import Simulated, scripted
+
+FOREIGN = {"key": "team", "value": "a", "effect": "NoExecute"}
+
+
+@pytest.fixture
+def actuator(cluster: Simulated, connection: Connection) -> Actuator:
+    """Return an actuator on a cluster of one node with a taint of somebody else's."""
+    cluster.add_node()
+    cluster.change("nodes", None, "n1", lambda node: node.setdefault("spec", {}).update(taints=[FOREIGN]))
+    return Actuator(connection)
+
+
+def ask(cluster: Simulated, name: str = "ask", **spec: object) -> Pod:
+    return decode_pod(cluster.add_pod(name, **spec))
+
+
+def taints(cluster: Simulated) -> list[dict[str, str]]:
+    return cluster.get("nodes", None, "n1")["spec"].get("taints", [])
+
+
+def ours(pod: PodRef) -> dict[str, str]:
+    return {"key": RESERVED_TAINT_KEY, "value": pod.uid, "effect": "NoSchedule"}
+
+
+def test_a_reserved_node_takes_the_ask_and_no_other(cluster: Simulated, actuator: Actuator):
+    """Taint, toleration and nomination are there; other taints and tolerations stay; a repeat changes nothing."""
+    pod = ask(cluster, tolerations=[{"key": "team", "operator": "Exists"}])
+    assert actuator.reserve("n1", pod).done
+    assert taints(cluster) == [FOREIGN, ours(pod)]
+    stored, node = cluster.get("pods", "default", "ask"), cluster.get("nodes", None, "n1")
+    assert stored["status"]["nominatedNodeName"] == "n1"
+    assert {"key": "team", "operator": "Exists"} in stored["spec"]["tolerations"]
+    assert refusal(decode_pod(stored), decode_node(node)) is None
+    other = ask(cluster, "other", tolerations=[{"key": "team", "operator": "Exists"}])
+    assert refusal(other, decode_node(node)).detail == f"{RESERVED_TAINT_KEY}:NoSchedule"
+    assert actuator.reserve("n1", pod).done
+    assert cluster.get("pods", "default", "ask") == stored
+    assert cluster.get("nodes", None, "n1") == node
+
+
+def test_a_reservation_writes_in_the_order_that_keeps_the_room(cluster: Simulated, actuator: Actuator):
+    """The taint comes first: with the toleration first, somebody else could take the node in between."""
+    actuator.reserve("n1", ask(cluster))
+    written = [(one.verb, one.resource, one.subresource) for one in cluster.audit if one.verb != "get"]
+    assert written == [("patch", "nodes", ""), ("patch", "pods", ""), ("patch", "pods", "status")]
+
+
+def test_a_node_is_kept_for_one_ask(cluster: Simulated, actuator: Actuator):
+    """A second ask finds the node taken, and the first keeps it."""
+    first, second = ask(cluster, "first"), ask(cluster, "second")
+    assert actuator.reserve("n1", first).done
+    assert actuator.reserve("n1", second).outcome is Outcome.TAKEN
+    assert ours(first) in taints(cluster)
+
+
+def test_an_ask_that_does_not_wait_leaves_nothing_behind(cluster: Simulated, actuator: Actuator):
+    """An ask that is gone, replaced under its name, or bound already gets no room, and the taint is taken off."""
+    bound = ask(cluster, "bound", node="n1")
+    renamed = SimpleNamespace(uid="another", namespace="default", name="bound")
+    missing = SimpleNamespace(uid="u", namespace="default", name="missing")
+    got = [actuator.reserve("n1", pod).outcome for pod in (bound, renamed, missing)]
+    assert got == [Outcome.BOUND, Outcome.GONE, Outcome.GONE]
+    assert actuator.reserve("n9", bound).outcome is Outcome.GONE
+    assert taints(cluster) == [FOREIGN]
+
+
+def test_a_release_takes_off_our_taint_alone(cluster: Simulated, actuator: Actuator):
+    """Other taints stay; releasing again, or on a node that is gone, or for another ask, is done already."""
+    pod = ask(cluster)
+    actuator.reserve("n1", pod)
+    assert actuator.release("n1", "somebody").done
+    assert ours(pod) in taints(cluster)
+    assert [actuator.release("n1", pod.uid).done, actuator.release("n1", pod.uid).done] == [True, True]
+    assert taints(cluster) == [FOREIGN]
+    assert actuator.release("n9", pod.uid).done
+
+
+def test_a_sweep_takes_off_what_no_open_decision_owns(cluster: Simulated, actuator: Actuator):
+    """After a crash the next pass frees the nodes of closed decisions and keeps those of open ones."""
+    cluster.add_node("n2")
+    kept, closed = ask(cluster, "kept"), ask(cluster, "closed")
+    actuator.reserve("n1", kept)
+    actuator.reserve("n2", closed)
+    assert actuator.sweep({kept.uid}) == ("n2",)
+    assert taints(cluster) == [FOREIGN, ours(kept)]
+    assert not cluster.get("nodes", None, "n2")["spec"].get("taints")
+    assert actuator.sweep({kept.uid}) == ()
+
+
+def test_a_sweep_asks_only_for_the_nodes_that_need_it(cluster: Simulated, connection: Connection):
+    """With the nodes known from the watch, an idle sweep sends nothing."""
+    node = Node(name="n1", taints=(Taint(RESERVED_TAINT_KEY, "u1", "NoSchedule"),))
+    assert Actuator(connection, nodes=lambda: (node,)).sweep({"u1"}) == ()
+    assert cluster.audit == []
+
+
+def test_a_change_by_others_in_between_is_kept(cluster: Simulated, actuator: Actuator):
+    """A taint that another sets at the same time is not lost: the write is a compare-and-swap, tried again."""
+    pod, late = ask(cluster), {"key": "late", "value": "x", "effect": "NoSchedule"}
+    request, meddled = actuator._connection.request, threading.Event()
+
+    def meddling(method, path, **more):
+        if method == "PATCH" and not meddled.is_set():
+            meddled.set()
+            cluster.change("nodes", None, "n1", lambda node: node["spec"]["taints"].append(late))
+        return request(method, path, **more)
+
+    actuator._connection.request = meddling
+    assert actuator.reserve("n1", pod).done
+    assert taints(cluster) == [FOREIGN, late, ours(pod)]
+
+
+def test_two_engines_that_reserve_at_once_agree(cluster: Simulated, actuator: Actuator):
+    """Of two asks for one node at the same moment, exactly one gets it."""
+    asks, outcomes = [ask(cluster, f"ask-{number}") for number in range(4)], {}
+
+    def reserve(pod: Pod) -> None:
+        outcomes[pod.uid] = Actuator(cluster.connection()).reserve("n1", pod).outcome
+
+    threads = [threading.Thread(target=reserve, args=(pod,)) for pod in asks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert sorted(outcomes.values()) == [Outcome.DONE, Outcome.TAKEN, Outcome.TAKEN, Outcome.TAKEN]
+
+
+@pytest.mark.parametrize(
+    ("code", "want"), [(403, Outcome.REFUSED), (409, Outcome.RETRY), (429, Outcome.RETRY), (503, Outcome.RETRY)]
+)
+def test_no_answer_makes_an_operation_raise(code, want):
+    """Every failure is a result with a sentence, also where the compare-and-swap never succeeds."""
+    with scripted(lambda asked, answer: answer.status(code, "", "no", headers={"Retry-After": "2"})) as server:
+        actuator = Actuator(server.connection())
+        pod = SimpleNamespace(uid="u", namespace="a", name="p")
+        results = [actuator.reserve("n1", pod), actuator.release("n1", "u"), actuator.event(pod, "R", "m")]
+        assert actuator.sweep(()) == ()
+    assert [(one.outcome, one.sentence, one.retry_after_s) for one in results] == [(want, "no", 2.0)] * 3
+
+
+def test_an_answer_that_is_no_object_is_a_result_too():
+    """A proxy that answers 200 with a page does not crash a pass."""
+    with scripted(lambda asked, answer: answer.json(200, b"<html>")) as server:
+        actuator = Actuator(server.connection())
+        assert actuator.release("n1", "u").outcome is Outcome.RETRY
+        assert actuator.sweep(()) == ()
+
+
+def test_equal_events_count_up(cluster: Simulated, actuator: Actuator):
+    """The same thing said three times is one Event with a count of three; another message is another Event."""
+    pod = ask(cluster)
+    for _ in range(3):
+        assert actuator.event(pod, "Preempting", "waits for room").done
+    assert actuator.event(pod, "Preempting", "waits for 2 pods", "Warning").done
+    stored = cluster.call(cluster.store.list, "events", "default")
+    stored = stored[0] if isinstance(stored, tuple) else stored
+    told = sorted((one["message"], one["count"], one["type"]) for one in stored)
+    assert told == [("waits for 2 pods", 1, "Warning"), ("waits for room", 3, "Normal")]
+    assert {one["involvedObject"]["uid"] for one in stored} == {pod.uid}
+
+
+def test_nothing_is_ever_deleted(cluster: Simulated, actuator: Actuator):
+    """Everything that acting takes is get, list, patch and create: no delete on anything."""
+    pod = ask(cluster)
+    actuator.reserve("n1", pod)
+    actuator.event(pod, "R", "m")
+    actuator.event(pod, "R", "m")
+    actuator.evict(pod)
+    actuator.sweep(())
+    assert {record.verb for record in cluster.audit} == {"get", "list", "patch", "create"}
+
+
+def carry_out(executor: Executor, pod: PodRef) -> tuple[object, ...]:
+    """Do what an engine does, whatever the executor."""
+    return (
+        executor.reserve("n1", pod).outcome,
+        executor.evict(pod, dry_run=True).outcome,
+        executor.evict(pod).outcome,
+        executor.event(pod, "Preempted", "for ask").outcome,
+        executor.release("n1", pod.uid).outcome,
+    )
+
+
+def test_a_dry_run_is_another_executor_for_the_same_code(cluster: Simulated, actuator: Actuator):
+    """The dry run gives the same outcomes, notes each step, and sends nothing."""
+    pod = ask(cluster)
+    sent = len(cluster.audit)
+    dry = DryRun()
+    got = carry_out(dry, pod)
+    assert len(cluster.audit) == sent
+    assert (
+        got == carry_out(actuator, pod) == (Outcome.DONE, *[EvictionOutcome.ACCEPTED] * 2, Outcome.DONE, Outcome.DONE)
+    )
+    assert dry.steps == [
+        Step("reserve", "n1", pod.uid),
+        Step("evict", "default/ask", pod.uid),
+        Step("event", "default/ask", pod.uid, "Normal Preempted: for ask"),
+        Step("release", "n1", pod.uid),
+    ]
+
+
+def test_a_dry_sweep_names_the_nodes():
+    """What a sweep would free is told."""
+    node = Node(name="n1", taints=(Taint(RESERVED_TAINT_KEY, "u1", "NoSchedule"),))
+    dry = DryRun(nodes=lambda: (node,))
+    assert (dry.sweep({"u1"}), dry.sweep(())) == ((), ("n1",))
+    assert dry.steps == [Step("sweep", "n1")]
