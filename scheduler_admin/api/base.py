@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from django.db.models import prefetch_related_objects
 from django.http import Http404
-from django.shortcuts import get_object_or_404
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext as _
 from rest_framework import serializers
@@ -18,6 +17,7 @@ from rest_framework.views import APIView
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Scope, scope_of
 from scheduler_admin.api import problems
+from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 
 
@@ -61,8 +61,7 @@ class ApiView(APIView):
 
     def cluster(self, name: str) -> Cluster:
         """The cluster with its status and revision, or 404."""
-        clusters = Cluster.objects.restrict(self.request.user, "view")
-        return get_object_or_404(clusters.select_related("status", "hierarchy__current", "paused_by"), name=name)
+        return selectors.get(self.request.user, name)
 
 
 def tagged(request: Request, body: dict[str, Any], *, but: str = "") -> Response:

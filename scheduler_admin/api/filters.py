@@ -16,7 +16,8 @@ from scheduler_admin.api.pagination import PageParameters
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
 from scheduler_admin.queues.models import Queue
 
-LONGEST_USAGE = timedelta(days=31)
+LONGEST_USAGE = timedelta(days=2)
+"""A sample every five seconds: two days are some 35,000."""
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 NAMESPACE = rf"^{_LABEL}$"
 NODE = rf"^{_LABEL}(\.{_LABEL})*$"
@@ -74,7 +75,7 @@ class UsageParameters(serializers.Serializer[Any]):
         until: datetime = attrs.setdefault("to", timezone.now())
         since: datetime = attrs.setdefault("from", until - timedelta(hours=1))
         if until - since > LONGEST_USAGE:
-            raise serializers.ValidationError({"from": _("Ask for at most %d days.") % LONGEST_USAGE.days})
+            raise serializers.ValidationError({"from": _("Ask for at most %d days at once.") % LONGEST_USAGE.days})
         return _forward(attrs, "from", "to")
 
 

@@ -11,8 +11,9 @@ from engine.decision import Outcome
 from engine.queues import PreemptionPolicy, PriorityPolicy
 from scheduler_admin.api.fields import AmountsField, UtcField
 from scheduler_admin.api.redaction import SeenAsk, SeenDecision
-from scheduler_admin.api.standing import QueueStanding, ResourceStanding, Standing, status_of
+from scheduler_admin.api.standing import QueueStanding, ResourceStanding, Standing
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.queues.models import Revision
 
@@ -20,12 +21,11 @@ from scheduler_admin.queues.models import Revision
 class RevisionSerializer(serializers.ModelSerializer[Revision]):
     """The published tree that is enforced."""
 
-    hierarchy = serializers.CharField(source="hierarchy.name")
     published_at = UtcField()
 
     class Meta:
         model = Revision
-        fields = ["hierarchy", "number", "policy", "dialect", "published_at"]
+        fields = ["number", "policy", "dialect", "published_at"]
 
 
 class PauseSerializer(serializers.Serializer[Cluster]):
@@ -57,6 +57,7 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
     name = serializers.CharField()
     mode = serializers.ChoiceField(Cluster.Mode.choices)
     paused = serializers.SerializerMethodField()
+    hierarchy = serializers.CharField(source="hierarchy.name", allow_null=True)
     revision = RevisionSerializer(source="hierarchy.current", allow_null=True)
     last_pass = serializers.SerializerMethodField()
     error = serializers.SerializerMethodField()
@@ -108,7 +109,7 @@ class ResourceSerializer(serializers.Serializer[ResourceStanding]):
     guaranteed = serializers.CharField(allow_null=True)
     max = serializers.CharField(allow_null=True)
     standing = serializers.ChoiceField([standing.value for standing in Standing])
-    difference = serializers.CharField(allow_null=True, help_text="used - guaranteed")
+    difference = serializers.CharField(allow_null=True, help_text="used - guaranteed; without a guarantee, used.")
 
 
 class QueueSerializer(serializers.Serializer[QueueStanding]):

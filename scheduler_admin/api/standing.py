@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.queues import DEFAULT_DELAY_MS, PreemptionPolicy
 from engine.resources import format_amount
-from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.queues.models import Queue, Revision
 
 
@@ -18,17 +18,18 @@ class Standing(StrEnum):
     BELOW = "below"
     AT = "at"
     ABOVE = "above"
-    NO_GUARANTEE = "no-guarantee"
+    NONE = "none"
+    """Nothing is guaranteed, nothing is used."""
     UNKNOWN = "unknown"
     """No pass has read the queue yet."""
 
     @classmethod
     def of(cls, used: int | None, guaranteed: int | None) -> "Standing":
-        """Where ``used`` stands against ``guaranteed``; None is not known, or not given."""
-        if guaranteed is None:
-            return cls.NO_GUARANTEE
+        """Where ``used`` stands; None is not known, or not given. Without a guarantee all use is above it."""
         if used is None:
             return cls.UNKNOWN
+        if guaranteed is None:
+            return cls.ABOVE if used else cls.NONE
         return cls.AT if used == guaranteed else cls.BELOW if used < guaranteed else cls.ABOVE
 
 
@@ -41,7 +42,7 @@ class ResourceStanding:
     max: str | None
     standing: Standing
     difference: str | None
-    """``used - guaranteed``."""
+    """``used - guaranteed``; without a guarantee, what is used."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,6 @@ class QueueStanding:
         if not self.queue.leaf:
             return None
         return DEFAULT_DELAY_MS if self.queue.delay_ms is None else self.queue.delay_ms
-
-
-def status_of(cluster: Cluster) -> ClusterStatus | None:
-    """What the last pass read; None before the first."""
-    return getattr(cluster, "status", None)
 
 
 def stand(queue: Queue, status: ClusterStatus | None, fences: frozenset[str]) -> QueueStanding:
@@ -109,7 +105,7 @@ def _resource(name: str, queue: Queue, used: Mapping[str, int] | None) -> Resour
         guaranteed=_text(name, promised),
         max=_text(name, queue.max.get(name)),
         standing=Standing.of(has, promised),
-        difference=None if has is None or promised is None else format_amount(name, has - promised),
+        difference=None if has is None else format_amount(name, has - (promised or 0)),
     )
 
 

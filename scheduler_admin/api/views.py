@@ -17,9 +17,10 @@ from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, queue_known
 from scheduler_admin.api.pagination import NewestFirst, next_link
 from scheduler_admin.api.redaction import SeenDecision
-from scheduler_admin.api.standing import QueueStanding, fences_of, stand, status_of
+from scheduler_admin.api.standing import QueueStanding, fences_of, stand
 from scheduler_admin.api.usage import samples
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
 from scheduler_admin.queues.models import Queue, Revision
 
@@ -43,7 +44,7 @@ class ClustersView(ApiView):
     def get(self, request: Request) -> Response:
         """All clusters that you may see, with what the last pass read of them."""
         clusters = Cluster.objects.restrict(request.user, "view").select_related(
-            "status", "hierarchy__current__hierarchy", "paused_by"
+            "status", "hierarchy__current", "paused_by"
         )
         context = {"everything": self.scope.everything}
         return Response(serializers.ClustersSerializer({"results": clusters}, context=context).data)

@@ -1,0 +1,61 @@
+"""Alice (owner), Bob (her teammate), Charlie (stranger) and Olga (operator), each with a client that sends a token."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import time_machine
+from rest_framework.test import APIClient
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.services import create_token
+from scheduler_admin.clusters.models import Cluster
+from tests.api import builders
+
+
+@pytest.fixture(autouse=True)
+def _noon() -> Iterator[None]:
+    with time_machine.travel(builders.NOW, tick=False):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _plain_http(settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT = False
+    settings.WHITENOISE_AUTOREFRESH = True  # else it looks for collected static files
+
+
+def client_of(user: User) -> APIClient:
+    """A client that sends the user's token."""
+    _token, plaintext = create_token(user=user, name="test")
+    return APIClient(HTTP_AUTHORIZATION=f"Bearer {plaintext}")
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    return builders.cluster()
+
+
+@pytest.fixture
+def red(db: None) -> Any:
+    return builders.red_tenant()
+
+
+@pytest.fixture
+def alice(red: Any) -> APIClient:
+    return client_of(builders.user("alice", red))
+
+
+@pytest.fixture
+def bob(red: Any) -> APIClient:
+    return client_of(builders.user("bob", red))
+
+
+@pytest.fixture
+def charlie(db: None) -> APIClient:
+    return client_of(builders.user("charlie"))
+
+
+@pytest.fixture
+def olga(db: None) -> APIClient:
+    return client_of(builders.user("olga", role=User.Role.OPERATOR))

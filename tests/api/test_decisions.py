@@ -1,0 +1,149 @@
+"""Decisions: what is told of them, filters, pages."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models import Decision
+from tests.api import builders
+from tests.api.builders import NOW, blue_pod, decision, red_pod
+
+URL = "/api/v1/clusters/prod/decisions"
+
+
+def ids(client: APIClient, **query: Any) -> list[int]:
+    """The ids of a page."""
+    response = client.get(URL, query)
+    assert response.status_code == 200, response.content
+    return [row["id"] for row in response.json()["results"]]
+
+
+def test_a_decision_is_told_in_full(olga: APIClient, cluster: Cluster) -> None:
+    """Who sees everything gets ask, victims, laws, steps and the engine's own document."""
+    row = decision(cluster, ask=red_pod(), victims=(blue_pod(),), ending=Decision.Ending.BOUND)
+    body = olga.get(f"/api/v1/decisions/{row.pk}").json()
+    assert (body["cluster"], body["revision"], body["outcome"], body["ending"]) == ("prod", 1, "preempt", "bound")
+    assert body["ask"]["name"] == "red-pod"
+    assert body["ask"]["requests"] == {"cpu": "2"}
+    assert body["ask"]["redacted"] is False
+    assert [victim["name"] for victim in body["victims"]] == ["canary-pod"]
+    assert body["laws"] == row.laws
+    assert body["document"]["victims"][0]["detail"] == "canary detail"
+    assert [step["pod"] for step in body["steps"]] == ["red/red-pod", "canary-ns/canary-pod"]
+    assert body["first_seen"] == "2026-01-05T11:50:00Z"
+
+
+@pytest.fixture
+def two(cluster: Cluster) -> tuple[Decision, Decision]:
+    """Red preempts blue on n1 and is bound; blue finds no room, half an hour earlier."""
+    taken = decision(
+        cluster, ask=red_pod(), victims=(blue_pod(),), state=Decision.State.CLOSED, ending=Decision.Ending.BOUND
+    )
+    earlier = NOW - timedelta(minutes=40)
+    source = Decision.Source.KUBE_SCHEDULER
+    return taken, decision(cluster, ask=blue_pod("canary-ask"), first_seen=earlier, source=source)
+
+
+@pytest.mark.parametrize(
+    ("query", "want"),
+    [
+        ({}, [0, 1]),
+        ({"since": "2026-01-05T11:30:00Z"}, [0]),
+        ({"until": "2026-01-05T12:30:00+01:00"}, [1]),
+        ({"queue": "root.red"}, [0]),
+        ({"queue": "root"}, [0, 1]),
+        ({"namespace": "red"}, [0]),
+        ({"namespace": "canary-ns"}, [0, 1]),
+        ({"namespace": "nobody"}, []),
+        ({"application": "etl"}, [0]),
+        ({"application": "canary-app"}, [0, 1]),
+        ({"priority_class": "canary-ask-class"}, [1]),
+        ({"node": "n1"}, [0]),
+        ({"source": "kube-scheduler"}, [1]),
+        ({"outcome": "preempt"}, [0]),
+        ({"state": "noted"}, [1]),
+        ({"ending": "bound"}, [0]),
+        ({"namespace": "canary-ns", "outcome": "preempt"}, [0]),
+    ],
+)
+def test_filters_leave_what_they_say(
+    olga: APIClient, two: tuple[Decision, Decision], query: dict[str, str], want: list[int]
+) -> None:
+    """Every filter leaves just the decisions it holds for, and filters add up."""
+    assert ids(olga, **query) == [two[index].pk for index in want]
+
+
+def test_a_queue_filter_stops_at_the_dot(olga: APIClient, cluster: Cluster) -> None:
+    """root.blue does not take in root.blues."""
+    decision(cluster, ask=blue_pod(), ask_queue="root.blues")
+    assert ids(olga, queue=builders.BLUE) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "parameter"),
+    [
+        ("since=yesterday", "since"),
+        ("until=2026-13-01T00:00:00Z", "until"),
+        ("since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z", "until"),
+        ("queue=root.nothing", "queue"),
+        ("queue=root..x", "queue"),
+        ("namespace=Not_A_Name", "namespace"),
+        ("namespace=%00", "namespace"),
+        ("node=a%20b", "node"),
+        ("source=fate", "source"),
+        ("outcome=evict", "outcome"),
+        ("state=done", "state"),
+        ("ending=happy", "ending"),
+        ("limit=0", "limit"),
+        ("limit=501", "limit"),
+        ("cursor=nonsense", "cursor"),
+        ("cursor=%C3%A9", "cursor"),
+        ("cursor=OTk5OTk5OTk5OTk5OTk5OTk5OTk5OS4x", "cursor"),
+        ("colour=red", "colour"),
+        ("node=n1&node=n2", "node"),
+    ],
+)
+def test_wrong_parameters_are_named(olga: APIClient, cluster: Cluster, query: str, parameter: str) -> None:
+    """A parameter that can't be right is an error that points at it, never ignored."""
+    response = olga.get(f"{URL}?{query}")
+    assert response.status_code == 400
+    assert response["Content-Type"] == "application/problem+json"
+    body = response.json()
+    assert (body["type"], body["title"], body["status"]) == ("about:blank", "Bad Request", 400)
+    assert {error["parameter"] for error in body["errors"]} == {parameter}
+    assert body["errors"][0]["detail"]
+
+
+def walk(client: APIClient, url: str) -> list[list[int]]:
+    """Every page from here on."""
+    pages = []
+    following: str | None = url
+    while following:
+        body = client.get(following).json()
+        pages.append([row["id"] for row in body["results"]])
+        following = body["next"]
+    return pages
+
+
+def test_pages_go_from_new_to_old(olga: APIClient, cluster: Cluster) -> None:
+    """Following next gives every decision once, the newest first, those of the same moment too."""
+    rows = [decision(cluster, ask=red_pod(f"p{number}")).pk for number in range(5)]
+    assert walk(olga, f"{URL}?limit=2") == [[rows[4], rows[3]], [rows[2], rows[1]], [rows[0]]]
+
+
+def test_pages_stay_put_while_decisions_come_in(olga: APIClient, cluster: Cluster) -> None:
+    """A decision stored while one turns pages moves none to another page."""
+    rows = [decision(cluster, ask=red_pod(f"p{number}")).pk for number in range(4)]
+    first = olga.get(f"{URL}?limit=2&outcome=no-candidate").json()
+    decision(cluster, ask=red_pod("late"), first_seen=NOW)
+    assert "outcome=no-candidate" in first["next"]
+    assert walk(olga, first["next"]) == [[rows[1], rows[0]]]
+
+
+@pytest.mark.parametrize("number", ["0", "9223372036854775808", "99999999999999999999999999"])
+def test_no_such_decision(olga: APIClient, db: None, number: str) -> None:
+    """An id that nothing has is 404, however large."""
+    assert olga.get(f"/api/v1/decisions/{number}").status_code == 404

@@ -1,0 +1,69 @@
+"""Usage over time."""
+
+from datetime import timedelta
+
+import pytest
+from rest_framework.test import APIClient
+
+from scheduler_admin.clusters.models import Cluster
+from tests.api.builders import BLUE, NOW, RED, usage
+
+URL = "/api/v1/clusters/prod/usage"
+
+
+def test_usage_is_one_series_over_its_hours(olga: APIClient, cluster: Cluster) -> None:
+    """Samples of adjoining hours come as one series, from inclusive, to exclusive, with the limits of then."""
+    usage(cluster, RED, hour=NOW - timedelta(hours=2), cpu=[1000, 1500, 2000])
+    usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[2500, 3000])
+    query = {"queue": RED, "resource": "cpu", "from": "2026-01-05T10:10:00Z", "to": "2026-01-05T11:10:00Z"}
+    body = olga.get(URL, query).json()
+    assert [sample["used"] for sample in body["samples"]] == ["1500m", "2", "2500m"]
+    assert body["samples"][0] == {
+        "at": "2026-01-05T10:10:00Z",
+        "used": "1500m",
+        "guaranteed": "4",
+        "max": None,
+        "asks_waiting": 0,
+    }
+    assert (body["from"], body["to"]) == (query["from"], query["to"])
+
+
+def test_without_times_it_is_the_last_hour(olga: APIClient, cluster: Cluster) -> None:
+    """from and to default to the hour before now."""
+    usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1000])
+    body = olga.get(URL, {"queue": RED, "resource": "cpu"}).json()
+    assert (body["from"], body["to"]) == ("2026-01-05T11:00:00Z", "2026-01-05T12:00:00Z")
+    assert len(body["samples"]) == 1
+
+
+def test_a_resource_that_was_never_sampled_is_a_gap(olga: APIClient, cluster: Cluster) -> None:
+    """What nobody measured has no samples rather than zeros."""
+    usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1000])
+    assert olga.get(URL, {"queue": RED, "resource": "memory"}).json()["samples"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters"),
+    [
+        ({}, ["queue", "resource"]),
+        ({"queue": RED}, ["resource"]),
+        ({"queue": "root.none", "resource": "cpu"}, ["queue"]),
+        ({"queue": RED, "resource": "cpu", "from": "2026-01-01T00:00:00Z"}, ["from"]),
+        ({"queue": RED, "resource": "cpu", "to": "2026-01-01T00:00:00Z", "from": "2026-01-02T00:00:00Z"}, ["to"]),
+    ],
+)
+def test_wrong_parameters_are_named(
+    olga: APIClient, cluster: Cluster, query: dict[str, str], parameters: list[str]
+) -> None:
+    """A queue and a resource are needed, and a range that is not too long."""
+    response = olga.get(URL, query)
+    assert response.status_code == 400
+    assert [error["parameter"] for error in response.json()["errors"]] == parameters
+
+
+def test_another_tenants_usage_is_as_if_it_were_not(alice: APIClient, cluster: Cluster) -> None:
+    """A tenant that asks for another's queue learns no more than for one that doesn't exist."""
+    usage(cluster, BLUE, hour=NOW - timedelta(hours=1), cpu=[1000])
+    theirs = alice.get(URL, {"queue": BLUE, "resource": "cpu"})
+    nobodys = alice.get(URL, {"queue": "root.none", "resource": "cpu"})
+    assert (theirs.status_code, theirs.json()) == (400, nobodys.json())
