@@ -35,7 +35,7 @@ class Law(StrEnum):
     DISABLED = "disabled"
     """Nothing is taken where preemption is turned off."""
     SHIELDED = "shielded"
-    """Protected pods and a DaemonSet's pods are never victims."""
+    """Protected pods, a DaemonSet's pods and pods of no queue are never victims."""
     PROGRESS = "progress"
     """What queues lack of their guarantees gets less, so that preemption alone can't loop."""
 

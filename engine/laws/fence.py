@@ -9,7 +9,7 @@ from engine.decision import PodReason, Reason
 from engine.feasibility import refusal
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum, amount, differs, same
 from engine.laws.ledger import Case
-from engine.queues import PreemptionPolicy
+from engine.queues import PreemptionPolicy, PriorityPolicy
 from engine.snapshot import Pod
 
 
@@ -189,8 +189,9 @@ def _says(case: Case, path: str, policy: PreemptionPolicy) -> bool:
 
 
 def not_shielded(case: Case) -> LawCheck:
-    """No victim is protected, and none is a DaemonSet's, which would come straight back to the node."""
-    lines = [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield]
+    """No victim is protected or of no queue, and none is a DaemonSet's, which would come straight back to the node."""
+    lines = [differs(pod.key, "", "") for pod in case.victims if pod.queue is None or pod.queue not in case.tree]
+    lines += [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield]
     lines += [differs(pod.key, "DaemonSet", "DaemonSet") for pod in case.victims if pod.daemonset]
     return LawCheck.of(Law.SHIELDED, lines)
 
@@ -212,7 +213,13 @@ def opt_out(case: Case) -> LawCheck:
 
 
 def _does_without(case: Case) -> bool:
-    """Whether all pods of the node that may go and did not opt out would together make the room lawfully."""
+    """Whether all pods of the node that may go and did not opt out would together make the room lawfully.
+
+    Not said where a queue's priority settings may have narrowed who could go.
+    """
+    queues = case.tree.queues.values()
+    if any(queue.priority_policy is PriorityPolicy.FENCE or queue.priority_offset for queue in queues):
+        return False
     on_node = case.ledger.on_node.get(case.decision.node or "", ())
     alone = (
         msgspec.structs.replace(case, victims=(pod,))

@@ -290,10 +290,12 @@ def test_a_decision_without_victims_preempts_nothing() -> None:
 
 
 def test_protected_pods_are_never_victims() -> None:
-    """A shield is a shield, and a DaemonSet's pod would come straight back."""
+    """A shield is a shield, a DaemonSet's pod would come straight back, and what is in no queue has no guarantee."""
     at = prod_and_test(prod=4, test=8)
     shielded = snapshot(PROD_AND_TEST, at.nodes, at.pods, protection=Protection(namespaces=frozenset({"ns"})))
     assert laws_broken(shielded, PROD_AND_TEST, preempting(shielded, "a0", ["t0"])) == {Law.SHIELDED}
+    lost = snapshot(PROD_AND_TEST, at.nodes, at.pods, pod("lost", queue="nowhere", cpu=2, node="n1"))
+    assert Law.SHIELDED in laws_broken(lost, PROD_AND_TEST, preempting(lost, "a0", ["lost"]))
     agent = prod_and_test(prod=4, test=8, controller="DaemonSet/agent")
     assert laws_broken(agent, PROD_AND_TEST, preempting(agent, "a0", ["t0"])) == {Law.SHIELDED}
 
