@@ -13,7 +13,7 @@ from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, f
 from engine.cluster.tables import Table
 from engine.cluster.timing import BackOff, Clock
 from engine.formats.kubernetes import DecodeError
-from engine.formats.kubernetes_wire import ListPage, NamedObject, ObjectMeta, WatchEvent
+from engine.formats.kubernetes_wire import Identity, ListPage, NamedObject, WatchEvent
 
 log = logging.getLogger(__name__)
 
@@ -191,7 +191,7 @@ class Reflector:
             unread.append(key)
             self._odd(error)
 
-    def _put(self, meta: ObjectMeta, obj: msgspec.Raw) -> None:
+    def _put(self, meta: Identity, obj: msgspec.Raw) -> None:
         try:
             self._sink.put(self._table, self._table.key(meta), self._table.read(obj))
         except DecodeError as error:
@@ -205,7 +205,7 @@ class Reflector:
             log.warning("skipped: %s", error)
         self.health.odd[name] = error.sentence
 
-    def _even(self, meta: ObjectMeta) -> None:
+    def _even(self, meta: Identity) -> None:
         if self.health.odd:
             name = "/".join(part for part in (meta.namespace, meta.name) if part)
             self.health.odd.pop(f"{self._table.kind} {name}".strip(), None)

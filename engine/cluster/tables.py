@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from engine.formats.kubernetes import budget_from_bytes, node_from_bytes, pod_from_bytes, priority_class_from_bytes
-from engine.formats.kubernetes_wire import ObjectMeta
+from engine.formats.kubernetes_wire import Identity
 from engine.snapshot import ClusterState
 
 
@@ -20,20 +20,20 @@ class Table:
     """The list of all of them, in every namespace."""
     read: Callable[[msgspec.Raw], Any]
     """JSON -> the engine's type. Raises DecodeError."""
-    key: Callable[[ObjectMeta], Hashable]
+    key: Callable[[Identity], Hashable]
     """What the object is kept under."""
     column: Callable[[ClusterState], dict[Any, Any]]
 
 
-def _by_name(meta: ObjectMeta) -> Hashable:
+def _by_name(meta: Identity) -> Hashable:
     return meta.name
 
 
-def _by_uid(meta: ObjectMeta) -> Hashable:
+def _by_uid(meta: Identity) -> Hashable:
     return meta.uid or f"{meta.namespace}/{meta.name}"
 
 
-def _by_namespace_and_name(meta: ObjectMeta) -> Hashable:
+def _by_namespace_and_name(meta: Identity) -> Hashable:
     return meta.namespace, meta.name
 
 

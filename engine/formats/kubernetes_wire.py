@@ -25,7 +25,6 @@ class ObjectMeta(Wire, frozen=True):
     name: str | None = None
     namespace: str | None = None
     uid: str | None = None
-    resource_version: str | None = None
     creation_timestamp: datetime | None = None
     deletion_timestamp: datetime | None = None
     labels: dict[str, str] | None = None
@@ -217,7 +216,16 @@ class WatchEvent(Wire, frozen=True):
     object: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class NamedObject(Wire, frozen=True):
-    """Any object, down to what identifies it; also a BOOKMARK, which carries nothing else."""
+class Identity(Wire, frozen=True):
+    """The part of an object's metadata that says which it is, and of which version."""
 
-    metadata: ObjectMeta = ObjectMeta()
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+
+
+class NamedObject(Wire, frozen=True):
+    """Any object, down to what identifies it: readable where the rest is not, and all that a BOOKMARK carries."""
+
+    metadata: Identity = Identity()

@@ -199,7 +199,9 @@ def test_one_odd_object_is_reported_and_skipped():
 
 def test_an_odd_object_in_a_new_list_keeps_its_last_good_state():
     """A pod that can't be read any more still holds its room."""
-    play = Play([listed(pod("p1")), listed(pod("p1", priority="high"), version=50)], [[event("ERROR", EXPIRED)]])
+    odd = pod("p1")
+    odd["metadata"]["creationTimestamp"] = "yesterday"
+    play = Play([listed(pod("p1")), listed(odd, version=50)], [[event("ERROR", EXPIRED)]])
     with following(play) as (sink, _, server):
         until(lambda: "50" in watched_from(server), "the list was read again")
         assert sink.names == {"p1"}
