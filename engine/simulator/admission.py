@@ -46,10 +46,10 @@ def admit(store: Store, kind: Kind, obj: Object) -> None:
         definitions.establish(store, obj)
 
 
-def admit_update(kind: Kind, old: Object, new: Object, subresource: str | None) -> None:
+def admit_update(kind: Kind, old: Object, new: Object) -> None:
     """Default and check the new state of an object in place. Raises ApiError 403 and 422."""
     defaults.apply(kind, new)
-    if kind.key == "pods" and subresource is None:
+    if kind.key == "pods":
         pods.check_update(kind, old, new)
     elif kind.key == "priorityclasses.scheduling.k8s.io":
         changed = [field for field in ("value", "preemptionPolicy") if old.get(field) != new.get(field)]

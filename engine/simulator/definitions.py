@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from engine.simulator.store import Store
 
 KEY = "customresourcedefinitions.apiextensions.k8s.io"
+# Holds a definition that is being deleted until its objects are gone.
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 
 def kinds_of(definition: Object) -> list[Kind]:
@@ -62,17 +64,3 @@ def serve(store: Store, definition: Object) -> None:
     store.kinds.discard(definition["metadata"]["name"])
     for kind in kinds_of(definition):
         store.kinds.add(kind)
-
-
-def delete_instances(store: Store, definition: Object) -> None:
-    """Delete every object of a definition that is being deleted."""
-    key = definition["metadata"]["name"]
-    for obj in store.list(key) if key in store.kinds else ():
-        if store.find(key, obj["metadata"].get("namespace"), obj["metadata"]["name"]) is not None:
-            store.delete(key, obj["metadata"].get("namespace"), obj["metadata"]["name"])
-
-
-def after_removal(store: Store, kind: Kind, obj: Object) -> None:
-    """Stop serving the kinds of a definition that is gone."""
-    if kind.key == KEY:
-        store.kinds.discard(obj["metadata"]["name"])

@@ -38,8 +38,8 @@ def delete(store: Store, kind: Kind, obj: Object, request: Request) -> Object:
     check_preconditions(kind, obj, request.preconditions)
     if kind.key == "namespaces":
         return _delete_namespace(store, kind, obj, request)
-    if kind.key == definitions.KEY and not request.dry_run:
-        definitions.delete_instances(store, obj)
+    if kind.key == definitions.KEY:
+        return _delete_definition(store, kind, obj, request)
     grace = _grace(kind, obj, request)
     if not grace and not _finalizers(obj) and _propagation_finalizer(kind, request) is None:
         return obj if request.dry_run else remove(store, kind, obj)
@@ -113,7 +113,10 @@ def remove(store: Store, kind: Kind, obj: Object) -> Object:
     """Take an object out of the store and let its dependents, owners and namespace follow."""
     meta = obj["metadata"]
     gone = store.commit("DELETED", kind, obj, obj)
-    definitions.after_removal(store, kind, obj)
+    if kind.custom:
+        _finish_definition(store, kind.key)
+    elif kind.key == definitions.KEY:
+        store.kinds.discard(meta["name"])
     _delete_dependents(store, obj)
     for owner in meta.get("ownerReferences") or ():
         _release_owner(store, owner, meta.get("namespace"))
@@ -181,6 +184,31 @@ def _without_finalizer(store: Store, kind: Kind, obj: Object, finalizer: str) ->
     rest = [item for item in _finalizers(obj) if item != finalizer]
     meta = {**obj["metadata"], "finalizers": rest}
     return after_update(store, kind, store.commit("MODIFIED", kind, {**obj, "metadata": meta}, obj))
+
+
+def _delete_definition(store: Store, kind: Kind, obj: Object, request: Request) -> Object:
+    meta = {**obj["metadata"], "finalizers": [*_finalizers(obj), definitions.CLEANUP]}
+    held = obj if definitions.CLEANUP in _finalizers(obj) else {**obj, "metadata": meta}
+    marked = _marked(store, kind, held, 0, replace(request, propagation=None))
+    if request.dry_run or marked == obj:
+        return marked
+    stored = store.commit("MODIFIED", kind, marked, obj)
+    name = obj["metadata"]["name"]
+    for instance in store.list(name) if name in store.kinds else ():
+        place = instance["metadata"]
+        if store.find(name, place.get("namespace"), place["name"]) is not None:
+            delete(store, store.kinds[name], instance, Request(None, {}, "Background"))
+    _finish_definition(store, name)
+    return stored
+
+
+def _finish_definition(store: Store, name: str) -> None:
+    """Let a definition that is being deleted go when none of its objects is left."""
+    definition = store.find(definitions.KEY, None, name)
+    if definition is None or definitions.CLEANUP not in _finalizers(definition):
+        return
+    if name not in store.kinds or not store.list(name):
+        _without_finalizer(store, store.kinds[definitions.KEY], definition, definitions.CLEANUP)
 
 
 def _delete_namespace(store: Store, kind: Kind, obj: Object, request: Request) -> Object:

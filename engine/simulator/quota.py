@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engine.resources import Amounts, add, format_amount, parse_amount, total
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from engine.simulator.kinds import Kind
     from engine.simulator.objects import Object
-    from engine.simulator.store import Store
+    from engine.simulator.store import Event, Store
 
 FINISHED = ("Succeeded", "Failed")
 COUNTS = ("pods", "count/pods")
@@ -28,6 +29,36 @@ def charge(store: Store, kind: Kind, pod: Object) -> None:
         if why:
             title = quota["metadata"]["name"]
             raise forbidden(kind, pod["metadata"]["name"], why.format(title=title))
+
+
+def keep_status(store: Store) -> None:
+    """Keep the status of every quota up to date from now on."""
+
+    def recount(event: Event) -> None:
+        if _matters(event):
+            namespace = event.object["metadata"]["namespace"]
+            for quota in store.list("resourcequotas", namespace):
+                hard = limited(quota)
+                spent = texts(used(store.list("pods", namespace), hard))
+                status = {"hard": (quota.get("spec") or {}).get("hard") or {}, "used": spent}
+                name = quota["metadata"]["name"]
+                store.mutate("resourcequotas", namespace, name, partial(_set_status, status), "status")
+
+    store.subscribe(recount)
+
+
+def _set_status(status: Object, quota: Object) -> None:
+    quota["status"] = status
+
+
+def _matters(event: Event) -> bool:
+    """Tell whether a change may change what a quota has used: pods come, go and finish."""
+    if event.key == "resourcequotas":
+        return event.type != "DELETED"
+    if event.key != "pods":
+        return False
+    before = ((event.old or {}).get("status") or {}).get("phase") in FINISHED
+    return event.type != "MODIFIED" or before != (event.object["status"].get("phase") in FINISHED)
 
 
 def limited(quota: Mapping[str, Any]) -> Amounts:

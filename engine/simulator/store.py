@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from engine.simulator import admission, definitions, deletion, eviction
+from engine.simulator import admission, definitions, deletion, eviction, quota
 from engine.simulator.bootstrap import bootstrap
 from engine.simulator.kinds import Kind, Registry
 from engine.simulator.objects import Object, clone, share, timestamp
@@ -60,6 +60,7 @@ class Store:
         self._undelivered: deque[Event] = deque()
         self._delivering = False
         bootstrap(self)
+        quota.keep_status(self)
 
     # Reading
 
@@ -153,9 +154,10 @@ class Store:
             new = {**old, "status": new.get("status") or {}}
         elif kind.has_status:
             new = {field: item for field, item in new.items() if field != "status"}
-            new.update({"status": old["status"]} if "status" in old else {})
+            new.update({"status": clone(old["status"])} if "status" in old else {})
         new = self._revised(kind, old, new)
-        admission.admit_update(kind, old, new, subresource)
+        if subresource is None:
+            admission.admit_update(kind, old, new)
         return new if dry_run else self._replace(kind, old, new)
 
     def mutate(
@@ -176,7 +178,7 @@ class Store:
         new = clone(old)
         fn(new)
         if subresource is not None:
-            new = {**old, subresource: new.get(subresource)}
+            new = {**old, **({subresource: new[subresource]} if subresource in new else {})}
         return self._replace(kind, old, self._revised(kind, old, new))
 
     def _revised(self, kind: Kind, old: Object, new: Object) -> Object:

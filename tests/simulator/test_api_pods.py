@@ -246,3 +246,20 @@ def test_log_of_a_container_that_has_not_started(core: client.CoreV1Api) -> None
     core.create_namespaced_pod("default", pod("a"))
     with pytest.raises(client.ApiException, match="is waiting to start: ContainerCreating"):
         core.read_namespaced_pod_log("a", "default")
+
+
+def test_quota_counts_what_is_used(core: client.CoreV1Api, server: Running) -> None:
+    """A quota's status follows the pods of its namespace as they come, finish and go."""
+    core.create_namespaced_pod("default", pod("a"))
+    hard = {"pods": "5", "requests.cpu": "1"}
+    core.create_namespaced_resource_quota("default", {"metadata": {"name": "q"}, "spec": {"hard": hard}})
+
+    def used() -> dict[str, str]:
+        return core.read_namespaced_resource_quota("q", "default").status.used
+
+    assert used() == {"pods": "1", "requests.cpu": "100m"}
+    core.create_namespaced_pod("default", pod("b"))
+    assert used() == {"pods": "2", "requests.cpu": "200m"}
+    server.call(server.store.mutate, "pods", "default", "b", lambda copy: copy["status"].update(phase="Succeeded"))
+    core.delete_namespaced_pod("a", "default")
+    assert used() == {"pods": "0", "requests.cpu": "0"}

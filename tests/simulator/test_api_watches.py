@@ -175,10 +175,11 @@ def test_shutdown_ends_watches_cleanly() -> None:
 
 def test_abandoned_watch_is_forgotten(server: Running) -> None:
     """A watch whose client has left no longer follows the store."""
+    before = len(server.store._subscribers)
     stream = Stream(server, CONFIG_MAPS, resourceVersion=str(server.store.resource_version))
-    until(lambda: server.store._subscribers, "the watch has begun")
+    until(lambda: len(server.store._subscribers) > before, "the watch has begun")
     stream.response.close()
-    until(lambda: not server.store._subscribers, "the watch has ended")
+    until(lambda: len(server.store._subscribers) == before, "the watch has ended")
 
 
 def test_every_watcher_sees_the_same_order(server: Running, core: client.CoreV1Api) -> None:
