@@ -28,7 +28,7 @@ _DECIMAL = {
     "E": Fraction(10**18),
 }
 _SCALES: dict[str, Fraction] = {**_DECIMAL, **{suffix: Fraction(scale) for suffix, scale in _BINARY.items()}}
-_QUANTITY = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE])([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)")
+_QUANTITY = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE])([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 
 
 class QuantityError(ValueError):

@@ -26,7 +26,7 @@ READ_FIELDS = frozenset({"name", "parent", "queues", "resources", "properties"})
 LARGEST = 2**63 - 1
 """Amounts are 64-bit integers in every system that reads this file."""
 
-_NEAR_MISS = re.compile(r"(\d+(?:[.,]\d+)?)\s*([A-Za-z]*)")
+_NEAR_MISS = re.compile(r"(\d+(?:[.,]\d+)?)\s*([A-Za-z]*)", re.ASCII)
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -165,7 +165,7 @@ def _delay(properties: Mapping[str, Any], path: str, book: Notebook) -> int | No
 
 def _offset(properties: Mapping[str, Any], path: str, book: Notebook) -> int:
     value = str(properties.get(PRIORITY_OFFSET) or 0)
-    if not re.fullmatch(r"[+-]?\d{1,10}", value) or not -(2**31) <= int(value) < 2**31:
+    if not re.fullmatch(r"[+-]?[0-9]{1,10}", value) or not -(2**31) <= int(value) < 2**31:
         message = gettext_noop("%(value)s is no priority.offset (a 32-bit integer); 0 applies.")
         book.add(Severity.WARNING, path, line_of(properties, PRIORITY_OFFSET), message, value=value)
         return 0
