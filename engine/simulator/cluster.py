@@ -12,7 +12,7 @@ from engine.simulator.controllers.disruption import DisruptionBudgets
 from engine.simulator.controllers.jobs import Jobs
 from engine.simulator.controllers.replicasets import ReplicaSets
 from engine.simulator.kubelet import Kubelets
-from engine.simulator.manifests import create_all, load
+from engine.simulator.manifests import DEFINITIONS, LEASES, create_all, load
 from engine.simulator.objects import Object
 from engine.simulator.recorder import Recorder
 from engine.simulator.scheduler import Scheduler
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SHUTDOWN_SECONDS = 1.0
 """How long open watches are given when the server stops."""
-KEPT_ON_RESET = ("leases.coordination.k8s.io", "customresourcedefinitions.apiextensions.k8s.io")
+KEPT_ON_RESET = (LEASES, DEFINITIONS)
 """What belongs to those who work on the cluster, not to its day."""
 
 

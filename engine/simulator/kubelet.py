@@ -66,6 +66,7 @@ class Kubelets(Component):
 
     def _report(self, node: Object) -> None:
         """Fill in what a kubelet says of its node, unless the node already says otherwise."""
+        node.setdefault("spec", {})
         status = node.setdefault("status", {})
         name = node["metadata"]["name"]
         node["metadata"].setdefault("labels", {}).setdefault("kubernetes.io/hostname", name)

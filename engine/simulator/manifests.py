@@ -19,6 +19,11 @@ TEMPLATE = "simulator.scheduler-admin.io/template"
 FIRST = ("CustomResourceDefinition", "Namespace", "PriorityClass", "Node", "ResourceQuota", "PodDisruptionBudget")
 """What others rest on is created before them, wherever it stands in the files."""
 
+LEASES = "leases.coordination.k8s.io"
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+KEPT = ("namespaces", LEASES, DEFINITIONS)
+"""What may be there already: namespaces that every cluster has, and what a reset leaves alone."""
+
 
 class ManifestError(ValueError):
     """Something in a file that can't be used; `str()` is a sentence that says where."""
@@ -127,12 +132,18 @@ def create_all(store: Store, documents: Iterable[Document]) -> None:
             continue
         kind = _kind(store, document)
         name = document.obj["metadata"].get("name", "")
-        if kind.key == "namespaces" and store.find(kind.key, None, name) is not None:
-            continue  # one of those that every cluster has
+        if kind.storage in KEPT and _exists(store, kind, document.obj):
+            continue
         try:
             store.create(kind.key, document.obj)
         except ApiError as error:
             raise ManifestError(f"{document.where}: {kind.kind} {name} can't be created: {error.message}.") from error
+
+
+def _exists(store: Store, kind: Kind, obj: Object) -> bool:
+    meta = obj["metadata"]
+    namespace = meta.get("namespace", "default") if kind.namespaced else None
+    return store.find(kind.storage, namespace, meta.get("name", "")) is not None
 
 
 def _kind(store: Store, document: Document) -> Kind:

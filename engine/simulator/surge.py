@@ -14,6 +14,8 @@ from engine.simulator.store import Store
 from engine.simulator.workloads import REPLICA_SETS, scale
 from engine.snapshot import Node, Pod
 
+PRIORITY_CLASSES = "priorityclasses.scheduling.k8s.io"
+
 
 class NotNowError(Exception):
     """Nothing can be arranged at the moment; `str()` is a sentence that says why."""
@@ -66,9 +68,12 @@ class Surges:
         return self.store.find(REPLICA_SETS, namespace, name)
 
     def _ask(self, replica_set: Object) -> Pod:
+        """Return the pod that would be created next, with the priority that admission would give it."""
         meta = replica_set["metadata"]
-        template = replica_set["spec"]["template"]
-        return decode_pod({**template, "metadata": {"name": meta["name"], "namespace": meta["namespace"]}})
+        spec = replica_set["spec"]["template"]["spec"]
+        found = self.store.find(PRIORITY_CLASSES, None, spec.get("priorityClassName", ""))
+        spec = {**spec, "priority": found["value"] if found else 0}
+        return decode_pod({"metadata": {"name": meta["name"], "namespace": meta["namespace"]}, "spec": spec})
 
     def _givers(self, surge: Surge) -> dict[str, int]:
         """Return the uids of the pods that may be taken, with how many of their ReplicaSet may be."""
@@ -104,4 +109,4 @@ class Surges:
         said = (
             surge.say or f"{surge.target} was scaled to {replicas}; the room for its new pod has to come from {givers}."
         )
-        return {"done": said, "workload": surge.target, "replicas": replicas, "ask": ask}
+        return {"message": said, "workload": surge.target, "replicas": replicas, "ask": ask}

@@ -1,0 +1,97 @@
+"""An engine in a few lines, for the simulated day: plans every second, audits, keeps the room by a taint, evicts."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engine.decision import Outcome
+from engine.formats.kubernetes import cluster_state
+from engine.formats.yunikorn.read import read
+from engine.planning import Considered, plan
+from engine.policies.fence import decide
+from engine.queues import QueueTree
+from engine.simulator.clock import ManualClock
+from engine.simulator.cluster import Cluster
+from engine.snapshot import Pod, Protection, Reservation, Snapshot
+
+DEMO = Path(__file__).parents[2] / "demo"
+TAINT = "scheduler-admin.io/reserved-for"
+
+
+def demo_tree() -> QueueTree:
+    """Return the tree of demo/queues.yaml."""
+    return read((DEMO / "queues.yaml").read_text(encoding="utf-8")).tree
+
+
+def demo_cluster(clock: ManualClock, seed: int = 1) -> Cluster:
+    """Return the demo's cluster, not begun."""
+    return Cluster([DEMO / "manifests"], DEMO / "day.yaml", seed=seed, clock=clock)
+
+
+@dataclass
+class DayEngine:
+    """Works on a cluster of a manual clock; `carried_out` holds what it did, `last` the latest pass."""
+
+    cluster: Cluster
+    clock: ManualClock
+    tree: QueueTree = field(default_factory=demo_tree)
+    carried_out: list[tuple[float, Considered]] = field(default_factory=list)
+    refused: list[Considered] = field(default_factory=list)
+    last: list[Considered] = field(default_factory=list)
+    held: dict[str, Reservation] = field(default_factory=dict)
+
+    def run(self, seconds: int) -> None:
+        """Let time pass with a pass every second."""
+        for _ in range(seconds):
+            self.clock.advance(1.0)
+            self.work()
+
+    def snapshot(self) -> Snapshot:
+        """Return the cluster as it is now."""
+        store = self.cluster.store
+        keys = ("nodes", "pods", "priorityclasses.scheduling.k8s.io", "poddisruptionbudgets.policy")
+        state, _ = cluster_state(obj for key in keys for obj in store.list(key))
+        now_ms = int(self.clock.now().timestamp() * 1000)
+        return state.snapshot(self.tree, now_ms=now_ms, protection=Protection(), reservations=tuple(self.held.values()))
+
+    def work(self) -> None:
+        """Do one pass."""
+        self._release()
+        snapshot = self.snapshot()
+        self.last = plan(snapshot, self.tree, decide)
+        for considered in self.last:
+            if considered.decision.outcome is not Outcome.PREEMPT:
+                continue
+            if considered.refused:
+                self.refused.append(considered)
+                continue
+            ask = next(pod for pod in snapshot.asks if pod.uid == considered.decision.ask.uid)
+            self._carry_out(considered, ask)
+
+    def _carry_out(self, considered: Considered, ask: Pod) -> None:
+        store, node = self.cluster.store, considered.decision.node or ""
+        taint = {"key": TAINT, "value": ask.uid, "effect": "NoSchedule"}
+        store.mutate("nodes", None, node, lambda copy: copy["spec"].setdefault("taints", []).append(taint))
+        toleration = {"key": TAINT, "operator": "Equal", "value": ask.uid, "effect": "NoSchedule"}
+        store.mutate(
+            "pods", ask.namespace, ask.name, lambda copy: copy["spec"].setdefault("tolerations", []).append(toleration)
+        )
+        for victim in considered.decision.victims:
+            store.evict(victim.pod.namespace, victim.pod.name)
+        self.held[ask.uid] = Reservation(ask_uid=ask.uid, node=node, queue=ask.queue or "", requests=ask.requests)
+        self.carried_out.append((self.clock.monotonic(), considered))
+
+    def _release(self) -> None:
+        waiting = {pod["metadata"]["uid"] for pod in self.cluster.store.list("pods") if _waits(pod)}
+        for uid, reservation in list(self.held.items()):
+            if uid not in waiting:
+                self.cluster.store.mutate("nodes", None, reservation.node, lambda copy, uid=uid: _untaint(copy, uid))
+                del self.held[uid]
+
+
+def _waits(pod: dict[str, Any]) -> bool:
+    return not pod["spec"].get("nodeName")
+
+
+def _untaint(node: dict[str, Any], uid: str) -> None:
+    node["spec"]["taints"] = [taint for taint in node["spec"]["taints"] if taint.get("value") != uid]
