@@ -246,7 +246,7 @@ def test_what_is_no_near_miss_gets_no_suggestion(value: str) -> None:
         (one_queue("resources: {max: {memory: -1}}"), "line 7 root.a: -1 of memory is negative or too large."),
         (one_queue("resources: {max: {memory: 9E}}"), "line 7 root.a: 9E of memory"),
         (one_queue("resources: {max: {vcore: 1, cpu: 1}}"), "line 7 root.a: max gives cpu twice."),
-        ("[" * 5000, "This is not YAML"),
+        ("[" * 5000, "Brackets are nested more than 100 deep."),
     ],
 )
 def test_errors_name_the_line_and_the_queue(document: str, sentence: str) -> None:

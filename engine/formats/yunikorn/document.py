@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from io import StringIO
+from itertools import accumulate
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -14,12 +15,16 @@ from engine.queues import Queue
 ROOT = "root"
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
 """What several top queues are put under."""
+DEEPEST = 100
+"""Brackets nested deeper are refused unread: the time that the YAML reader takes grows with their depth squared."""
 
 
 def load(document: str | Mapping[str, Any]) -> Mapping[str, Any]:
     """The document as mappings and lists that know their lines and comments. Raises ImportFailure."""
     if isinstance(document, Mapping):
         return document
+    if _depth(document) > DEEPEST:
+        raise failure(None, gettext_noop("Brackets are nested more than %(most)s deep."), str(DEEPEST), "most")
     try:
         loaded = YAML(typ="rt").load(document)
     except (YAMLError, ValueError, RecursionError) as error:
@@ -27,6 +32,12 @@ def load(document: str | Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(loaded, Mapping):
         raise failure(None, gettext_noop("A queues.yaml starts with partitions."))
     return loaded
+
+
+def _depth(text: str) -> int:
+    """How deep brackets nest, those inside of texts counted too."""
+    steps = (1 if mark in "[{" else -1 for mark in text if mark in "[]{}")
+    return max(accumulate(steps), default=0)
 
 
 def dump(document: Mapping[str, Any]) -> str:
