@@ -43,6 +43,11 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 _decoder = msgspec.json.Decoder(Case)
 
 
+def read_case(line: bytes) -> Case:
+    """A case given as JSON. Raises msgspec.DecodeError, a ValueError."""
+    return _decoder.decode(line)
+
+
 def name_of(line: bytes) -> str:
     """The name of a case as far as it can be read, for saying which one failed."""
     try:
@@ -56,7 +61,7 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False) -> d
 
     Raises ValueError (CaseError, a decoder's error, an import's) with a sentence when it can't be read or decided.
     """
-    case = _decoder.decode(line)
+    case = read_case(line)
     try:
         decide = policy(case.policy, dialect or case.dialect or DEFAULT_DIALECT)
     except UnknownPolicyError as error:

@@ -1,0 +1,204 @@
+"""``python -m engine decide``: one case a line in, one answer a line out, whatever is wrong with some of them."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.laws import audit, broken
+from engine.offline import Situation, answer, read_case, situation
+from engine.policies import fence
+from tests.builders import named
+
+ROOT = Path(__file__).parents[2]
+RECORDED = ROOT / "tests" / "data" / "recorded.jsonl"
+CASES = [json.loads(line) for line in RECORDED.read_text().splitlines()]
+
+
+def command(*arguments: str, stdin: bytes = b"", seed: str = "0") -> subprocess.CompletedProcess[bytes]:
+    """Run the command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "engine", "decide", *arguments],
+        input=stdin,
+        capture_output=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONHASHSEED": seed},
+        check=False,
+    )
+
+
+def answers(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
+    """What it printed, line by line."""
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def lines(*cases: dict[str, Any]) -> bytes:
+    """Cases as they go in."""
+    return b"".join(json.dumps(case).encode() + b"\n" for case in cases)
+
+
+def small_case(**changes: Any) -> dict[str, Any]:
+    """Prod below its guarantee, Test above, one node, all in manifests."""
+    amounts = {"cpu": "2", "memory": "1Gi"}
+    node = {"kind": "Node", "metadata": {"name": "n1", "uid": "n"}, "status": {"allocatable": amounts | {"pods": "9"}}}
+    node["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+    queues = [{"name": "prod", "resources": {"guaranteed": {"vcore": 2}}}, {"name": "test"}]
+    case = {
+        "name": "small",
+        "policy": "fence",
+        "now": "2026-01-01T12:00:00Z",
+        "objects": [node, manifest("t", "test", node="n1"), manifest("p", "prod")],
+        "queues": {"partitions": [{"name": "default", "queues": queues}]},
+        "asker": "ns/p",
+    }
+    return case | changes
+
+
+def manifest(name: str, queue: str, node: str | None = None) -> dict[str, Any]:
+    """A pod of two cores, created a minute before now."""
+    labels = {"yunikorn.apache.org/queue": f"root.{queue}", "yunikorn.apache.org/app-id": name}
+    meta = {"namespace": "ns", "name": name, "uid": name, "labels": labels}
+    containers = [{"name": "main", "resources": {"requests": {"cpu": "2"}}}]
+    spec = {"containers": containers} | ({"nodeName": node} if node else {})
+    return {"kind": "Pod", "metadata": meta | {"creationTimestamp": "2026-01-01T11:59:00Z"}, "spec": spec}
+
+
+def test_a_case_is_decided_and_answered_in_full() -> None:
+    """The form that every policy answers in, with figures as people type them."""
+    done = command(stdin=lines(small_case()))
+    (got,) = answers(done)
+    figures = got.pop("figures")["queues"]
+    assert got == {
+        "name": "small",
+        "policy": "fence",
+        "dialect": "design",
+        "outcome": "preempt",
+        "reason": "below-guarantee",
+        "node": "n1",
+        "victims": [{"name": "ns/t", "reason": "over-guarantee"}],
+    }
+    assert figures["root.prod"] == {
+        "before": {},
+        "after": {"cpu": "2", "pods": "1"},
+        "guaranteed": {"cpu": "2"},
+        "max": {},
+    }
+    assert done.returncode == 0
+
+
+def test_the_trace_comes_only_when_asked_for() -> None:
+    """All that the decision rests on."""
+    (got,) = answers(command("--trace", stdin=lines(small_case())))
+    assert got["trace"]["entitling"] == {"cpu": "root.prod"}
+
+
+def test_recorded_cases_are_answered_in_order() -> None:
+    """In our dialect when told so; the quota case has no asker, and the others go on."""
+    done = command(str(RECORDED), "--dialect", "design")
+    got = answers(done)
+    assert [one["name"] for one in got] == [case["name"] for case in CASES]
+    assert [one.get("outcome") for one in got] == [
+        "preempt",
+        "preempt",
+        "no-candidate",
+        "preempt",
+        "preempt",
+        None,
+    ]
+    assert got[-1]["error"] == "the case has no asker"
+    assert done.returncode == 1
+
+
+def test_recorded_decisions_keep_the_laws() -> None:
+    """Those of the recorded cases that have an asker."""
+    evicting = 0
+    for line in RECORDED.read_bytes().splitlines()[:-1]:
+        at = situation_of(line)
+        decision = fence.decide(at.snapshot, at.tree, at.ask)
+        assert not broken(audit(at.snapshot, at.tree, decision))
+        evicting += decision.evicts
+    assert evicting
+
+
+def situation_of(line: bytes) -> Situation:
+    """The situation of a case given as JSON."""
+    return situation(read_case(line))
+
+
+def test_files_may_be_gzipped(tmp_path: Path) -> None:
+    """By content, not by name, and from standard input as well."""
+    packed = gzip.compress(lines(small_case()))
+    file = tmp_path / "cases"
+    file.write_bytes(packed)
+    assert command(str(file)).stdout == command(stdin=packed).stdout == command(stdin=lines(small_case())).stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "sentence"),
+    [
+        (b"{", "", "Input data was truncated"),
+        (b'"text"', "", "Expected `object`, got `str`"),
+        (lines(small_case(asker="ns/nobody")), "small", "asker ns/nobody is not among the objects"),
+        (lines(small_case(asker="ns/t")), "small", "asker ns/t is not pending"),
+        (lines(small_case(asker=["ns/p", "ns/q"])), "small", "the case has 2 askers, one can be decided"),
+        (lines(small_case(queues=None)), "small", "the case has no queues"),
+        (lines(small_case(queues={})), "small", "A queues.yaml starts with partitions."),
+        (lines(small_case(now="noon")), "small", "now is noon, which is not a time"),
+        (lines(small_case(now="2026-01-01T12:00:00")), "small", "now is 2026-01-01T12:00:00, without a time zone"),
+        (lines(small_case(policy="cohort")), "small", "policy cohort"),
+        (lines(small_case(dialect="yunikorn")), "small", "dialect yunikorn"),
+        (lines(small_case(objects=[{"kind": "Pod", "metadata": {"name": "x"}, "spec": 3}])), "small", "Pod x"),
+        (b'{"name": "deep", "objects": [{"a": ' + b"[" * 100_000, "", "recursion"),
+    ],
+)
+def test_a_case_that_cannot_be_read_says_why_and_the_others_go_on(line: bytes, name: str, sentence: str) -> None:
+    """Its name as far as it can be read, and a sentence; the exit code tells."""
+    done = command(stdin=line.rstrip(b"\n") + b"\n\n" + lines(small_case(name="next")))
+    wrong, right = answers(done)
+    assert wrong["name"] == name
+    assert sentence in wrong["error"]
+    assert (right["name"], right["outcome"]) == ("next", "preempt")
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("arguments", [("/does/not/exist",), ("--dialect", "klingon"), ("--unknown",)])
+def test_wrong_usage_is_neither_success_nor_a_failed_case(arguments: tuple[str, ...]) -> None:
+    """Exit code 2 and a word on standard error, nothing on standard output."""
+    done = command(*arguments)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr
+
+
+def test_answers_are_the_same_under_every_hash_seed() -> None:
+    """To the byte, trace and all."""
+    printed = {command(str(RECORDED), "--dialect", "design", "--trace", seed=seed).stdout for seed in "0123456789"}
+    assert len(printed) == 1
+
+
+def test_an_asker_never_tried_counts_from_its_creation() -> None:
+    """Created a minute ago it is due after thirty seconds; created just now it waits."""
+    assert answer(lines(small_case()))["outcome"] == "preempt"
+    early = answer(lines(small_case(now="2026-01-01T11:59:29Z")))
+    assert (early["outcome"], early["reason"]) == ("not-eligible", "delay")
+
+
+def test_amounts_beyond_floating_point_stay_exact() -> None:
+    """2**53 + 1 bytes are not 2**53."""
+    case = small_case()
+    most = case["objects"][0]["status"]["allocatable"]
+    most["memory"] = str(2**53)
+    case["objects"][2]["spec"]["containers"][0]["resources"]["requests"]["memory"] = str(2**53 + 1)
+    assert answer(lines(case))["outcome"] == "no-candidate"
+    most["memory"] = str(2**53 + 1)
+    assert answer(lines(case))["outcome"] == "preempt"
+
+
+def test_nothing_is_protected_in_a_case() -> None:
+    """What a live cluster would shield, a pod without a controller, may go in a recorded one."""
+    at = situation_of(lines(small_case()))
+    assert not named(at.snapshot, "t").shield
