@@ -50,7 +50,7 @@ class AuditEvent(models.Model):
     """Who changed what, when and why. Written once, never changed."""
 
     at = models.DateTimeField(auto_now_add=True, db_index=True)
-    actor = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    actor = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     actor_name = models.CharField(max_length=150)
     verb = models.CharField(max_length=50)
     target = models.CharField(max_length=255)

@@ -24,9 +24,9 @@ class Supervisor:
     def __init__(self, logs: Path, environment: Mapping[str, str]) -> None:
         self._logs, self._environment = logs, dict(environment)
         self._children: dict[str, subprocess.Popen[bytes]] = {}
+        logs.mkdir(parents=True, exist_ok=True)
 
     def __enter__(self) -> Self:
-        self._logs.mkdir(parents=True, exist_ok=True)
         return self
 
     def __exit__(

@@ -27,6 +27,9 @@ from scheduler_admin.queues.services import tree_of
 STALE_S = 30.0
 """A picture older than this, in seconds, is not acted on."""
 
+_JITTER = timedelta(milliseconds=250)
+"""Beat is not that punctual: a pass that comes this much early is no pass too many."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Plan:
@@ -187,7 +190,7 @@ def due_clusters(now: datetime) -> list[int]:
     for cluster in Cluster.objects.filter(hierarchy__current__isnull=False):
         if cluster.next_pass_at is not None and cluster.next_pass_at > now:
             continue
-        turn = now + timedelta(milliseconds=cluster.interval_ms) - timedelta(milliseconds=50)  # beat's own jitter
+        turn = now + timedelta(milliseconds=cluster.interval_ms) - _JITTER
         mine = Cluster.objects.filter(pk=cluster.pk, next_pass_at=cluster.next_pass_at).update(next_pass_at=turn)
         if mine:
             due.append(cluster.pk)

@@ -57,7 +57,7 @@ class Revision(models.Model):
     policy = models.CharField(max_length=20, choices=Policy, default=Policy.FENCE)
     dialect = models.CharField(max_length=20, default="design")
     parameters = models.JSONField(default=dict, blank=True)
-    author = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     author_name = models.CharField(max_length=150)
     reason = models.TextField()
     published_at = models.DateTimeField(auto_now_add=True)

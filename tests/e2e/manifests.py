@@ -1,0 +1,115 @@
+"""Prod and Test side by side, as in the scenarios of the design document."""
+
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from tests.e2e.product import SimulatedCluster
+
+
+def queues(folder: Path, *, prod: int, test: int) -> Path:
+    """A queues.yaml with leaves prod and test, guaranteed so many cores."""
+    leaf = {"properties": {"preemption.delay": "1s"}}
+    document = {
+        "partitions": [
+            {
+                "name": "default",
+                "queues": [
+                    {
+                        "name": "root",
+                        "queues": [
+                            {"name": "prod", **leaf, "resources": {"guaranteed": {"vcore": prod}}},
+                            {"name": "test", **leaf, "resources": {"guaranteed": {"vcore": test}}},
+                        ],
+                    }
+                ],
+            }
+        ]
+    }
+    return _write(folder / "queues.yaml", document)
+
+
+def manifests(folder: Path, *, nodes: list[int], prod: int, test: int, exits_after: str = "1s") -> Path:
+    """Nodes of so many cores, and ReplicaSets prod and test of so many pods of two cores that fill them."""
+    found = folder / "manifests"
+    found.mkdir()
+    many = [
+        _namespace("prod"),
+        _namespace("test"),
+        _batch(),
+        _lease(),
+        *[_node(number, cores) for number, cores in enumerate(nodes)],
+        _replicas("prod", prod, exits_after),
+        _replicas("test", test, exits_after),
+    ]
+    for number, document in enumerate(many):
+        _write(found / f"{number:02}.yaml", document)
+    return found
+
+
+def run_together(cluster: SimulatedCluster, *, prod: int, test: int) -> bool:
+    """Whether so many pods of prod and test run."""
+    return len(cluster.running("prod")) == prod and len(cluster.running("test")) == test
+
+
+def _write(path: Path, document: dict[str, Any]) -> Path:
+    with path.open("w") as file:
+        YAML(typ="safe").dump(document, file)
+    return path
+
+
+def _namespace(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def _batch() -> dict[str, Any]:
+    """Never to the scheduler, not to us: one brain."""
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "batch", "annotations": {"scheduler-admin.io/may-preempt": "true"}},
+        "value": 100,
+        "preemptionPolicy": "Never",
+    }
+
+
+def _lease() -> dict[str, Any]:
+    """Empty from the start, so that nobody waits for a former holder."""
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "scheduler-admin", "namespace": "kube-system"},
+        "spec": {"holderIdentity": "", "leaseDurationSeconds": 15},
+    }
+
+
+def _node(number: int, cores: int) -> dict[str, Any]:
+    room = {"cpu": str(cores), "memory": "64Gi", "pods": "110"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": f"node-{number}"},
+        "status": {"capacity": room, "allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
+def _replicas(name: str, count: int, exits_after: str) -> dict[str, Any]:
+    labels = {"app": name, "yunikorn.apache.org/queue": f"root.{name}", "yunikorn.apache.org/app-id": name}
+    container = {"name": "main", "image": "pause", "resources": {"requests": {"cpu": "2"}}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": name, "namespace": name},
+        "spec": {
+            "replicas": count,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {
+                    "labels": labels,
+                    "annotations": {"simulator.scheduler-admin.io/exits-after": exits_after},
+                },
+                "spec": {"priorityClassName": "batch", "containers": [container]},
+            },
+        },
+    }

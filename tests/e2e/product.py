@@ -1,0 +1,184 @@
+"""The whole product on this machine, as an operator would run it: own database, Redis, workers, web server."""
+
+import json
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from scheduler_admin.demo import processes
+from scheduler_admin.demo.environment import BASE, Place
+from scheduler_admin.demo.supervisor import Supervisor
+
+PATIENCE_S = 60.0
+
+
+def wait_for(ready: Callable[[], Any], what: str, timeout_s: float = PATIENCE_S) -> Any:
+    """Ask until the answer is true, and return it; fails with ``what`` when it does not come."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        found = ready()
+        if found:
+            return found
+        assert time.monotonic() < deadline, f"{what} did not come within {timeout_s:.0f} s"
+        time.sleep(0.1)
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Product:
+    """Runs in a folder of its own; ``manage`` and ``api`` are what operators and CI use."""
+
+    def __init__(self, folder: Path) -> None:
+        self.place = Place(folder)
+        self.port = free_port()
+        self.environment = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "scheduler_admin.settings",
+            "SECRET_KEY": secrets.token_urlsafe(32),
+            "INSECURE_HTTP": "1",
+            "DATABASE_URL": f"sqlite:///{self.place.database}",
+            "REDIS_URL": f"redis+socket://{self.place.socket}",
+            "STATIC_ROOT": str(folder / "static"),
+            "SITE_URL": f"http://127.0.0.1:{self.port}",
+            "LOG_LEVEL": "WARNING",
+        }
+        self.children = Supervisor(self.place.logs, self.environment)
+        self._token = ""
+
+    def start(self) -> None:
+        """Migrate, then start Redis, web, the engine's worker and beat."""
+        self.manage("migrate", "--verbosity", "0")
+        self.manage("collectstatic", "--no-input", "--verbosity", "0")
+        self.manage("shell", "-c", "from scheduler_admin.accounts.models import User as U; "
+                    "U.objects.create_user(username='ci', password=None, role='auditor')")  # fmt: skip
+        self._token = re.search(r"sa_[\w-]+", self.manage("create_token", "ci", "--name", "tests"))[0]
+        self.children.start("redis", processes.redis(self.place))
+        wait_for(self.place.socket.exists, "Redis")
+        self.children.start("engine", processes.engine_worker())
+        self.children.start("beat", processes.beat(self.place))
+        self.children.start("web", processes.web(self.port))
+
+    def manage(self, *arguments: str) -> str:
+        """Run ``manage.py`` and return what it printed."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments], cwd=BASE, env=self.environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def api(self, path: str) -> Any:
+        """What the REST API answers, None while it is not there yet."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/api/v1{path}", headers={"Authorization": f"Bearer {self._token}"}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            assert error.code == 404, error.read().decode()
+        except OSError:
+            pass  # not up yet
+        return None
+
+    def decisions(self, cluster: str) -> list[dict[str, Any]]:
+        """Every decision of a cluster, oldest first."""
+        found = self.api(f"/clusters/{cluster}/decisions?limit=200")
+        return list(reversed(found["results"])) if found else []
+
+    def preemptions(self, cluster: str) -> list[dict[str, Any]]:
+        """Those that preempt."""
+        return [one for one in self.decisions(cluster) if one["outcome"] == "preempt"]
+
+    def kill_engine(self) -> None:
+        """Kill the engine's worker as a crash would, and start another."""
+        worker = self.children._children["engine"]
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        self.children.start("engine", processes.engine_worker())
+
+    @contextmanager
+    def cluster(self, name: str, *, manifests: Path, tree: Path) -> Iterator["SimulatedCluster"]:
+        """A simulated cluster that the product acts on."""
+        cluster = SimulatedCluster(name, self.place.folder / name)
+        cluster.folder.mkdir()
+        self.children.start(f"simulator-{name}", cluster.command(manifests))
+        wait_for(cluster.kubeconfig.exists, "The simulated cluster")
+        self.manage("import_queues", name, str(tree), "--reason", "test")
+        yield cluster
+
+    def act_on(self, cluster: "SimulatedCluster") -> None:
+        """Add the cluster, and let the engine act there as soon as it has been read."""
+        self.manage("add_cluster", cluster.name, "--hierarchy", cluster.name, "--kubeconfig", str(cluster.kubeconfig))
+        wait_for(lambda: (self.api(f"/clusters/{cluster.name}") or {}).get("last_pass"), "The first pass")
+        self.manage("set_mode", cluster.name, "enforce", "--reason", "test")
+
+    def stop(self) -> None:
+        """End everything."""
+        self.children.stop()
+
+
+class SimulatedCluster:
+    """A simulated cluster with its kubeconfig and the log of what was asked of its API server."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+        self.kubeconfig = folder / "kubeconfig"
+        self._audit_log = folder / "audit.jsonl"
+
+    def command(self, manifests: Path) -> list[str]:
+        """How it is started."""
+        return [
+            *(sys.executable, "-m", "engine.simulator", "--manifests", str(manifests)),
+            *("--kubeconfig", str(self.kubeconfig), "--audit-log", str(self._audit_log)),
+        ]
+
+    def audit(self) -> list[dict[str, Any]]:
+        """Every request that the API server saw."""
+        return [json.loads(line) for line in self._audit_log.read_text().splitlines()]
+
+    def request(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
+        """Send a request to its API server."""
+        address = YAML(typ="safe").load(self.kubeconfig)["clusters"][0]["cluster"]["server"]
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            f"{address}{path}", data=data, method=method, headers={"Content-Type": content_type}
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+    def pods(self, namespace: str) -> list[dict[str, Any]]:
+        """The pods of a namespace."""
+        found: list[dict[str, Any]] = self.request("GET", f"/api/v1/namespaces/{namespace}/pods")["items"]
+        return found
+
+    def running(self, namespace: str) -> list[str]:
+        """The names of a namespace's running pods that are not on their way out."""
+        return [
+            pod["metadata"]["name"]
+            for pod in self.pods(namespace)
+            if pod["status"].get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"]
+        ]
+
+    def scale(self, namespace: str, name: str, replicas: int) -> None:
+        """Scale a ReplicaSet."""
+        path = f"/apis/apps/v1/namespaces/{namespace}/replicasets/{name}"
+        self.request("PATCH", path, {"spec": {"replicas": replicas}}, "application/merge-patch+json")
