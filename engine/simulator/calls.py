@@ -141,8 +141,30 @@ def mapping(body: Any) -> dict[str, Any]:
     return body
 
 
+def _check_shape(obj: Mapping[str, Any]) -> None:
+    """Check what the server itself goes by. Raises ApiError 400."""
+    meta = obj.get("metadata") or {}
+    shapes: list[tuple[str, Any, type]] = [(field, obj.get(field), dict) for field in ("metadata", "spec", "status")]
+    if isinstance(meta, dict):
+        shapes += [(f"metadata.{field}", meta.get(field), dict) for field in ("labels", "annotations")]
+        shapes += [(f"metadata.{field}", meta.get(field), list) for field in ("finalizers", "ownerReferences")]
+        shapes += [
+            (f"metadata.{field}", meta.get(field), str) for field in ("name", "generateName", "namespace", "uid")
+        ]
+    for path, value, wanted in shapes:
+        if value is not None and not isinstance(value, wanted):
+            raise bad_request(
+                f"json: cannot unmarshal {type(value).__name__} into field {path} of type {wanted.__name__}"
+            )
+    for owner in meta.get("ownerReferences") or ():
+        for field in ("apiVersion", "kind", "name", "uid"):
+            if not isinstance(owner, dict) or not isinstance(owner.get(field), str):
+                raise bad_request(f"metadata.ownerReferences: {field} is required")
+
+
 def check_body(call: Call, obj: Mapping[str, Any]) -> None:
     """Check that an object is of the kind and the place that the path names. Raises ApiError 400."""
+    _check_shape(obj)
     kind, meta = call.kind, obj.get("metadata") or {}
     version = obj.get("apiVersion") or kind.api_version
     if (obj.get("kind") or kind.kind) != kind.kind:

@@ -183,6 +183,8 @@ def _release(store: Store, kind: Kind, owner: Object) -> Object:
 def _without_finalizer(store: Store, kind: Kind, obj: Object, finalizer: str) -> Object:
     rest = [item for item in _finalizers(obj) if item != finalizer]
     meta = {**obj["metadata"], "finalizers": rest}
+    if not rest:
+        del meta["finalizers"]
     return after_update(store, kind, store.commit("MODIFIED", kind, {**obj, "metadata": meta}, obj))
 
 

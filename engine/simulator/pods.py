@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from engine.resources import parse_quantity
+from engine.resources import QuantityError, parse_quantity
 from engine.simulator.objects import Object, clone
-from engine.simulator.status import cause, forbidden, invalid
+from engine.simulator.status import bad_request, cause, forbidden, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,7 @@ ADDITIONS_ONLY = "Forbidden: existing toleration can not be modified except its 
 
 
 def admit(store: Store, kind: Kind, pod: Object) -> None:
-    """Check a new pod and fill in what admission decides, in place. Raises ApiError 403 and 422."""
+    """Check a new pod and fill in what admission decides, in place. Raises ApiError 400, 403 and 422."""
     spec = pod["spec"]
     causes = [] if spec.get("containers") else [cause("FieldValueRequired", "Required value", "spec.containers")]
     causes += [
@@ -41,7 +41,10 @@ def admit(store: Store, kind: Kind, pod: Object) -> None:
         raise invalid(kind, pod["metadata"]["name"], causes)
     _resolve_priority(store, kind, pod)
     _add_default_tolerations(spec)
-    pod["status"].setdefault("qosClass", quality_of_service(spec))
+    try:
+        pod["status"].setdefault("qosClass", quality_of_service(spec))
+    except QuantityError as error:
+        raise bad_request(f'Pod in version "v1" cannot be handled as a Pod: {error}') from None
 
 
 def _resolve_priority(store: Store, kind: Kind, pod: Object) -> None:
@@ -96,8 +99,12 @@ def _compute(resources: Mapping[str, Any]) -> tuple[Object, Object]:
 
 
 def check_update(kind: Kind, old: Object, new: Object) -> None:
-    """Raise ApiError 422 when an update changes what is fixed for a pod's life."""
-    before, after = old["spec"], new.get("spec") or {}
+    """Complete an update in place as admission does, and raise ApiError 422 when it changes what is fixed for life."""
+    before, after = old["spec"], new.setdefault("spec", {})
+    for field in ("priority", "preemptionPolicy", "priorityClassName"):
+        if field in before:
+            after.setdefault(field, before[field])
+    _add_default_tolerations(after)
     name = old["metadata"]["name"]
     if not _only_additions(before.get("tolerations") or [], after.get("tolerations") or []):
         raise invalid(kind, name, [cause("FieldValueForbidden", ADDITIONS_ONLY, "spec.tolerations")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 __all__ = ["AuditRecord", "create_app", "kubeconfig"]
+
+log = logging.getLogger(__name__)
 
 LARGEST_BODY = 3 * 1024 * 1024
 HEALTH = ("/healthz", "/livez", "/readyz")
@@ -109,6 +112,9 @@ class Server:
             return _refusal(error)
         except web.HTTPRequestEntityTooLarge:
             return _refusal(status.request_too_large(LARGEST_BODY))
+        except Exception as error:  # whatever went wrong, the client is owed a Status
+            log.exception("%s %s", request.method, request.path)
+            return _refusal(status.internal_error(repr(error)))
 
     def _authenticate(self, request: web.Request) -> None:
         if self._token is None or request.path.rstrip("/") in OPEN_TO_ALL:

@@ -155,10 +155,10 @@ class Store:
         elif kind.has_status:
             new = {field: item for field, item in new.items() if field != "status"}
             new.update({"status": clone(old["status"])} if "status" in old else {})
-        new = self._revised(kind, old, new)
+        new = _revised(old, new)
         if subresource is None:
             admission.admit_update(kind, old, new)
-        return new if dry_run else self._replace(kind, old, new)
+        return self._replace(kind, old, new, dry_run=dry_run)
 
     def mutate(
         self,
@@ -179,23 +179,13 @@ class Store:
         fn(new)
         if subresource is not None:
             new = {**old, **({subresource: new[subresource]} if subresource in new else {})}
-        return self._replace(kind, old, self._revised(kind, old, new))
+        return self._replace(kind, old, _revised(old, new))
 
-    def _revised(self, kind: Kind, old: Object, new: Object) -> Object:
-        """Give `new` the metadata that only the server writes; counts a generation when the specification differs."""
-        kept = old["metadata"]
-        meta = {field: item for field, item in (new.get("metadata") or {}).items() if field != "managedFields"}
-        for field in (*KEPT_METADATA, "resourceVersion", "name", "namespace"):
-            meta.pop(field, None)
-            if field in kept:
-                meta[field] = kept[field]
-        rest = {field: item for field, item in new.items() if field not in ("kind", "apiVersion", "metadata")}
-        revised = {"kind": old["kind"], "apiVersion": old["apiVersion"], "metadata": meta, **rest}
-        if kind.generation and _specification(old, kind) != _specification(revised, kind):
-            meta["generation"] = kept.get("generation", 0) + 1
-        return revised
-
-    def _replace(self, kind: Kind, old: Object, new: Object) -> Object:
+    def _replace(self, kind: Kind, old: Object, new: Object, *, dry_run: bool = False) -> Object:
+        if kind.generation and _specification(old, kind) != _specification(new, kind):
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+        if dry_run:
+            return new
         shared: Object = share(old, new)
         if shared is old:
             return old
@@ -294,6 +284,20 @@ class Store:
         for key, spaces in list(self._objects.items()):
             for obj in list(spaces.get(namespace, {}).values()):
                 yield self.kinds[key], obj
+
+
+def _revised(old: Object, new: Object) -> Object:
+    """Return `new` with the identity and the metadata that only the server writes."""
+    kept = old["metadata"]
+    given = {field: item for field, item in (new.get("metadata") or {}).items() if field != "managedFields"}
+    # Emptying what was not there is no change.
+    meta = {field: item for field, item in given.items() if item or field in kept}
+    for field in (*KEPT_METADATA, "resourceVersion", "name", "namespace"):
+        meta.pop(field, None)
+        if field in kept:
+            meta[field] = kept[field]
+    rest = {field: item for field, item in new.items() if field not in ("kind", "apiVersion", "metadata")}
+    return {"kind": old["kind"], "apiVersion": old["apiVersion"], "metadata": meta, **rest}
 
 
 def _specification(obj: Object, kind: Kind) -> dict[str, Any]:

@@ -255,3 +255,22 @@ def test_watching_pods_prints_changes(kubectl: Kubectl, core: client.CoreV1Api) 
     core.create_namespaced_pod("default", pod("a"))
     rows = lines(kubectl("get", "pods", "--watch", "--request-timeout=1s", code=0))
     assert [row[0] for row in rows] == ["NAME", "a"]
+
+
+def test_replace_by_the_same_manifest_changes_nothing(kubectl: Kubectl, server: Running) -> None:
+    """kubectl replace with the manifest that created a pod passes: admission fills in what it did at first."""
+    kubectl("create", "-f", "-", stdin=json.dumps(pod("a")))
+    version = server.store.resource_version
+    assert kubectl("replace", "-f", "-", stdin=json.dumps(pod("a"))).stdout == "pod/a replaced\n"
+    assert server.store.resource_version == version
+
+
+def test_diff_shows_only_what_differs(kubectl: Kubectl) -> None:
+    """kubectl diff is silent for a manifest that was applied and names the field that would change."""
+    manifest = pod("a")
+    kubectl("apply", "-f", "-", stdin=json.dumps(manifest))
+    assert not kubectl("diff", "-f", "-", stdin=json.dumps(manifest)).stdout
+    manifest["metadata"]["labels"]["app"] = "other"
+    changed = kubectl("diff", "-f", "-", stdin=json.dumps(manifest), code=1).stdout
+    assert "+    app: other" in changed
+    assert "annotations" not in changed

@@ -245,3 +245,50 @@ def test_refusals_are_status_objects(server: Running, method: str, path: str, co
     headers = {"Content-Type": content} if content else {}
     answer: Any = urllib3.PoolManager().request(method, server.address + path, headers=headers, body=b"{}")
     assert (answer.status, answer.json()["kind"], answer.json()["code"]) == (code, "Status", code)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "code"),
+    [
+        (b"[]", 400),
+        (b"{", 400),
+        (b'{"metadata": 3}', 400),
+        (b'{"metadata": {"name": "a", "labels": ["x"]}}', 400),
+        (b'{"metadata": {"name": "a", "ownerReferences": [{"uid": "x"}]}}', 400),
+        (b'{"kind": "Pod", "metadata": {"name": "a"}}', 400),
+        (b'{"apiVersion": "v2", "metadata": {"name": "a"}}', 400),
+        (b'{"metadata": {"name": "a", "namespace": "other"}}', 400),
+        (b'{"metadata": {}}', 422),
+        (b"metadata:\n  name: a\n", 400),
+    ],
+)
+def test_malformed_objects_are_refused(server: Running, manifest: bytes, code: int) -> None:
+    """A body that is no object of the kind is refused with a Status and nothing is written."""
+    version = server.store.resource_version
+    path = "/api/v1/namespaces/default/configmaps"
+    headers = {"Content-Type": "application/json"}
+    answer: Any = urllib3.PoolManager().request("POST", server.address + path, headers=headers, body=manifest)
+    assert (answer.status, answer.json()["code"]) == (code, code)
+    assert server.store.resource_version == version
+
+
+def test_yaml_bodies_are_read(server: Running) -> None:
+    """A manifest in YAML is as good as one in JSON."""
+    path = "/api/v1/namespaces/default/configmaps"
+    headers = {"Content-Type": "application/yaml"}
+    manifest = b"metadata:\n  name: a\ndata: {x: 'yes'}\n"
+    answer: Any = urllib3.PoolManager().request("POST", server.address + path, headers=headers, body=manifest)
+    assert (answer.status, answer.json()["data"]) == (201, {"x": "yes"})
+
+
+def test_audit_tells_who_asked_for_what(server: Running, core: client.CoreV1Api) -> None:
+    """Every request is recorded once with its verb, resource, place, code and user agent."""
+    core.create_namespaced_pod("default", pod("a"))
+    with pytest.raises(client.ApiException):
+        core.read_namespaced_pod_status("b", "default")
+    found = [
+        (record.verb, record.resource, record.subresource, record.namespace, record.name, record.code)
+        for record in server.audit
+    ]
+    assert found == [("create", "pods", "", "default", "", 201), ("get", "pods", "status", "default", "b", 404)]
+    assert all("python" in record.user_agent for record in server.audit)

@@ -191,6 +191,16 @@ def test_priority_can_not_be_made_up(core: client.CoreV1Api) -> None:
         core.create_namespaced_pod("default", pod("a", priority=99))
 
 
+def test_bad_quantity_is_refused(core: client.CoreV1Api, server: Running) -> None:
+    """A request that is no quantity answers 400."""
+    manifest = pod("a")
+    manifest["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "much"
+    with pytest.raises(client.ApiException) as refused:
+        core.create_namespaced_pod("default", manifest)
+    assert refused.value.status == 400
+    assert server.store.find("pods", "default", "a") is None
+
+
 def test_pod_is_defaulted(core: client.CoreV1Api) -> None:
     """A pod gets the defaults that schedulers and kubelets rely on."""
     found = core.create_namespaced_pod("default", pod("a"))
@@ -218,13 +228,12 @@ def test_pod_keeps_its_specification(core: client.CoreV1Api) -> None:
 
 def test_tolerations_may_only_be_added(core: client.CoreV1Api) -> None:
     """A toleration can be added to an existing pod and none can be taken away."""
-    created = core.create_namespaced_pod("default", pod("a"))
-    kept = [item.to_dict() for item in created.spec.tolerations]
+    kept = len(core.create_namespaced_pod("default", pod("a")).spec.tolerations)
     extra = {"key": "reserved", "operator": "Exists", "effect": "NoSchedule"}
     added = core.patch_namespaced_pod("a", "default", [{"op": "add", "path": "/spec/tolerations/-", "value": extra}])
-    assert len(added.spec.tolerations) == len(kept) + 1
+    assert len(added.spec.tolerations) == kept + 1
     with pytest.raises(client.ApiException, match="existing toleration can not be modified"):
-        core.patch_namespaced_pod("a", "default", [{"op": "remove", "path": "/spec/tolerations/0"}])
+        core.patch_namespaced_pod("a", "default", [{"op": "remove", "path": f"/spec/tolerations/{kept}"}])
 
 
 def test_quota_refuses_what_is_too_much(core: client.CoreV1Api) -> None:

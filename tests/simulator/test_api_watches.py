@@ -125,6 +125,33 @@ def test_watch_ends_when_its_time_is_up_with_a_last_bookmark(server: Running, co
     assert events[1]["object"]["metadata"]["resourceVersion"] == str(server.store.resource_version)
 
 
+def test_bookmarks_keep_coming(server: Running, core: client.CoreV1Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quiet watch gets a bookmark now and then, so that it can resume after changes of other kinds."""
+    monkeypatch.setattr("engine.simulator.watch.BOOKMARK_SECONDS", 0.05)
+    version = str(server.store.resource_version)
+    stream = Stream(server, CONFIG_MAPS, allowWatchBookmarks="true", resourceVersion=version)
+    core.create_namespaced_pod("default", pod("a"))
+    newest = str(server.store.resource_version)
+    until(lambda: stream.next()["object"]["metadata"]["resourceVersion"] == newest, "a bookmark at the newest version")
+
+
+def test_client_that_falls_behind_is_cut_off(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A watch ends when more is queued than the server wants to hold, and can be resumed without a gap."""
+    monkeypatch.setattr("engine.simulator.watch.LONGEST_BACKLOG", 5)
+    version = str(server.store.resource_version)
+    stream = Stream(server, CONFIG_MAPS, resourceVersion=version)
+    names = [f"c{number}" for number in range(10)]
+
+    def burst() -> None:
+        for name in names:
+            server.store.create("configmaps", {"metadata": {"name": name}})
+
+    server.call(burst)
+    assert [name for _, name in brief(stream.rest())] == names
+    resumed = Stream(server, CONFIG_MAPS, resourceVersion=version, timeoutSeconds="1")
+    assert [name for _, name in brief(resumed.rest())] == names
+
+
 def test_initial_events_end_with_a_marked_bookmark(server: Running) -> None:
     """A streamed list sends the present objects and then the bookmark that says so."""
     config_map(server, "a")
