@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from engine.decision import Decision, Outcome, PodFacts, Reason
 from engine.explain.figures import figures, queues_of
-from engine.explain.message import Message, gettext_noop, short_name
+from engine.explain.message import Message, Name, gettext_noop, short_name
 from engine.resources import PODS, add, format_amount
 
 MORE_GUARANTEE = gettext_noop(
@@ -68,7 +68,7 @@ def _priority(decision: Decision, chosen: tuple[PodFacts, ...]) -> list[Message]
     return [
         Message(
             HIGHER_PRIORITY,
-            {"asker": str(decision.ask.priority), "pod": pod.name, "priority": str(pod.priority)},
+            {"asker": str(decision.ask.priority), "pod": Name(pod.name), "priority": str(pod.priority)},
         )
         for pod in chosen
     ]

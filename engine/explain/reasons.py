@@ -51,7 +51,7 @@ SENTENCES: dict[Reason, str] = {
         "It asks %(asked)s, and neither its queue nor any queue above is guaranteed any of that."
     ),
     Reason.AT_GUARANTEE: gettext_noop(
-        "%(queue)s uses %(used)s of the %(guaranteed)s %(resource)s that it is guaranteed: "
+        "%(queue)s uses %(used)s %(resource)s and is guaranteed %(guaranteed)s: "
         "only while it uses less may its asks preempt (law 4)."
     ),
     Reason.OVER_MAX: gettext_noop(

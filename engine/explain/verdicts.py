@@ -11,10 +11,8 @@ from engine.resources import PODS, format_amount
 class Interlock(StrEnum):
     """A limit on carrying out. Values of ``Decision.hold``."""
 
-    MODE = "mode"
     PAUSED = "paused"
     EVICTIONS_PER_MINUTE = "evictions-per-minute"
-    QUEUE_BUDGET = "queue-budget"
     RESERVED_NODES = "reserved-nodes"
     DISRUPTION_BUDGET = "disruption-budget"
     COOL_DOWN = "cool-down"
@@ -57,10 +55,8 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.NO_QUEUE: gettext_noop("runs in no queue"),
     PodReason.SHIELDED: gettext_noop("protected, whatever the policy says (%(rule)s)"),
 }
-ALLOWED = gettext_noop(
-    "laws 2 and 5: %(queue)s has %(before)s of %(guaranteed)s %(resource)s guaranteed, keeps %(after)s"
-)
-ALLOWED_UNGUARANTEED = gettext_noop("laws 2 and 5: %(queue)s is guaranteed nothing of what it holds")
+ALLOWED = gettext_noop("laws 2, 5: %(queue)s %(before)s > %(guaranteed)s %(resource)s, stays at %(after)s")
+ALLOWED_UNGUARANTEED = gettext_noop("laws 2, 5: %(queue)s is guaranteed nothing of what it holds")
 
 NODE_LABELS: dict[NodeReason, str] = {
     NodeReason.DEARER: gettext_noop("would cost more"),
@@ -119,14 +115,14 @@ DEARER: dict[str, tuple[str, str]] = {
     ),
 }
 INTERLOCKS: dict[Interlock, str] = {
-    Interlock.MODE: gettext_noop("Nothing is evicted in this mode of the cluster."),
     Interlock.PAUSED: gettext_noop("Held back: the cluster is paused."),
     Interlock.EVICTIONS_PER_MINUTE: gettext_noop("Held back: it would exceed the evictions allowed in a minute."),
-    Interlock.QUEUE_BUDGET: gettext_noop("Held back: it would exceed the evictions allowed from a queue."),
     Interlock.RESERVED_NODES: gettext_noop("Held back: as many nodes as allowed are reserved already."),
     Interlock.DISRUPTION_BUDGET: gettext_noop("Held back: it would break a pod disruption budget."),
-    Interlock.COOL_DOWN: gettext_noop("Held back: room was made for this ask only a short while ago."),
-    Interlock.LEASE: gettext_noop("Held back: another engine holds the cluster’s lease."),
+    Interlock.COOL_DOWN: gettext_noop(
+        "Held back: what was evicted for this ask lately brought it nothing, so it waits a while."
+    ),
+    Interlock.LEASE: gettext_noop("Held back: another installation acts on this cluster."),
 }
 HELD = gettext_noop("Held back by an interlock: %(interlock)s.")
 

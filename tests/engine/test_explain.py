@@ -215,8 +215,7 @@ def test_without_preemption_the_sentence_is_the_reason():
     """The page of an ask that got nothing says why, with numbers."""
     decision = refusing(Reason.AT_GUARANTEE, detail="root.tenant-1.training nvidia.com/gpu")
     assert whole(sentence(decision, Tense.WOULD)) == (
-        "training uses 14 of the 16 nvidia.com/gpu that it is guaranteed: only while it uses less may its asks "
-        "preempt (law 4)."
+        "training uses 14 nvidia.com/gpu and is guaranteed 16: only while it uses less may its asks preempt (law 4)."
     )
 
 
@@ -248,8 +247,8 @@ def test_pods_are_marked_as_names():
 def test_each_victim_is_allowed_on_what_the_former_left():
     """12, then 11: never the same surplus twice."""
     first, second = (whole(message) for message in allowed(preempting()))
-    assert first == "laws 2 and 5: queue-b has 12 of 8 nvidia.com/gpu guaranteed, keeps 11"
-    assert second == "laws 2 and 5: queue-b has 11 of 8 nvidia.com/gpu guaranteed, keeps 10"
+    assert first == "laws 2, 5: queue-b 12 > 8 nvidia.com/gpu, stays at 11"
+    assert second == "laws 2, 5: queue-b 11 > 8 nvidia.com/gpu, stays at 10"
 
 
 def test_what_would_have_prevented_it_follows_from_the_arithmetic():

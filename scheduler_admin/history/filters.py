@@ -1,0 +1,140 @@
+"""What a reader of the history asks for, read from and written back to an address."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.dateparse import parse_datetime
+
+from scheduler_admin.history.models import Decision, Victim
+
+RANGES: dict[str, timedelta] = {
+    "15m": timedelta(minutes=15),
+    "1h": timedelta(hours=1),
+    "24h": timedelta(hours=24),
+    "7d": timedelta(days=7),
+}
+DEFAULT_RANGE = "24h"
+OUTCOMES = ("preempt", "fits", "no-candidate", "not-eligible")
+"""The engine's; ``all`` asks for every one of them."""
+DEFAULT_OUTCOME = "preempt"
+STACKS = ("queue", "reason", "source")
+_STATES: dict[str, Q] = {
+    "open": Q(state__in=[Decision.State.INTENDED, Decision.State.EVICTING, Decision.State.WAITING]),
+    "held": Q(state=Decision.State.HELD),
+    "shown": Q(state=Decision.State.NOTED),
+}
+_TEXT = ("queue", "namespace", "application", "priority_class", "node", "source")
+
+
+@dataclass(frozen=True)
+class Filters:
+    """A page of the history, as its address says it. Unknown values fall back to the defaults."""
+
+    now: datetime
+    start: datetime
+    range: str = DEFAULT_RANGE
+    end: datetime | None = None
+    """None: up to now, and new rows come in."""
+    queue: str = ""
+    namespace: str = ""
+    application: str = ""
+    priority_class: str = ""
+    node: str = ""
+    source: str = ""
+    outcome: str = DEFAULT_OUTCOME
+    stack: str = "queue"
+
+    @classmethod
+    def of(cls, query: Mapping[str, str], now: datetime) -> "Filters":
+        """Read the address."""
+        texts = {name: query.get(name, "").strip() for name in _TEXT}
+        chosen, start, end = query.get("range", ""), _moment(query.get("from", "")), _moment(query.get("to", ""))
+        given = start is not None and end is not None and start < end
+        between = chosen == "between" or (chosen == "" and given)
+        if not between:
+            chosen = chosen if chosen in RANGES else DEFAULT_RANGE
+        if not (between and given):
+            start, end = now - RANGES.get(chosen, RANGES[DEFAULT_RANGE]), now if between else None
+        outcome, stack = query.get("outcome", ""), query.get("stack", "")
+        known = (*OUTCOMES, *_STATES, *Decision.Ending.values, "all")
+        return cls(
+            now=now,
+            range="between" if between else chosen,
+            start=start or now,
+            end=end,
+            outcome=outcome if outcome in known else DEFAULT_OUTCOME,
+            stack=stack if stack in STACKS else STACKS[0],
+            **texts,
+        )
+
+    @property
+    def until(self) -> datetime:
+        """Where the time ends."""
+        return self.end or self.now
+
+    @property
+    def is_set(self) -> frozenset[str]:
+        """The filters that differ from what is shown without any."""
+        plain = Filters(now=self.now, start=self.start)
+        names = {each.name for each in fields(self)} - {"now", "start", "end", "stack"}
+        return frozenset(name for name in names if getattr(self, name) != getattr(plain, name))
+
+    def address(self, **changed: str) -> str:
+        """The query string of this page, or of one that differs in ``changed``; defaults are left out."""
+        values = {name: getattr(self, name) for name in (*_TEXT, "outcome", "stack", "range")} | changed
+        defaults = {"outcome": DEFAULT_OUTCOME, "stack": STACKS[0], "range": DEFAULT_RANGE}
+        kept = {name: value for name, value in values.items() if value and value != defaults.get(name)}
+        if values["range"] == "between":
+            kept = {"from": written(self.start), "to": written(self.until)} | kept
+        return urlencode(kept)
+
+    def apply(self, rows: QuerySet[Decision]) -> QuerySet[Decision]:
+        """The decisions that are asked for."""
+        rows = rows.filter(self._outcomes(), first_seen__gte=self.start)
+        if self.end is not None:
+            rows = rows.filter(first_seen__lt=self.end)
+        if self.source:
+            rows = rows.filter(source=self.source)
+        if self.node:
+            rows = rows.filter(node=self.node)
+        if self.priority_class:
+            rows = rows.filter(ask_priority_class=self.priority_class)
+        if self.queue:
+            rows = rows.filter(_subtree("ask_queue", self.queue) | _a_victim(_subtree("queue", self.queue)))
+        for name, column in (("namespace", "ask_namespace"), ("application", "ask_application")):
+            wanted = getattr(self, name)
+            if wanted:
+                rows = rows.filter(Q(**{column: wanted}) | _a_victim(Q(**{name: wanted})))
+        return rows
+
+    def _outcomes(self) -> Q:
+        """Always by ``outcome`` first: that, the cluster and the time are one index."""
+        if self.outcome == "all":
+            return Q(outcome__in=OUTCOMES)
+        if self.outcome in OUTCOMES:
+            return Q(outcome=self.outcome)
+        return Q(outcome=DEFAULT_OUTCOME) & _STATES.get(self.outcome, Q(ending=self.outcome))
+
+
+def written(at: datetime) -> str:
+    """A time as addresses carry it."""
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _subtree(column: str, path: str) -> Q:
+    return Q(**{column: path}) | Q(**{f"{column}__startswith": f"{path}."})
+
+
+def _a_victim(which: Q) -> Exists:
+    return Exists(Victim.objects.filter(which, decision=OuterRef("pk")))
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        at = parse_datetime(text)
+    except ValueError:
+        return None
+    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at

@@ -1,0 +1,177 @@
+"""Reads for tenants: what became of their own pods, whatever cluster they run in, and nothing of anybody else's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from engine.decision import Decision as EngineDecision
+from scheduler_admin.accounts.scopes import Scope, Who, scope_of
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.history.selectors import read
+
+PAGE = 50
+KINDS = ("preempted", "waiting")
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a tenant looks for, as the address says it."""
+
+    text: str = ""
+    kind: str = ""
+    namespace: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "Search":
+        """Read the address; unknown values fall back to everything."""
+        kind = query.get("show", "")
+        return cls(query.get("q", "").strip(), kind if kind in KINDS else "", query.get("namespace", "").strip())
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything is left out."""
+        return self != Search()
+
+
+@dataclass(frozen=True)
+class PodEvent:
+    """A pod of the tenant's that a decision is about: as its victim, or as its ask."""
+
+    decision: Decision
+    victim: Victim | None
+
+    @property
+    def at(self) -> datetime:
+        """When it was decided."""
+        return self.decision.first_seen
+
+    @property
+    def namespace(self) -> str:
+        """The pod's own."""
+        return self.victim.namespace if self.victim else self.decision.ask_namespace
+
+    @property
+    def name(self) -> str:
+        """The pod's own."""
+        return self.victim.name if self.victim else self.decision.ask_name
+
+    @property
+    def queue(self) -> str:
+        """The pod's own."""
+        return self.victim.queue if self.victim else self.decision.ask_queue
+
+    @property
+    def application(self) -> str:
+        """The pod's own."""
+        return self.victim.application if self.victim else self.decision.ask_application
+
+    @property
+    def order(self) -> tuple[datetime, int, int]:
+        """The place among all events: no two share one."""
+        return self.at, self.decision.pk, self.victim.pk if self.victim else 0
+
+
+@dataclass(frozen=True)
+class PodEvents:
+    """Events, newest first, and where to go on."""
+
+    events: list[PodEvent]
+    older: str
+
+
+def events(user: Who, search: Search, before: str = "", size: int = PAGE) -> PodEvents:
+    """The tenant's victims and asks, newest first. Two queries."""
+    place = _place(before)
+    found: list[PodEvent] = []
+    if search.kind != "waiting":
+        found += [PodEvent(victim.decision, victim) for victim in _victims(user, search, place)[: size + 1]]
+    if search.kind != "preempted":
+        found += [PodEvent(row, None) for row in _asks(user, search, place)[: size + 1]]
+    found = sorted(found, key=lambda event: event.order, reverse=True)
+    if place is not None:
+        found = [event for event in found if event.order < place]
+    shown = found[:size]
+    return PodEvents(shown, _written(shown[-1]) if len(found) > size else "")
+
+
+def _victims(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Victim]:
+    rows = (
+        Victim.objects.restrict(user, "view")
+        .select_related("decision__cluster")
+        .defer("decision__document", "decision__laws")
+    )
+    rows = rows.filter(_up_to(place, "decision__first_seen"), _matches(search, "name", "application", "namespace"))
+    return rows.order_by("-decision__first_seen", "-decision_id", "-pk")
+
+
+def _asks(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Decision]:
+    rows = _own_asks(Decision.objects.restrict(user, "view"), scope_of(user, "view")).exclude(ask_name="")
+    rows = rows.select_related("cluster").defer("document", "laws")
+    rows = rows.filter(_up_to(place, "first_seen"), _matches(search, "ask_name", "ask_application", "ask_namespace"))
+    return rows.order_by("-first_seen", "-pk")
+
+
+def _own_asks(rows: QuerySet[Decision], scope: Scope) -> QuerySet[Decision]:
+    """A decision that only takes a tenant's pods is not about an ask of theirs."""
+    return rows if scope.everything else rows.filter(ask_namespace__in=scope.namespaces)
+
+
+def _matches(search: Search, name: str, application: str, namespace: str) -> Q:
+    query = Q(**{namespace: search.namespace}) if search.namespace else Q()
+    if not search.text:
+        return query
+    space, slash, pod = search.text.partition("/")
+    if slash:
+        return query & Q(**{namespace: space, f"{name}__startswith": pod})
+    return query & (
+        Q(**{f"{name}__startswith": search.text})
+        | Q(**{f"{application}__startswith": search.text})
+        | Q(**{namespace: search.text})
+    )
+
+
+def _up_to(place: tuple[datetime, int, int] | None, column: str) -> Q:
+    return Q() if place is None else Q(**{f"{column}__lte": place[0]})
+
+
+def _written(event: PodEvent) -> str:
+    at, decision, victim = event.order
+    return f"{at.isoformat()}_{decision}_{victim}"
+
+
+def _place(text: str) -> tuple[datetime, int, int] | None:
+    try:
+        stamp, decision, victim = text.split("_")
+        at = datetime.fromisoformat(stamp)
+        return (at, int(decision), int(victim)) if at.tzinfo else None
+    except ValueError:
+        return None
+
+
+def of_pod(user: Who, cluster: Cluster, namespace: str, name: str, limit: int = 20) -> list[PodEvent]:
+    """All that was decided about one pod, newest first. Raises Http404 when there is nothing, or nothing to see."""
+    victims = Victim.objects.restrict(user, "view").select_related("decision")
+    took = victims.filter(decision__cluster=cluster, namespace=namespace, name=name).order_by("-decision_id")[:limit]
+    asks = _own_asks(Decision.objects.restrict(user, "view"), scope_of(user, "view"))
+    asked = asks.filter(cluster=cluster, ask_namespace=namespace, ask_name=name).order_by("-first_seen", "-pk")[:limit]
+    found = [*(PodEvent(victim.decision, victim) for victim in took), *(PodEvent(row, None) for row in asked)]
+    if not found:
+        raise Http404
+    return sorted(found, key=lambda event: event.order, reverse=True)
+
+
+def seen_by(scope: Scope, event: PodEvent) -> EngineDecision | None:
+    """The engine's decision without the figures of queues that are not the tenant's, and without counts of pods."""
+    decision = read(event.decision)
+    if decision is None:
+        return None
+    queues = tuple(one for one in decision.trace.queues if one.path == event.queue or scope.has_path(one.path))
+    trace = msgspec.structs.replace(
+        decision.trace, queues=queues, reprieved=(), excluded=(), excluded_counts={}, candidates=0
+    )
+    return msgspec.structs.replace(decision, trace=trace)

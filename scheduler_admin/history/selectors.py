@@ -1,0 +1,170 @@
+"""Reads of decisions: pages of the history, and one decision with all that belongs to it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+from django.db.models import Count, F, Q, QuerySet
+from django.http import Http404
+
+from engine.decision import Decision as EngineDecision
+from engine.decision import decode
+from engine.laws import LawCheck
+from engine.resources import PODS, Amounts, total
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.filters import Filters
+from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.sentences import LOST
+
+PAGE = 50
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A place between two rows: rows that come in meanwhile never move it."""
+
+    at: datetime
+    pk: int
+
+    @classmethod
+    def of(cls, text: str) -> "Cursor | None":
+        """Read it from an address, None for anything that is none."""
+        stamp, _, pk = text.rpartition("_")
+        try:
+            return cls(datetime.fromisoformat(stamp), int(pk)) if datetime.fromisoformat(stamp).tzinfo else None
+        except ValueError:
+            return None
+
+    def __str__(self) -> str:
+        return f"{self.at.isoformat()}_{self.pk}"
+
+    @property
+    def older(self) -> Q:
+        """Rows below it in the order of pages."""
+        return Q(first_seen__lt=self.at) | Q(first_seen=self.at, pk__lt=self.pk)
+
+    @property
+    def newer(self) -> Q:
+        """Rows above it."""
+        return Q(first_seen__gt=self.at) | Q(first_seen=self.at, pk__gt=self.pk)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Rows, newest first, with the cursors to go on; None where there are no more."""
+
+    rows: list[Decision]
+    newer: Cursor | None
+    older: Cursor | None
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the filtered time holds, in numbers."""
+
+    decisions: int
+    refused: int
+    lost: int
+    """Pods that were really evicted."""
+    shown: int
+    """Pods that would be, and were not."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One decision, everything that was stored of it."""
+
+    row: Decision
+    engine: EngineDecision | None
+    """None where the stored document is of a kind that is not known here."""
+    checks: list[LawCheck]
+    victims: list[Victim]
+    steps: list[Step]
+
+
+def found(user: Who, cluster: Cluster, filters: Filters) -> QuerySet[Decision]:
+    """The decisions of a cluster that the filters leave, in no order."""
+    return filters.apply(Decision.objects.restrict(user, "view").filter(cluster=cluster).order_by())
+
+
+def page(rows: QuerySet[Decision], before: Cursor | None, after: Cursor | None, size: int = PAGE) -> Page:
+    """The rows older than ``before``, or the ones next newer than ``after``, or the newest. Two queries and a look."""
+    rows = rows.defer("document", "laws").prefetch_related("victims")
+    if after is not None:
+        closest = list(rows.filter(after.newer).order_by("first_seen", "pk")[: size + 1])
+        more, shown = len(closest) > size, closest[:size][::-1]
+        return Page(shown, _cursor(shown, 0) if more else None, _cursor(shown, -1) or after)
+    if before is not None:
+        rows = rows.filter(before.older)
+    closest = list(rows.order_by("-first_seen", "-pk")[: size + 1])
+    shown = closest[:size]
+    return Page(shown, _cursor(shown, 0) if before else None, _cursor(shown, -1) if len(closest) > size else None)
+
+
+def _cursor(rows: Sequence[Decision], index: int) -> Cursor | None:
+    return Cursor(rows[index].first_seen, rows[index].pk) if rows else None
+
+
+def counts(rows: QuerySet[Decision]) -> Counts:
+    """How many decisions, and how many pods they cost. Two queries."""
+    totals = rows.aggregate(decisions=Count("pk"), refused=Count("pk", filter=Q(ending=Decision.Ending.REFUSED)))
+    victims = Victim.objects.filter(decision__in=rows).aggregate(
+        lost=Count("pk", filter=Q(state__in=LOST)), shown=Count("pk", filter=PENDING)
+    )
+    return Counts(**totals, **victims)
+
+
+PENDING = Q(state__in=[Victim.State.CHOSEN, Victim.State.HELD]) & ~Q(decision__state=Decision.State.CLOSED)
+"""Victims that a decision names and that may still be evicted, or would be in another mode."""
+
+
+def audits(pks: Iterable[int]) -> dict[int, list[LawCheck]]:
+    """The audits of some decisions that the caller was allowed to read. One query, none for none."""
+    wanted = list(pks)
+    rows = Decision.objects.filter(pk__in=wanted).only("pk", "laws") if wanted else ()
+    return {row.pk: read_laws(row) for row in rows}
+
+
+def amounts_of(row: Decision) -> Amounts:
+    """What a row's victims held together, the pods themselves left out."""
+    return {name: held for name, held in total(victim.requests for victim in row.victims.all()).items() if name != PODS}
+
+
+def each(rows: QuerySet[Decision]) -> Iterator[Decision]:
+    """Every row, newest first, read in pieces: an export never holds them all."""
+    ordered = rows.defer("document", "laws").order_by("-first_seen", "-pk").prefetch_related("victims")
+    return ordered.iterator(chunk_size=500)
+
+
+def detail(user: Who, cluster: Cluster, pk: int) -> Detail:
+    """One decision of a cluster. Raises Http404 when the user may not see it or it belongs elsewhere."""
+    rows = Decision.objects.restrict(user, "view").filter(cluster=cluster).select_related("revision")
+    row = rows.filter(pk=pk).first()
+    if row is None:
+        raise Http404
+    victims = Victim.objects.restrict(user, "view").filter(decision=row).order_by("position")
+    steps = Step.objects.restrict(user, "view").filter(decision=row).order_by("at", "pk")
+    return Detail(row, read(row), read_laws(row), list(victims), list(steps))
+
+
+def read(row: Decision) -> EngineDecision | None:
+    """The engine's decision out of its row."""
+    try:
+        return decode(row.document.encode())
+    except msgspec.DecodeError:
+        return None
+
+
+def read_laws(row: Decision) -> list[LawCheck]:
+    """The audit out of its row; empty where it was written by a newer version."""
+    try:
+        return msgspec.convert(row.laws, list[LawCheck])
+    except msgspec.ValidationError:
+        return []
+
+
+def stacked_by(stack: str) -> F:
+    """The column of a victim by which the timeline is stacked."""
+    return F({"queue": "queue", "reason": "decision__reason", "source": "decision__source"}[stack])

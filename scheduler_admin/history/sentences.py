@@ -1,0 +1,166 @@
+"""Messages of engine.explain in the reader's language, and the words of what became of a decision."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import msgspec
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+
+from engine.decision import Decision as EngineDecision
+from engine.explain import Message, Moment, Name, Param, Tense, interlock
+from scheduler_admin.history.models import Decision, Step, Victim
+
+LOST = (Victim.State.EVICTED, Victim.State.GONE)
+"""States of a victim that was really evicted."""
+_STOPPED = (Decision.Ending.REFUSED, Decision.Ending.BLOCKED, Decision.Ending.OVERTAKEN)
+_CLOSED: dict[str, tuple[str, str]] = {
+    Decision.Ending.BOUND: ("ok", gettext_noop("bound")),
+    Decision.Ending.BOUND_ELSEWHERE: ("warn", gettext_noop("bound elsewhere")),
+    Decision.Ending.TAKEN: ("warn", gettext_noop("room taken")),
+    Decision.Ending.EXPIRED: ("warn", gettext_noop("expired")),
+    Decision.Ending.GONE: ("none", gettext_noop("ask went away")),
+    Decision.Ending.OVERTAKEN: ("none", gettext_noop("overtaken")),
+    Decision.Ending.BLOCKED: ("stop", gettext_noop("blocked")),
+    Decision.Ending.REFUSED: ("stop", gettext_noop("refused")),
+}
+_ENDED: dict[str, str] = {
+    Decision.Ending.BOUND: gettext_noop("The ask is bound to %(node)s. Decision closed."),
+    Decision.Ending.BOUND_ELSEWHERE: gettext_noop(
+        "The ask is bound elsewhere, to %(note)s: the evictions were in vain. Decision closed."
+    ),
+    Decision.Ending.TAKEN: gettext_noop("The room on %(node)s was taken by others. Decision closed."),
+    Decision.Ending.EXPIRED: gettext_noop("Not all victims had gone by the deadline. Decision closed."),
+    Decision.Ending.GONE: gettext_noop("The ask went away. Decision closed."),
+    Decision.Ending.OVERTAKEN: gettext_noop(
+        "The cluster changed before anything was evicted: %(note)s. Decision closed."
+    ),
+    Decision.Ending.BLOCKED: gettext_noop("Blocked: %(note)s. Decision closed."),
+}
+_STEPS: dict[str, str] = {
+    Step.Kind.SEEN: gettext_noop("The scheduler finds no room for the ask."),
+    Step.Kind.RESERVED: gettext_noop("%(node)s is reserved for the ask."),
+    Step.Kind.EVICTED: gettext_noop("Eviction of %(pod)s accepted."),
+    Step.Kind.REFUSED: gettext_noop("Eviction of %(pod)s not accepted: %(note)s"),
+    Step.Kind.EXITED: gettext_noop("%(pod)s exited."),
+    Step.Kind.RELEASED: gettext_noop("%(node)s is free for others again."),
+    Step.Kind.CLOSED: gettext_noop("Decision closed."),
+}
+EXITED_AFTER = gettext_noop("%(pod)s exited, %(time)s after its eviction.")
+DECIDED_HOLDS = gettext_noop("Decided and audited: every law holds.")
+DECIDED_REFUSED = gettext_noop("Decided and audited: a law does not hold, so it is refused.")
+DECIDED = gettext_noop("Decided.")
+
+
+def text(message: Message) -> str:
+    """The message as plain text in the active language."""
+    return _template(message) % {name: _plain(value) for name, value in message.params.items()}
+
+
+def html(message: Message) -> SafeString:
+    """The message for a page: names in a fixed-width type, moments as times that the browser localises."""
+    filled = escape(_template(message)) % {name: _marked(value) for name, value in message.params.items()}
+    return mark_safe(filled)  # noqa: S308 - the template is escaped, and so is every parameter
+
+
+def _template(message: Message) -> str:
+    if message.count is not None:
+        return ngettext(message.id, message.plural, message.count)
+    return _(message.id)
+
+
+def _plain(value: Param) -> str:
+    if isinstance(value, Moment):
+        return f"{_utc(value):%Y-%m-%d %H:%M:%S} UTC"
+    return str(value)
+
+
+def _marked(value: Param) -> SafeString:
+    if isinstance(value, Moment):
+        at = _utc(value)
+        return format_html(
+            '<time datetime="{}" title="{}" data-clock>{}</time>', at.isoformat(), _plain(value), f"{at:%H:%M:%S} UTC"
+        )
+    return format_html("<code>{}</code>", value) if isinstance(value, Name) else escape(value)
+
+
+def _utc(value: Moment) -> datetime:
+    return datetime.fromtimestamp(value / 1000, UTC)
+
+
+def tense_of(row: Decision, victims: Iterable[Victim]) -> Tense:
+    """How far a decision has come about: told by what became of its victims."""
+    states = {victim.state for victim in victims}
+    lost = bool(states & set(LOST))
+    if row.state == Decision.State.HELD:
+        return Tense.HELD
+    if row.state == Decision.State.CLOSED:
+        return Tense.EVICTED if lost else Tense.STOPPED
+    if row.state in (Decision.State.INTENDED, Decision.State.EVICTING):
+        return Tense.EVICTING
+    if row.state == Decision.State.WAITING or lost:
+        return Tense.EVICTED
+    return Tense.STOPPED if row.ending in _STOPPED else Tense.WOULD
+
+
+def as_it_came(decision: EngineDecision, victims: Iterable[Victim]) -> EngineDecision:
+    """The decision with those victims only that were not spared, once any was really evicted."""
+    states = {victim.uid: victim.state for victim in victims}
+    if not set(states.values()) & set(LOST):
+        return decision
+    came = tuple(each for each in decision.victims if states.get(each.pod.uid) != Victim.State.SPARED)
+    return msgspec.structs.replace(decision, victims=came)
+
+
+def outcome(row: Decision, victims: Iterable[Victim]) -> tuple[str, str]:
+    """What became of a decision: the shape of the word, and the word."""
+    if row.outcome != "preempt":
+        return ("ok", _("fits")) if row.outcome == "fits" else ("none", _("no preemption"))
+    if row.ending in _CLOSED:
+        kind, word = _CLOSED[row.ending]
+        return kind, _(word)
+    if row.state == Decision.State.HELD:
+        return "wait", _("held back")
+    if row.state == Decision.State.WAITING:
+        return "wait", _("waiting for the ask")
+    if row.state in (Decision.State.INTENDED, Decision.State.EVICTING):
+        return "wait", _("evicting")
+    return ("ok", _("evicted")) if tense_of(row, victims) is Tense.EVICTED else ("none", _("only shown"))
+
+
+def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
+    """What happened at one step, in a sentence."""
+    if of.kind == Step.Kind.DECIDED:
+        return Message(DECIDED_REFUSED if row.ending == "refused" else DECIDED_HOLDS if row.laws else DECIDED)
+    if of.kind == Step.Kind.HELD:
+        return interlock(of.note)
+    if of.kind == Step.Kind.EXITED:
+        gone = next((each for each in victims if str(each) == of.pod and each.evicted_at), None)
+        if gone is not None and gone.evicted_at is not None:
+            after = (of.at - gone.evicted_at).total_seconds()
+            return Message(EXITED_AFTER, {"pod": Name(gone.name), "time": seconds(after)})
+    template = _ENDED.get(row.ending, _STEPS[of.kind]) if of.kind == Step.Kind.CLOSED else _STEPS[of.kind]
+    params: dict[str, Param] = {
+        "pod": Name(of.pod.rpartition("/")[2]),
+        "node": Name(row.node),
+        "note": of.note.rstrip(".") if "%(note)s." in template else of.note,
+    }
+    return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def seconds(length: float) -> str:
+    """A short length of time as an offset reads best: tenths up to a minute and a half, then minutes, then hours."""
+    if length < 90:  # noqa: PLR2004 - as for every duration: below one and a half of a unit the finer one says more
+        return _("%(n)s s") % {"n": f"{length:.1f}"}
+    if length < 5_400:  # noqa: PLR2004
+        return _("%(n)s min") % {"n": round(length / 60)}
+    return _("%(n)s h") % {"n": round(length / 3_600)}
+
+
+def offset(length: float) -> str:
+    """Seconds before or after the decision, with their sign; the decision itself is nothing."""
+    if abs(length) < 0.05:  # noqa: PLR2004 - would read 0.0
+        return _("%(n)s s") % {"n": 0}
+    return f"+{seconds(length)}" if length > 0 else f"−{seconds(-length)}"

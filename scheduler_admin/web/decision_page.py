@@ -1,0 +1,190 @@
+"""What the page of one decision shows, ready for the template."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from engine.decision import Decision as EngineDecision
+from engine.decision import NodeVerdict, PodVerdict
+from engine.explain import (
+    NUMBERS,
+    Message,
+    Tense,
+    allowed,
+    in_order,
+    interlock,
+    law,
+    lines,
+    node_label,
+    node_verdict,
+    pod_label,
+    pod_verdict,
+    prevention,
+    reason,
+    remedies,
+    sentence,
+    unmet,
+)
+from engine.explain.message import listed
+from engine.laws import broken
+from engine.resources import CPU, PODS
+from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.selectors import Detail
+from scheduler_admin.history.sentences import as_it_came, offset, outcome, step, tense_of
+from scheduler_admin.web.figures import QueueLanes, sides
+from scheduler_admin.web.words import Unit, duration
+
+
+@dataclass(frozen=True)
+class VictimLine:
+    """A victim, how long it had run, and what allowed it to be taken."""
+
+    victim: Victim
+    ran: str
+    allowed: Message | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A pod or node that was not chosen, and why."""
+
+    name: str
+    why: Message
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many there were for one reason."""
+
+    label: Message
+    number: int
+
+
+@dataclass(frozen=True)
+class LawLine:
+    """One law held against the decision."""
+
+    number: int | None
+    demand: Message
+    holds: bool
+    lines: tuple[Message, ...]
+
+
+@dataclass(frozen=True)
+class StepLine:
+    """What happened, when, and how it is marked."""
+
+    offset: str
+    mark: str
+    text: Message
+    at: object
+
+
+@dataclass(frozen=True)
+class DecisionPage:
+    """Everything on the page."""
+
+    row: Decision
+    sentence: Message | None
+    because: list[Message]
+    asked: str
+    kind: str
+    word: str
+    sides: list[QueueLanes]
+    victims: list[VictimLine]
+    units: list[Unit]
+    reprieved: list[Verdict]
+    excluded: list[Verdict]
+    excluded_counts: list[Counted]
+    nodes: list[Verdict]
+    node_counts: list[Counted]
+    passed_over: int
+    laws: list[LawLine]
+    holding: int
+    steps: list[StepLine]
+    prevention: tuple[Message, ...]
+    really: bool
+    """Whether pods were really evicted: then it "would have" been prevented."""
+
+
+def decision_page(detail: Detail) -> DecisionPage:
+    """Put one decision into words and numbers."""
+    row, engine, victims = detail.row, detail.engine, detail.victims
+    tense, (kind, word) = tense_of(row, victims), outcome(row, victims)
+    trace = engine.trace if engine else None
+    laws = [
+        LawLine(NUMBERS.get(check.law), law(check.law), check.holds, lines(check)) for check in in_order(detail.checks)
+    ]
+    return DecisionPage(
+        row=row,
+        sentence=sentence(as_it_came(engine, victims), tense, by=row.get_source_display()) if engine else None,
+        because=_because(detail, tense),
+        asked=listed(row.ask_requests),
+        kind=kind,
+        word=word,
+        sides=sides(engine) if engine else [],
+        victims=_victims(row, engine, victims),
+        units=_units(victims),
+        reprieved=_pods(trace.reprieved) if trace else [],
+        excluded=_pods(trace.excluded) if trace else [],
+        excluded_counts=_counted(trace.excluded_counts, pod_label) if trace else [],
+        nodes=_nodes(trace.nodes) if trace else [],
+        node_counts=_counted(trace.node_counts, node_label) if trace else [],
+        passed_over=sum(trace.node_counts.values()) if trace else 0,
+        laws=laws,
+        holding=sum(each.holds for each in laws),
+        steps=[_step(each, row, victims) for each in detail.steps],
+        prevention=(prevention(engine) or remedies(engine)) if engine else (),
+        really=tense in (Tense.EVICTED, Tense.EVICTING),
+    )
+
+
+def _because(detail: Detail, tense: Tense) -> list[Message]:
+    """What the sentence leaves open: which law refused it, which interlock holds it."""
+    found = [unmet(check.law) for check in broken(detail.checks)]
+    if tense is Tense.HELD and detail.row.hold:
+        found.append(interlock(detail.row.hold))
+    if not found and detail.engine is not None and not detail.engine.evicts and tense is not Tense.STOPPED:
+        return []
+    if detail.engine is not None and detail.engine.reason in ("last-resort", "daemonset"):
+        found.append(reason(detail.engine))
+    return found
+
+
+def _victims(row: Decision, engine: EngineDecision | None, victims: list[Victim]) -> list[VictimLine]:
+    why = {}
+    if engine is not None:
+        pairs = zip(engine.victims, allowed(engine), strict=True)
+        why = {verdict.pod.uid: message for verdict, message in pairs}
+    return [VictimLine(victim, _ran(row, victim), why.get(victim.uid)) for victim in victims]
+
+
+def _ran(row: Decision, victim: Victim) -> str:
+    if victim.started_at is None:
+        return ""
+    return duration(max(timedelta(), row.first_seen - victim.started_at).total_seconds())
+
+
+def _units(victims: list[Victim]) -> list[Unit]:
+    names = {name for victim in victims for name in victim.requests} - {PODS}
+    ordered = sorted(names, key=lambda name: (name != CPU, name != "memory", name))
+    return [Unit.of(name, [victim.requests.get(name, 0) for victim in victims]) for name in ordered]
+
+
+def _pods(verdicts: tuple[PodVerdict, ...]) -> list[Verdict]:
+    return [Verdict(verdict.pod.name, pod_verdict(verdict)) for verdict in verdicts]
+
+
+def _nodes(verdicts: tuple[NodeVerdict, ...]) -> list[Verdict]:
+    return [Verdict(verdict.node, node_verdict(verdict)) for verdict in verdicts]
+
+
+def _counted(counts: Mapping[str, int], label: Callable[[str], Message]) -> list[Counted]:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [Counted(label(name), number) for name, number in ordered]
+
+
+def _step(of: Step, row: Decision, victims: list[Victim]) -> StepLine:
+    held = of.kind in (Step.Kind.HELD, Step.Kind.REFUSED)
+    mark = "held" if held else "big" if of.kind in (Step.Kind.DECIDED, Step.Kind.CLOSED) else ""
+    return StepLine(offset((of.at - row.first_seen).total_seconds()), mark, step(of, row, victims), of.at)

@@ -1,0 +1,66 @@
+"""A queue before and after a decision, lane by lane, ready for the bars."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from engine.decision import Decision, QueueFigures
+from engine.explain.figures import asked, figures, queues_of
+from engine.explain.message import short_name
+from engine.resources import CPU, PODS
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One resource of one queue; ``after`` is None where nothing changes."""
+
+    resource: str
+    before: int
+    after: int | None
+    guaranteed: int | None
+    max: int | None
+
+
+@dataclass(frozen=True)
+class QueueLanes:
+    """A queue and which side of the decision it is on: asked, claimed or gave."""
+
+    path: str
+    name: str
+    side: str
+    lanes: list[Lane]
+
+
+def sides(decision: Decision) -> list[QueueLanes]:
+    """The asker's queue, those whose guarantee it claims, then those that give way; as far as there are figures."""
+    own = [decision.ask.queue]
+    claimed = [path for path in decision.trace.entitling.values() if path not in own]
+    refused = decision.detail.partition(" ")[0]
+    claimed += [refused] if figures(decision, refused) and refused not in own else []
+    gave = [path for path in queues_of(decision) if path not in own]
+    placed = {**dict.fromkeys(gave, "gave"), **dict.fromkeys(claimed, "claimed"), **dict.fromkeys(own, "asked")}
+    order = [*own, *dict.fromkeys(claimed), *(path for path in gave if path not in claimed)]
+    found = [lanes_of(decision, path, placed[path]) for path in order]
+    return [each for each in found if each is not None]
+
+
+def lanes_of(decision: Decision, path: str, side: str) -> QueueLanes | None:
+    """One queue's lanes: what was asked or taken, of which it uses, is promised or is limited in something."""
+    standing = figures(decision, path)
+    if standing is None:
+        return None
+    held = {name for verdict in decision.victims for name, amount in verdict.pod.requests.items() if amount > 0}
+    wanted = set(asked(decision)) | (held if side == "gave" else set())
+    lanes = [_lane(standing, name, changes=decision.evicts) for name in _ordered(wanted - {PODS})]
+    return QueueLanes(path, short_name(path), side, [lane for lane in lanes if lane is not None])
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: (name != CPU, name != "memory", name))
+
+
+def _lane(standing: QueueFigures, resource: str, *, changes: bool) -> Lane | None:
+    before, after = standing.before.get(resource, 0), standing.after.get(resource, 0)
+    guaranteed, limit = standing.guaranteed.get(resource), standing.max.get(resource)
+    if not before and not after and guaranteed is None and limit is None:
+        return None
+    return Lane(resource, before, after if changes else None, guaranteed, limit)

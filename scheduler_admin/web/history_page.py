@@ -1,0 +1,75 @@
+"""What the history shows of each decision, ready for the template."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from engine.explain import NUMBERS, label, law
+from engine.explain.message import short_name, short_names
+from engine.laws import LawCheck, broken
+from engine.resources import CPU, Amounts
+from scheduler_admin.history.models import Decision
+from scheduler_admin.history.selectors import amounts_of
+from scheduler_admin.history.sentences import LOST, outcome, text
+from scheduler_admin.web.words import Unit, duration
+
+_COLUMNS = 5
+"""At most so many resources get a column; the decision's own page shows all."""
+
+
+@dataclass(frozen=True)
+class HistoryRow:
+    """A line of the table."""
+
+    row: Decision
+    queue: str
+    lost: int
+    named: int
+    sources: str
+    amounts: Amounts
+    why: str
+    kind: str
+    word: str
+    took: str
+
+
+def history_rows(rows: Iterable[Decision], laws: dict[int, list[LawCheck]]) -> list[HistoryRow]:
+    """Every row in words; ``laws`` holds the audits of those that were refused."""
+    return [_row(row, laws.get(row.pk, [])) for row in rows]
+
+
+def _row(row: Decision, checks: list[LawCheck]) -> HistoryRow:
+    victims = list(row.victims.all())
+    kind, word = outcome(row, victims)
+    took = (row.closed_at - row.first_seen).total_seconds() if row.closed_at and row.ending != "refused" else None
+    return HistoryRow(
+        row=row,
+        queue=short_name(row.ask_queue),
+        lost=sum(victim.state in LOST for victim in victims),
+        named=len(victims),
+        sources=short_names(victim.queue for victim in victims),
+        amounts=amounts_of(row),
+        why=why(row, checks),
+        kind=kind,
+        word=word,
+        took="" if took is None else duration(took),
+    )
+
+
+def why(row: Decision, checks: list[LawCheck]) -> str:
+    """Why in a word or two: the reason, or the law that refused it."""
+    failed = broken(checks)
+    if not failed:
+        return text(label(row.reason))
+    number = NUMBERS.get(failed[0].law)
+    return _("law %(number)s") % {"number": number} if number else text(law(failed[0].law))
+
+
+def units(rows: Iterable[HistoryRow]) -> list[Unit]:
+    """A column for each resource that the rows hold: cpu and memory first, then by name."""
+    rows = list(rows)
+    names = sorted(
+        {name for row in rows for name in row.amounts}, key=lambda name: (name != CPU, name != "memory", name)
+    )
+    return [Unit.of(name, [row.amounts[name] for row in rows if name in row.amounts]) for name in names[:_COLUMNS]]

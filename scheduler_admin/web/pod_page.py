@@ -1,0 +1,202 @@
+"""What the pages of a tenant's pods show. Of other tenants a queue's name at most, in no field anything else."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from engine.decision import Outcome
+from engine.explain import (
+    Message,
+    Name,
+    Tense,
+    asker_sentence,
+    interlock,
+    label,
+    prevention,
+    reason,
+    remedies,
+    victim_sentence,
+)
+from engine.explain.message import listed, short_name
+from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.history.pods import PodEvent, seen_by
+from scheduler_admin.history.sentences import LOST, offset, outcome, seconds, tense_of, text
+from scheduler_admin.web.figures import QueueLanes, lanes_of
+from scheduler_admin.web.words import duration
+
+UNREAD_VICTIM = gettext_noop("%(pod)s was chosen to make room for a pod of %(asker)s.")
+UNREAD_ASK = gettext_noop("%(pod)s was considered in its queue %(queue)s.")
+FIRST_SEEN = gettext_noop("The scheduler found no room for the pod.")
+CHOSEN = gettext_noop("Chosen to be evicted.")
+CONSIDERED = gettext_noop("Considered for the first time with this outcome.")
+DECIDED_FOR = gettext_noop("Decided to make room on %(node)s.")
+HELD_BACK = gettext_noop("Its eviction was held back by a disruption budget, and tried again.")
+EVICTED = gettext_noop("Its eviction was accepted.")
+EXITED = gettext_noop("It exited, %(time)s after its eviction.")
+EXITED_PLAIN = gettext_noop("It exited.")
+SPARED = gettext_noop("It was spared.")
+BOUND = gettext_noop("Bound to a node.")
+NOT_BOUND = gettext_noop("Closed: %(ending)s.")
+
+
+@dataclass(frozen=True)
+class PodLine:
+    """A line of the list."""
+
+    event: PodEvent
+    queue: str
+    asked: str
+    kind: str
+    word: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Happened:
+    """What happened to the pod, and when from the decision on."""
+
+    offset: str
+    mark: str
+    text: Message
+    at: datetime
+
+
+@dataclass(frozen=True)
+class PodPage:
+    """One event of a pod, explained."""
+
+    event: PodEvent
+    sentence: Message
+    because: list[Message]
+    asked: str
+    priority: int
+    ran: str
+    kind: str
+    word: str
+    side: QueueLanes | None
+    prevention: tuple[Message, ...]
+    happened: list[Happened]
+    waiting: bool
+    really: bool
+
+
+def pod_lines(events: Iterable[PodEvent]) -> list[PodLine]:
+    """Every event in a line."""
+    return [_line(event) for event in events]
+
+
+def _line(event: PodEvent) -> PodLine:
+    kind, word = _fate(event)
+    requests = event.victim.requests if event.victim else event.decision.ask_requests
+    return PodLine(event, short_name(event.queue), listed(requests), kind, word, _why(event))
+
+
+def _why(event: PodEvent) -> str:
+    if event.victim is not None and event.decision.reason == "below-guarantee":
+        return _("for %(queue)s, below its guarantee") % {"queue": short_name(event.decision.ask_queue)}
+    return text(label(event.decision.reason))
+
+
+def _fate(event: PodEvent) -> tuple[str, str]:
+    """The word for what became of the pod itself."""
+    victim, row = event.victim, event.decision
+    if victim is None:
+        if row.outcome != "preempt":
+            return "wait", _("pending")
+        return outcome(row, ())
+    if victim.state in LOST:
+        return "warn", _("preempted")
+    if victim.state == Victim.State.SPARED or row.state == Decision.State.CLOSED:
+        return "ok", _("spared")
+    if row.state in (Decision.State.NOTED, Decision.State.HELD):
+        return "wait", _("would be preempted")
+    return "wait", _("being evicted")
+
+
+def pod_page(scope: Scope, event: PodEvent) -> PodPage:
+    """Answer why, with the pod's own numbers."""
+    row, victim, decision = event.decision, event.victim, seen_by(scope, event)
+    tense, (kind, word) = _tense(event), _fate(event)
+    facts = (
+        [verdict.pod for verdict in decision.victims if victim and verdict.pod.uid == victim.uid] if decision else []
+    )
+    known = decision is not None and (victim is None or bool(facts))
+    prevented: tuple[Message, ...] = ()
+    if decision is None or not known:
+        sentence = _unread(event)
+    elif victim is not None:
+        sentence, prevented = victim_sentence(decision, victim.uid, tense), prevention(decision, facts)
+    else:
+        sentence, prevented = asker_sentence(decision, tense), remedies(decision)
+    because = [reason(decision)] if decision and victim is None and decision.outcome is not Outcome.PREEMPT else []
+    if tense is Tense.HELD and row.hold:
+        because.append(interlock(row.hold))
+    started = victim.started_at if victim else None
+    side = lanes_of(decision, event.queue, "gave" if victim else "asked") if decision else None
+    return PodPage(
+        event=event,
+        sentence=sentence,
+        because=because,
+        asked=listed(victim.requests if victim else row.ask_requests),
+        priority=victim.priority if victim else row.ask_priority,
+        ran=duration((row.first_seen - started).total_seconds()) if started else "",
+        kind=kind,
+        word=word,
+        side=side,
+        prevention=prevented,
+        happened=_happened(event),
+        waiting=victim is None,
+        really=tense in (Tense.EVICTED, Tense.EVICTING),
+    )
+
+
+def _tense(event: PodEvent) -> Tense:
+    """Told by the pod's own fate; of an ask, by the decision's."""
+    if event.victim is None:
+        return tense_of(event.decision, event.decision.victims.all())
+    return tense_of(event.decision, [event.victim])
+
+
+def _unread(event: PodEvent) -> Message:
+    if event.victim is not None:
+        return Message(UNREAD_VICTIM, {"pod": Name(event.name), "asker": short_name(event.decision.ask_queue)})
+    return Message(UNREAD_ASK, {"pod": Name(event.name), "queue": short_name(event.queue)})
+
+
+def _happened(event: PodEvent) -> list[Happened]:
+    found = _to_victim(event.victim, event.at) if event.victim else _to_ask(event.decision)
+    return [
+        Happened(offset((at - event.at).total_seconds()), mark, message, at)
+        for at, mark, message in sorted(found, key=lambda each: each[0])
+    ]
+
+
+def _to_victim(victim: Victim, decided: datetime) -> list[tuple[datetime, str, Message]]:
+    found = [(decided, "big", Message(CHOSEN))]
+    if victim.evicted_at is not None:
+        if victim.attempts > 1:
+            found.append((victim.evicted_at, "held", Message(HELD_BACK)))
+        found.append((victim.evicted_at, "", Message(EVICTED)))
+    if victim.gone_at is not None:
+        length = (victim.gone_at - victim.evicted_at).total_seconds() if victim.evicted_at else None
+        gone = Message(EXITED_PLAIN) if length is None else Message(EXITED, {"time": seconds(length)})
+        found.append((victim.gone_at, "big", gone))
+    if victim.state == Victim.State.SPARED and victim.decision.closed_at is not None:
+        found.append((victim.decision.closed_at, "big", Message(SPARED)))
+    return found
+
+
+def _to_ask(row: Decision) -> list[tuple[datetime, str, Message]]:
+    decided = Message(DECIDED_FOR, {"node": Name(row.node)}) if row.outcome == "preempt" else Message(CONSIDERED)
+    found = [(row.first_seen, "big", decided)]
+    if row.ask_since is not None:
+        found.append((row.ask_since, "", Message(FIRST_SEEN)))
+    if row.closed_at is not None:
+        bound = row.ending in (Decision.Ending.BOUND, Decision.Ending.BOUND_ELSEWHERE)
+        ended = Message(BOUND) if bound else Message(NOT_BOUND, {"ending": str(row.get_ending_display())})
+        found.append((row.closed_at, "big", ended))
+    return found

@@ -1,0 +1,101 @@
+"""The history of a cluster: a timeline over a table, and the same as CSV and JSON."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.clusters import selectors as clusters
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history import exports, selectors
+from scheduler_admin.history.filters import OUTCOMES, STACKS, Filters
+from scheduler_admin.history.models import Decision
+from scheduler_admin.history.timeline import timeline
+from scheduler_admin.queues.models import Queue, Revision
+from scheduler_admin.web.charts import chart
+from scheduler_admin.web.history_page import history_rows, units
+from scheduler_admin.web.live import Context, answer
+
+
+def seen_whole(user: Who, name: str) -> Cluster:
+    """A cluster for those who see everything: these pages name pods of all tenants. Raises Http404 for others."""
+    if not scope_of(user, "view").everything:
+        raise Http404
+    return clusters.get(user, name)
+
+
+@require_safe
+@login_required
+def history(request: HttpRequest, name: str) -> HttpResponse:
+    """What was preempted, when, and by whom."""
+    cluster = seen_whole(request.user, name)
+    filters = Filters.of(request.GET.dict(), timezone.now())
+    shell = {
+        "cluster": cluster,
+        "filters": filters,
+        "set": filters.is_set,
+        "sources": Decision.Source.choices,
+        "endings": Decision.Ending.choices,
+        "outcomes": OUTCOMES,
+        "stacks": [(stack, filters.address(stack=stack)) for stack in STACKS],
+        "address": filters.address(),
+    }
+    return answer(request, "history", lambda: _news(request, cluster, filters), cluster, **shell)
+
+
+def _news(request: HttpRequest, cluster: Cluster, filters: Filters) -> Context:
+    found = selectors.found(request.user, cluster, filters)
+    before, after = (selectors.Cursor.of(request.GET.get(name, "")) for name in ("before", "after"))
+    page = selectors.page(found, before, after)
+    rows = history_rows(page.rows, selectors.audits(row.pk for row in page.rows if row.ending == "refused"))
+    revisions = Revision.objects.restrict(request.user, "view").filter(
+        hierarchy=cluster.hierarchy, published_at__gte=filters.start
+    )
+    return {
+        "page_of": page,
+        "rows": rows,
+        "columns": units(rows),
+        "counts": selectors.counts(found),
+        "chart": chart(
+            timeline(found, filters), revisions.order_by("-number")[:3], filters.stack, running=filters.end is None
+        ),
+        "queues": list(
+            Queue.objects.restrict(request.user, "view")
+            .filter(revision=cluster.hierarchy.current if cluster.hierarchy else None)
+            .values_list("path", flat=True)
+        ),
+        "fresh": clusters.freshness(clusters.status_of(cluster), timezone.now()),
+    }
+
+
+@require_safe
+@login_required
+def as_csv(request: HttpRequest, name: str) -> StreamingHttpResponse:
+    """The filtered history as CSV."""
+    return _export(request, name, exports.as_csv, "text/csv; charset=utf-8", "csv")
+
+
+@require_safe
+@login_required
+def as_json(request: HttpRequest, name: str) -> StreamingHttpResponse:
+    """The filtered history as JSON."""
+    return _export(request, name, exports.as_json, "application/json", "json")
+
+
+def _export(
+    request: HttpRequest,
+    name: str,
+    write: Callable[[Iterable[Decision]], Iterator[str]],
+    content_type: str,
+    ending: str,
+) -> StreamingHttpResponse:
+    cluster = seen_whole(request.user, name)
+    filters = Filters.of(request.GET.dict(), timezone.now())
+    rows = selectors.each(selectors.found(request.user, cluster, filters))
+    response = StreamingHttpResponse(write(rows), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{cluster.name}-history.{ending}"'
+    response["Cache-Control"] = "private, no-store"
+    return response

@@ -1,0 +1,52 @@
+"""A tenant's own pods: which were preempted, which wait, and why."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.clusters import selectors as clusters
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history import pods as selectors
+from scheduler_admin.web.live import Context, answer
+from scheduler_admin.web.pod_page import pod_lines, pod_page
+
+
+@require_safe
+@login_required
+def pods(request: HttpRequest) -> HttpResponse:
+    """The pods of the user's tenants that a decision is about, newest first."""
+    search = selectors.Search.of(request.GET.dict())
+    seen = list(Cluster.objects.restrict(request.user, "view").select_related("status", "hierarchy").distinct())
+    given = {"q": search.text, "show": search.kind, "namespace": search.namespace}
+    address = urlencode({name: value for name, value in given.items() if value})
+
+    def build() -> Context:
+        found = selectors.events(request.user, search, request.GET.get("before", ""))
+        return {"lines": pod_lines(found.events), "older": found.older}
+
+    scope = scope_of(request.user, "view")
+    shell = {"search": search, "address": address, "namespaces": sorted(scope.namespaces), "kinds": selectors.KINDS}
+    return answer(request, "pods", build, *seen, **shell)
+
+
+@require_safe
+@login_required
+def pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+    """Why one pod was preempted, or why it waits: the newest decision about it, or the one that is asked for."""
+    cluster = clusters.get(request.user, name)
+    scope = scope_of(request.user, "view")
+    events = selectors.of_pod(request.user, cluster, namespace, pod)
+    wanted = request.GET.get("decision", "")
+    event = next((one for one in events if not wanted or str(one.decision.pk) == wanted), None)
+    if event is None:
+        raise Http404
+
+    def build() -> Context:
+        fresh = clusters.freshness(clusters.status_of(cluster), timezone.now())
+        others = pod_lines(one for one in events if one is not event)
+        return {"why": pod_page(scope, event), "others": others, "fresh": fresh}
+
+    return answer(request, "pod", build, cluster, cluster=cluster, namespace=namespace, pod_name=pod)
