@@ -1,0 +1,95 @@
+"""What docs/operations.md and the deployment files say, held against the code."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import get_commands
+
+from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
+from scheduler_admin.accounts.models import Tenant, User
+from scheduler_admin.history.interlocks import Hold
+from tests.deploy.test_compose import BASE, variables
+
+TEXT = (BASE / "docs" / "operations.md").read_text(encoding="utf-8")
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The code words in the first column of the table under a heading, row by row."""
+    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    firsts = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    return [re.findall(r"`([^`]+)`", first) for first in firsts]
+
+
+def test_every_variable_is_explained() -> None:
+    """The table of variables holds all that the settings read, and nothing else."""
+    assert {name for row in rows("Environment") for name in row} == variables()
+
+
+def test_every_interlock_is_explained() -> None:
+    """The table of interlocks holds every one that the engine knows."""
+    assert {name for row in rows("Interlocks") for name in row} == {hold.value for hold in Hold}
+
+
+def test_every_service_is_explained() -> None:
+    """The table of processes holds every service that starts by itself."""
+    services = yaml.safe_load((BASE / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+    assert {name for row in rows("What runs") for name in row} == set(services) - {"simulator"}
+
+
+def test_every_command_exists() -> None:
+    """Each manage.py command that the docs tell people to run is there."""
+    texts = [path.read_text(encoding="utf-8") for path in (BASE / "docs").rglob("*.md")]
+    named = set(re.findall(r"manage\.py (\w+)", " ".join(texts)))
+    assert {"import_queues", "add_cluster", "set_mode", "create_token"} <= named <= set(get_commands())
+
+
+@pytest.mark.django_db
+def test_the_people_of_the_example_are_made() -> None:
+    """The lines that make a tenant and users do."""
+    lines = re.search(r"shell -c '\n(from scheduler_admin\.accounts.*?)\n'", TEXT, re.DOTALL)
+    assert lines is not None
+    exec(lines[1], {})
+    assert [user.username for user in Tenant.objects.get(name="red").members.all()] == ["alice"]
+    assert User.objects.get(username="olga").role == User.Role.OPERATOR
+
+
+@pytest.mark.parametrize("path", sorted((BASE / "docs").rglob("*.md")), ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    """Every relative link of the docs has its file."""
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), target
+
+
+@pytest.fixture(scope="module")
+def rules() -> list[dict[str, Any]]:
+    documents = yaml.safe_load_all((BASE / "deploy" / "rbac.yaml").read_text(encoding="utf-8"))
+    return [{"role": document["metadata"]["name"], **rule} for document in documents for rule in document["rules"]]
+
+
+def test_nothing_may_be_deleted(rules: list[dict[str, Any]]) -> None:
+    """No role holds delete, a wildcard, or a secret; evictions are the only way that pods go."""
+    verbs = {verb for rule in rules for verb in rule["verbs"]}
+    resources = {resource for rule in rules for resource in rule["resources"]}
+    assert verbs == {"get", "list", "watch", "create", "patch", "update"}
+    assert "pods/eviction" in resources
+    assert not resources & {"*", "secrets"}
+
+
+def test_observing_writes_nothing(rules: list[dict[str, Any]]) -> None:
+    """The role for observe and advise only reads."""
+    observe = [rule for rule in rules if rule["role"] == "scheduler-admin-observe"]
+    assert {verb for rule in observe for verb in rule["verbs"]} <= {"get", "list", "watch"}
+
+
+def test_the_lease_of_the_role_is_the_engines() -> None:
+    """The role is for the lease by its name, in its namespace."""
+    (role,) = [
+        document
+        for document in yaml.safe_load_all((BASE / "deploy" / "rbac.yaml").read_text(encoding="utf-8"))
+        if document["kind"] == "Role"
+    ]
+    assert role["metadata"]["namespace"] == LEASE_NAMESPACE
+    assert [LEASE_NAME] in [rule.get("resourceNames") for rule in role["rules"]]
