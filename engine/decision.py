@@ -217,6 +217,6 @@ def encode(decision: Decision) -> bytes:
     return msgspec.json.encode(decision, order="sorted")
 
 
-def decode(data: bytes) -> Decision:
+def decode(data: bytes | str) -> Decision:
     """Read back what ``encode`` wrote. Raises msgspec.ValidationError."""
     return msgspec.json.decode(data, type=Decision)

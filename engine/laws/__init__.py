@@ -22,7 +22,8 @@ def audit(
     ``last_resort`` (daemonset, any, never) is the policy's parameter: for which asks a pod that opted out may go.
     Raises LookupError for a policy without laws here.
     """
-    return _judge(Ledger(snapshot, tree), decision, last_resort)
+    laws = _laws(decision)
+    return _judge(Ledger(snapshot, tree), decision, last_resort, laws) if laws else ()
 
 
 def audit_plan(
@@ -35,7 +36,7 @@ def audit_plan(
     ledger = Ledger(snapshot, tree)
     results = []
     for decision in decisions:
-        checks = _judge(ledger, decision, last_resort)
+        checks = _judge(ledger, decision, last_resort, _laws(decision))
         results.append(checks)
         if decision.outcome is Outcome.PREEMPT and not broken(checks):
             ledger.carry_out(decision)
@@ -47,10 +48,17 @@ def broken(checks: Iterable[LawCheck]) -> tuple[LawCheck, ...]:
     return tuple(check for check in checks if not check.holds)
 
 
-def _judge(ledger: Ledger, decision: Decision, last_resort: str) -> tuple[LawCheck, ...]:
+def _laws(decision: Decision) -> tuple[fence.Check, ...]:
+    """The laws that a decision has to keep. Raises LookupError for a policy without laws here."""
     if decision.policy not in _BY_POLICY:
         raise LookupError(f"there are no laws of policy {decision.policy}")
-    if decision.outcome is not Outcome.PREEMPT:
+    return _BY_POLICY[decision.policy] if decision.outcome is Outcome.PREEMPT else ()
+
+
+def _judge(
+    ledger: Ledger, decision: Decision, last_resort: str, laws: tuple[fence.Check, ...]
+) -> tuple[LawCheck, ...]:
+    if not laws:
         return ()
     case = Case(
         ledger=ledger,
@@ -60,7 +68,7 @@ def _judge(ledger: Ledger, decision: Decision, last_resort: str) -> tuple[LawChe
         victims=_known_victims(ledger, decision),
         last_resort=last_resort,
     )
-    return tuple(law(case) for law in _BY_POLICY[decision.policy])
+    return tuple(law(case) for law in laws)
 
 
 def _known_victims(ledger: Ledger, decision: Decision) -> tuple[Pod, ...]:

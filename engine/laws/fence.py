@@ -253,7 +253,9 @@ def progress(case: Case) -> LawCheck:
     return LawCheck(law=Law.PROGRESS, holds=falls and all(line.holds for line in lines), sums=tuple(lines))
 
 
-OF_VICTIMS: tuple[Callable[[Case], LawCheck], ...] = (
+Check = Callable[[Case], LawCheck]
+
+OF_VICTIMS: tuple[Check, ...] = (
     guarantee,
     other_application,
     entitled,
@@ -265,5 +267,5 @@ OF_VICTIMS: tuple[Callable[[Case], LawCheck], ...] = (
 )
 """Who may be taken."""
 
-ALL = (may_preempt, one_node, ask_fits, under_max, minimal, opt_out, *OF_VICTIMS, progress)
+ALL: tuple[Check, ...] = (may_preempt, one_node, ask_fits, under_max, minimal, opt_out, *OF_VICTIMS, progress)
 """Every law of `fence`."""

@@ -13,9 +13,9 @@ import msgspec
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import refusal
-from engine.policies.fence_candidates import Claim, candidates_of, judge
+from engine.policies.fence_candidates import Claim, Verdict, candidates_of, judge
 from engine.policies.fence_nodes import Choice, cheapest, choose_on
-from engine.policies.fence_usage import Ledger, figures
+from engine.policies.fence_usage import figures, ledger_of
 from engine.queues import QueueTree
 from engine.resources import fits
 from engine.snapshot import Node, Pod, Snapshot
@@ -54,7 +54,7 @@ class _Case:
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> None:
         self.snapshot, self.tree, self.ask, self.parameters = snapshot, tree, ask, parameters
-        self.ledger = Ledger(snapshot, tree)
+        self.ledger = ledger_of(snapshot, tree)
         self.reserved = {held.node for held in snapshot.reservations if held.ask_uid != ask.uid}
 
     def nodes(self) -> Iterable[Node]:
@@ -203,16 +203,16 @@ def _on_node(case: _Case, node: Node, candidates: list[Pod]) -> Choice | NodeVer
     return found or NodeVerdict(node=node.name, reason=NodeReason.NOT_ENOUGH, victims=len(candidates))
 
 
-def _why_none(claim: Claim, verdicts: dict[str, PodVerdict | None], *, any_candidates: bool) -> tuple[Reason, str]:
+def _why_none(claim: Claim, verdicts: dict[str, Verdict | None], *, any_candidates: bool) -> tuple[Reason, str]:
     if any_candidates:
         return Reason.NO_ROOM, ""
     within = claim.fence and any(
-        verdict is None or verdict.reason not in (PodReason.OUTSIDE_FENCE, PodReason.SAME_QUEUE)
+        verdict is None or verdict[0] not in (PodReason.OUTSIDE_FENCE, PodReason.SAME_QUEUE)
         for verdict in verdicts.values()
     )
     if claim.fence and not within:
         return Reason.FENCE, claim.fence
-    counts = Counter(verdict.reason for verdict in verdicts.values() if verdict is not None)
+    counts = Counter(verdict[0] for verdict in verdicts.values() if verdict is not None)
     told = [reason for reason, _ in counts.most_common() if reason is not PodReason.SAME_QUEUE]
     return Reason.NO_CANDIDATES, str(told[0]) if told else ""
 
@@ -220,13 +220,17 @@ def _why_none(claim: Claim, verdicts: dict[str, PodVerdict | None], *, any_candi
 def _trace(
     case: _Case,
     claim: Claim,
-    verdicts: dict[str, PodVerdict | None],
+    verdicts: dict[str, Verdict | None],
     best: Choice | None,
     passed: list[NodeVerdict],
 ) -> Trace:
     here = case.snapshot.pods_by_node[best.node] if best else ()
-    excluded = [verdict for pod in here if (verdict := verdicts.get(pod.uid)) is not None]
-    counts = Counter(str(verdict.reason) for verdict in verdicts.values() if verdict is not None)
+    excluded = [
+        PodVerdict(pod=PodFacts.of(pod), reason=verdict[0], detail=verdict[1])
+        for pod in here
+        if (verdict := verdicts.get(pod.uid)) is not None
+    ]
+    counts = Counter(str(verdict[0]) for verdict in verdicts.values() if verdict is not None)
     return Trace(
         fence=claim.fence or "",
         entitling=claim.entitling,

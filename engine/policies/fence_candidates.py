@@ -2,10 +2,13 @@
 
 import msgspec
 
-from engine.decision import PodFacts, PodReason, PodVerdict
+from engine.decision import PodReason
 from engine.policies.fence_usage import Ledger
 from engine.queues import PriorityPolicy, QueueTree
 from engine.snapshot import Pod, Shield, Snapshot
+
+Verdict = tuple[PodReason, str]
+"""Why a pod is no candidate, and the queue, priority or class that this names."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,19 +22,13 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """Whether pods that opted out may be taken: the last resort."""
 
 
-def judge(snapshot: Snapshot, tree: QueueTree, ledger: Ledger, claim: Claim) -> dict[str, PodVerdict | None]:
+def judge(snapshot: Snapshot, tree: QueueTree, ledger: Ledger, claim: Claim) -> dict[str, Verdict | None]:
     """Uid of every bound pod -> why it is no candidate, None when it is one."""
     limits = priority_limits(tree, claim)
-    verdicts: dict[str, PodVerdict | None] = {}
-    for pod in snapshot.pods:
-        if pod.node is None:
-            continue
-        why = _why_not(pod, tree, ledger, claim, limits)
-        verdicts[pod.uid] = PodVerdict(pod=PodFacts.of(pod), reason=why[0], detail=why[1]) if why else None
-    return verdicts
+    return {pod.uid: _why_not(pod, tree, ledger, claim, limits) for pod in snapshot.pods if pod.node is not None}
 
 
-def candidates_of(snapshot: Snapshot, verdicts: dict[str, PodVerdict | None]) -> dict[str, list[Pod]]:
+def candidates_of(snapshot: Snapshot, verdicts: dict[str, Verdict | None]) -> dict[str, list[Pod]]:
     """Node -> its candidates."""
     return {
         node: [pod for pod in pods if pod.uid in verdicts and verdicts[pod.uid] is None]
@@ -39,9 +36,7 @@ def candidates_of(snapshot: Snapshot, verdicts: dict[str, PodVerdict | None]) ->
     }
 
 
-def _why_not(
-    pod: Pod, tree: QueueTree, ledger: Ledger, claim: Claim, limits: dict[str, int]
-) -> tuple[PodReason, str] | None:
+def _why_not(pod: Pod, tree: QueueTree, ledger: Ledger, claim: Claim, limits: dict[str, int]) -> Verdict | None:
     """The first reason why a pod is no candidate."""
     if pod.terminating:
         return PodReason.TERMINATING, ""

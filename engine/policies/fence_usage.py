@@ -81,6 +81,14 @@ class Ledger:
         return gone
 
 
+def ledger_of(snapshot: Snapshot, tree: QueueTree) -> Ledger:
+    """The snapshot's ledger under a tree, worked out once: the asks of a pass share it."""
+    kept: Ledger | None = snapshot.__dict__.get("_ledger")
+    if kept is None or kept.tree is not tree:
+        kept = snapshot.__dict__["_ledger"] = Ledger(snapshot, tree)
+    return kept
+
+
 def _sum(amounts: Iterable[tuple[str, Amounts]]) -> dict[str, Amounts]:
     by_leaf: dict[str, list[Amounts]] = {}
     for leaf, requests in amounts:
