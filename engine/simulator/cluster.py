@@ -19,7 +19,7 @@ from engine.simulator.scheduler import Scheduler
 from engine.simulator.script import Script, load_script
 from engine.simulator.server import AuditRecord, create_app
 from engine.simulator.store import Store
-from engine.simulator.surge import Surges
+from engine.simulator.surge import NotNowError, Surges
 from engine.simulator.workloads import Workloads
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class Cluster:
         self._token = token
         self._audit = audit
         self._parts: list[Component] = []
+        self._surges: Surges | None = None
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> None:
@@ -104,8 +105,8 @@ class Cluster:
         if self.script is not None:
             self.workloads = Workloads(self.store, self.pace, self.script, self.seed)
             self.workloads.start()
-        surges = list(self.script.surges) if self.script else []
-        self._surges = Surges(self.store, self.scheduler, surges, self.replica_sets.sync)
+            surges, sync = list(self.script.surges), self.replica_sets.sync
+            self._surges = Surges(self.store, self.scheduler, surges, sync, self.workloads.frees_room_in)
 
     def end(self) -> None:
         """Stand still: nothing happens to the objects any more but what is asked through the API."""
@@ -137,6 +138,8 @@ class Cluster:
 
     def surge(self) -> Object:
         """Make a preemption necessary now, and say which. Raises NotNowError."""
+        if self._surges is None:
+            raise NotNowError("No script is being played, so no preemption can be arranged.")
         return self._surges.arrange()
 
     def state(self) -> Object:

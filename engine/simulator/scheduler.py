@@ -130,8 +130,10 @@ class Scheduler(Component):
         return (reject(pod, node, (*staying, *ahead)) if ahead else None) or reject(pod, node, staying)
 
     def would_fit(self, pod: Pod) -> bool:
-        """Tell whether some node would take such a pod now."""
-        return any(self._reject(pod, node) is None for node in self.occupancy.nodes.values())
+        """Tell whether some node would take such a pod now, or as soon as those on their way out are gone."""
+        nodes = self.occupancy.nodes.values()
+        staying = {node.name: [one for one in self.occupancy.on(node.name) if not one.terminating] for node in nodes}
+        return any(self._fits(pod, node, staying[node.name]) is None for node in nodes)
 
     def _best(self, pod: Pod, feasible: list[str]) -> str:
         if pod.nominated_node in feasible:

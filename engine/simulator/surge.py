@@ -1,5 +1,6 @@
 """A preemption on demand: one more replica where the room for it is rightfully another's to give."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from engine.simulator.store import Store
 from engine.simulator.workloads import REPLICA_SETS, scale
 from engine.snapshot import Node, Pod
 
+QUIET_SECONDS = 4.5
+"""The engine needs so long for an ask, the queue's delay and a pass: room that comes free sooner spoils the surge."""
 PRIORITY_CLASSES = "priorityclasses.scheduling.k8s.io"
 
 
@@ -30,11 +33,17 @@ class Surges:
     surges: list[Surge]
     sync: Callable[[str, str], None]
     """Lets the ReplicaSet controller look at once, so that the answer can name the ask."""
+    frees_room_in: Callable[[], float | None]
+    """In how many seconds the script gives room away by itself."""
 
     def arrange(self) -> Object:
         """Bring an ask about that has to preempt, and say which. Raises NotNowError."""
         if not self.surges:
-            raise NotNowError("No script with surges is being played, so nothing can be arranged.")
+            raise NotNowError("The script has no surges, so no preemption can be arranged.")
+        soon = self.frees_room_in()
+        if soon is not None and soon < QUIET_SECONDS:
+            wait = math.ceil(soon + QUIET_SECONDS)
+            raise NotNowError(f"Room comes free in a moment, without any preemption. Try again in {wait} seconds.")
         obstacles = []
         for surge in list(self.surges):
             obstacle = self._obstacle(surge)

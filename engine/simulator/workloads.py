@@ -49,6 +49,18 @@ class Workloads:
         """The next step of this round: at which second, and what it says."""
         return (self._due[0][0], self._due[0][1].say) if self._due else None
 
+    def frees_room_in(self) -> float | None:
+        """Return in how many seconds of the clock this round next scales a ReplicaSet down, None if it does not."""
+        for at, step in self._due:
+            if isinstance(step.action, Scale) and self._scales_down(step.action):
+                return max(at - self.position, 0.0) / self._pace.speed
+        return None
+
+    def _scales_down(self, action: Scale) -> bool:
+        namespace, _, name = action.target.partition("/")
+        found = self._store.find(REPLICA_SETS, namespace, name)
+        return found is not None and action.replicas < int(found["spec"].get("replicas", 1))
+
     def _open_round(self) -> None:
         self.round += 1
         chance = random.Random(f"{self._seed}/{self.round}")

@@ -87,11 +87,11 @@ def test_the_control_paths_need_the_token():
 
 def test_a_surge_that_can_not_be_arranged_says_why(tmp_path):
     """Without a script, while a workload waits, at its limit, or when there is room, the sentence says so."""
-    with pytest.raises(NotNowError, match="No script with surges is being played"):
+    with pytest.raises(NotNowError, match="No script is being played"):
         World(node()).cluster.surge()
     surges = "surges:\n  - {scale: default/web, up-to: 4, takes-from: {default/crowd: 0}}\n"
     path = tmp_path / "day.yaml"
-    path.write_text(SCRIPT + surges)
+    path.write_text(SCRIPT.replace("at: 5s", "at: 30s").replace("replicas: 2", "replicas: 0") + surges)
     world = World(node(cpu="3"), replica_set("web", 1), replica_set("crowd", 1), work(), script=path)
     with pytest.raises(NotNowError, match="default/web is still waiting for room"):
         world.cluster.surge()
@@ -101,6 +101,9 @@ def test_a_surge_that_can_not_be_arranged_says_why(tmp_path):
     world.create(pod("filler"))
     done = world.cluster.surge()
     assert done["replicas"] == 2
+    world.clock.advance(25)
+    with pytest.raises(NotNowError, match="Room comes free in a moment, without any preemption"):
+        world.cluster.surge()
     assert world.pod(done["ask"]["name"])["spec"].get("nodeName") is None
 
 
