@@ -36,11 +36,6 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def micro_timestamp(moment: datetime) -> str:
-    """Return a moment as metav1.MicroTime writes it."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def set_condition(obj: Object, condition: Object, now: str) -> None:
     """Set a status condition by its type; lastTransitionTime moves only when the status changes."""
     conditions = obj.setdefault("status", {}).setdefault("conditions", [])

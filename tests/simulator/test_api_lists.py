@@ -80,6 +80,7 @@ def test_pages_continue_at_one_version(core: client.CoreV1Api) -> None:
     core.delete_namespaced_config_map("c", "default")
     core.create_namespaced_config_map("default", {"metadata": {"name": "dd"}})
     core.patch_namespaced_config_map("e", "default", {"data": {"changed": "yes"}})
+    core.patch_namespaced_config_map("e", "default", {"data": {"changed": "again"}})
     second = core.list_namespaced_config_map("default", limit=2, _continue=first.metadata._continue)
     third = core.list_namespaced_config_map("default", limit=2, _continue=second.metadata._continue)
     pages = [[item.metadata.name for item in page.items] for page in (first, second, third)]

@@ -45,6 +45,7 @@ def test_broken_bodies_are_refused(noise: bytes) -> None:
     """No sequence of bytes makes the decoder fail in any way but a refusal."""
     for body in (noise, MAGIC + noise, envelope("Job", noise), envelope("PodDisruptionBudget", noise)):
         try:
-            assert isinstance(decode(body), dict)
+            code = 200 if isinstance(decode(body), dict) else 0
         except ApiError as refused:
-            assert refused.code in (400, 415)
+            code = refused.code
+        assert code in (200, 400, 415)
