@@ -55,9 +55,7 @@ def _laws(decision: Decision) -> tuple[fence.Check, ...]:
     return _BY_POLICY[decision.policy] if decision.outcome is Outcome.PREEMPT else ()
 
 
-def _judge(
-    ledger: Ledger, decision: Decision, last_resort: str, laws: tuple[fence.Check, ...]
-) -> tuple[LawCheck, ...]:
+def _judge(ledger: Ledger, decision: Decision, last_resort: str, laws: tuple[fence.Check, ...]) -> tuple[LawCheck, ...]:
     if not laws:
         return ()
     case = Case(

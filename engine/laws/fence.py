@@ -190,7 +190,11 @@ def _says(case: Case, path: str, policy: PreemptionPolicy) -> bool:
 
 def not_shielded(case: Case) -> LawCheck:
     """No victim is protected or of no queue, and none is a DaemonSet's, which would come straight back to the node."""
-    lines = [differs(pod.key, "", "") for pod in case.victims if pod.queue is None or pod.queue not in case.tree]
+    lines = [
+        differs(pod.key, "no queue", "no queue")
+        for pod in case.victims
+        if pod.queue is None or pod.queue not in case.tree
+    ]
     lines += [same(pod.key, str(pod.shield), "") for pod in case.victims if pod.shield]
     lines += [differs(pod.key, "DaemonSet", "DaemonSet") for pod in case.victims if pod.daemonset]
     return LawCheck.of(Law.SHIELDED, lines)
