@@ -11,7 +11,7 @@ import pytest
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
-from tests.cluster.doubles import Asked, Script, scripted, until
+from tests.cluster.doubles import Asked, Script, scripted
 
 SECRET = "s3cr3t-token"
 
@@ -133,7 +133,7 @@ def test_a_reset_is_a_connection_failure_and_sent_once():
 
 def test_a_hang_is_a_connection_failure_that_says_so():
     """No answer within the time given is a failure, sent once as well."""
-    error, asked = failed(lambda asked, answer: answer.hang(), "POST", timeout_s=0.05)
+    error, asked = failed(lambda asked, answer: answer.hang(), "POST", timeout_s=0.3)
     assert (type(error), error.timed_out, len(asked)) == (ConnectionFailure, True, 1)
 
 
@@ -174,21 +174,29 @@ def test_a_silent_stream_fails():
 
 
 def test_closing_a_stream_wakes_its_reader():
-    """A reader that waits for a line ends quietly when another thread closes the stream."""
+    """A reader that waits for a line ends quietly, also in the middle of a chunk, when another thread closes it."""
 
     def script(asked, answer):
-        answer.begin()
-        answer.raw(b"{}\n")
+        answer.raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n9\r\n{half")
         answer.hang()
 
+    lines, endings = [], []
+
+    def read(stream):
+        try:
+            lines.extend(iter(stream))
+        except ConnectionFailure as error:
+            endings.append(error)
+
     with scripted(script) as server:
-        stream, lines = server.connection().stream("/", idle_timeout_s=60), []
-        reader = threading.Thread(target=lambda: lines.extend(stream), daemon=True)
+        stream = server.connection().stream("/", idle_timeout_s=60)
+        first = iter(stream)
+        assert next(first) == b"{}"
+        reader = threading.Thread(target=read, args=(first,), daemon=True)
         reader.start()
-        until(lambda: lines or not reader.is_alive() or stream._response is not None, "reading has begun")
         stream.close()
         reader.join(5)
-        assert not reader.is_alive()
+        assert (reader.is_alive(), lines, endings) == (False, [], [])
 
 
 def test_the_clocks_are_compared():

@@ -93,6 +93,14 @@ def test_at_no_moment_do_two_hold(cluster: Simulated, clock: ManualClock):
     assert holders == {0, 1}
 
 
+def test_a_holder_whose_lease_is_given_away_stops_at_once(cluster: Simulated, clock: ManualClock):
+    """Whoever is written into the lease by hand has it: the former holder stops as soon as it looks."""
+    lease = held(cluster, clock)
+    cluster.change(KEY, LEASE_NAMESPACE, LEASE_NAME, lambda obj: obj["spec"].update(holderIdentity="by-hand"))
+    assert not lease.renew()
+    assert (lease.holds_now(0), lease.holder) == (False, "by-hand")
+
+
 def test_of_two_takers_one_wins(cluster: Simulated, clock: ManualClock):
     """Both see an abandoned lease; the compare-and-swap lets one have it."""
     held(cluster, clock)
