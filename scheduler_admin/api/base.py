@@ -42,6 +42,13 @@ class ApiView(APIView):
             prefetch_related_objects([request.user], "tenants")
         self.asked = self._read_parameters(request)
 
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        """No cache may keep one user's answer for another."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        patch_cache_control(response, private=True, no_cache=True)
+        patch_vary_headers(response, ["Authorization", "Cookie"])
+        return response
+
     def _read_parameters(self, request: Request) -> Mapping[str, Any]:
         """The validated query. Raises WrongParameters, also for names that the route doesn't know."""
         given = request.query_params
@@ -71,8 +78,6 @@ def tagged(request: Request, body: dict[str, Any], *, but: str = "") -> Response
     known = {part.strip() for part in request.headers.get("If-None-Match", "").split(",")}
     response = Response(status=304) if known & {tag, "*"} else Response(body)
     response["ETag"] = tag
-    patch_cache_control(response, private=True, no_cache=True)
-    patch_vary_headers(response, ["Authorization", "Cookie"])
     return response
 
 

@@ -80,6 +80,15 @@ def test_owners_teammates_and_operators_get_in(
     assert own.content == mates.content
 
 
+@pytest.mark.parametrize("name", ROUTES)
+def test_answers_are_kept_apart_by_who_asks(alice: APIClient, shared: Decision, name: str) -> None:
+    """No cache may give one user's answer, or refusal, to another."""
+    for client in (alice, APIClient()):
+        response = client.get(address(name))
+        assert {"Authorization", "Cookie"} <= {part.strip() for part in response["Vary"].split(",")}
+        assert {"private", "no-cache"} == {part.strip() for part in response["Cache-Control"].split(",")}
+
+
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
 @pytest.mark.parametrize("name", ROUTES)
 def test_nothing_can_be_written(olga: APIClient, shared: Decision, name: str, method: str) -> None:
