@@ -1,0 +1,108 @@
+"""A cluster in memory that passes run over: what is evicted leaves when the test says so."""
+
+import threading
+from collections.abc import Collection
+from typing import Any
+
+import msgspec
+
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result
+from engine.cluster.watcher import Health
+from engine.queues import QueueTree
+from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, PriorityClass, Snapshot
+
+ACCEPTED = EvictionResult(outcome=EvictionOutcome.ACCEPTED)
+
+
+class Executor:
+    """Does what it is told to the state in memory; answers can be put in first. ``did`` has every call in order."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self.state = state
+        self.did: list[str] = []
+        self.reserving = Result(outcome=Outcome.DONE)
+        self.judging: dict[str, EvictionResult] = {}
+        self.evicting: dict[str, EvictionResult] = {}
+
+    def reserve(self, node: str, ask: PodRef) -> Result:
+        self.did.append(f"reserve {node} {ask.name}")
+        return self.reserving
+
+    def release(self, node: str, ask_uid: str) -> Result:
+        self.did.append(f"release {node}")
+        return Result(outcome=Outcome.DONE)
+
+    def sweep(self, open_ask_uids: Collection[str]) -> tuple[str, ...]:
+        return ()
+
+    def evict(self, victim: PodRef, *, dry_run: bool = False) -> EvictionResult:
+        self.did.append(f"{'judge' if dry_run else 'evict'} {victim.name}")
+        answers = self.judging if dry_run else self.evicting
+        result = answers.get(victim.name, ACCEPTED)
+        if result is ACCEPTED and not dry_run:
+            pod = self.state.pods[victim.uid]
+            self.state.pods[victim.uid] = msgspec.structs.replace(pod, terminating=True)
+        return result
+
+    def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
+        return Result(outcome=Outcome.DONE)
+
+    @property
+    def evicted(self) -> list[str]:
+        """The names of the pods that it was told to evict, in order."""
+        return [call.partition(" ")[2] for call in self.did if call.startswith("evict ")]
+
+
+class Watch:
+    """What a pass needs of a cluster."""
+
+    def __init__(self, *objects: Any) -> None:
+        self.state = ClusterState()
+        self.watcher = self
+        self.actuator = Executor(self.state)
+        self.busy = threading.Lock()
+        self.leading = True
+        self.synced, self.staleness_s = True, 0.1
+        self.put(*objects)
+
+    def put(self, *objects: Any) -> None:
+        """Add objects, or replace those of the same identity."""
+        for one in objects:
+            match one:
+                case list():
+                    self.put(*one)
+                case Node():
+                    self.state.nodes[one.name] = one
+                case Pod():
+                    self.state.pods[one.uid] = one
+                case PriorityClass():
+                    self.state.classes[one.name] = one
+                case DisruptionBudget():
+                    self.state.budgets[one.namespace, one.name] = one
+
+    def gone(self, *names: str) -> None:
+        """These pods have exited."""
+        for name in names:
+            del self.state.pods[f"uid-{name}"]
+
+    def bound(self, name: str, node: str) -> None:
+        """The scheduler has bound a pod."""
+        self.put(msgspec.structs.replace(self.state.pods[f"uid-{name}"], node=node))
+
+    def pod(self, uid: str) -> Pod | None:
+        return self.state.pods.get(uid)
+
+    def snapshot(self, tree: QueueTree, **settings: Any) -> Snapshot:
+        return self.state.snapshot(tree, **settings)
+
+    def health(self) -> Health:
+        return Health(kinds=(), synced=self.synced, staleness_s=self.staleness_s, clock_skew_s=None)
+
+    def lead(self) -> bool:
+        return self.leading
+
+    def leads(self) -> bool:
+        return self.leading
+
+    def resign(self) -> None:
+        self.leading = False
