@@ -28,6 +28,14 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     location.reload();
   }
 });
+let focused = "";
+document.addEventListener("htmx:beforeSwap", () => {
+  focused = document.activeElement?.id ?? "";
+});
+document.addEventListener("htmx:afterSettle", () => {
+  // What was swapped out of band would lose the keyboard's place.
+  if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
+});
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   const { xhr, target } = detail;
   if (target?.id !== "live" || !xhr) return;

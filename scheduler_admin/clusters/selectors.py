@@ -52,3 +52,9 @@ def freshness(status: ClusterStatus | None, now: datetime) -> Freshness:
     if now - status.read_at > STALE_AFTER:
         return Freshness("stale", status.read_at)
     return Freshness("fresh", status.read_at)
+
+
+def every(user: Who) -> list[Cluster]:
+    """All clusters that the user may see, with their status and current revision."""
+    rows = Cluster.objects.restrict(user, "view").distinct()
+    return list(rows.select_related("status", "hierarchy__current", "paused_by"))

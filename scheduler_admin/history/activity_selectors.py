@@ -48,13 +48,13 @@ def last_preemptions(user: Who, cluster: Cluster, paths: Sequence[str]) -> LastP
             from_queue=Max("victims__queue", filter=Q(victims__state__in=_LOST)),
         )
     }
-    into = {queue: _last(decisions[pk], decisions[pk].from_queue) for queue, pk in latest_in.items() if pk in decisions}
-    out = {queue: _last(decisions[pk], decisions[pk].ask_queue) for queue, pk in latest_out.items() if pk in decisions}
+    into = {queue: _last(decisions[pk], "from_queue") for queue, pk in latest_in.items() if pk in decisions}
+    out = {queue: _last(decisions[pk], "ask_queue") for queue, pk in latest_out.items() if pk in decisions}
     return LastPreemptions(_roll_up(into, paths), _roll_up(out, paths))
 
 
-def _last(decision: Decision, other: str | None) -> LastPreemption:
-    return LastPreemption(decision.pk, decision.first_seen, other or "", decision.lost)  # type: ignore[attr-defined]
+def _last(decision: Decision, other: str) -> LastPreemption:
+    return LastPreemption(decision.pk, decision.first_seen, getattr(decision, other) or "", decision.lost)  # type: ignore[attr-defined]
 
 
 def _roll_up(by_leaf: dict[str, LastPreemption], paths: Iterable[str]) -> dict[str, LastPreemption]:

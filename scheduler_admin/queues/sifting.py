@@ -1,6 +1,6 @@
 """Filters, order and folds of the tree, as the address of the page says them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scheduler_admin.queues.selectors import TreeRow
@@ -56,12 +56,16 @@ def sift(rows: Sequence[TreeRow], how: Sift) -> list[TreeRow]:
     return mark_fences(rows, how.folded)
 
 
-def _key(order: str):  # type: ignore[no-untyped-def]
-    return {
-        "below": lambda row: min((figure.excess for figure in row.figures if figure.guaranteed), default=0.0),
-        "above": lambda row: -max((figure.excess for figure in row.figures if figure.guaranteed), default=0.0),
-        "wait": lambda row: (row.oldest_ask_ms is None, row.oldest_ask_ms or 0),
-    }[order]
+def _key(order: str) -> Callable[[TreeRow], tuple[bool, float]]:
+    def key(row: TreeRow) -> tuple[bool, float]:
+        if order == "wait":
+            return row.oldest_ask_ms is None, row.oldest_ask_ms or 0
+        excess = [figure.excess for figure in row.figures if figure.guaranteed]
+        if order == "below":
+            return not excess, min(excess, default=0.0)
+        return not excess, -max(excess, default=0.0)
+
+    return key
 
 
 def is_hidden(path: str, folded: Iterable[str]) -> bool:

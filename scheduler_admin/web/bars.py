@@ -19,12 +19,19 @@ def _rect(kind: str, start: float, end: float, top: int = _TOP) -> SafeString:
     if end - start < 0.0005:  # noqa: PLR2004 - thinner than a pixel of any screen
         return SafeString("")
     return format_html(
-        '<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>', kind, _percent(start), top, _percent(end - start), _HIGH
+        '<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>',
+        kind,
+        _percent(start),
+        top,
+        _percent(end - start),
+        _HIGH,
     )
 
 
 def _line(kind: str, at: float, start: int, end: int) -> SafeString:
-    return format_html('<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>', kind, _percent(at), _percent(at), start, end)
+    return format_html(
+        '<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>', kind, _percent(at), _percent(at), start, end
+    )
 
 
 def _scale(used: int, guaranteed: int | None, limit: int | None) -> float:
@@ -41,7 +48,8 @@ def _end(scale: float, limit: int | None, high: int) -> SafeString:
     if limit <= scale:
         return _line("mx", limit / scale, 2, high - 2)
     return format_html(
-        '<svg x="100%" y="{}" width="1" height="6" overflow="visible"><path class="more" d="M-5 0L0 3L-5 6Z"/></svg>', _TOP
+        '<svg x="100%" y="{}" width="1" height="6" overflow="visible"><path class="more" d="M-5 0L0 3L-5 6Z"/></svg>',
+        _TOP,
     )
 
 
@@ -86,12 +94,10 @@ def sparkline(counts: Sequence[int], label: str) -> SafeString:
         if count
     )
     return format_html(
-        '<svg class="spark" role="img" aria-label="{}" width="{}" height="{}"><line x1="0" x2="{}" y1="{}" y2="{}"/>{}</svg>',
+        '<svg class="spark" role="img" aria-label="{}" width="{}" height="{}">{}{}</svg>',
         label,
         step * len(counts),
         high + 1,
-        step * len(counts) - 1,
-        high + 0.5,
-        high + 0.5,
+        format_html('<line x1="0" x2="{}" y1="{}" y2="{}"/>', step * len(counts) - 1, high + 0.5, high + 0.5),
         format_html_join("", '<rect x="{}" y="{}" width="4" height="{}"/>', bars),
     )

@@ -1,10 +1,12 @@
 """Amounts, durations and standings as people read them."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, ngettext
 
 from engine.resources import CPU, format_amount
 
@@ -53,6 +55,19 @@ def exact(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
+def queue_name(path: str) -> str:
+    """The last part of a queue's path."""
+    return path.rpartition(".")[2]
+
+
+def names(found: Sequence[str], most: int = 8) -> str:
+    """``cpu, memory and nvidia.com/gpu``; of more than ``most`` the first ones and how many more."""
+    if len(found) <= most:
+        return get_text_list(list(found), _("and"))
+    more = ngettext("%(n)s more", "%(n)s more", len(found) - most) % {"n": len(found) - most}
+    return get_text_list([*found[:most], more], _("and"))
+
+
 def is_bytes(resource: str) -> bool:
     """Whether amounts of the resource are bytes."""
     return resource == "memory" or resource.endswith("storage") or resource.startswith("hugepages-")
@@ -86,14 +101,14 @@ def standing(used: int, guaranteed: int | None) -> str:
     return "below" if used < guaranteed else "at" if used == guaranteed else "above"
 
 
-def standing_text(resource: str, used: int, guaranteed: int | None) -> tuple[str, str]:
-    """The word of a standing, and by how much."""
+def standing_text(used: int, guaranteed: int | None, write: Callable[[int], str]) -> tuple[str, str]:
+    """The word of a standing, and by how much, as ``write`` writes amounts."""
     kind = standing(used, guaranteed)
     if kind == "none":
         return _("not granted"), ""
     if kind == "at":
         return _("at"), ""
-    by = _("by %(amount)s") % {"amount": amount_text(resource, abs(used - (guaranteed or 0)))}
+    by = _("by %(amount)s") % {"amount": write(abs(used - (guaranteed or 0)))}
     return (_("below") if kind == "below" else _("above")), by
 
 
@@ -129,3 +144,7 @@ class Unit:
         text = f"{value / self.size:.{self.decimals}f}"
         whole, _point, fraction = text.partition(".")
         return whole, f".{fraction}" if fraction.strip("0") else ""
+
+    def text(self, value: int) -> str:
+        """The amount as one word, without the blank that lines digits up."""
+        return f"{''.join(self.split(value))}{self.name}"

@@ -1,6 +1,6 @@
 """Tags that every page shares: amounts, bars, standings, times, words of state."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from django import template
@@ -8,6 +8,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from scheduler_admin.web import bars, words
 
@@ -36,6 +37,13 @@ def amount_in(unit: words.Unit, value: int | None) -> SafeString:
 
 
 @register.simple_tag
+def column_head(word: str, unit: words.Unit) -> SafeString:
+    """The head of a column of amounts, with the room that their fractions take."""
+    room = format_html('<i class="frac d{}"></i>', unit.decimals) if unit.decimals and not unit.name else ""
+    return format_html("<span>{}{}</span>", word, room)
+
+
+@register.simple_tag
 def bar(used: int, guaranteed: int | None, limit: int | None) -> SafeString:
     """The bar of one queue and resource; None as guarantee: not granted; None as max: not limited."""
     return bars.bar(used, guaranteed, limit)
@@ -55,8 +63,18 @@ def sparkline(counts: Sequence[int], label: str) -> SafeString:
 
 @register.simple_tag
 def standing(used: int, guaranteed: int | None, resource: str) -> SafeString:
-    """Below, at or above the guarantee: word, shape, colour, and by how much."""
-    word, by = words.standing_text(resource, used, guaranteed)
+    """Below, at or above the guarantee: word, shape, colour, and by how much as people type it."""
+    return _standing(used, guaranteed, lambda value: words.amount_text(resource, value))
+
+
+@register.simple_tag
+def standing_in(unit: words.Unit, used: int, guaranteed: int | None) -> SafeString:
+    """The same with the amount in its column's unit."""
+    return _standing(used, guaranteed, unit.text)
+
+
+def _standing(used: int, guaranteed: int | None, write: Callable[[int], str]) -> SafeString:
+    word, by = words.standing_text(used, guaranteed, write)
     kind = words.standing(used, guaranteed)
     if not by:
         return format_html('<span class="st {}">{}</span>', kind, word)
@@ -104,6 +122,24 @@ def _counting(at: datetime, kind: str, text: str) -> SafeString:
     return format_html('<time datetime="{}" title="{}" {}>{}</time>', at.isoformat(), words.exact(at), attribute, text)
 
 
+@register.simple_tag
+def read_ago(at: datetime) -> SafeString:
+    """When a cluster was last heard of; the refresh moves it on even where nothing else changed."""
+    text = words.ago((timezone.now() - at).total_seconds())
+    return format_html(
+        '<time datetime="{}" title="{}" data-ago data-read>{}</time>', at.isoformat(), words.exact(at), text
+    )
+
+
+@register.simple_tag(takes_context=True)
+def folding(context: template.Context, path: str) -> str:
+    """The address of this page with one queue folded, or unfolded if it is folded."""
+    query = context["request"].GET.copy()
+    folded = query.getlist("folded")
+    query.setlist("folded", [each for each in folded if each != path] if path in folded else [*folded, path])
+    return f"?{query.urlencode()}"
+
+
 @register.simple_tag(takes_context=True)
 def nav_link(context: template.Context, name: str, label: str, *pages: str, cluster: str = "") -> SafeString:
     """A page in the navigation: current on the page itself, and lit on the pages below it."""
@@ -116,6 +152,32 @@ def nav_link(context: template.Context, name: str, label: str, *pages: str, clus
     if not current:
         return format_html('<li><a href="{}">{}</a></li>', url, label)
     return format_html('<li><a href="{}" aria-current="{}">{}</a></li>', url, current, label)
+
+
+@register.simple_tag
+def source(path: str | None, own: str) -> str:
+    """Where a setting comes from: the queue itself, one above, or nowhere."""
+    if path is None:
+        return gettext("default")
+    return gettext("own") if path == own else words.queue_name(path)
+
+
+@register.filter
+def queue_names(paths: Sequence[str]) -> str:
+    """``queue-1, queue-2 and training``; of more than eight the first eight and how many more."""
+    return words.names([words.queue_name(path) for path in paths])
+
+
+@register.filter
+def milliseconds(value: int) -> str:
+    """A delay in words: ``30 s``."""
+    return words.duration(value / 1000)
+
+
+@register.filter
+def last_part(path: str) -> str:
+    """The name of a queue from its path."""
+    return words.queue_name(path)
 
 
 @register.filter

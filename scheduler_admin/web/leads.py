@@ -1,0 +1,48 @@
+"""The sentence above the tree that says what matters now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from scheduler_admin.queues.selectors import TreeRow
+from scheduler_admin.web.words import names, queue_name
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What the sentence is about.
+
+    ``short``: asks wait below a guarantee; ``waiting``: asks wait, each queue has its guarantee; ``over``: nobody
+    waits, a queue is above its guarantee; ``quiet``: nothing of these.
+    """
+
+    kind: Literal["short", "waiting", "over", "quiet"]
+    path: str = ""
+    resources: str = ""
+    every: bool = False
+    asks: int = 0
+    oldest_ask_ms: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The queue's name."""
+        return queue_name(self.path)
+
+
+def lead(rows: Sequence[TreeRow]) -> Lead:
+    """The lead of a tree: the queue below its guarantee whose ask has waited longest, else the next best thing."""
+    leaves = [row for row in rows if row.queue.leaf]
+    waiting = sorted((row for row in leaves if row.asks), key=lambda row: row.oldest_ask_ms or 0)
+    short = [row for row in waiting if row.below]
+    if short:
+        row = short[0]
+        granted = [figure.resource for figure in row.figures if figure.guaranteed]
+        every = len(row.below) == len(granted) > 1
+        return Lead("short", row.path, names(row.below), every, row.asks, row.oldest_ask_ms)
+    if waiting:
+        asks = sum(row.asks for row in waiting)
+        return Lead("waiting", waiting[0].path, asks=asks, oldest_ask_ms=waiting[0].oldest_ask_ms)
+    over = max(leaves, key=lambda row: max((f.excess for f in row.figures), default=0.0), default=None)
+    if over is not None and over.above:
+        return Lead("over", over.path, names(over.above))
+    return Lead("quiet")

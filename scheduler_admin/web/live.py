@@ -1,0 +1,60 @@
+"""Pages that refresh themselves: a whole page at first, then its changing part, or 304 where nothing changed."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import get_language
+
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import freshness, status_of
+
+Context = dict[str, Any]
+
+
+def etag(request: HttpRequest, *clusters: Cluster) -> str:
+    """Differs whenever the page would: its address, who asks in which language, and what each cluster's news says."""
+    now = timezone.now()
+    parts: list[object] = [request.get_full_path(), request.user.pk, get_language()]
+    for cluster in clusters:
+        status = status_of(cluster)
+        fresh = freshness(status, now)
+        parts += [
+            cluster.pk,
+            cluster.mode,
+            cluster.paused_at,
+            cluster.hierarchy and cluster.hierarchy.current_id,
+            status and status.news,
+            fresh.state,
+            fresh.error,
+        ]
+    return f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
+
+
+def answer(
+    request: HttpRequest, name: str, build: Callable[[], Context], *clusters: Cluster, **shell: Any
+) -> HttpResponse:
+    """``web/<name>.html`` for a person, ``web/_<name>.html`` for its own refresh, nothing built where no news is.
+
+    ``build`` reads what the page shows; it is not called for an answer of 304.
+    """
+    tag = etag(request, *clusters)
+    fragment = request.headers.get("HX-Request") == "true"
+    response: HttpResponse
+    if fragment and request.headers.get("If-None-Match") == tag:
+        response = HttpResponseNotModified()
+    else:
+        shown = f"web/_{name}_news.html" if fragment else f"web/{name}.html"
+        response = render(request, shown, {**shell, **build(), "oob": fragment})
+    if fragment:
+        response["ETag"] = tag
+        read = [status.read_at for cluster in clusters if (status := status_of(cluster)) and status.read_at]
+        if read:
+            response["X-Read-At"] = max(read).isoformat()
+    response["Cache-Control"] = "private, no-cache"
+    patch_vary_headers(response, ["HX-Request", "Cookie", "Accept-Language"])
+    return response

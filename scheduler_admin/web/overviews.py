@@ -1,0 +1,84 @@
+"""What the page of all clusters shows, put together from the selectors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.selectors import Freshness, freshness, status_of
+from scheduler_admin.history import activity_selectors
+from scheduler_admin.queues import selectors
+from scheduler_admin.queues.models import Queue
+from scheduler_admin.web.words import Unit
+
+
+@dataclass(frozen=True)
+class Share:
+    """One resource of a whole cluster."""
+
+    resource: str
+    used: int
+    guaranteed: int
+    capacity: int
+    unit: Unit
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A cluster in one row."""
+
+    cluster: Cluster
+    status: ClusterStatus | None
+    fresh: Freshness
+    shares: list[Share]
+    asks: int
+    oldest_ask_ms: int | None
+    hours: list[int]
+    refused: int
+
+    @property
+    def preempted(self) -> int:
+        """Pods preempted in the hours shown."""
+        return sum(self.hours)
+
+
+def overviews(user: Who, clusters: Sequence[Cluster], now: datetime) -> list[Overview]:
+    """Every cluster in one row. Three queries, however many clusters."""
+    revisions = {cluster.hierarchy.current_id for cluster in clusters if cluster.hierarchy}
+    queues: dict[int, list[Queue]] = {}
+    for queue in Queue.objects.restrict(user, "view").filter(revision__in=revisions).order_by("position"):
+        queues.setdefault(queue.revision_id, []).append(queue)
+    hours = activity_selectors.preempted_by_hour(user, clusters, now)
+    refused = activity_selectors.refusals(user, clusters, now - timedelta(hours=24))
+    return [
+        _overview(
+            cluster, queues.get((cluster.hierarchy and cluster.hierarchy.current_id) or 0, []), now, hours, refused
+        )
+        for cluster in clusters
+    ]
+
+
+def _overview(
+    cluster: Cluster, queues: list[Queue], now: datetime, hours: dict[int, list[int]], refused: dict[int, int]
+) -> Overview:
+    status = status_of(cluster)
+    capacity = status.capacity if status else {}
+    names = selectors.resources(queues, capacity)
+    rows = selectors.rows(queues, status.queues if status else {}, capacity, names)
+    root = next(iter(rows), None)
+    shares = []
+    for figure in root.figures if root else ():
+        whole = capacity.get(figure.resource, 0)
+        unit = Unit.of(figure.resource, [figure.used, figure.guaranteed or 0, whole])
+        shares.append(Share(figure.resource, figure.used, figure.guaranteed or 0, whole, unit))
+    return Overview(
+        cluster=cluster,
+        status=status,
+        fresh=freshness(status, now),
+        shares=shares,
+        asks=root.asks if root else 0,
+        oldest_ask_ms=root.oldest_ask_ms if root else None,
+        hours=hours[cluster.pk],
+        refused=refused[cluster.pk],
+    )

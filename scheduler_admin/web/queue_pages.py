@@ -1,0 +1,165 @@
+"""What the page of one queue shows, put together from the selectors."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from django.http import Http404
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from engine import explain
+from engine.decision import decode
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.history import activity_selectors, sentences, usage_selectors
+from scheduler_admin.history.models import Decision
+from scheduler_admin.queues import selectors
+from scheduler_admin.queues.models import Queue, Revision
+from scheduler_admin.web import plots
+from scheduler_admin.web import reach as rules
+from scheduler_admin.web.trees import Cell, columns
+
+RANGES = {"1h": 1, "6h": 6, "24h": 24, "7d": 168}
+_WAITING = timedelta(minutes=10)
+"""An ask that no pass considered for so long waits no more."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """An ask that waits, with why."""
+
+    decision: Decision
+    why: SafeString
+
+
+@dataclass(frozen=True)
+class QueuePage:
+    """Everything that the page of one queue shows."""
+
+    queue: Queue
+    above: list[Queue]
+    below: list[str]
+    cells: list[Cell]
+    applications: list[dict[str, Any]]
+    asks: int
+    waiting: list[Waiting]
+    reach: rules.Reach
+    granted: list[rules.Granted]
+    delay: rules.Inherited
+    priority_fence: str | None
+    revisions: list[tuple[Revision, Queue | None]]
+    series: usage_selectors.Series
+    marks: list[plots.Mark]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Which time and resource the plot shows, as the address says."""
+
+    name: str
+    resource: str
+    since: datetime
+    until: datetime
+
+    @classmethod
+    def read(cls, query: Any, now: datetime) -> "Span":
+        """From a page's query; words that are unknown count as not said."""
+        name = query.get("range", "")
+        name = name if name in RANGES else "6h"
+        return cls(name, query.get("resource", ""), now - timedelta(hours=RANGES[name]), now)
+
+
+def find(user: Who, cluster: Cluster, path: str) -> tuple[Queue, list[Queue]]:
+    """The queue of the current revision, and all that the user may see with it. Raises Http404 for a stranger."""
+    visible = selectors.visible(user, cluster.hierarchy.current if cluster.hierarchy else None)
+    for queue in visible:
+        if queue.path == path:
+            return queue, visible
+    raise Http404
+
+
+def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
+    """One queue of a cluster as a person may see it."""
+    queue, visible = find(user, cluster, path)
+    status = status_of(cluster)
+    revision = queue.revision
+    tree = selectors.engine_tree(selectors.tree_of(revision))
+    capacity = status.capacity if status else {}
+    names = selectors.resources(visible, capacity)
+    rows = selectors.rows(visible, status.queues if status else {}, capacity, names)
+    row = next(each for each in rows if each.path == path)
+    units = columns([row], names)
+    seen = {each.path for each in visible}
+    return QueuePage(
+        queue=queue,
+        above=[each for each in visible if path.startswith(f"{each.path}.")],
+        below=[child for child in tree.children[path] if child in seen],
+        cells=[Cell(figure, units[figure.resource]) for figure in row.figures],
+        applications=_applications(status.applications if status else {}, path),
+        asks=row.asks,
+        waiting=_waiting(user, cluster, path, span.until) if queue.leaf else [],
+        reach=rules.reach(tree, path),
+        granted=rules.granted(tree, path, names, capacity),
+        delay=rules.delay(tree, path),
+        priority_fence=rules.priority_fence(tree, path),
+        revisions=selectors.revisions(user, revision, path),
+        series=usage_selectors.series(user, cluster, path, _resource(span, names), span.since, span.until),
+        marks=marks(user, cluster, path, span.since),
+    )
+
+
+def _applications(by_leaf: dict[str, list[dict[str, Any]]], path: str) -> list[dict[str, Any]]:
+    found = [
+        application | {"queue": leaf}
+        for leaf, applications in by_leaf.items()
+        if leaf == path or leaf.startswith(f"{path}.")
+        for application in applications
+    ]
+    return found[:20] if path in by_leaf else sorted(found, key=lambda one: -one["pods"])[:20]
+
+
+def _waiting(user: Who, cluster: Cluster, path: str, now: datetime) -> list[Waiting]:
+    rows = activity_selectors.waiting(user, cluster, path, now - _WAITING)
+    return [Waiting(row, why(row)) for row in rows]
+
+
+def why(row: Decision) -> SafeString:
+    """Why an ask waits, in a sentence with its numbers; only the reason's name where the trace can't be read."""
+    try:
+        return sentences.html(explain.reason(decode(row.document)))
+    except (msgspec.MsgspecError, ValueError):
+        return sentences.html(explain.label(row.reason))
+
+
+def marks(user: Who, cluster: Cluster, path: str, since: datetime) -> list[plots.Mark]:
+    """The preemptions of a queue since then, each with the page of its decision."""
+    found = []
+    for row in activity_selectors.preemptions_of(user, cluster, path, since):
+        out = row.taken > 0  # type: ignore[attr-defined]
+        pods = row.taken if out else row.lost  # type: ignore[attr-defined]
+        name = row.ask_queue.rpartition(".")[2]
+        if out:
+            text = ngettext("%(n)s pod went, for %(queue)s", "%(n)s pods went, for %(queue)s", pods)
+        else:
+            text = ngettext("%(n)s pod preempted for %(queue)s", "%(n)s pods preempted for %(queue)s", pods)
+        url = reverse("web:decision", args=[cluster.name, row.pk])
+        found.append(plots.Mark(row.first_seen, text % {"n": pods, "queue": name or _("no queue")}, url, out))
+    return found
+
+
+def figure(user: Who, cluster: Cluster, path: str, span: Span) -> dict[str, Any]:
+    """The plot of the page. Raises Http404 for a stranger."""
+    _queue, visible = find(user, cluster, path)
+    status = status_of(cluster)
+    resource = _resource(span, selectors.resources(visible, status.capacity if status else {}))
+    series = usage_selectors.series(user, cluster, path, resource, span.since, span.until)
+    return plots.usage_figure(series, marks(user, cluster, path, span.since), span.since, span.until)
+
+
+def _resource(span: Span, names: list[str]) -> str:
+    return span.resource if span.resource in names else next(iter(names), "")

@@ -1,0 +1,51 @@
+"""All clusters, and their emergency brake."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.clusters import pausing, selectors
+from scheduler_admin.web.live import Context, answer
+from scheduler_admin.web.overviews import overviews
+
+
+@require_safe
+@login_required
+def clusters(request: HttpRequest) -> HttpResponse:
+    """Is everything all right? Whole clusters are nothing for tenants."""
+    if not scope_of(request.user, "view").everything:
+        raise Http404
+    found = selectors.every(request.user)
+
+    def build() -> Context:
+        may_pause = scope_of(request.user, "operate").everything
+        return {"overviews": overviews(request.user, found, timezone.now()), "may_pause": may_pause}
+
+    return answer(request, "clusters", build, *found)
+
+
+@require_POST
+@login_required
+def pause(request: HttpRequest, name: str) -> HttpResponse:
+    """Stops evictions with a reason, or lets them go on."""
+    cluster = selectors.get(request.user, name)
+    if not scope_of(request.user, "operate").everything:
+        raise PermissionDenied
+    assert isinstance(request.user, User)
+    reason = request.POST.get("reason", "").strip()
+    if request.POST.get("act") == "resume":
+        pausing.resume(cluster=cluster, actor=request.user, reason=reason)
+        messages.success(request, _("%(name)s goes on.") % {"name": cluster.name})
+    elif not reason:
+        messages.error(request, _("%(name)s is not paused: say why, others will read it.") % {"name": cluster.name})
+    else:
+        pausing.pause(cluster=cluster, actor=request.user, reason=reason)
+        messages.success(request, _("%(name)s is paused: nothing is evicted there.") % {"name": cluster.name})
+    return redirect("web:clusters")

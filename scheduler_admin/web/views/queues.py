@@ -1,0 +1,66 @@
+"""The tree of queues, and one queue."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_safe
+
+from scheduler_admin.clusters import selectors
+from scheduler_admin.queues.sifting import Sift
+from scheduler_admin.web.demo import SPEEDS, offered
+from scheduler_admin.web.live import Context, answer, etag
+from scheduler_admin.web.queue_pages import RANGES, Span, figure, queue_page
+from scheduler_admin.web.trees import tree_page
+
+
+@require_safe
+@login_required
+def tree(request: HttpRequest, name: str) -> HttpResponse:
+    """Who uses what, against what was promised."""
+    cluster = selectors.get(request.user, name)
+    sift = Sift.read(request.GET, request.GET.getlist("folded"))
+
+    def build() -> Context:
+        status = selectors.status_of(cluster)
+        return {
+            "tree": tree_page(request.user, cluster, sift),
+            "fresh": selectors.freshness(status, timezone.now()),
+            "speeds": SPEEDS if offered(request.user, cluster) else None,
+        }
+
+    return answer(request, "queues", build, cluster, cluster=cluster)
+
+
+@require_safe
+@login_required
+def queue(request: HttpRequest, name: str, path: str) -> HttpResponse:
+    """How did it come to this?"""
+    cluster = selectors.get(request.user, name)
+    span = Span.read(request.GET, timezone.now())
+
+    def build() -> Context:
+        status = selectors.status_of(cluster)
+        page = queue_page(request.user, cluster, path, span)
+        fresh = selectors.freshness(status, span.until)
+        return {"shown": page, "span": span, "ranges": RANGES, "fresh": fresh}
+
+    return answer(request, "queue", build, cluster, cluster=cluster)
+
+
+@require_safe
+@login_required
+def usage(request: HttpRequest, name: str, path: str) -> HttpResponse:
+    """The figure of a queue's usage over time; 304 while there is no news."""
+    cluster = selectors.get(request.user, name)
+    span = Span.read(request.GET, timezone.now())
+    tag = etag(request, cluster)
+    response: HttpResponse
+    if request.headers.get("If-None-Match") == tag:
+        response = HttpResponseNotModified()
+    else:
+        response = JsonResponse(figure(request.user, cluster, path, span))
+    response["ETag"] = tag
+    response["Cache-Control"] = "private, no-cache"
+    patch_vary_headers(response, ["Cookie", "Accept-Language"])
+    return response

@@ -1,0 +1,227 @@
+"""Rows of a plausible cluster: the fence example's tree, with usage, decisions and victims."""
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from engine.resources import Amounts, parse_amounts, total
+from scheduler_admin.accounts.models import Tenant, User
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.models import Decision, Usage, Victim
+from scheduler_admin.queues.models import Hierarchy, Queue, Revision
+
+PASSWORD = "correct horse battery"
+
+TREE: list[tuple[str, dict[str, Any]]] = [
+    ("root", {}),
+    ("root.system", {"guaranteed": ("96", "384Gi"), "max": ("192", "768Gi"), "namespaces": ["kube-system"]}),
+    ("root.tenant-1", {"fence": True, "guaranteed": ("480", "3072Gi", "24"), "max": ("800", "5120Gi", "36")}),
+    ("root.tenant-1.queue-b", {"guaranteed": ("160", "1024Gi", "8"), "max": ("320", "2048Gi", "16")}),
+    ("root.tenant-1.training", {"guaranteed": ("320", "2048Gi", "16"), "max": ("560", "3584Gi", "28")}),
+    ("root.tenant-2", {"fence": True, "guaranteed": ("320", "1920Gi", "16"), "max": ("600", "3584Gi", "24")}),
+    ("root.tenant-2.queue-1", {"guaranteed": ("200", "1280Gi", "12"), "max": ("360", "2304Gi", "20")}),
+    ("root.tenant-2.queue-2", {"guaranteed": ("120", "640Gi", "4"), "max": ("240", "1280Gi", "8")}),
+    ("root.queue-a", {"fence": True, "guaranteed": ("160", "640Gi", "4"), "max": ("240", "960Gi", "6")}),
+]
+USED = {
+    "root.system": ("68500m", "268Gi"),
+    "root.tenant-1.queue-b": ("236", "1368Gi", "10"),
+    "root.tenant-1.training": ("256", "1792Gi", "16"),
+    "root.tenant-2.queue-1": ("184", "1184Gi", "11"),
+    "root.tenant-2.queue-2": ("148500m", "704Gi", "5"),
+    "root.queue-a": ("160", "588Gi", "4"),
+}
+ASKS = {"root.tenant-1.queue-b": 3, "root.tenant-1.training": 1, "root.tenant-2.queue-1": 2, "root.queue-a": 2}
+CAPACITY = ("1216", "7168Gi", "48")
+GPU = "nvidia.com/gpu"
+
+
+def amounts(given: tuple[str, ...]) -> Amounts:
+    """cpu, memory and devices, as in manifests."""
+    return parse_amounts(dict(zip(("cpu", "memory", GPU), given, strict=False)))
+
+
+def user(name: str = "ada", role: str = User.Role.ADMIN, **fields: Any) -> User:
+    """A person with the password of these tests."""
+    return User.objects.create_user(name, password=PASSWORD, role=role, **fields)
+
+
+def tenant_user(name: str = "tess", subtree: str = "root.tenant-1", namespaces: tuple[str, ...] = ("search",)) -> User:
+    """A person who sees one subtree and its namespaces."""
+    person = user(name, User.Role.TENANT)
+    tenant = Tenant.objects.create(name=f"{name}'s", subtrees=[subtree], namespaces=list(namespaces))
+    person.tenants.add(tenant)
+    return person
+
+
+def revision(
+    name: str = "main",
+    tree: list[tuple[str, dict[str, Any]]] | None = None,
+    number: int = 1,
+    reason: str = "first tree",
+) -> Revision:
+    """A published tree that is its hierarchy's current one."""
+    hierarchy, _ = Hierarchy.objects.get_or_create(name=name)
+    made = Revision.objects.create(hierarchy=hierarchy, number=number, document="{}", author_name="ada", reason=reason)
+    given = TREE if tree is None else tree
+    parents: dict[str, Queue] = {}
+    for position, (path, settings) in enumerate(given):
+        parents[path] = Queue.objects.create(
+            revision=made,
+            parent=parents.get(path.rpartition(".")[0]),
+            path=path,
+            position=position,
+            leaf=not any(other.startswith(f"{path}.") for other, _ in given),
+            guaranteed=amounts(settings.get("guaranteed", ())),
+            max=amounts(settings.get("max", ())),
+            preemption_policy="fence" if settings.get("fence") else settings.get("policy", "default"),
+            delay_ms=settings.get("delay_ms"),
+            namespaces=settings.get("namespaces", []),
+        )
+    hierarchy.current = made
+    hierarchy.save()
+    return made
+
+
+def cluster(name: str = "demo", of: Revision | None = None, **fields: Any) -> Cluster:
+    """A cluster that enforces the tree, without a status yet."""
+    made = of or revision(name)
+    return Cluster.objects.create(name=name, hierarchy=made.hierarchy, mode=fields.pop("mode", "enforce"), **fields)
+
+
+def status(of: Cluster, now: datetime | None = None, **fields: Any) -> ClusterStatus:
+    """What the last pass read, two seconds ago."""
+    now = now or timezone.now()
+    used = {path: amounts(given) for path, given in USED.items()}
+    paths = [path for path, _ in TREE]
+    wait = {path: int((now - timedelta(minutes=2 + 2 * n)).timestamp() * 1000) for n, path in enumerate(ASKS)}
+    figures = {}
+    for path in paths:
+        below = [leaf for leaf in used if leaf == path or leaf.startswith(f"{path}.")]
+        figures[path] = {
+            "used": total(used[leaf] for leaf in below),
+            "asks": sum(ASKS.get(leaf, 0) for leaf in below),
+            "oldest_ask_ms": min((wait[leaf] for leaf in below if leaf in wait), default=None),
+        }
+    values: dict[str, Any] = {
+        "news": 1,
+        "read_at": now - timedelta(seconds=2),
+        "pass_at": now - timedelta(seconds=2),
+        "pass_us": 41_000,
+        "revision_number": 1,
+        "nodes": 16,
+        "pods": 412,
+        "capacity": amounts(CAPACITY),
+        "queues": figures,
+        "applications": {
+            "root.tenant-1.queue-b": [
+                application("embed-batch-7f9c", "search", 14, ("63", "336Gi", "4")),
+                application("rank-batch-31d0", "search", 6, ("21", "144Gi", "6")),
+                application("crawl-5d21", "search", 38, ("152", "888Gi")),
+            ]
+        },
+    }
+    return ClusterStatus.objects.create(cluster=of, **(values | fields))
+
+
+def application(name: str, namespace: str, pods: int, requests: tuple[str, ...]) -> dict[str, Any]:
+    """An entry of ClusterStatus.applications."""
+    return {"name": name, "namespace": namespace, "pods": pods, "requests": amounts(requests)}
+
+
+def decision(of: Cluster, queue: str, *, minutes: float = 4, victims: tuple[str, ...] = (), **fields: Any) -> Decision:
+    """A decision some minutes ago that evicted one pod of each queue in ``victims``."""
+    at = timezone.now() - timedelta(minutes=minutes)
+    number = Decision.objects.count() + 1
+    values: dict[str, Any] = {
+        "policy": "fence",
+        "mode": "enforce",
+        "ask_uid": f"ask-{number}",
+        "ask_namespace": "vision",
+        "ask_name": f"vision-train-0042-worker-{number}",
+        "ask_queue": queue,
+        "ask_application": "vision-train-0042",
+        "ask_requests": amounts(("8", "64Gi", "2")),
+        "ask_since": at - timedelta(seconds=30),
+        "outcome": "preempt" if victims else "no-candidate",
+        "reason": "below-guarantee" if victims else "no-candidates",
+        "node": "gpu-04" if victims else "",
+        "document": "{}",
+        "state": Decision.State.CLOSED if victims else Decision.State.NOTED,
+        "ending": Decision.Ending.BOUND if victims else "",
+        "first_seen": at,
+        "last_seen": at,
+        "closed_at": at + timedelta(seconds=38) if victims else None,
+    }
+    made = Decision.objects.create(cluster=of, **(values | fields))
+    for position, path in enumerate(victims):
+        victim(made, path, position)
+    return made
+
+
+def victim(of: Decision, queue: str, position: int = 0, **fields: Any) -> Victim:
+    """A pod that went."""
+    values: dict[str, Any] = {
+        "uid": f"victim-{of.pk}-{position}",
+        "namespace": "search",
+        "name": f"embed-batch-7f9c-{of.pk}{position}",
+        "queue": queue,
+        "application": "embed-batch-7f9c",
+        "requests": amounts(("4500m", "24Gi", "1")),
+        "node": "gpu-04",
+        "reason": "over-guarantee",
+        "state": Victim.State.GONE,
+        "evicted_at": of.first_seen,
+        "gone_at": of.first_seen + timedelta(seconds=18),
+    }
+    return Victim.objects.create(decision=of, position=position, **(values | fields))
+
+
+def usage(of: Cluster, queue: str, *, hours: int = 6, every_s: int = 60, now: datetime | None = None) -> None:
+    """Hours of samples up to now, waving around the guarantee of a queue of TREE."""
+    now = now or timezone.now()
+    settings = dict(TREE)[queue]
+    guaranteed, limit = amounts(settings.get("guaranteed", ())), amounts(settings.get("max", ()))
+    start = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=hours - 1)
+    for hour in (start + timedelta(hours=n) for n in range(hours)):
+        seconds = [s for s in range(0, 3600, every_s) if hour + timedelta(seconds=s) <= now]
+        wave = [1 + 0.35 * math.sin((hour.timestamp() + s) / 2900) + 0.08 * math.sin(s / 210) for s in seconds]
+        Usage.objects.create(
+            cluster=of,
+            queue=queue,
+            hour=hour,
+            seconds=seconds,
+            used={name: [int(amount * w) for w in wave] for name, amount in guaranteed.items()},
+            asks=[max(0, round(3 * (1 - w))) for w in wave],
+            guaranteed=guaranteed,
+            max=limit,
+        )
+
+
+def everything(name: str = "demo") -> Cluster:
+    """A cluster with all that the pages can show."""
+    made = cluster(name)
+    status(made)
+    for path, _ in TREE:
+        if path.count(".") == 2:
+            usage(made, path)
+    decision(made, "root.tenant-1.training", victims=("root.tenant-1.queue-b",) * 2)
+    decision(made, "root.system", minutes=15, victims=("root.tenant-2.queue-2",), ask_namespace="kube-system")
+    decision(made, "root.tenant-2.queue-1", minutes=45, victims=("root.tenant-2.queue-2",), ask_namespace="ads")
+    decision(made, "root.tenant-1.queue-b", minutes=57, victims=("root.tenant-1.training",), ask_namespace="search")
+    decision(made, "root.tenant-1.queue-b", minutes=3, ask_namespace="search", last_seen=timezone.now())
+    decision(
+        made,
+        "root.tenant-2.queue-1",
+        minutes=6,
+        ask_namespace="ads",
+        state=Decision.State.CLOSED,
+        ending=Decision.Ending.REFUSED,
+        outcome="preempt",
+    )
+    return made
+
+
+EPOCH = datetime(2026, 11, 20, 12, tzinfo=UTC)
