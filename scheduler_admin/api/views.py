@@ -174,7 +174,8 @@ class DecisionsView(DecisionView):
         queue = self.asked.get("queue")
         if queue and not queue_known(queue, cluster_id=cluster.pk, user=request.user):
             raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
-        mine = filtered(self.rows().filter(cluster=cluster), self.asked, user=request.user, scope=scope)
+        rows = self.rows().filter(cluster=cluster).defer("document", "laws")
+        mine = filtered(rows, self.asked, user=request.user, scope=scope)
         found, place = NewestFirst(self.asked).page(mine)
         results = [SeenDecision(decision, scope) for decision in found]
         body = {"next": next_link(request, place), "results": results}
