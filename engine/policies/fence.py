@@ -37,6 +37,9 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
     """Which pods are to go, on which node, for ``ask`` (a pending pod of the snapshot), or why none are."""
+    if any(held.ask_uid == ask.uid for held in snapshot.reservations):  # its own room does not stand against it
+        others = tuple(held for held in snapshot.reservations if held.ask_uid != ask.uid)
+        snapshot = msgspec.structs.replace(snapshot, reservations=others)
     case = _Case(snapshot, tree, ask, parameters)
     if ask.queue is None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
@@ -55,7 +58,7 @@ class _Case:
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> None:
         self.snapshot, self.tree, self.ask, self.parameters = snapshot, tree, ask, parameters
         self.ledger = ledger_of(snapshot, tree)
-        self.reserved = {held.node for held in snapshot.reservations if held.ask_uid != ask.uid}
+        self.reserved = {held.node for held in snapshot.reservations}
 
     def nodes(self) -> Iterable[Node]:
         """The nodes that the ask may run on at all: one for a DaemonSet's, else every one."""

@@ -1,0 +1,1 @@
+"""How fast decisions are, on clusters of known shape. `python -m benchmarks decide --json`."""

@@ -1,0 +1,253 @@
+"""A decision that was begun comes to a true end, whatever the cluster answers and wherever the worker dies."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+import time_machine
+from django.utils import timezone
+
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, Result
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history import passes
+from scheduler_admin.history.models import Decision, Victim
+from tests.builders import ask
+from tests.history.watch import ACCEPTED, Watch
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def watch(watch: Watch) -> Watch:
+    """Prod asks for two cores: two pods of Test have to go."""
+    watch.put(ask("prod-0", queue="prod", cpu=2))
+    return watch
+
+
+def run(watch: Watch, times: int = 1) -> Decision:
+    """Run passes; the newest decision that preempts."""
+    for _ in range(times):
+        current = Cluster.objects.select_related("hierarchy__current").get()
+        passes.run_pass(cluster=current, watch=watch)
+    return Decision.objects.filter(outcome="preempt").latest("pk")
+
+
+def first(watch: Watch) -> Decision:
+    """The first decision, after one pass."""
+    run(watch)
+    return Decision.objects.filter(outcome="preempt").earliest("pk")
+
+
+def victims_of(row: Decision) -> list[str]:
+    """The names of its victims."""
+    return [victim.name for victim in row.victims.all()]
+
+
+@pytest.mark.parametrize(
+    ("answer", "ending"),
+    [
+        (Outcome.GONE, "gone"),
+        (Outcome.BOUND, "overtaken"),
+        (Outcome.TAKEN, "blocked"),
+        (Outcome.REFUSED, "blocked"),
+    ],
+)
+def test_a_node_that_cant_be_reserved_ends_the_decision_before_any_eviction(
+    answer: Outcome, ending: str, cluster: Cluster, watch: Watch
+) -> None:
+    """No room is kept, so nobody is evicted."""
+    watch.actuator.reserving = Result(outcome=answer, sentence="as it is")
+    assert first(watch).ending == ending
+    assert watch.actuator.evicted == []
+
+
+def test_no_clear_answer_to_a_reservation_is_tried_again_by_the_next_pass(cluster: Cluster, watch: Watch) -> None:
+    """The intent stays, and is carried on."""
+    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    assert first(watch).state == Decision.State.INTENDED
+    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    assert run(watch).state == Decision.State.WAITING
+
+
+@pytest.mark.parametrize(
+    ("answer", "ending"),
+    [(EvictionOutcome.HELD, "blocked"), (EvictionOutcome.BLOCKED, "blocked"), (EvictionOutcome.GONE, "overtaken")],
+)
+def test_a_set_that_the_server_would_not_let_go_whole_is_not_begun(
+    answer: EvictionOutcome, ending: str, cluster: Cluster, watch: Watch
+) -> None:
+    """All or nothing: one bad answer to the dry run, and nobody goes."""
+    watch.actuator.judging["test-3"] = EvictionResult(outcome=answer)
+    watch.actuator.judging["test-1"] = EvictionResult(outcome=answer)
+    watch.actuator.judging["test-2"] = EvictionResult(outcome=answer)
+    row = first(watch)
+    assert row.ending == ending
+    assert watch.actuator.evicted == []
+    assert "release n1" in watch.actuator.did
+    assert {victim.state for victim in row.victims.all()} == {Victim.State.SPARED}
+
+
+def test_a_budget_in_the_middle_waits_as_long_as_the_server_asks(cluster: Cluster, watch: Watch) -> None:
+    """429 for the second of two: the decision waits, tries again when it may, and not before."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+        for name in ("test-1", "test-2", "test-3"):
+            watch.actuator.evicting[name] = EvictionResult(outcome=EvictionOutcome.HELD, retry_after_s=10)
+        row = first(watch)
+        tried = len(watch.actuator.evicted)
+        assert row.state == Decision.State.EVICTING
+        clock.shift(9)
+        run(watch)
+        assert len(watch.actuator.evicted) == tried
+        watch.actuator.evicting.clear()
+        clock.shift(2)
+        assert run(watch).state == Decision.State.WAITING
+
+
+def test_an_eviction_that_can_never_succeed_ends_the_decision_and_spares_the_rest(
+    cluster: Cluster, watch: Watch
+) -> None:
+    """No blind retry."""
+    for name in ("test-0", "test-1", "test-2", "test-3"):
+        watch.actuator.evicting[name] = EvictionResult(outcome=EvictionOutcome.BLOCKED, sentence="two budgets")
+    row = first(watch)
+    assert row.ending == Decision.Ending.BLOCKED
+    assert len(watch.actuator.evicted) == 1
+    assert run(watch, times=3).hold == "cool-down"
+    assert len(watch.actuator.evicted) == 1
+
+
+def test_a_victim_that_left_by_itself_counts_as_gone(cluster: Cluster, watch: Watch) -> None:
+    """404 or another UID: nothing is there to evict, the decision goes on."""
+    for name in ("test-0", "test-1", "test-2", "test-3"):
+        watch.actuator.evicting[name] = EvictionResult(outcome=EvictionOutcome.GONE)
+    row = first(watch)
+    assert {victim.state for victim in row.victims.all()} == {Victim.State.GONE}
+    assert row.state == Decision.State.WAITING
+
+
+def test_a_cluster_that_changed_after_deciding_is_looked_at_again(cluster: Cluster, watch: Watch) -> None:
+    """A victim that has meanwhile gone makes the decision void before anybody is evicted."""
+    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    row = first(watch)
+    watch.gone(victims_of(row)[0])
+    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    run(watch)
+    row.refresh_from_db()
+    assert row.ending == Decision.Ending.OVERTAKEN
+    assert not set(watch.actuator.evicted) & set(victims_of(row))
+
+
+@pytest.mark.parametrize(("node", "ending"), [("n1", "bound"), ("n9", "bound-elsewhere")])
+def test_where_the_ask_was_bound_is_told(node: str, ending: str, cluster: Cluster, watch: Watch) -> None:
+    """Evicted in vain has a name of its own."""
+    row = first(watch)
+    watch.gone(*victims_of(row))
+    watch.bound("prod-0", node)
+    run(watch)
+    row.refresh_from_db()
+    assert row.ending == ending
+
+
+def test_an_ask_that_goes_away_ends_its_decision(cluster: Cluster, watch: Watch) -> None:
+    """Deleted while the victims exit: the node is released at once."""
+    row = first(watch)
+    watch.gone("prod-0")
+    run(watch)
+    row.refresh_from_db()
+    assert row.ending == Decision.Ending.GONE
+    assert watch.actuator.did[-1] == "release n1"
+
+
+@pytest.mark.parametrize(("exited", "ending"), [(False, "expired"), (True, "taken")])
+def test_past_the_deadline_the_node_is_given_back(exited: bool, ending: str, cluster: Cluster, watch: Watch) -> None:
+    """Grace period and margin are over: expired while victims are left, taken when they are gone and the room too."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+        row = first(watch)
+        if exited:
+            watch.gone(*victims_of(row))
+        clock.shift(timedelta(seconds=30 + cluster.bind_margin_s + 1))
+        run(watch)
+        row.refresh_from_db()
+        assert row.ending == ending
+
+
+class Death(BaseException):
+    """The worker dies here."""
+
+
+@pytest.mark.parametrize("call", range(5))
+@pytest.mark.parametrize("after", [False, True])
+def test_a_worker_that_dies_anywhere_is_continued_without_a_second_eviction(
+    call: int, after: bool, cluster: Cluster, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed before or after each of its five calls, the decision still ends, each victim evicted once."""
+    accepted: list[str] = []
+    counter = iter(range(100))
+
+    def dying(name: str) -> None:
+        real = getattr(watch.actuator, name)
+
+        def method(*arguments: object, **settings: object) -> object:
+            dies = next(counter) == call
+            if dies and not after:
+                raise Death
+            result = real(*arguments, **settings)
+            if name == "evict" and result is ACCEPTED and not settings.get("dry_run"):
+                accepted.append(arguments[0].name)
+            if dies:
+                raise Death
+            return result
+
+        monkeypatch.setattr(watch.actuator, name, method)
+
+    dying("reserve")
+    dying("evict")
+    with pytest.raises(Death):
+        run(watch)
+    run(watch, times=2)
+    row = Decision.objects.get(outcome="preempt")
+    assert row.state == Decision.State.WAITING
+    assert sorted(accepted) == sorted(victims_of(row))
+    watch.gone(*victims_of(row))
+    watch.bound("prod-0", "n1")
+    assert run(watch).ending == Decision.Ending.BOUND
+
+
+def test_two_decisions_never_share_a_node(cluster: Cluster, watch: Watch) -> None:
+    """While a node is kept for one ask, no other ask is given it."""
+    watch.put(ask("prod-1", queue="prod"))
+    run(watch, times=2)
+    assert Decision.objects.filter(outcome="preempt").count() == 1
+
+
+def test_an_ask_whose_decision_failed_cools_down(cluster: Cluster, watch: Watch) -> None:
+    """After a decision that brought it nothing, thirty seconds pass before anything is evicted for it again."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+        watch.actuator.reserving = Result(outcome=Outcome.TAKEN)
+        run(watch)
+        watch.actuator.reserving = Result(outcome=Outcome.DONE)
+        clock.shift(29)
+        assert run(watch).hold == "cool-down"
+        clock.shift(2)
+        assert run(watch).state == Decision.State.WAITING
+
+
+def test_evicted_at_is_the_moment_of_the_eviction(cluster: Cluster, watch: Watch) -> None:
+    """What the page tells of the timing is what happened."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False):
+        row = first(watch)
+        assert {victim.evicted_at for victim in row.victims.all()} == {timezone.now()}
+
+
+def test_a_pod_that_took_a_victims_name_is_untouched(cluster: Cluster, watch: Watch) -> None:
+    """A victim is its UID: one that was recreated under the same name does not stand for it."""
+    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    row = first(watch)
+    name = victims_of(row)[0]
+    again = msgspec.structs.replace(watch.state.pods[f"uid-{name}"], uid="another", terminating=False)
+    watch.gone(name)
+    watch.put(again)
+    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    run(watch)
+    row.refresh_from_db()
+    assert row.ending == Decision.Ending.OVERTAKEN
