@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SHUTDOWN_SECONDS = 1.0
 """How long open watches are given when the server stops."""
+EVENT_WINDOW = 4_000
+"""How many changes a watch may go back: about seven minutes of the demo, in a few MiB."""
 KEPT_ON_RESET = (LEASES, DEFINITIONS)
 """What belongs to those who work on the cluster, not to its day."""
 
@@ -53,7 +55,7 @@ class Cluster:
         self.clock: Clock = clock or LoopClock()
         self.pace = Pace(self.clock, speed)
         self.seed = seed
-        self.store = Store(self.clock.now, seed)
+        self.store = Store(self.clock.now, seed, EVENT_WINDOW)
         self.documents = load(manifests)
         self.script: Script | None = load_script(Path(script), self.documents) if script is not None else None
         self.workloads: Workloads | None = None

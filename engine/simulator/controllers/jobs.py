@@ -38,7 +38,8 @@ class Jobs(Controller):
             return
         name = controller_of(event.object, "Job")
         if name is not None:
-            self._note(event.object)
+            if event.type != "DELETED":  # its end was noted when it came; the Job may be gone by now
+                self._note(event.object)
             self.enqueue(meta["namespace"], name)
 
     def _note(self, pod: Object) -> None:
