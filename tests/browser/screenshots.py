@@ -1,0 +1,98 @@
+"""`make screenshots`: run the demo, wait for a preemption, draw every page in both schemes at three widths."""
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.chromium import launch
+from tests.e2e.product import free_port
+
+WIDTHS = (360, 1280, 2560)
+SCHEMES = ("light", "dark")
+_LOGIN = re.compile(r"^\s+(admin|tenant)\s+(\S+) / (\S+)", re.MULTILINE)
+
+
+def main(folder: Path) -> None:
+    """Draw into ``folder``, one PNG per page, scheme and width."""
+    folder.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    command = [sys.executable, "manage.py", "demo", "--port", str(port), "--folder", str(Path("var") / "screenshots")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as demo:
+        try:
+            logins = _logins(demo)
+            with sync_playwright() as playwright, launch(playwright) as browser:
+                _draw(browser, f"http://127.0.0.1:{port}", logins, folder)
+        finally:
+            demo.terminate()
+            demo.wait(30)
+
+
+def _logins(demo: "subprocess.Popen[str]") -> dict[str, tuple[str, str]]:
+    assert demo.stderr is not None
+    told = ""
+    while "Ctrl-C" not in told:
+        line = demo.stderr.readline()
+        if not line:
+            raise SystemExit(told)
+        told += line
+    return {role: (name, password) for role, name, password in _LOGIN.findall(told)}
+
+
+def _draw(browser: Browser, site: str, logins: dict[str, tuple[str, str]], folder: Path) -> None:
+    page = _signed_in(browser, site, *logins["admin"])
+    decision = _wait_for_decision(page, site)
+    queue = f"{site}/clusters/demo/queues/root.tenant-1.queue-b/"
+    _shoot(page, f"{site}/clusters/", folder / "clusters")
+    _shoot(page, f"{site}/clusters/demo/queues/", folder / "queues")
+    _shoot(page, queue, folder / "queue", wait_for=".js-plotly-plot .main-svg")
+    _shoot(page, f"{site}/clusters/demo/history/", folder / "history")
+    _shoot(page, decision, folder / "decision")
+    page.context.close()
+    page = _signed_in(browser, site, *logins["tenant"])
+    _shoot(page, f"{site}/pods/", folder / "pods")
+    link = page.locator("main table a").first
+    if link.count():
+        _shoot(page, f"{site}{link.get_attribute('href')}", folder / "pod")
+    page.context.close()
+    page = browser.new_page()
+    _shoot(page, f"{site}/sign-in/", folder / "sign-in")
+
+
+def _signed_in(browser: Browser, site: str, name: str, password: str) -> Page:
+    page = browser.new_page()
+    page.goto(f"{site}/sign-in/")
+    page.fill("input[name=username]", name)
+    page.fill("input[name=password]", password)
+    page.click("main button[type=submit]")
+    page.wait_for_url(lambda url: "sign-in" not in url)
+    return page
+
+
+def _wait_for_decision(page: Page, site: str) -> str:
+    """The address of the newest decision whose ask was bound."""
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        page.goto(f"{site}/clusters/demo/history/")
+        rows = page.locator("tr", has_text="bound").locator("a").first
+        if rows.count():
+            return f"{site}{rows.get_attribute('href')}"
+        page.wait_for_timeout(500)
+    raise SystemExit("No preemption came within 90 s.")
+
+
+def _shoot(page: Page, address: str, target: Path, wait_for: str = "main") -> None:
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            page.goto(address)
+            page.wait_for_selector(wait_for)
+            page.screenshot(path=f"{target}-{scheme}-{width}.png", full_page=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
