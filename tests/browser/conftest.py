@@ -1,0 +1,68 @@
+"""Chromium, signed in, with every message of its console kept: a page that breaks its own policy fails the test."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.web import rows
+
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs in the test's own thread
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(autouse=True)
+def _plain(settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT = False
+    settings.SESSION_COOKIE_SECURE = False
+    settings.CSRF_COOKIE_SECURE = False
+    settings.SIMULATOR_URL = ""
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or shutil.which("chromium-browser")
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def said() -> Iterator[list[str]]:
+    """Errors and warnings of the console; there must be none in the end."""
+    messages: list[str] = []
+    yield messages
+    assert messages == []
+
+
+@pytest.fixture
+def open_page(chromium: Browser, live_server: Any, said: list[str]) -> Iterator[OpenPage]:
+    """Opens a path as ada, in a window of a width and scheme."""
+    contexts: list[BrowserContext] = []
+    rows.user()
+
+    def opened(path: str, *, width: int = 1280, scheme: Any = "light", **options: Any) -> Page:
+        context = chromium.new_context(
+            base_url=live_server.url, viewport={"width": width, "height": 900}, color_scheme=scheme, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: message.type in {"error", "warning"} and said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto("/sign-in/")
+        if path != "/sign-in/":
+            page.get_by_label("User name").fill("ada")
+            page.get_by_label("Password").fill(rows.PASSWORD)
+            page.get_by_role("button", name="Sign in").click()
+            page.wait_for_url(lambda url: "/sign-in/" not in url)
+            page.goto(path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()

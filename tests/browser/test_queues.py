@@ -1,0 +1,180 @@
+"""The tree and one queue in a real browser: folds, refresh without losing one's place, themes, the plot."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.models import Decision
+from tests.browser.conftest import OpenPage
+from tests.web import rows
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+TREE = "/clusters/demo/queues/"
+QUEUE = "/clusters/demo/queues/root.tenant-1.queue-b/"
+
+
+@pytest.fixture
+def demo(live_server: Any) -> Cluster:
+    made = rows.everything()
+    # Fresh for as long as the test runs.
+    ClusterStatus.objects.update(read_at=timezone.now() + timedelta(minutes=5))
+    return made
+
+
+def news(**changes: Any) -> None:
+    """What a pass does when it finds something new."""
+    ClusterStatus.objects.update(news=F("news") + 1, **changes)
+
+
+def test_folding_with_the_keyboard_lives_in_the_address(open_page: OpenPage, demo: Cluster) -> None:
+    """Folded at once, kept in the link, and still so after a reload."""
+    page = open_page(TREE)
+    fold = page.get_by_role("link", name="Fold tenant-1")
+    fold.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator('[data-path="root.tenant-1.queue-b"]')).to_be_hidden()
+    assert page.url.endswith("?folded=root.tenant-1")
+    page.reload()
+    expect(page.locator('[data-path="root.tenant-1.queue-b"]')).to_be_hidden()
+    page.get_by_role("link", name="Unfold tenant-1").click()
+    expect(page.locator('[data-path="root.tenant-1.queue-b"]')).to_be_visible()
+    assert "folded" not in page.url
+
+
+def test_news_arrives_without_losing_ones_place(open_page: OpenPage, demo: Cluster) -> None:
+    """Within one poll: the numbers change; focus, scroll position and a half-typed filter do not."""
+    page = open_page(TREE, width=360)
+    page.get_by_role("searchbox").fill("tenant")
+    link = page.locator('[id="q-root.tenant-2.queue-2"]')
+    link.focus()
+    before = page.evaluate("scrollY")
+    figures = dict(demo.status.queues)
+    figures["root.tenant-2.queue-2"] = figures["root.tenant-2.queue-2"] | {"asks": 77}
+    news(queues=figures)
+    expect(page.locator('[data-path="root.tenant-2.queue-2"] .asks')).to_contain_text("77", timeout=4000)
+    expect(link).to_be_focused()
+    assert page.evaluate("scrollY") == before > 0
+    expect(page.get_by_role("searchbox")).to_have_value("tenant")
+
+
+def test_without_news_nothing_is_swapped(open_page: OpenPage, demo: Cluster) -> None:
+    """The answer is 304, and what stands there stays the same element."""
+    page = open_page(TREE)
+    with page.expect_response(lambda response: response.status == 200 and "HX-Request" not in response.url):
+        pass_over = page.locator("#live table")
+        page.evaluate("window.swaps = 0; document.addEventListener('htmx:afterSwap', () => window.swaps++)")
+    expect(pass_over).to_be_visible()
+    with page.expect_response(lambda response: response.status == 304):
+        swaps = page.evaluate("window.swaps")
+    assert page.evaluate("window.swaps") == swaps
+
+
+def test_staleness_shows_by_itself(open_page: OpenPage, demo: Cluster) -> None:
+    """A worker that stopped makes no news; the page says so all the same."""
+    page = open_page(TREE)
+    ClusterStatus.objects.update(read_at=timezone.now() - timedelta(minutes=1))
+    expect(page.get_by_text("Nothing was heard of the cluster")).to_be_visible(timeout=4000)
+
+
+def test_a_theme_is_kept(open_page: OpenPage, demo: Cluster) -> None:
+    """Chosen from the menu, there before the first paint of the next page."""
+    page = open_page(TREE)
+    page.get_by_role("button", name="ada").click()
+    page.get_by_role("button", name="Dark").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.goto("/clusters/")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.get_by_role("button", name="ada").click()
+    expect(page.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
+
+
+def test_times_are_in_the_viewers_zone(open_page: OpenPage, demo: Cluster) -> None:
+    """With the exact UTC time on hover."""
+    at = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0)
+    demo.hierarchy.current.__class__.objects.update(published_at=at)  # type: ignore[union-attr]
+    page = open_page(TREE, timezone_id="Asia/Shanghai")
+    time = page.locator("footer time")
+    expect(time).to_have_attribute("title", f"{at:%Y-%m-%d} 12:00:00 UTC")
+    expect(time).to_contain_text("20:00")
+    expect(page.locator("footer")).to_contain_text("Asia/Shanghai")
+
+
+def test_a_cluster_is_paused_from_the_keyboard(open_page: OpenPage, demo: Cluster) -> None:
+    """The reason is asked before anything happens."""
+    page = open_page("/clusters/")
+    page.get_by_role("button", name="Pause demo").press("Enter")
+    page.get_by_role("dialog").get_by_label("Why").fill("storage migration")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("row", name="demo")).to_contain_text("storage migration")
+    demo.refresh_from_db()
+    assert demo.paused
+
+
+def drawn(page: Page) -> None:
+    """Waits until plotly has drawn."""
+    page.wait_for_selector(".js-plotly-plot .scatterlayer .trace")
+
+
+def test_the_plot_keeps_to_the_policy(open_page: OpenPage, demo: Cluster) -> None:
+    """plotly draws every trace, and adds neither a style element nor a message to the console."""
+    page = open_page(QUEUE)
+    drawn(page)
+    assert page.locator(".js-plotly-plot .scatterlayer .trace").count() == 6
+    assert page.evaluate("document.querySelectorAll('style').length") == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_plot_takes_its_colours_from_the_page(open_page: OpenPage, demo: Cluster, scheme: str) -> None:
+    """The line of the guarantee is drawn in the page's own ink."""
+    page = open_page(QUEUE, scheme=scheme)
+    drawn(page)
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    line = page.evaluate("getComputedStyle(document.querySelector('.scatterlayer .trace .js-line')).stroke")
+    assert line == ink
+
+
+def test_a_mark_opens_its_decision(open_page: OpenPage, demo: Cluster) -> None:
+    """The plot leads to why."""
+    page = open_page(QUEUE)
+    drawn(page)
+    marks = page.locator(".js-plotly-plot .scatterlayer .point")
+    box = marks.first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_selector(".js-plotly-plot .hoverlayer *", state="attached")
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**/decisions/*/")
+    assert int(page.url.rstrip("/").rpartition("/")[2]) in Decision.objects.values_list("pk", flat=True)
+
+
+def test_the_plot_follows_the_news(open_page: OpenPage, demo: Cluster) -> None:
+    """A sample that arrives is drawn without a reload."""
+    page = open_page(QUEUE)
+    drawn(page)
+    before = page.evaluate("document.querySelector('.js-plotly-plot').data[3].x.length")
+    hour = demo.usage.filter(queue="root.tenant-1.queue-b").latest("hour")
+    hour.seconds.append(hour.seconds[-1] + 1)
+    hour.asks.append(0)
+    hour.used = {name: [*values, values[-1]] for name, values in hour.used.items()}
+    hour.save()
+    news()
+    page.wait_for_function(f"document.querySelector('.js-plotly-plot').data[3].x.length === {before + 1}", timeout=5000)
+
+
+def test_sixty_queues_stay_one_page(open_page: OpenPage, live_server: Any) -> None:
+    """A large tree is drawn, folds, and does not overflow."""
+    tree: list[tuple[str, dict[str, Any]]] = [("root", {})]
+    for team in range(10):
+        tree.append((f"root.team-{team}", {"fence": True, "guaranteed": ("60", "240Gi")}))
+        tree += [(f"root.team-{team}.q-{n}", {"guaranteed": ("10", "40Gi"), "max": ("20", "80Gi")}) for n in range(5)]
+    rows.status(rows.cluster("demo", rows.revision("demo", tree)), queues={})
+    page = open_page(TREE)
+    assert page.locator("tr[data-path]").count() == 61
+    page.get_by_role("link", name="Fold team-3").click()
+    expect(page.locator('[data-path="root.team-3.q-0"]')).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

@@ -1,0 +1,104 @@
+"""The page of all clusters: is everything all right, and the brake."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from scheduler_admin.accounts.models import AuditEvent
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from tests.web import rows
+
+pytestmark = pytest.mark.django_db
+PAGE = "/clusters/"
+
+
+def test_a_row_says_how_a_cluster_is(ada: Client, demo: Cluster) -> None:
+    """Mode, pass, usage of capacity, asks, preemptions and refusals."""
+    html = ada.get(PAGE).content.decode()
+    for shown in (
+        "enforce",
+        "took 41 ms",
+        "16 nodes",
+        "5 pods preempted in 24 hours",
+        "1216",
+        '<span class="st stop">1',
+    ):
+        assert shown in html
+
+
+def test_six_queries_however_many_clusters(
+    ada: Client, demo: Cluster, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    """Session, user, clusters, queues, preemptions, refusals."""
+    for name in ("east", "west"):
+        rows.status(rows.cluster(name))
+    with django_assert_num_queries(6):
+        ada.get(PAGE)
+
+
+def test_without_clusters_it_says_how_to_connect_one(ada: Client) -> None:
+    """The empty state names the command."""
+    assert "manage.py connect" in ada.get(PAGE).content.decode()
+
+
+def test_whole_clusters_are_nothing_for_tenants(tess: Client, demo: Cluster) -> None:
+    """Capacity and totals would tell of other tenants."""
+    assert tess.get(PAGE).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("changes", "want"),
+    [
+        ({"read_at": timedelta(seconds=30)}, "silent"),
+        ({"error": "connection refused"}, "connection refused"),
+        ({"read_at": None}, "none yet"),
+    ],
+)
+def test_a_cluster_that_is_not_heard_of_is_told(ada: Client, demo: Cluster, changes: dict[str, Any], want: str) -> None:
+    """Stale, failing and never read are words on its row."""
+    given = {k: timezone.now() - v if isinstance(v, timedelta) else v for k, v in changes.items()}
+    ClusterStatus.objects.update(**given)
+    assert want in ada.get(PAGE).content.decode()
+
+
+def test_an_operator_pauses_with_a_reason(otto: Client, demo: Cluster) -> None:
+    """The reason is shown to others and kept in the audit log."""
+    answer = otto.post("/clusters/demo/pause/", {"act": "pause", "reason": "storage migration"}, follow=True)
+    demo.refresh_from_db()
+    assert demo.paused
+    assert "storage migration" in answer.content.decode()
+    event = AuditEvent.objects.get(verb="cluster.pause")
+    assert (event.actor_name, event.target, event.reason) == ("otto", "demo", "storage migration")
+
+
+def test_a_pause_without_a_reason_is_refused(otto: Client, demo: Cluster) -> None:
+    """Others would not know why nothing happens."""
+    answer = otto.post("/clusters/demo/pause/", {"act": "pause", "reason": "  "}, follow=True)
+    demo.refresh_from_db()
+    assert not demo.paused
+    assert "is not paused" in answer.content.decode()
+
+
+def test_resuming_lets_it_go_on(otto: Client, demo: Cluster) -> None:
+    """Resuming twice writes one event."""
+    otto.post("/clusters/demo/pause/", {"act": "pause", "reason": "look"})
+    for _ in range(2):
+        otto.post("/clusters/demo/pause/", {"act": "resume"})
+    demo.refresh_from_db()
+    assert not demo.paused
+    assert AuditEvent.objects.filter(verb="cluster.resume").count() == 1
+
+
+def test_an_auditor_may_look_and_not_pause(audrey: Client, demo: Cluster) -> None:
+    """The button is not there, and the address refuses."""
+    assert "pause-demo" not in audrey.get(PAGE).content.decode()
+    assert audrey.post("/clusters/demo/pause/", {"act": "pause", "reason": "x"}).status_code == 403
+
+
+def test_a_stranger_pauses_nothing(carl: Client, demo: Cluster) -> None:
+    """To a stranger the cluster does not exist."""
+    assert carl.post("/clusters/demo/pause/", {"act": "pause", "reason": "x"}).status_code == 404

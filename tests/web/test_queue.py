@@ -1,0 +1,193 @@
+"""The page of one queue: how did it come to this?"""
+
+import importlib
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models import F
+from django.test import Client
+from django.utils import timezone
+
+from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.models import Decision, Usage
+from scheduler_admin.history.usage_selectors import POINTS, series
+from scheduler_admin.web import reach
+from tests.web import rows
+
+pytestmark = pytest.mark.django_db
+PAGE = "/clusters/demo/queues/root.tenant-1.queue-b/"
+
+
+def test_the_page_holds_the_queue_in_numbers_and_words(ada: Client, demo: Cluster) -> None:
+    """Figures, applications, asks with why, both sides of preemption, settings, revisions."""
+    html = ada.get(PAGE).content.decode()
+    for shown in (
+        'above <span class="by-much">by 76<',
+        "embed-batch-7f9c",
+        "search/vision-train-0042-worker-5",
+        "Pods of <b>training</b>",
+        "The fence of <b>tenant-1</b> keeps its preemptions inside.",
+        "Asks of <b>system and training</b>",
+        "first tree",
+        "The same as a table",
+    ):
+        assert shown in html
+
+
+def test_few_queries(ada: Client, demo: Cluster, django_assert_num_queries: Callable[[int], Any]) -> None:
+    """Session, user, cluster; queues seen, whole tree; asks; revisions and their queues; usage; preemptions."""
+    with django_assert_num_queries(11):
+        ada.get(PAGE)
+
+
+def test_a_tenant_opens_its_own_queue_only(tess: Client, demo: Cluster) -> None:
+    """Its neighbour's page does not exist for it; nor do revisions, which show the whole tree."""
+    assert tess.get(PAGE).status_code == 200
+    assert "first tree" not in tess.get(PAGE).content.decode()
+    assert tess.get("/clusters/demo/queues/root.tenant-2.queue-1/").status_code == 404
+    assert tess.get("/clusters/demo/queues/root.tenant-2.queue-1/usage.json").status_code == 404
+    assert tess.get("/clusters/demo/queues/root/").status_code == 404
+
+
+def test_an_unknown_queue_is_not_found(ada: Client, demo: Cluster) -> None:
+    """Also one that an older revision had."""
+    assert ada.get("/clusters/demo/queues/root.gone/").status_code == 404
+
+
+def test_revisions_are_those_that_changed_the_queue(ada: Client, demo: Cluster) -> None:
+    """A revision that leaves it alone is not listed."""
+    changed = [(p, s | {"guaranteed": ("200", "1024Gi", "8")} if p.endswith("queue-b") else s) for p, s in rows.TREE]
+    rows.revision("demo", changed, number=2, reason="more for search")
+    rows.revision("demo", changed, number=3, reason="nothing for search")
+    html = ada.get(PAGE).content.decode()
+    assert "more for search" in html
+    assert "nothing for search" not in html
+
+
+def test_an_ask_that_is_bound_waits_no_more(ada: Client, demo: Cluster) -> None:
+    """Only the decision that considered an ask last counts."""
+    waiting = Decision.objects.get(ask_queue="root.tenant-1.queue-b", state=Decision.State.NOTED)
+    rows.decision(
+        demo,
+        "root.tenant-1.queue-b",
+        minutes=0,
+        ask_uid=waiting.ask_uid,
+        ask_name=waiting.ask_name,
+        state=Decision.State.CLOSED,
+        ending=Decision.Ending.BOUND,
+    )
+    assert f"ask-{waiting.pk}" not in ada.get(PAGE).content.decode()
+
+
+def test_the_figure_is_one_that_plotly_knows(ada: Client, demo: Cluster) -> None:
+    """plotly's own validation of every property; the page itself never imports it."""
+    figure = ada.get(f"{PAGE}usage.json").json()
+    graph_objects = importlib.import_module("plotly.graph_objects")
+    assert len(graph_objects.Figure(figure).data) == 6
+
+
+def test_the_figure_says_what_is_promised_used_and_preempted(ada: Client, demo: Cluster) -> None:
+    """Lines for guarantee, max and usage; a mark per preemption that leads to its decision."""
+    figure = ada.get(f"{PAGE}usage.json?resource=memory&range=24h").json()
+    traces = {trace["meta"]: trace for trace in figure["data"]}
+    assert set(traces["guaranteed"]["y"]) == {1024.0}
+    assert set(traces["max"]["y"]) == {2048.0}
+    assert all(o >= 1024 for o in traces["over"]["y"])
+    assert figure["layout"]["yaxis"]["ticksuffix"] == " Gi"
+    taken, given = Decision.objects.order_by("pk")[0], Decision.objects.order_by("pk")[3]
+    assert traces["out"]["customdata"][0] == f"/clusters/demo/decisions/{taken.pk}/"
+    assert traces["out"]["text"][0] == "2 pods went, for training"
+    assert traces["in"]["customdata"] == [f"/clusters/demo/decisions/{given.pk}/"]
+
+
+def test_the_figure_is_not_sent_again_without_news(ada: Client, demo: Cluster) -> None:
+    """304 until the cluster has news."""
+    first = ada.get(f"{PAGE}usage.json")
+    again = {"If-None-Match": first["ETag"]}
+    assert ada.get(f"{PAGE}usage.json", headers=again).status_code == 304
+    ClusterStatus.objects.update(news=F("news") + 1)
+    assert ada.get(f"{PAGE}usage.json", headers=again).status_code == 200
+
+
+def test_without_samples_it_says_so(ada: Client, demo: Cluster) -> None:
+    """No empty axes."""
+    Usage.objects.all().delete()
+    html = ada.get(PAGE).content.decode()
+    assert "Nothing was recorded in this time." in html
+    assert "data-plot" not in html
+
+
+def test_a_day_is_thinned_and_keeps_its_peaks(demo: Cluster) -> None:
+    """No more points than pixels, and the highest sample survives."""
+    Usage.objects.all().delete()
+    now = rows.EPOCH
+    rows.usage(demo, "root.queue-a", hours=24, every_s=10, now=now)
+    peak = Usage.objects.order_by("hour")[5]
+    peak.used["cpu"][100] = 999_000
+    peak.save()
+    found = series(rows.user(), demo, "root.queue-a", "cpu", now - timedelta(hours=24), now)
+    assert len(found.points) <= POINTS + 1
+    assert max(point.used for point in found.points) == 999_000
+    assert found.step_s == 144
+
+
+def test_samples_outside_the_time_are_not_shown(demo: Cluster) -> None:
+    """The hours at both ends hold some."""
+    Usage.objects.all().delete()
+    now = rows.EPOCH + timedelta(minutes=30)
+    rows.usage(demo, "root.queue-a", hours=3, now=now)
+    found = series(rows.user(), demo, "root.queue-a", "cpu", now - timedelta(hours=1), now)
+    assert (found.points[0].at, found.points[-1].at) == (now - timedelta(hours=1), now)
+
+
+def _tree(**queues: Queue) -> QueueTree:
+    return QueueTree([Queue(path="root"), *queues.values()])
+
+
+def test_a_fence_is_one_way() -> None:
+    """Nothing reaches out of it; outsiders reach in."""
+    tree = _tree(
+        a=Queue(path="root.a", preemption_policy=PreemptionPolicy.FENCE),
+        one=Queue(path="root.a.one", guaranteed={"cpu": 1}),
+        two=Queue(path="root.a.two"),
+        b=Queue(path="root.b"),
+    )
+    assert reach.reach(tree, "root.a.one").may_preempt == ["root.a.two"]
+    assert reach.reach(tree, "root.a.one").preempted_by == ["root.a.two", "root.b"]
+    assert reach.reach(tree, "root.b").may_preempt == ["root.a.one", "root.a.two"]
+    assert reach.reach(tree, "root.a").may_preempt == []
+
+
+def test_what_is_disabled_takes_no_part() -> None:
+    """Neither as asker nor as victim."""
+    tree = _tree(a=Queue(path="root.a", preemption_policy=PreemptionPolicy.DISABLED), b=Queue(path="root.b"))
+    found = reach.reach(tree, "root.a")
+    assert (found.disabled, found.may_preempt, found.preempted_by) == ("root.a", [], [])
+    assert reach.reach(tree, "root.b").may_preempt == []
+
+
+def test_settings_say_where_they_come_from() -> None:
+    """The entitling guarantee and the tightest max, by queue; else the cluster's capacity."""
+    tree = _tree(
+        a=Queue(
+            path="root.a", guaranteed={"cpu": 4}, max={"cpu": 8, "memory": 5}, priority_policy=PriorityPolicy.FENCE
+        ),
+        one=Queue(path="root.a.one", max={"cpu": 9}, delay_ms=5_000),
+    )
+    cpu, memory, gpu = reach.granted(tree, "root.a.one", ["cpu", "memory", "gpu"], {"gpu": 2})
+    assert (cpu.guaranteed, cpu.guaranteed_by, cpu.max, cpu.max_by) == (4, "root.a", 8, "root.a")
+    assert (memory.guaranteed, memory.max_by) == (None, "root.a")
+    assert (gpu.max, gpu.max_by) == (2, None)
+    assert reach.delay(tree, "root.a.one") == reach.Inherited(5_000, "root.a.one")
+    assert reach.delay(tree, "root.a") == reach.Inherited(30_000, None)
+    assert reach.priority_fence(tree, "root.a.one") == "root.a"
+
+
+def test_the_page_reads_what_is_stored_only(ada: Client, demo: Cluster) -> None:
+    """A trace that can't be read leaves the reason's name; nothing fails."""
+    Decision.objects.update(document=json.dumps({"from": "another version"}), last_seen=timezone.now())
+    assert ada.get(PAGE).status_code == 200

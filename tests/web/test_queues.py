@@ -1,0 +1,227 @@
+"""The page of the tree: who uses what, against what was promised."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models import F
+from django.test import Client
+from django.utils import timezone
+
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.queues.selectors import Figure
+from scheduler_admin.web.bars import bar
+from tests.web import rows
+
+pytestmark = pytest.mark.django_db
+PAGE = "/clusters/demo/queues/"
+REFRESH = {"HX-Request": "true"}
+
+
+def paths(html: str) -> list[str]:
+    """The queues of a page in the order shown."""
+    return re.findall(r'data-path="([^"]+)"', html)
+
+
+def row(html: str, path: str) -> str:
+    """One row of the table."""
+    return html.split(f'data-path="{path}"')[1].split("</tr>", maxsplit=1)[0]
+
+
+def test_the_tree_is_shown_in_its_order(ada: Client, demo: Cluster) -> None:
+    """Parents before children, as published."""
+    assert paths(ada.get(PAGE).content.decode()) == [path for path, _ in rows.TREE]
+
+
+def test_eight_queries_however_many_queues(
+    ada: Client, demo: Cluster, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    """Session, user, cluster with status and revision, queues, three of preemptions, the lead's decision."""
+    with django_assert_num_queries(8):
+        ada.get(PAGE)
+
+
+def test_standings_are_words_with_amounts(ada: Client, demo: Cluster) -> None:
+    """Colour and shape are never alone."""
+    html = ada.get(PAGE).content.decode()
+    assert 'class="st above">above <span class="by-much">by 76<' in row(html, "root.tenant-1.queue-b")
+    assert 'class="st below">below <span class="by-much">by 27.5<' in row(html, "root.system")
+    assert "not granted" in row(html, "root.system")
+
+
+def test_a_tenant_sees_its_own_subtree(tess: Client, demo: Cluster) -> None:
+    """Other tenants' queues, their numbers and the total are not in the page."""
+    html = tess.get(PAGE).content.decode()
+    assert paths(html) == ["root.tenant-1", "root.tenant-1.queue-b", "root.tenant-1.training"]
+    assert "queue-2" not in html
+    assert "1216" not in html
+
+
+def test_a_stranger_gets_404(carl: Client, demo: Cluster) -> None:
+    """To a stranger the cluster does not exist."""
+    assert carl.get(PAGE).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "want"),
+    [
+        ("q=TENANT-2", ["root", "root.tenant-2", "root.tenant-2.queue-1", "root.tenant-2.queue-2"]),
+        ("asks=waiting&q=queue-a", ["root", "root.queue-a"]),
+        ("sort=wait&asks=waiting&state=below", ["root.queue-a", "root.tenant-2.queue-1", "root.tenant-1.training"]),
+        ("state=nonsense&q=queue-a", ["root", "root.queue-a"]),
+        ("q=no-such", []),
+    ],
+)
+def test_filters_and_order_are_in_the_address(ada: Client, demo: Cluster, query: str, want: list[str]) -> None:
+    """Queues above a match stay in tree order; another order makes a flat list of leaves."""
+    assert paths(ada.get(f"{PAGE}?{query}").content.decode()) == want
+
+
+def test_furthest_below_comes_first(ada: Client, demo: Cluster) -> None:
+    """Measured as a share of the guarantee: system misses 27.5 of 96 cores and 116 of 384Gi."""
+    assert paths(ada.get(f"{PAGE}?sort=below").content.decode())[0] == "root.system"
+    assert paths(ada.get(f"{PAGE}?sort=above").content.decode())[0] == "root.tenant-1.queue-b"
+
+
+def test_folds_are_in_the_address(ada: Client, demo: Cluster) -> None:
+    """Folded rows are there, hidden, so that unfolding needs no round trip; links keep the other folds."""
+    html = ada.get(f"{PAGE}?folded=root.tenant-1&folded=root.tenant-2").content.decode()
+    hidden = re.findall(r'data-path="([^"]+)" hidden', html)
+    assert hidden == [path for path in paths(html) if path.startswith(("root.tenant-1.", "root.tenant-2."))]
+    assert 'href="?folded=root.tenant-2" aria-expanded="false"' in row(html, "root.tenant-1")
+
+
+def test_a_fence_ends_at_the_last_row_that_is_shown(ada: Client, demo: Cluster) -> None:
+    """Also when it is folded: the line does not run on into the next queue."""
+
+    def ends(query: str) -> list[str]:
+        found = re.findall(r'<tr class="([^"]+)" data-path="([^"]+)"', ada.get(PAGE + query).content.decode())
+        return [path for kind, path in found if "outer-end" in kind]
+
+    assert ends("") == ["root.tenant-1.training", "root.tenant-2.queue-2", "root.queue-a"]
+    assert ends("?folded=root.tenant-1") == ["root.tenant-1", "root.tenant-2.queue-2", "root.queue-a"]
+
+
+def test_the_lead_names_the_queue_that_is_short_and_waits_longest(ada: Client, demo: Cluster) -> None:
+    """The sentence says what matters now, before any number."""
+    html = ada.get(PAGE).content.decode()
+    assert "<strong>queue-a is below its guarantee in memory</strong>" in html
+    ClusterStatus.objects.update(
+        queues={path: each | {"asks": 0, "oldest_ask_ms": None} for path, each in demo.status.queues.items()}
+    )
+    assert "<strong>No ask waits.</strong>" in ada.get(PAGE).content.decode()
+
+
+def test_last_preemptions_name_the_other_side(ada: Client, demo: Cluster) -> None:
+    """A parent shows the latest below it."""
+    html = ada.get(PAGE).content.decode()
+    assert "2 pods of queue-b" in row(html, "root.tenant-1.training")
+    assert "2 pods, for training" in row(html, "root.tenant-1")
+    assert "1 pod, for system" not in row(html, "root.queue-a")
+
+
+def test_no_news_is_answered_without_a_page(
+    ada: Client, demo: Cluster, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    """The refresh costs three queries and no body, and still tells when the cluster was read."""
+    first = ada.get(PAGE, headers=REFRESH)
+    with django_assert_num_queries(3):
+        second = ada.get(PAGE, headers=REFRESH | {"If-None-Match": first["ETag"]})
+    assert (first.status_code, second.status_code, second.content) == (200, 304, b"")
+    assert second["X-Read-At"] == ClusterStatus.objects.get().read_at.isoformat()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda demo: ClusterStatus.objects.update(news=F("news") + 1),
+        lambda demo: ClusterStatus.objects.update(read_at=timezone.now() - timedelta(seconds=30)),
+        lambda demo: ClusterStatus.objects.update(error="gone"),
+        lambda demo: Cluster.objects.update(paused_at=timezone.now()),
+        lambda demo: Cluster.objects.update(mode="observe"),
+        lambda demo: rows.revision("demo", number=2),
+    ],
+)
+def test_news_is_answered_with_the_part_that_changes(
+    ada: Client, demo: Cluster, change: Callable[[Cluster], Any]
+) -> None:
+    """A fragment, never a whole page: news, staleness, an error, a pause, a mode, a new revision."""
+    tag = ada.get(PAGE, headers=REFRESH)["ETag"]
+    change(demo)
+    answer = ada.get(PAGE, headers=REFRESH | {"If-None-Match": tag})
+    assert answer.status_code == 200
+    assert "<html" not in answer.content.decode()
+    assert answer["ETag"] != tag
+
+
+def test_two_people_never_share_an_answer(ada: Client, tess: Client, demo: Cluster) -> None:
+    """The tag holds who asks, and caches are told so."""
+    mine, theirs = ada.get(PAGE, headers=REFRESH), tess.get(PAGE, headers=REFRESH)
+    assert mine["ETag"] != theirs["ETag"]
+    assert "Cookie" in mine["Vary"]
+    assert "private" in mine["Cache-Control"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "want"),
+    [
+        ({"error": "401 Unauthorized"}, "401 Unauthorized"),
+        ({"read_at": timedelta(seconds=11)}, "Nothing was heard of the cluster"),
+        ({"read_at": None}, "Waiting for the first pass."),
+    ],
+)
+def test_every_state_says_what_to_do_next(ada: Client, demo: Cluster, changes: dict[str, Any], want: str) -> None:
+    """Failing, stale, not yet read: the page stays readable and names the next step."""
+    given = {k: timezone.now() - v if isinstance(v, timedelta) else v for k, v in changes.items()}
+    ClusterStatus.objects.update(**given)
+    html = ada.get(PAGE).content.decode()
+    assert want in html
+    assert len(paths(html)) == len(rows.TREE)
+
+
+def test_a_cluster_without_a_tree_says_how_to_get_one(ada: Client) -> None:
+    """The empty state of a new cluster."""
+    Cluster.objects.create(name="bare")
+    assert "Publish a tree" in ada.get("/clusters/bare/queues/").content.decode()
+
+
+def test_pods_are_a_column_only_where_they_are_granted(ada: Client, db: None) -> None:
+    """Every cluster has pods; few trees promise them."""
+    tree = [("root", {}), ("root.a", {"guaranteed": ("1",)})]
+    made = rows.cluster("small", rows.revision("small", tree))
+    rows.status(made, queues={}, capacity={"cpu": 4000, "pods": 110, "hugepages-2Mi": 0})
+    html = ada.get("/clusters/small/queues/").content.decode()
+    assert re.findall(r'<span class="by">([^<]+)</span>', html) == ["Queue", "cpu"]
+
+
+@pytest.mark.parametrize(
+    ("used", "guaranteed", "limit", "kinds"),
+    [
+        (2, 4, 8, ["track", "use", "gap", "mx", "g"]),
+        (6, 4, 8, ["track", "use", "over", "mx", "g"]),
+        (4, 4, 8, ["track", "use", "mx", "g"]),
+        (3, None, 8, ["track", "over", "mx"]),
+        (3, 4, 20, ["track", "use", "gap", "more", "g"]),
+        (3, 4, None, ["track", "use", "gap", "g"]),
+    ],
+)
+def test_bars_draw_what_the_numbers_say(used: int, guaranteed: int | None, limit: int | None, kinds: list[str]) -> None:
+    """Short is hatched, over is solid, a max beyond twice the guarantee is an arrow head, none is none."""
+    assert re.findall(r'class="(\w+)"', bar(used, guaranteed, limit))[1:] == kinds
+
+
+def test_the_guarantee_is_always_in_the_middle() -> None:
+    """One line down the column."""
+    for used, guaranteed in ((1, 7), (14, 7), (99, 7)):
+        assert '<line class="g" x1="50%" x2="50%"' in bar(used, guaranteed, None)
+
+
+@pytest.mark.parametrize(
+    ("used", "guaranteed", "want"),
+    [(1, 2, "below"), (2, 2, "at"), (3, 2, "above"), (1, None, "above"), (0, None, "none")],
+)
+def test_standings(used: int, guaranteed: int | None, want: str) -> None:
+    """What is used without any guarantee is above it: it may be preempted."""
+    assert Figure("cpu", used, guaranteed, None).standing == want
