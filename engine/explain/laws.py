@@ -103,6 +103,8 @@ def line(which: Law, of: Line) -> Message:
     if which is Law.MINIMAL:
         pod = Name(_subject(of.subject))
         return Message(PUT_BACK, {"pod": pod, "short": of.left}) if of.holds else Message(COULD_STAY, {"pod": pod})
+    if which is Law.APPLICATION and of.holds:
+        return Message(FORMULA, {"formula": f"{_subject(of.left)} ≠ {_subject(of.right)}"})
     return _comparison(of)
 
 
@@ -142,7 +144,7 @@ def _comparison(of: Comparison) -> Message:
 
 
 def _subject(subject: str) -> str:
-    """A queue by its own name, a pod without its namespace, a node as it is."""
+    """A queue by its own name, a pod or application without its namespace, a node as it is."""
     return subject.rpartition("/")[2] if "/" in subject else short_name(subject) if _is_path(subject) else subject
 
 

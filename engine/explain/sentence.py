@@ -4,15 +4,15 @@ What a tenant reads names the other side's queue and nothing else of it: no pod,
 """
 
 from engine.decision import Decision, Outcome, Reason
-from engine.explain.figures import asked, decisive, queues_of, shortfall, surplus
+from engine.explain.figures import asked, decisive, figures, queues_of, shortfall, surplus
 from engine.explain.message import Message, Name, Param, amount, counted, short_name, short_names
-from engine.explain.reasons import reason
 from engine.explain.sentences import (
     ABOVE,
     ASKER,
     ASKER_REASON,
     BELOW,
     DAEMONSET,
+    FITTING,
     NO_ASK,
     NOTHING,
     PLAIN,
@@ -29,7 +29,7 @@ __all__ = ["Tense", "asker_sentence", "sentence", "victim_sentence"]
 def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
     """What happened and why, for those who may see all of it; ``by`` names who decided, where nobody asked."""
     if decision.outcome is not Outcome.PREEMPT:
-        return reason(decision)
+        return _without(decision)
     count, resource = len(decision.victims), decisive(decision)
     params: dict[str, Param] = {
         "ask": Name(decision.ask.name),
@@ -56,10 +56,12 @@ def _shape(decision: Decision, resource: str, tense: Tense) -> tuple[tuple[str, 
         return (DAEMONSET if daemonset else PRIORITY if decision.policy == "priority" else PLAIN)[tense], {}
     numbers: dict[str, Param] = {"asker": short_name(claim[0]), "short": format_amount(resource, claim[1])}
     queues = queues_of(decision)
-    over = surplus(decision, queues[0], resource) if len(queues) == 1 else None
-    if over is None or over <= 0:
+    over = [surplus(decision, path, resource) for path in queues]
+    if any(figures(decision, path) is None for path in queues) or any(by is not None and by <= 0 for by in over):
+        return PLAIN[tense], {}
+    if len(queues) > 1 or over[0] is None:
         return BELOW[tense], numbers
-    return ABOVE[tense], {**numbers, "over": format_amount(resource, over)}
+    return ABOVE[tense], {**numbers, "over": format_amount(resource, over[0])}
 
 
 def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
@@ -84,7 +86,7 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
 def asker_sentence(decision: Decision, tense: Tense) -> Message:
     """Why this ask waits, or at whose cost it got room: its own queue's numbers, of the others the queues' names."""
     if decision.outcome is not Outcome.PREEMPT:
-        return Message(NOTHING, {"pod": Name(decision.ask.name)})
+        return _without(decision)
     resource = decisive(decision)
     claim = shortfall(decision, resource) if resource else None
     params: dict[str, Param] = {
@@ -97,6 +99,14 @@ def asker_sentence(decision: Decision, tense: Tense) -> Message:
     needed = amount(resource, asked(decision)[resource])
     numbers: dict[str, Param] = {"needed": needed, "queue": short_name(claim[0])}
     return Message(ASKER[tense], {**params, **numbers, "short": format_amount(resource, claim[1])})
+
+
+def _without(decision: Decision) -> Message:
+    """No preemption; why not is for engine.explain.reason to say, in a sentence of its own."""
+    pod = Name(decision.ask.name)
+    if decision.outcome is Outcome.FITS and decision.node:
+        return Message(FITTING, {"pod": pod, "node": Name(decision.node)})
+    return Message(NOTHING, {"pod": pod})
 
 
 def _only(params: dict[str, Param], forms: tuple[str, str]) -> dict[str, Param]:

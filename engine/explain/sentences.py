@@ -267,3 +267,4 @@ ASKER_REASON: Single = {
 }
 """To the asker's tenant, where no guarantee was claimed."""
 NOTHING = gettext_noop("%(pod)s is pending, and no pod is evicted for it.")
+FITTING = gettext_noop("%(pod)s fits on %(node)s, and no pod is evicted for it.")

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from engine.decision import Decision, NodeReason, NodeVerdict, PodReason, PodVerdict
-from engine.explain.figures import asked, figures, narrowest
+from engine.explain.figures import decisive, figures, narrowest
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
 from engine.resources import PODS, format_amount
 
@@ -68,6 +68,7 @@ NODE_LABELS: dict[NodeReason, str] = {
     NodeReason.HOST_PORT: gettext_noop("host port"),
     NodeReason.TOO_SMALL: gettext_noop("too small"),
     NodeReason.RESERVED: gettext_noop("reserved"),
+    NodeReason.UNREAD_RULES: gettext_noop("rules of a pod there"),
     NodeReason.NO_CANDIDATES: gettext_noop("no candidates"),
     NodeReason.NOT_ENOUGH: gettext_noop("not enough"),
     NodeReason.NOT_REQUIRED: gettext_noop("not its node"),
@@ -82,6 +83,7 @@ NODE_SENTENCES: dict[NodeReason, str] = {
     NodeReason.HOST_PORT: gettext_noop("host port %(detail)s is taken by a pod that stays"),
     NodeReason.TOO_SMALL: gettext_noop("too small even when empty: not enough %(detail)s"),
     NodeReason.RESERVED: gettext_noop("reserved for another ask"),
+    NodeReason.UNREAD_RULES: gettext_noop("a pod on it keeps others away by rules that are not read here: %(detail)s"),
     NodeReason.NO_CANDIDATES: gettext_noop("no pod on it may go"),
     NodeReason.NOT_ENOUGH: gettext_noop("the pods on it that may go do not make the room"),
     NodeReason.NOT_REQUIRED: gettext_noop("the DaemonSet’s pod is for another node"),
@@ -163,8 +165,8 @@ def _allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str
     if verdict.reason is not PodReason.OVER_GUARANTEE or standing is None:
         return pod_verdict(verdict)
     held = [name for name, value in pod.requests.items() if value > 0 and name != PODS]
-    wanted = [name for name in held if name in asked(decision)]
-    resource = narrowest(standing, wanted) or narrowest(standing, held)
+    told = decisive(decision)
+    resource = narrowest(standing, [name for name in held if name == told]) or narrowest(standing, held)
     if resource is None:
         return Message(ALLOWED_UNGUARANTEED, {"queue": short_name(pod.queue)})
     before = standing.before.get(resource, 0) - taken.get((pod.queue, resource), 0)

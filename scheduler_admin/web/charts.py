@@ -177,7 +177,7 @@ def _labels(timeline: Timeline, step: float) -> list[Label]:
             x=f"{index * step:.2f}%",
             at=timeline.buckets[index].start.isoformat(),
             text=f"{timeline.buckets[index].start:{'%d %b' if days else '%H:%M'}}",
-            narrow=place % 2 == 0,
+            narrow=place % 2 == 0 and index * step <= 84,  # noqa: PLR2004 - the same, where a label is wider
         )
         for place, index in enumerate(chosen)
         if index * step <= 96  # noqa: PLR2004 - later ones would run over the edge

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from engine.decision import Decision as EngineDecision
-from engine.decision import NodeVerdict, PodVerdict
+from engine.decision import NodeVerdict, Outcome, PodVerdict, Reason
 from engine.explain import (
     NUMBERS,
     Message,
@@ -107,6 +107,10 @@ class DecisionPage:
     """Whether pods were really evicted: then it "would have" been prevented."""
 
 
+_SPECIAL = (Reason.DAEMONSET, Reason.LAST_RESORT)
+"""Preemptions that no guarantee was the reason for."""
+
+
 def decision_page(detail: Detail) -> DecisionPage:
     """Put one decision into words and numbers."""
     row, engine, victims = detail.row, detail.engine, detail.victims
@@ -134,20 +138,19 @@ def decision_page(detail: Detail) -> DecisionPage:
         laws=laws,
         holding=sum(each.holds for each in laws),
         steps=[_step(each, row, victims) for each in detail.steps],
-        prevention=(prevention(engine) or remedies(engine)) if engine else (),
+        prevention=(prevention(engine) or remedies(engine)) if engine and not broken(detail.checks) else (),
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
 
 
 def _because(detail: Detail, tense: Tense) -> list[Message]:
-    """What the sentence leaves open: which law refused it, which interlock holds it."""
+    """What the sentence leaves open: why not, which law refused it, which interlock holds it."""
+    row, engine = detail.row, detail.engine
     found = [unmet(check.law) for check in broken(detail.checks)]
-    if tense is Tense.HELD and detail.row.hold:
-        found.append(interlock(detail.row.hold))
-    if not found and detail.engine is not None and not detail.engine.evicts and tense is not Tense.STOPPED:
-        return []
-    if detail.engine is not None and detail.engine.reason in ("last-resort", "daemonset"):
-        found.append(reason(detail.engine))
+    if tense is Tense.HELD and row.hold:
+        found.append(interlock(row.hold))
+    if engine is not None and (engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):
+        found.append(reason(engine))
     return found
 
 

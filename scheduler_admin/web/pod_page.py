@@ -24,6 +24,7 @@ from engine.explain.message import listed, short_name
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.pods import PodEvent, seen_by
+from scheduler_admin.history.selectors import read
 from scheduler_admin.history.sentences import LOST, offset, outcome, seconds, tense_of, text
 from scheduler_admin.web.figures import QueueLanes, lanes_of
 from scheduler_admin.web.words import duration
@@ -129,7 +130,9 @@ def pod_page(scope: Scope, event: PodEvent) -> PodPage:
     if decision is None or not known:
         sentence = _unread(event)
     elif victim is not None:
-        sentence, prevented = victim_sentence(decision, victim.uid, tense), prevention(decision, facts)
+        # Of the whole decision, to choose the same resource as its own page; it tells of the pod's own queue only.
+        sentence = victim_sentence(read(row) or decision, victim.uid, tense)
+        prevented = prevention(decision, facts)
     else:
         sentence, prevented = asker_sentence(decision, tense), remedies(decision)
     because = [reason(decision)] if decision and victim is None and decision.outcome is not Outcome.PREEMPT else []

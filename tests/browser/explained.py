@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.browser.chromium import launch
 from tests.web.rows import PASSWORD
 
 LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (360, 1280)]
@@ -15,9 +16,7 @@ LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (360, 1280
 def chromium() -> Iterator[Browser]:
     """The browser; ORM calls are allowed beside its event loop only with DJANGO_ALLOW_ASYNC_UNSAFE."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = launch(playwright)
         yield browser
         browser.close()
 

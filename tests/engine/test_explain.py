@@ -2,6 +2,7 @@
 
 import re
 
+import msgspec
 import pytest
 
 from engine.decision import (
@@ -193,8 +194,11 @@ def test_the_verb_is_true_to_what_happened(tense, verb):
 def test_every_shape_of_the_sentence_is_whole(tense):
     """Several queues, no guarantee, a DaemonSet, policy priority, no trace: all have a sentence in every tense."""
     other = PodVerdict(pod=pod("x-1", "root.tenant-2.queue-2"), reason=PodReason.OVER_GUARANTEE)
+    free = msgspec.structs.replace(QUEUE_B, path=other.pod.queue, guaranteed={})
     shapes = {
-        "beyond any guarantee": preempting(victims=(*preempting().victims, other)),
+        "beyond any guarantee": preempting(
+            victims=(*preempting().victims, other), trace=msgspec.structs.replace(TRACE, queues=(*TRACE.queues, free))
+        ),
         "of a DaemonSet": preempting(ask=ask(controller="DaemonSet/exporter"), trace=Trace()),
         "lower priorit": preempting(policy="priority", trace=Trace()),
         "To make room": preempting(trace=Trace()),
@@ -205,16 +209,27 @@ def test_every_shape_of_the_sentence_is_whole(tense):
         whole(victim_sentence(decision, "uid-embed-1", tense))
 
 
+def test_nothing_is_said_of_guarantees_that_the_figures_do_not_bear_out():
+    """A refused decision may take from a queue that is below: the sentence must not claim otherwise."""
+    poor = msgspec.structs.replace(QUEUE_B, before={"nvidia.com/gpu": 8})
+    for queues in ((TRAINING, poor), (TRAINING,)):
+        decision = preempting(trace=msgspec.structs.replace(TRACE, queues=queues))
+        assert "guarantee" not in whole(sentence(decision, Tense.STOPPED))
+
+
 def test_a_recorded_eviction_without_an_ask_names_who_did_it():
     """The kubelet asks for no room."""
     decision = preempting(ask=pod("", ""), trace=Trace())
     assert whole(sentence(decision, Tense.EVICTED, by="kubelet")) == "kubelet evicted 2 pods of queue-b from gpu-04."
 
 
-def test_without_preemption_the_sentence_is_the_reason():
-    """The page of an ask that got nothing says why, with numbers."""
+def test_without_preemption_the_reason_has_the_numbers():
+    """The page of an ask that got nothing says so, and then why."""
     decision = refusing(Reason.AT_GUARANTEE, detail="root.tenant-1.training nvidia.com/gpu")
-    assert whole(sentence(decision, Tense.WOULD)) == (
+    assert whole(sentence(decision, Tense.WOULD)) == "worker-3 is pending, and no pod is evicted for it."
+    fits = refusing(Reason.FITS, outcome=Outcome.FITS, node="gpu-01")
+    assert whole(sentence(fits, Tense.WOULD)) == "worker-3 fits on gpu-01, and no pod is evicted for it."
+    assert whole(reason(decision)) == (
         "training uses 14 nvidia.com/gpu and is guaranteed 16: only while it uses less may its asks preempt (law 4)."
     )
 

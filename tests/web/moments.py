@@ -9,7 +9,7 @@ from engine.decision import Outcome
 from engine.laws import audit
 from engine.planning import Considered, plan
 from engine.policies import policy
-from engine.queues import QueueTree
+from engine.queues import Queue, QueueTree
 from engine.snapshot import Node, Pod, PriorityClass, Snapshot, Taint
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Step, Victim
@@ -44,7 +44,7 @@ def ms(at: datetime) -> int:
 
 def worker(name: str, queue: str, app: str, at: datetime, **fields: object) -> Pod:
     """A pod that started some hours before, in the namespace of its queue."""
-    spaces = {"training": "vision", "queue-b": "search", "queue-1": "ads", "queue-2": "bids", "system": "ops"}
+    spaces = {"training": "vision", "queue-b": "search", "queue-1": "ads-prod", "queue-2": "bids-prod", "system": "ops"}
     run = fields.pop("minutes", 300)
     begun = ms(at - timedelta(minutes=run if isinstance(run, int) else 300))
     defaults = {"namespace": spaces[queue.rpartition(".")[2]], "created_ms": begun, "priority": 500}
@@ -296,3 +296,13 @@ def refused(of: Cluster, at: datetime | None = None) -> Decision:
     finding = Finding(considered=one, since_ms=ms(at - timedelta(seconds=30)))
     stored, _news = record(cluster=of, revision=of.hierarchy.current, findings=[finding], now=at, took_us=900)
     return stored[0][0]
+
+
+def with_guarantee(queue: Queue, resource: str, guaranteed: int) -> Queue:
+    """A queue with another guarantee in one resource, in its integer unit."""
+    return msgspec.structs.replace(queue, guaranteed={**queue.guaranteed, resource: guaranteed})
+
+
+def replaced(queue: Queue) -> QueueTree:
+    """The tree with one queue changed."""
+    return QueueTree({**TREE.queues, queue.path: queue}.values())

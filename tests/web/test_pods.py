@@ -1,0 +1,243 @@
+"""A tenant's pods: everything about their own, and of others a queue's name at most."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.history.pods import Search, events
+from scheduler_admin.history.sentences import text
+from tests.web import moments, rows
+
+pytestmark = pytest.mark.django_db
+WORKER = "vision-train-0042-worker-3"
+VICTIM = "embed-batch-7f9c-x8v2d"
+
+
+@pytest.fixture
+def cluster():
+    """A cluster where training took pods of queue-b, and asks of every kind wait."""
+    made = rows.cluster("demo")
+    rows.status(made)
+    for row in moments.decide(made):
+        if row.outcome == "preempt":
+            moments.carried_out(row)
+    return made
+
+
+@pytest.fixture
+def search(client):
+    """A browser of queue-b's tenant, whose pods were taken."""
+    client.force_login(rows.tenant_user("tess", "root.tenant-1.queue-b", ("search",)))
+    return client
+
+
+@pytest.fixture
+def vision(client):
+    """A browser of training's tenant, who asked."""
+    client.force_login(rows.tenant_user("vic", "root.tenant-1.training", ("vision",)))
+    return client
+
+
+def names(response) -> list[str]:
+    """The pods of a list."""
+    return [line.event.name for line in response.context["lines"]]
+
+
+def test_the_list_holds_victims_and_asks_of_their_own(cluster, search):
+    """Nobody else's."""
+    assert sorted(names(search.get("/pods/"))) == ["embed-batch-7f9c-late", VICTIM, "rank-batch-31d0-exec-5"]
+
+
+@pytest.mark.parametrize(
+    ("query", "number"),
+    [
+        ({"q": "embed"}, 2),
+        ({"q": "rank-batch-31d0"}, 1),
+        ({"q": "search"}, 3),
+        ({"q": "search/embed"}, 2),
+        ({"q": "vision"}, 0),
+        ({"q": "exec"}, 0),
+        ({"show": "preempted"}, 2),
+        ({"show": "waiting"}, 1),
+        ({"namespace": "search"}, 3),
+        ({"namespace": "vision"}, 0),
+        ({"show": "nonsense"}, 3),
+    ],
+)
+def test_the_search_is_in_the_address(cluster, search, query, number):
+    """Pods and applications by how they begin, namespaces whole."""
+    assert len(names(search.get("/pods/", query))) == number
+
+
+def test_why_it_was_preempted(cluster, search):
+    """Its own queue's numbers, what happened to it, what would have prevented it."""
+    shown = search.get(f"/pods/demo/search/{VICTIM}/").context["why"]
+    assert text(shown.sentence) == (
+        f"{VICTIM} was evicted from gpu-04 because training stood below its guarantee while queue-b stood "
+        "4 nvidia.com/gpu above its own."
+    )
+    assert shown.side.path == "root.tenant-1.queue-b"
+    assert [text(each).split(",")[0] for each in shown.prevention] == [
+        "More than 18500m cpu guaranteed to queue-b",
+        "More than 104Gi memory guaranteed to queue-b",
+        "More than 4 nvidia.com/gpu guaranteed to queue-b",
+        "A priority above 1000",
+    ]
+    assert [each.offset for each in shown.happened] == ["0 s", "+0.1 s", "+17.6 s"]
+
+
+def test_a_guarantee_that_would_have_prevented_it_does(cluster):
+    """The engine itself, asked again under a tree with one more GPU than the victims left, takes nothing."""
+    at = timezone.now()
+    _snapshot, before = moments.considered(at, only=WORKER)
+    assert before[0].decision.evicts
+    queue_b = moments.TREE["root.tenant-1.queue-b"]
+    for resource, kept in (("nvidia.com/gpu", 4), ("cpu", 18_500), ("memory", 104 * 2**30)):
+        for guaranteed, evicts in ((kept, True), (kept + 1, False)):
+            changed = moments.with_guarantee(queue_b, resource, guaranteed)
+            _snapshot, (after, *_rest) = moments.considered(at, moments.replaced(changed), only=WORKER)
+            assert after.decision.evicts is evicts
+
+
+def test_why_it_waits(cluster, search):
+    """The reason with the queue's own numbers, and what would let it preempt."""
+    shown = search.get("/pods/demo/search/embed-batch-7f9c-late/").context["why"]
+    assert text(shown.sentence) == "embed-batch-7f9c-late is pending, and no pod is evicted for it."
+    assert "queue-b uses 26500m cpu and is guaranteed 12" in text(shown.because[0])
+    assert text(shown.prevention[0]).startswith("More than 26500m cpu guaranteed to queue-b")
+
+
+def test_why_it_got_room(cluster, vision):
+    """Of those who paid for it only the queue."""
+    shown = vision.get(f"/pods/demo/vision/{WORKER}/").context["why"]
+    assert text(shown.sentence) == (
+        f"{WORKER} needed 2 nvidia.com/gpu on one node while training stood 2 below its guarantee, so room on gpu-04 "
+        "was made at the cost of queue-b."
+    )
+
+
+FOREIGN = ["bidder", "replay", "ads-prod", "bids-prod", "metrics-gateway", "keeper", "tenant-2"]
+FOREIGN_TO_SEARCH = [*FOREIGN, "vision", "0041", "0042"]
+FOREIGN_TO_VISION = [*FOREIGN, "embed", "rank-batch", "notebook", ">search<", "/search"]
+
+
+def _pages(client, name: str):
+    """Every page that a tenant can open, as a person and as its own refresh."""
+    listed = client.get("/pods/")
+    urls = ["/pods/", "/pods/?q=vision", "/pods/?q=search"]
+    urls += [f"/pods/demo/{line.event.namespace}/{line.event.name}/" for line in listed.context["lines"]]
+    assert len(urls) > 3, name
+    for url in urls:
+        for headers in ({}, {"HX-Request": "true"}):
+            response = client.get(url, headers=headers)
+            assert response.status_code == 200
+            yield url, response.content.decode()
+
+
+def test_nothing_of_other_tenants_is_in_the_victims_pages(cluster, search):
+    """Neither names of pods, namespaces and applications, nor queues that took no part."""
+    for url, page in _pages(search, "search"):
+        body = page.replace("?q=vision", "").replace('value="vision"', "")
+        for word in FOREIGN_TO_SEARCH:
+            assert word not in body, (url, word)
+
+
+def test_nothing_of_other_tenants_is_in_the_askers_pages(cluster, vision):
+    """Who paid is not told, beyond the queue."""
+    for url, page in _pages(vision, "vision"):
+        for word in FOREIGN_TO_VISION:
+            assert word not in page, (url, word)
+
+
+def test_the_other_sides_numbers_are_kept_back(cluster, search, vision):
+    """A claim on a queue above that is not the tenant's own is told without amounts."""
+    (row,) = Decision.objects.filter(ask_name="embed-batch-7f9c-late")
+    above = row.document.replace('"root.tenant-1.queue-b cpu"', '"root.tenant-1 cpu"')
+    assert above != row.document
+    Decision.objects.filter(pk=row.pk).update(document=above)
+    search.force_login(User.objects.get(username="tess"))
+    shown = search.get("/pods/demo/search/embed-batch-7f9c-late/").context["why"]
+    assert text(shown.because[0]).startswith("Its queue uses all that it is guaranteed")
+    assert shown.prevention == ()
+
+
+def test_a_stranger_does_not_learn_that_a_pod_exists(cluster, client):
+    """The same answer as for a pod that never was."""
+    url = f"/pods/demo/search/{VICTIM}/"
+    assert client.get(url).url == f"/sign-in/?next={url}"
+    client.force_login(rows.tenant_user("mallory", "root.tenant-2", ("ads",)))
+    assert client.get(url).status_code == 404
+    assert client.get("/pods/demo/search/no-such-pod/").status_code == 404
+    assert VICTIM not in names(client.get("/pods/"))
+    client.force_login(rows.user("nobody", User.Role.TENANT))
+    assert client.get("/pods/").status_code == 200
+    assert client.get(url).status_code == 404
+
+
+def test_an_ask_is_not_theirs_because_its_victims_are(cluster, search):
+    """The decision is theirs to see in part; the asker's pod is not."""
+    assert search.get(f"/pods/demo/vision/{WORKER}/").status_code == 404
+
+
+def test_a_pod_with_several_decisions_lists_the_others(cluster, search):
+    """The newest first, any of them by its address."""
+    moments.decide(cluster, timezone.now() - timedelta(minutes=1), only=WORKER, hold="paused")
+    newest = search.get(f"/pods/demo/search/{VICTIM}/")
+    assert "would be evicted" in text(newest.context["why"].sentence)
+    (other,) = newest.context["others"]
+    older = search.get(f"/pods/demo/search/{VICTIM}/", {"decision": other.event.decision.pk})
+    assert "was evicted" in text(older.context["why"].sentence)
+    assert search.get(f"/pods/demo/search/{VICTIM}/", {"decision": "0"}).status_code == 404
+
+
+def test_spared_pods_are_not_called_preempted(cluster, search):
+    """A decision that ended before a pod was evicted leaves it running."""
+    Victim.objects.filter(name=VICTIM).update(state=Victim.State.SPARED, evicted_at=None, gone_at=None)
+    shown = search.get(f"/pods/demo/search/{VICTIM}/").context["why"]
+    assert (shown.kind, shown.word) == ("ok", "spared")
+    assert "would have been evicted" in text(shown.sentence)
+
+
+def test_pages_of_the_list_leave_nothing_out(cluster, search):
+    """Victims and asks in one order, each once."""
+    tess = User.objects.get(username="tess")
+    for minutes in range(10):
+        rows.decision(cluster, "root.tenant-1.training", minutes=20 + minutes, victims=("root.tenant-1.queue-b",) * 2)
+        rows.decision(cluster, "root.tenant-1.queue-b", minutes=20 + minutes, ask_namespace="search")
+    seen, before = [], ""
+    while True:
+        part = events(tess, Search(), before, size=4)
+        seen += part.events
+        before = part.older
+        if not before:
+            break
+    assert len(seen) == len({event.order for event in seen}) == 33
+    assert [event.order for event in seen] == sorted((event.order for event in seen), reverse=True)
+
+
+def test_somebody_who_sees_everything_finds_any_pod(cluster, client):
+    """And the way to the whole decision."""
+    client.force_login(rows.user("ada"))
+    page = client.get(f"/pods/demo/search/{VICTIM}/").content.decode()
+    row = Decision.objects.get(ask_name=WORKER)
+    assert f"/clusters/demo/decisions/{row.pk}/" in page
+    assert len(names(client.get("/pods/"))) == 7
+
+
+@pytest.mark.parametrize("url", ["/pods/", f"/pods/demo/search/{VICTIM}/"])
+def test_it_asks_the_database_little(cluster, search, django_assert_max_num_queries, url):
+    """However long the list."""
+    for minutes in range(30):
+        rows.decision(cluster, "root.tenant-1.training", minutes=minutes, victims=("root.tenant-1.queue-b",) * 2)
+    with django_assert_max_num_queries(12):
+        search.get(url)
+
+
+def test_an_empty_list_says_what_to_expect(client):
+    """And a search that finds nothing says how it looks."""
+    client.force_login(rows.tenant_user())
+    assert b"None of your pods was preempted, and none waits." in client.get("/pods/").content
+    assert b"No pod of yours matches." in client.get("/pods/", {"q": "x"}).content
