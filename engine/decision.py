@@ -82,6 +82,8 @@ class NodeReason(StrEnum):
     HOST_PORT = "host-port"
     TOO_SMALL = "too-small"
     RESERVED = "reserved"
+    UNREAD_RULES = "unread-rules"
+    """A pod there has a rule that may keep the ask out, and that can't be judged."""
     NO_CANDIDATES = "no-candidates"
     NOT_ENOUGH = "not-enough"
     """All candidates together don't make room."""

@@ -24,6 +24,8 @@ POLICY = "fence"
 DIALECT = "design"
 _NODES_IN_FULL = 20
 """So many of the best nodes that were passed over are kept in a trace one by one; the rest are counted."""
+_KEEPS_OUT = "podAntiAffinity"
+"""A rule of running pods that may keep an ask out: rather no eviction than one in vain."""
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -200,6 +202,8 @@ def _on_node(case: _Case, node: Node, candidates: list[Pod]) -> Choice | NodeVer
     refused = refusal(case.ask, node, staying)
     if refused is not None:
         return NodeVerdict(node=node.name, reason=refused.reason, detail=refused.detail)
+    if any(_KEEPS_OUT in pod.unread_rules for pod in pods if not pod.terminating):
+        return NodeVerdict(node=node.name, reason=NodeReason.UNREAD_RULES, detail=_KEEPS_OUT)
     if not candidates:
         return NodeVerdict(node=node.name, reason=NodeReason.NO_CANDIDATES)
     found = choose_on(case.snapshot, case.tree, case.ledger, case.ask, node, candidates)

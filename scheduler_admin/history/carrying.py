@@ -54,6 +54,13 @@ class Carrier:
             if self._still_asks(row):
                 self._check_deadline(row)
 
+    def advise(self, row: Decision) -> None:
+        """Tell the ask's readers what would be done; its victims' are told nothing, as nothing happens to them."""
+        if row.outcome != "preempt" or row.state != Decision.State.NOTED:
+            return
+        told = f"{row.victims.count()} of the pods on {row.node} would be evicted to make room"
+        self.executor.event(_asker(row), "RoomCouldBeMade", f"{told}. Why: {self._link(row)}")
+
     def close(self, row: Decision, ending: Decision.Ending, note: str = "") -> None:
         """End a decision: free its node, spare the victims that were not evicted yet."""
         released = self.executor.release(row.node, row.ask_uid)
@@ -64,6 +71,9 @@ class Carrier:
             row.state, row.ending, row.closed_at = Decision.State.CLOSED, ending, self.now()
             row.save(update_fields=["state", "ending", "closed_at"])
             self._step(row, Step.Kind.CLOSED, note=note)
+
+    def _link(self, row: Decision) -> str:
+        return f"{settings.SITE_URL}/pods/{self.cluster.name}/{row.ask_namespace}/{row.ask_name}/"
 
     def _still_asks(self, row: Decision) -> bool:
         """Whether the ask still waits; closes the decision when it is gone or runs."""
@@ -88,7 +98,7 @@ class Carrier:
         """Keep the room, then let the API server judge the whole set before any of it goes."""
         if not self.may_act():
             return
-        ask = Ref(row.ask_uid, row.ask_namespace, row.ask_name)
+        ask = _asker(row)
         if not self._reserved(row, self.executor.reserve(row.node, ask)):
             return
         victims = list(row.victims.all())
@@ -107,9 +117,8 @@ class Carrier:
             row.deadline = self.now() + timedelta(seconds=grace + self.cluster.bind_margin_s)
             row.save(update_fields=["state", "deadline"])
             self._step(row, Step.Kind.RESERVED, note=row.node)
-        link = f"{settings.SITE_URL}/clusters/{self.cluster.name}/decisions/{row.pk}/"
         told = f"{len(victims)} of the pods on {row.node} are evicted to make room, as queue {row.ask_queue} is below"
-        self.executor.event(ask, "RoomIsMade", f"{told} its guarantee. Why: {link}")
+        self.executor.event(ask, "RoomIsMade", f"{told} its guarantee. Why: {self._link(row)}")
 
     def _reserved(self, row: Decision, result: Result) -> bool:
         match result.outcome:
@@ -189,3 +198,7 @@ class Carrier:
 
     def _step(self, row: Decision, kind: Step.Kind, *, pod: str = "", note: str = "") -> None:
         Step.objects.create(decision=row, at=self.now(), kind=kind, pod=pod, note=note)
+
+
+def _asker(row: Decision) -> Ref:
+    return Ref(row.ask_uid, row.ask_namespace, row.ask_name)

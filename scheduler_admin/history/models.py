@@ -123,6 +123,7 @@ class Decision(models.Model):
         ordering = ["-first_seen", "-pk"]
         indexes = [
             models.Index(fields=["cluster", "outcome", "-first_seen"], name="decision_history"),
+            models.Index(fields=["cluster", "-first_seen", "-id"], name="decision_newest"),
             models.Index(fields=["cluster", "state"], name="decision_state"),
             models.Index(fields=["ask_namespace", "ask_name"], name="decision_ask"),
         ]

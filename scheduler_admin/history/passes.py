@@ -85,6 +85,8 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
     for row, finding in rows:
         if finding.act:
             carrier.carry(row)
+        elif cluster.mode == Cluster.Mode.ADVISE and cluster.publish and row.first_seen == now:
+            carrier.advise(row)
     if leads:
         watch.actuator.sweep(set(Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True)))
 
