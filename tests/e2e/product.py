@@ -80,7 +80,12 @@ class Product:
     def manage(self, *arguments: str) -> str:
         """Run ``manage.py`` and return what it printed."""
         done = subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=BASE, env=self.environment, capture_output=True, text=True, check=False
+            [sys.executable, "manage.py", *arguments],
+            cwd=BASE,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -1,0 +1,107 @@
+"""`make demo` for machines, and what it says when something is in its way."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scheduler_admin.demo.environment import BASE
+from scheduler_admin.demo.supervisor import DemoError, Supervisor
+from tests.e2e.product import free_port, wait_for
+
+pytestmark = pytest.mark.e2e
+
+
+def demo(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+    """Start the demo as a user does."""
+    environment = {
+        name: value for name, value in os.environ.items() if name not in {"SECRET_KEY", "DJANGO_SETTINGS_MODULE"}
+    }
+    command = [sys.executable, "manage.py", "demo", "--folder", str(folder), *arguments]
+    return subprocess.Popen(
+        command, cwd=BASE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_the_check_waits_for_a_preemption_and_prints_its_figures(tmp_path: Path) -> None:
+    """Decided, carried out, confirmed and readable: one JSON line, exit code 0, and nothing is left running."""
+    running = demo(tmp_path, "--check", "--port", str(free_port()), "--simulator-port", str(free_port()))
+    out, told = running.communicate(timeout=150)
+    assert running.returncode == 0, told
+    figures = json.loads(out)
+    assert set(figures) == {"first_page_s", "first_preemption_s", "decisions", "evictions", "pass_ms"}
+    assert figures["evictions"] >= 1
+    assert figures["first_preemption_s"] < 60
+    left = subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, text=True, check=False).stdout
+    assert left == ""
+
+
+def test_a_port_in_use_is_one_sentence(tmp_path: Path) -> None:
+    """No traceback, and what to do instead."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        running = demo(tmp_path, "--port", str(port))
+        _, told = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert f"Port {port} is in use." in told
+    assert "Traceback" not in told
+
+
+def test_an_interrupt_ends_all_of_it_cleanly(tmp_path: Path) -> None:
+    """Ctrl-C: exit code 0, every process gone."""
+    running = demo(tmp_path, "--port", str(free_port()), "--simulator-port", str(free_port()))
+    assert running.stderr is not None
+    told = ""
+    while "Ctrl-C" not in told:
+        line = running.stderr.readline()
+        assert line, told
+        told += line
+    running.send_signal(signal.SIGINT)
+    _, rest = running.communicate(timeout=60)
+    assert running.returncode == 0, rest
+    assert "Everything has ended." in rest
+    assert subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, check=False).stdout == b""
+
+
+def test_a_dead_child_is_told_with_its_last_words(tmp_path: Path) -> None:
+    """Which process, which code, what it said, and where its log is."""
+    script = "import sys; print('no disk left'); sys.exit(3)"
+    with Supervisor(tmp_path, os.environ) as children:
+        children.start("worker", [sys.executable, "-c", script])
+
+        def dead() -> DemoError | None:
+            try:
+                children.check()
+            except DemoError as error:
+                return error
+            return None
+
+        told = str(wait_for(dead, "The child's end"))
+    assert "The worker process ended with code 3." in told
+    assert "no disk left" in told
+
+
+def test_a_program_that_is_missing_is_told(tmp_path: Path) -> None:
+    """Its name, not a traceback."""
+    with Supervisor(tmp_path, os.environ) as children, pytest.raises(DemoError, match="no-such-program can't be run"):
+        children.start("redis", ["no-such-program"])
+
+
+def test_children_that_dont_listen_are_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ending takes no longer than the patience we have."""
+    monkeypatch.setattr("scheduler_admin.demo.supervisor._PATIENCE_S", 0.3)
+    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); signal.pause()"
+    children = Supervisor(tmp_path, os.environ)
+    children.start("deaf", [sys.executable, "-c", deaf])
+    wait_for(lambda: "up" in (tmp_path / "deaf.log").read_text(), "The child")
+    pid = children.pids["deaf"]
+    children.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
