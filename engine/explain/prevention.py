@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from engine.decision import Decision, Outcome, PodFacts, Reason
-from engine.explain.figures import figures, queues_of
+from engine.decision import Decision, Outcome, PodFacts, QueueFigures, Reason
+from engine.explain.figures import asked, figures, queues_of
 from engine.explain.message import Message, Name, gettext_noop, short_name
 from engine.resources import PODS, add, format_amount
 
@@ -75,17 +75,68 @@ def _priority(decision: Decision, chosen: tuple[PodFacts, ...]) -> list[Message]
 
 
 def remedies(decision: Decision) -> tuple[Message, ...]:
-    """What would let an ask that may not preempt do so, where one number stands in the way."""
-    path, _, resource = decision.detail.partition(" ")
-    standing = figures(decision, path)
-    if standing is None:
+    """What would all together make an ask eligible that asks too much or too early for its guarantees.
+
+    Nothing where another rule forbids it, or where the trace does not hold every queue that has a say.
+    """
+    if decision.reason not in (Reason.AT_GUARANTEE, Reason.OVER_MAX) or figures(decision, decision.ask.queue) is None:
         return ()
-    used = standing.before.get(resource, 0)
-    params = {"queue": short_name(path), "resource": resource, "used": format_amount(resource, used)}
-    if decision.reason is Reason.AT_GUARANTEE and resource in standing.guaranteed:
-        guaranteed = format_amount(resource, standing.guaranteed[resource])
-        return (Message(CLAIM_GUARANTEE, {**params, "guaranteed": guaranteed}),)
-    if decision.reason is Reason.OVER_MAX and resource in standing.max:
-        would = format_amount(resource, used + decision.ask.requests.get(resource, 0))
-        return (Message(MORE_MAX, {**params, "would": would, "max": format_amount(resource, standing.max[resource])}),)
+    found: list[Message] = []
+    for resource, wanted in asked(decision).items():
+        entitling = _entitling(decision, resource)
+        if entitling is None:
+            return ()
+        found += _claim(entitling, resource) + _under_max(decision, resource, wanted)
+    return tuple(found)
+
+
+def _entitling(decision: Decision, resource: str) -> tuple[QueueFigures, ...] | None:
+    """The nearest queue upwards that has a guarantee in it, if any; None where figures on the way are missing."""
+    path = decision.ask.queue
+    while path:
+        standing = figures(decision, path)
+        if standing is None:
+            return None
+        if resource in standing.guaranteed:
+            return (standing,)
+        path = path.rpartition(".")[0]
     return ()
+
+
+def _claim(entitling: tuple[QueueFigures, ...], resource: str) -> list[Message]:
+    """Law 4 demands usage below the guarantee in everything that is asked and guaranteed."""
+    return [
+        Message(
+            CLAIM_GUARANTEE,
+            {
+                "queue": short_name(standing.path),
+                "resource": resource,
+                "used": format_amount(resource, standing.before.get(resource, 0)),
+                "guaranteed": format_amount(resource, standing.guaranteed[resource]),
+            },
+        )
+        for standing in entitling
+        if standing.before.get(resource, 0) >= standing.guaranteed[resource]
+    ]
+
+
+def _under_max(decision: Decision, resource: str, wanted: int) -> list[Message]:
+    """An eviction frees nothing under the leaf's own max, as nothing is taken from the leaf."""
+    standing = figures(decision, decision.ask.queue)
+    if standing is None or resource not in standing.max:
+        return []
+    used = standing.before.get(resource, 0)
+    if used + wanted <= standing.max[resource]:
+        return []
+    return [
+        Message(
+            MORE_MAX,
+            {
+                "queue": short_name(standing.path),
+                "resource": resource,
+                "used": format_amount(resource, used),
+                "would": format_amount(resource, used + wanted),
+                "max": format_amount(resource, standing.max[resource]),
+            },
+        )
+    ]

@@ -238,7 +238,30 @@ def test_over_max_adds_up_usage_and_ask():
     """The number that is too large is in the sentence."""
     decision = refusing(Reason.OVER_MAX, detail="root.tenant-1.training cpu")
     assert "would use 256 cpu, and its max is 560" in whole(reason(decision))
-    assert whole(remedies(decision)[0]).startswith("A max of 256 cpu for training, which has 560 and uses 248")
+
+
+def test_eligibility_takes_every_resource_at_once():
+    """One more GPU does not help a queue that is at its guarantee in cores too; nor does either under a max."""
+    full = msgspec.structs.replace(
+        TRAINING,
+        before={"cpu": 320_000, "memory": 100 * GI, "nvidia.com/gpu": 17},
+        max={"cpu": 320_000, "nvidia.com/gpu": 30},
+    )
+    trace = Trace(queues=(full,))
+    decision = refusing(Reason.AT_GUARANTEE, trace=trace, detail="root.tenant-1.training cpu")
+    assert [whole(message).split(":")[0] for message in remedies(decision)] == [
+        "More than 320 cpu guaranteed to training, which has 320 and uses 320",
+        "A max of 328 cpu for training, which has 320 and uses 320",
+        "More than 17 nvidia.com/gpu guaranteed to training, which has 16 and uses 17",
+    ]
+
+
+def test_nothing_is_promised_where_a_queue_above_is_not_known():
+    """Its guarantee might be the one that is claimed."""
+    leaf = msgspec.structs.replace(TRAINING, guaranteed={"cpu": 1000})
+    decision = refusing(Reason.AT_GUARANTEE, trace=Trace(queues=(leaf,)), detail="root.tenant-1.training cpu")
+    assert remedies(decision) == ()
+    assert remedies(refusing(Reason.FENCE)) == ()
 
 
 def test_the_delay_names_the_moment():

@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 from django.utils import timezone
 
+from engine.decision import decode, encode
 from scheduler_admin.accounts.models import User
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.pods import Search, events
@@ -107,7 +109,26 @@ def test_why_it_waits(cluster, search):
     shown = search.get("/pods/demo/search/embed-batch-7f9c-late/").context["why"]
     assert text(shown.sentence) == "embed-batch-7f9c-late is pending, and no pod is evicted for it."
     assert "queue-b uses 26500m cpu and is guaranteed 12" in text(shown.because[0])
-    assert text(shown.prevention[0]).startswith("More than 26500m cpu guaranteed to queue-b")
+    assert [text(each).split(",")[0] for each in shown.prevention] == [
+        "More than 26500m cpu guaranteed to queue-b",
+        "More than 152Gi memory guaranteed to queue-b",
+        "More than 6 nvidia.com/gpu guaranteed to queue-b",
+    ]
+
+
+def test_what_would_make_it_eligible_does(cluster):
+    """The engine itself, asked again under a tree that has all of it, and under one that lacks a part."""
+    at, late = timezone.now(), "embed-batch-7f9c-late"
+    queue_b = moments.TREE["root.tenant-1.queue-b"]
+    uses = {"cpu": 26_500, "memory": 152 * 2**30, "nvidia.com/gpu": 6}
+    for missing in (None, *uses):
+        changed = queue_b
+        for resource, used in uses.items():
+            if resource != missing:
+                changed = moments.with_guarantee(changed, resource, used + 1)
+        _snapshot, (decided,) = moments.considered(at, moments.replaced(changed), only=late)
+        eligible = decided.decision.outcome != "not-eligible"
+        assert eligible is (missing is None)
 
 
 def test_why_it_got_room(cluster, vision):
@@ -155,9 +176,14 @@ def test_nothing_of_other_tenants_is_in_the_askers_pages(cluster, vision):
 def test_the_other_sides_numbers_are_kept_back(cluster, search, vision):
     """A claim on a queue above that is not the tenant's own is told without amounts."""
     (row,) = Decision.objects.filter(ask_name="embed-batch-7f9c-late")
-    above = row.document.replace('"root.tenant-1.queue-b cpu"', '"root.tenant-1 cpu"')
-    assert above != row.document
-    Decision.objects.filter(pk=row.pk).update(document=above)
+    decision = decode(row.document.encode())
+    queues = tuple(
+        msgspec.structs.replace(one, guaranteed={} if one.path == decision.ask.queue else one.guaranteed)
+        for one in decision.trace.queues
+    )
+    trace = msgspec.structs.replace(decision.trace, queues=queues)
+    changed = msgspec.structs.replace(decision, trace=trace, detail="root.tenant-1 cpu")
+    Decision.objects.filter(pk=row.pk).update(document=encode(changed).decode())
     search.force_login(User.objects.get(username="tess"))
     shown = search.get("/pods/demo/search/embed-batch-7f9c-late/").context["why"]
     assert text(shown.because[0]).startswith("Its queue uses all that it is guaranteed")
