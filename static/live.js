@@ -1,10 +1,10 @@
 // Asks every two seconds whether there is news for #live, and only then swaps it: an unchanged page answers 304.
 // Nothing is asked while the tab is hidden; coming back asks at once.
 const EVERY_MS = 2000;
-let seen = null;
-
 const live = () => document.getElementById("live");
 const here = () => location.pathname + location.search;
+// What the page itself was built from, so that the first question can already be answered by 304.
+let seen = live()?.dataset.etag ? { url: here(), etag: live().dataset.etag } : null;
 
 function ask() {
   if (!document.hidden && live()) htmx.trigger(live(), "poll");

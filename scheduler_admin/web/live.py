@@ -49,7 +49,7 @@ def answer(
         response = HttpResponseNotModified()
     else:
         shown = f"web/_{name}_news.html" if fragment else f"web/{name}.html"
-        response = render(request, shown, {**shell, **build(), "oob": fragment})
+        response = render(request, shown, {**shell, **build(), "oob": fragment, "etag": tag})
     if fragment:
         response["ETag"] = tag
         read = [status.read_at for cluster in clusters if (status := status_of(cluster)) and status.read_at]
