@@ -9,6 +9,7 @@ from scheduler_admin.accounts.services import create_token
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import add_cluster
 from scheduler_admin.demo.environment import BASE, CLUSTER
+from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import import_yunikorn
 
 TREE = BASE / "demo" / "queues.yaml"
@@ -29,23 +30,26 @@ class Seed:
     admin: Login
     tenant: Login
     token: str
-    cluster: Cluster
+    hierarchy: Hierarchy
 
 
-def seed(kubeconfig: Path) -> Seed:
+def seed() -> Seed:
     """Fill an empty database. The tree goes through the same import as any user's."""
     admin = _user("admin", User.Role.ADMIN)
-    tenant = _user("search", User.Role.TENANT)
-    search, _ = Tenant.objects.get_or_create(
-        name="Search", defaults={"namespaces": ["search"], "subtrees": ["root.tenant-1.queue-b"]}
-    )
-    User.objects.get(username=tenant.name).tenants.add(search)
+    tenant = _user("vision", User.Role.TENANT)
+    vision = Tenant.objects.create(name="Vision", namespaces=["vision"], subtrees=["root.tenant-1.training"])
+    User.objects.get(username=tenant.name).tenants.add(vision)
     author = User.objects.get(username=admin.name)
     _, token = create_token(user=author, name="demo")
     text = TREE.read_text(encoding="utf-8")
     revision, _notes = import_yunikorn(hierarchy=CLUSTER, text=text, author=author, reason="The demo's tree")
-    cluster = add_cluster(name=CLUSTER, hierarchy=revision.hierarchy, kubeconfig=str(kubeconfig), actor=author)
-    return Seed(admin=admin, tenant=tenant, token=token, cluster=cluster)
+    return Seed(admin=admin, tenant=tenant, token=token, hierarchy=revision.hierarchy)
+
+
+def seed_cluster(seeded: Seed, kubeconfig: Path) -> Cluster:
+    """Add the simulated cluster."""
+    actor = User.objects.get(username=seeded.admin.name)
+    return add_cluster(name=CLUSTER, hierarchy=seeded.hierarchy, kubeconfig=str(kubeconfig), actor=actor)
 
 
 def _user(name: str, role: User.Role) -> Login:

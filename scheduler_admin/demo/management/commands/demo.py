@@ -20,8 +20,8 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.services import set_mode
 from scheduler_admin.demo import processes
 from scheduler_admin.demo.check import Visitor
-from scheduler_admin.demo.environment import PORT, Place
-from scheduler_admin.demo.seed import Seed, seed
+from scheduler_admin.demo.environment import CLUSTER, PORT, Place
+from scheduler_admin.demo.seed import Seed, seed, seed_cluster
 from scheduler_admin.demo.supervisor import DemoError, Supervisor
 from scheduler_admin.history.models import Decision, Victim
 
@@ -62,17 +62,18 @@ class Command(BaseCommand):
         self._prepare(place)
         with Supervisor(place.logs, os.environ) as children:
             children.start("redis", processes.redis(place))
-            children.start("simulator", processes.simulator(place, simulator_port, options["speed"]))
-            children.wait_for(place.kubeconfig.exists, "The simulated cluster", _START_S)
             children.wait_for(place.socket.exists, "Redis", _START_S)
-            seeded = seed(place.kubeconfig)
+            seeded = seed()
             began = time.monotonic()
-            children.start("engine", processes.engine_worker())
             children.start("web", processes.web(port))
+            children.start("engine", processes.engine_worker())
             children.start("beat", processes.beat(place))
             children.start("housekeeping", processes.housekeeping_worker())
             figures = {"first_page_s": self._first_page(children, began)}
-            self._enforce(children, seeded.cluster)
+            # Last, so that its day begins when somebody watches.
+            children.start("simulator", processes.simulator(place, simulator_port, options["speed"]))
+            children.wait_for(place.kubeconfig.exists, "The simulated cluster", _START_S)
+            self._enforce(children, seed_cluster(seeded, place.kubeconfig))
             if options["check"]:
                 self._check(children, seeded, began, figures)
                 return
@@ -111,17 +112,17 @@ class Command(BaseCommand):
     def _check(self, children: Supervisor, seeded: Seed, began: float, figures: dict[str, Any]) -> None:
         visitor = Visitor(settings.SITE_URL)
         visitor.sign_in(seeded.admin)
-        done = Decision.objects.filter(cluster=seeded.cluster, ending=Decision.Ending.BOUND, victims__isnull=False)
+        done = Decision.objects.filter(cluster__name=CLUSTER, ending=Decision.Ending.BOUND, victims__isnull=False)
 
         def readable() -> bool:
             row = done.first()
-            return row is not None and row.ask_name in visitor.read(f"/clusters/{seeded.cluster}/decisions/{row.pk}/")
+            return row is not None and row.ask_name in visitor.read(f"/clusters/{CLUSTER}/decisions/{row.pk}/")
 
         children.wait_for(readable, "A preemption that is decided, carried out, confirmed and readable", _CHECK_S)
         figures["first_preemption_s"] = round(time.monotonic() - began, 2)
         figures["decisions"] = Decision.objects.count()
         figures["evictions"] = Victim.objects.filter(evicted_at__isnull=False).count()
-        status = ClusterStatus.objects.get(cluster=seeded.cluster)
+        status = ClusterStatus.objects.get(cluster__name=CLUSTER)
         figures["pass_ms"] = round((status.pass_us or 0) / 1000, 1)
         self.stdout.write(json.dumps(figures))
 
@@ -134,7 +135,7 @@ Scheduler Admin runs at {site}
   admin   {seeded.admin.name} / {seeded.admin.password}
   tenant  {seeded.tenant.name} / {seeded.tenant.password}   (sees only its own pods)
 
-  curl -H 'Authorization: Bearer {seeded.token}' {site}/api/v1/clusters/{seeded.cluster}/queues
+  curl -H 'Authorization: Bearer {seeded.token}' {site}/api/v1/clusters/{CLUSTER}/queues
   kubectl --kubeconfig {place.kubeconfig} get pods -A
 
 What to look at:
