@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 
 from engine.decision import Decision as EngineDecision
@@ -16,7 +16,6 @@ from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.models import Decision, Step, Victim
-from scheduler_admin.history.sentences import LOST
 
 PAGE = 50
 
@@ -66,10 +65,6 @@ class Counts:
 
     decisions: int
     refused: int
-    lost: int
-    """Pods that were really evicted."""
-    shown: int
-    """Pods that would be, and were not."""
 
 
 @dataclass(frozen=True)
@@ -108,16 +103,9 @@ def _cursor(rows: Sequence[Decision], index: int) -> Cursor | None:
 
 
 def counts(rows: QuerySet[Decision]) -> Counts:
-    """How many decisions, and how many pods they cost. Two queries."""
-    totals = rows.aggregate(decisions=Count("pk"), refused=Count("pk", filter=Q(ending=Decision.Ending.REFUSED)))
-    victims = Victim.objects.filter(decision__in=rows).aggregate(
-        lost=Count("pk", filter=Q(state__in=LOST)), shown=Count("pk", filter=PENDING)
-    )
-    return Counts(**totals, **victims)
-
-
-PENDING = Q(state__in=[Victim.State.CHOSEN, Victim.State.HELD]) & ~Q(decision__state=Decision.State.CLOSED)
-"""Victims that a decision names and that may still be evicted, or would be in another mode."""
+    """How many decisions, and how many of them a law refused. One query."""
+    refused = Count("pk", filter=Q(ending=Decision.Ending.REFUSED))
+    return Counts(**rows.aggregate(decisions=Count("pk"), refused=refused))
 
 
 def audits(pks: Iterable[int]) -> dict[int, list[LawCheck]]:
@@ -163,8 +151,3 @@ def read_laws(row: Decision) -> list[LawCheck]:
         return msgspec.convert(row.laws, list[LawCheck])
     except msgspec.ValidationError:
         return []
-
-
-def stacked_by(stack: str) -> F:
-    """The column of a victim by which the timeline is stacked."""
-    return F({"queue": "queue", "reason": "decision__reason", "source": "decision__source"}[stack])

@@ -4,17 +4,18 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from django.db.models import CharField, Count, Q, QuerySet
+from django.db.models import CharField, Count, F, Q, QuerySet
 from django.db.models.functions import Cast, Substr
 
 from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.models import Decision, Victim
-from scheduler_admin.history.selectors import PENDING, stacked_by
 from scheduler_admin.history.sentences import LOST
 
 SERIES = 4
 """So many are told apart; the rest is one."""
 REST = ""
+_COLUMNS = {"queue": "victims__queue", "reason": "reason", "source": "source"}
+_PENDING = Q(victims__state__in=[Victim.State.CHOSEN, Victim.State.HELD]) & ~Q(state=Decision.State.CLOSED)
 _WIDTHS = (
     (timedelta(minutes=20), timedelta(minutes=1)),
     (timedelta(hours=2), timedelta(minutes=5)),
@@ -46,6 +47,10 @@ class Timeline:
     series: list[tuple[str, int]]
     start: datetime
     end: datetime
+    lost: int
+    """Pods that were really evicted, in all."""
+    shown: int
+    """Pods that a decision names and that may still be evicted, or would be in another mode."""
 
     @property
     def highest(self) -> Bucket:
@@ -58,15 +63,16 @@ def timeline(rows: QuerySet[Decision], filters: Filters) -> Timeline:
     width = width_of(filters.until - filters.start)
     fine = width < timedelta(hours=1)
     # A time cast to text and cut is grouped natively by SQLite and PostgreSQL alike; TruncHour is Python on SQLite.
-    stamp = Substr(Cast("decision__first_seen", CharField()), 1, _LENGTH_OF_MINUTE if fine else _LENGTH_OF_HOUR)
+    stamp = Substr(Cast("first_seen", CharField()), 1, _LENGTH_OF_MINUTE if fine else _LENGTH_OF_HOUR)
     counted = (
-        Victim.objects.filter(Q(state__in=LOST) | PENDING, decision__in=rows)
-        .annotate(stamp=stamp, series=stacked_by(filters.stack))
+        rows.filter(victims__isnull=False)
+        .annotate(stamp=stamp, series=F(_COLUMNS[filters.stack]))
         .values_list("stamp", "series")
-        .annotate(pods=Count("pk"))
+        .annotate(lost=Count("victims", filter=Q(victims__state__in=LOST)), shown=Count("victims", filter=_PENDING))
         .order_by()
     )
-    return _bucketed([(_read(at), series, pods) for at, series, pods in counted], filters, width)
+    found = [(_read(at), series, lost, shown) for at, series, lost, shown in counted]
+    return _bucketed(found, filters, width)
 
 
 def width_of(span: timedelta) -> timedelta:
@@ -79,10 +85,11 @@ def _read(stamp: str) -> datetime:
     return datetime.strptime(text, "%Y-%m-%d %H:%M").replace(tzinfo=UTC)
 
 
-def _bucketed(counted: list[tuple[datetime, str, int]], filters: Filters, width: timedelta) -> Timeline:
+def _bucketed(counted: list[tuple[datetime, str, int, int]], filters: Filters, width: timedelta) -> Timeline:
     totals: Counter[str] = Counter()
-    for _at, name, pods in counted:
-        totals[name] += pods
+    for _at, name, lost, shown in counted:
+        totals[name] += lost + shown
+    totals = +totals
     named = [name for name, _ in sorted(totals.items(), key=lambda pair: (-pair[1], pair[0]))][:SERIES]
     if len(totals) > SERIES:
         named = named[: SERIES - 1]
@@ -90,14 +97,22 @@ def _bucketed(counted: list[tuple[datetime, str, int]], filters: Filters, width:
     while start < filters.until:
         buckets.append(Bucket(start, {}))
         start += width
-    for at, name, pods in counted:
+    for at, name, lost, shown in counted:
         index = (at - buckets[0].start) // width
         key = name if name in named else REST
-        if 0 <= index < len(buckets):
-            buckets[index].pods[key] = buckets[index].pods.get(key, 0) + pods
+        if 0 <= index < len(buckets) and lost + shown:
+            buckets[index].pods[key] = buckets[index].pods.get(key, 0) + lost + shown
     series = [(name, totals[name]) for name in named]
     rest = sum(totals.values()) - sum(pods for _, pods in series)
-    return Timeline(width, buckets, [*series, (REST, rest)] if rest else series, buckets[0].start, start)
+    return Timeline(
+        width=width,
+        buckets=buckets,
+        series=[*series, (REST, rest)] if rest else series,
+        start=buckets[0].start,
+        end=start,
+        lost=sum(lost for _at, _name, lost, _shown in counted),
+        shown=sum(shown for _at, _name, _lost, shown in counted),
+    )
 
 
 def _floor(at: datetime, width: timedelta) -> datetime:

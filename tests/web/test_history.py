@@ -51,7 +51,7 @@ def test_it_shows_preemptions_of_a_day_newest_first(cluster, reader):
     times = [line.row.first_seen for line in response.context["rows"]]
     assert len(times) == 3
     assert times == sorted(times, reverse=True)
-    assert response.context["counts"].lost == 4
+    assert response.context["timeline"].lost == 4
     assert len(shown(reader.get(URL, {"outcome": "all"}))) == 4
 
 
@@ -193,7 +193,7 @@ def test_refused_pods_are_not_counted_as_preempted(cluster, reader):
     Decision.objects.filter(pk=row.pk).update(laws=[{"law": "guarantee", "holds": False, "sums": []}])
     rows.victim(row, QUEUE_B, state=Victim.State.CHOSEN, evicted_at=None, gone_at=None)
     response = reader.get(URL)
-    assert response.context["counts"].lost == 4
+    assert response.context["timeline"].lost == 4
     assert response.context["counts"].refused == 1
     line = next(line for line in response.context["rows"] if line.row.pk == row.pk)
     assert (line.why, line.kind, line.word) == ("law 2", "stop", "refused")

@@ -54,14 +54,14 @@ def _news(request: HttpRequest, cluster: Cluster, filters: Filters) -> Context:
     revisions = Revision.objects.restrict(request.user, "view").filter(
         hierarchy=cluster.hierarchy, published_at__gte=filters.start
     )
+    over_time = timeline(found, filters)
     return {
         "page_of": page,
         "rows": rows,
         "columns": units(rows),
         "counts": selectors.counts(found),
-        "chart": chart(
-            timeline(found, filters), revisions.order_by("-number")[:3], filters.stack, running=filters.end is None
-        ),
+        "timeline": over_time,
+        "chart": chart(over_time, revisions.order_by("-number")[:3], filters.stack, running=filters.end is None),
         "queues": list(
             Queue.objects.restrict(request.user, "view")
             .filter(revision=cluster.hierarchy.current if cluster.hierarchy else None)
