@@ -7,6 +7,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from engine.decision import Decision as EngineDecision
 from engine.decision import Outcome
 from engine.explain import (
     Message,
@@ -122,19 +123,7 @@ def pod_page(scope: Scope, event: PodEvent) -> PodPage:
     """Answer why, with the pod's own numbers."""
     row, victim, decision = event.decision, event.victim, seen_by(scope, event)
     tense, (kind, word) = _tense(event), _fate(event)
-    facts = (
-        [verdict.pod for verdict in decision.victims if victim and verdict.pod.uid == victim.uid] if decision else []
-    )
-    known = decision is not None and (victim is None or bool(facts))
-    prevented: tuple[Message, ...] = ()
-    if decision is None or not known:
-        sentence = _unread(event)
-    elif victim is not None:
-        # Of the whole decision, to choose the same resource as its own page; it tells of the pod's own queue only.
-        sentence = victim_sentence(read(row) or decision, victim.uid, tense)
-        prevented = prevention(decision, facts)
-    else:
-        sentence, prevented = asker_sentence(decision, tense), remedies(decision)
+    sentence, prevented = _answer(event, decision, tense)
     because = [reason(decision)] if decision and victim is None and decision.outcome is not Outcome.PREEMPT else []
     if tense is Tense.HELD and row.hold:
         because.append(interlock(row.hold))
@@ -155,6 +144,21 @@ def pod_page(scope: Scope, event: PodEvent) -> PodPage:
         waiting=victim is None,
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
+
+
+def _answer(event: PodEvent, decision: EngineDecision | None, tense: Tense) -> tuple[Message, tuple[Message, ...]]:
+    """The sentence, and what would have prevented it or would make the ask eligible."""
+    victim = event.victim
+    if decision is None:
+        return _unread(event), ()
+    if victim is None:
+        return asker_sentence(decision, tense), remedies(decision)
+    facts = [verdict.pod for verdict in decision.victims if verdict.pod.uid == victim.uid]
+    if not facts:
+        return _unread(event), ()
+    # Of the whole decision, to choose the same resource as its own page; it tells of the pod's own queue only.
+    sentence = victim_sentence(read(event.decision) or decision, victim.uid, tense)
+    return sentence, () if tense is Tense.STOPPED else prevention(decision, facts)
 
 
 def _tense(event: PodEvent) -> Tense:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from datetime import timedelta
+from urllib.parse import parse_qsl
 
 import pytest
 from django.utils import timezone
@@ -97,14 +98,8 @@ def test_an_address_gives_the_same_filters_again():
     now = timezone.now().replace(microsecond=0)
     given = {"queue": "root.a", "outcome": "held", "stack": "reason", "range": "7d", "node": "n 1&x"}
     filters = Filters.of(given, now)
-    assert Filters.of(dict(pair for pair in _pairs(filters.address())), now) == filters
+    assert Filters.of(dict(parse_qsl(filters.address())), now) == filters
     assert Filters.of({}, now).address() == ""
-
-
-def _pairs(address):
-    from urllib.parse import parse_qsl  # noqa: PLC0415
-
-    return parse_qsl(address)
 
 
 def test_pages_stay_put_while_rows_come_in(cluster, reader):

@@ -225,6 +225,7 @@ def test_spared_pods_are_not_called_preempted(cluster, search):
     shown = search.get(f"/pods/demo/search/{VICTIM}/").context["why"]
     assert (shown.kind, shown.word) == ("ok", "spared")
     assert "would have been evicted" in text(shown.sentence)
+    assert shown.prevention == ()
 
 
 def test_pages_of_the_list_leave_nothing_out(cluster, search):

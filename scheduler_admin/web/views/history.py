@@ -33,7 +33,7 @@ def history(request: HttpRequest, name: str) -> HttpResponse:
     """What was preempted, when, and by whom."""
     cluster = seen_whole(request.user, name)
     filters = Filters.of(request.GET.dict(), timezone.now())
-    shell = {
+    shell: Context = {
         "cluster": cluster,
         "filters": filters,
         "set": filters.is_set,
