@@ -28,7 +28,12 @@ def pods(request: HttpRequest) -> HttpResponse:
         return {"lines": pod_lines(found.events), "older": found.older}
 
     scope = scope_of(request.user, "view")
-    shell: Context = {"search": search, "address": address, "namespaces": sorted(scope.namespaces), "kinds": selectors.KINDS}
+    shell: Context = {
+        "search": search,
+        "address": address,
+        "namespaces": sorted(scope.namespaces),
+        "kinds": selectors.KINDS,
+    }
     return answer(request, "pods", build, *seen, **shell)
 
 
