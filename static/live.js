@@ -10,10 +10,15 @@ function ask() {
   if (!document.hidden && live()) htmx.trigger(live(), "poll");
 }
 
-function updateReadAt(xhr) {
-  const readAt = xhr.getResponseHeader("X-Read-At");
-  if (!readAt) return;
-  for (const time of document.querySelectorAll("time[data-read]")) time.dateTime = readAt;
+function moveTimes(xhr) {
+  for (const [header, times] of [["X-Read-At", "time[data-read]"], ["X-Pass-At", "[data-pass] time"]]) {
+    const at = xhr.getResponseHeader(header);
+    if (!at) continue;
+    for (const time of document.querySelectorAll(times)) {
+      time.dateTime = at;
+      time.title = `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+    }
+  }
 }
 
 document.addEventListener("htmx:configRequest", ({ detail, target }) => {
@@ -40,7 +45,7 @@ document.addEventListener("htmx:afterRequest", ({ detail }) => {
   const { xhr, target } = detail;
   if (target?.id !== "live" || !xhr) return;
   document.body.toggleAttribute("data-offline", xhr.status === 0 || xhr.status >= 500);
-  updateReadAt(xhr);
+  moveTimes(xhr);
   const etag = xhr.getResponseHeader("ETag");
   if (etag) seen = { url: here(), etag };
 });

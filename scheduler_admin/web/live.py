@@ -17,7 +17,10 @@ Context = dict[str, Any]
 
 
 def etag(request: HttpRequest, *clusters: Cluster) -> str:
-    """Differs whenever the page would: its address, who asks in which language, and what each cluster's news says."""
+    """Differs whenever the page would: its address, who asks in which language, and what each cluster's news says.
+
+    With several clusters every pass is news: the page shows when each had its last one.
+    """
     now = timezone.now()
     parts: list[object] = [request.get_full_path(), request.user.pk, get_language()]
     for cluster in clusters:
@@ -31,12 +34,18 @@ def etag(request: HttpRequest, *clusters: Cluster) -> str:
             status and status.news,
             fresh.state,
             fresh.error,
+            len(clusters) > 1 and status and status.pass_at,
         ]
     return f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
 
 
 def answer(
-    request: HttpRequest, name: str, build: Callable[[], Context], *clusters: Cluster, **shell: Any
+    request: HttpRequest,
+    name: str,
+    build: Callable[[], Context],
+    *clusters: Cluster,
+    passes: bool = False,
+    **shell: Any,
 ) -> HttpResponse:
     """``web/<name>.html`` for a person, ``web/_<name>.html`` for its own refresh, nothing built where no news is.
 
@@ -52,9 +61,16 @@ def answer(
         response = render(request, shown, {**shell, **build(), "oob": fragment, "etag": tag})
     if fragment:
         response["ETag"] = tag
-        read = [status.read_at for cluster in clusters if (status := status_of(cluster)) and status.read_at]
-        if read:
-            response["X-Read-At"] = max(read).isoformat()
+        _say_when(response, *clusters)
     response["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ["HX-Request", "Cookie", "Accept-Language"])
     return response
+
+
+def _say_when(response: HttpResponse, *clusters: Cluster) -> None:
+    """Times that move on although nothing else does; an answer of 304 carries them too."""
+    status = status_of(clusters[0]) if len(clusters) == 1 else None
+    if status and status.read_at:
+        response["X-Read-At"] = status.read_at.isoformat()
+    if status and status.pass_at:
+        response["X-Pass-At"] = status.pass_at.isoformat()

@@ -73,6 +73,14 @@ def test_without_news_nothing_is_swapped(open_page: OpenPage, demo: Cluster) -> 
     assert page.locator("[data-swapped]").count() == 0
 
 
+def test_the_last_pass_moves_on_without_news(open_page: OpenPage, demo: Cluster) -> None:
+    """A quiet pass changes nothing but its own time."""
+    page = open_page(TREE)
+    at = timezone.now() + timedelta(minutes=7)
+    ClusterStatus.objects.update(pass_at=at)
+    expect(page.locator("[data-pass] time")).to_have_attribute("title", f"{at:%Y-%m-%d %H:%M:%S} UTC", timeout=5000)
+
+
 def test_staleness_shows_by_itself(open_page: OpenPage, demo: Cluster) -> None:
     """A worker that stopped makes no news; the page says so all the same."""
     page = open_page(TREE)

@@ -102,3 +102,17 @@ def test_an_auditor_may_look_and_not_pause(audrey: Client, demo: Cluster) -> Non
 def test_a_stranger_pauses_nothing(carl: Client, demo: Cluster) -> None:
     """To a stranger the cluster does not exist."""
     assert carl.post("/clusters/demo/pause/", {"act": "pause", "reason": "x"}).status_code == 404
+
+
+def test_with_several_clusters_every_pass_is_news(ada: Client, demo: Cluster) -> None:
+    """The page says when each had its last one; a single one's moves on by a header."""
+    refresh = {"HX-Request": "true"}
+
+    def again_after_a_pass() -> int:
+        tag = ada.get(PAGE, headers=refresh)["ETag"]
+        ClusterStatus.objects.filter(cluster=demo).update(pass_at=timezone.now())
+        return ada.get(PAGE, headers=refresh | {"If-None-Match": tag}).status_code
+
+    assert again_after_a_pass() == 304
+    rows.status(rows.cluster("east"))
+    assert again_after_a_pass() == 200
