@@ -44,7 +44,6 @@ def answer(
     name: str,
     build: Callable[[], Context],
     *clusters: Cluster,
-    passes: bool = False,
     **shell: Any,
 ) -> HttpResponse:
     """``web/<name>.html`` for a person, ``web/_<name>.html`` for its own refresh, nothing built where no news is.
