@@ -91,6 +91,19 @@ class NodeReason(StrEnum):
     """The ask is a DaemonSet's, for another node."""
 
 
+class Interlock(StrEnum):
+    """A limit on carrying out, which holds a whole decision back."""
+
+    PAUSED = "paused"
+    EVICTIONS_PER_MINUTE = "evictions-per-minute"
+    RESERVED_NODES = "reserved-nodes"
+    DISRUPTION_BUDGET = "disruption-budget"
+    COOL_DOWN = "cool-down"
+    """Its ask was evicted for in vain a moment ago."""
+    LEASE = "lease"
+    """Another installation acts on this cluster."""
+
+
 class PodFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What a decision keeps of a pod."""
 

@@ -27,6 +27,23 @@ class PriorityPolicy(StrEnum):
     FENCE = "fence"
 
 
+class Standing(StrEnum):
+    """A queue's usage of one resource against its guarantee."""
+
+    BELOW = "below"
+    AT = "at"
+    ABOVE = "above"
+    NONE = "none"
+    """Nothing is guaranteed, nothing is used."""
+
+    @classmethod
+    def of(cls, used: int, guaranteed: int | None) -> "Standing":
+        """Where ``used`` stands; without a guarantee all use is above it."""
+        if guaranteed is None:
+            return cls.ABOVE if used else cls.NONE
+        return cls.AT if used == guaranteed else cls.BELOW if used < guaranteed else cls.ABOVE
+
+
 class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A node of the tree, with its own settings only; what is inherited is asked of the QueueTree."""
 

@@ -8,11 +8,10 @@ from engine.explain.message import Message, Moment, Name, Param
 from engine.explain.prevention import prevention, remedies
 from engine.explain.reasons import label, reason
 from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
-from engine.explain.verdicts import Interlock, allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
+from engine.explain.verdicts import allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
 
 __all__ = [
     "NUMBERS",
-    "Interlock",
     "Message",
     "Moment",
     "Name",

@@ -1,23 +1,9 @@
 """Why each pod goes or stays, why each node was passed over, and what held a decision back."""
 
-from enum import StrEnum
-
-from engine.decision import Decision, NodeReason, NodeVerdict, PodReason, PodVerdict
+from engine.decision import Decision, Interlock, NodeReason, NodeVerdict, PodReason, PodVerdict
 from engine.explain.figures import decisive, figures, narrowest
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
 from engine.resources import PODS, format_amount
-
-
-class Interlock(StrEnum):
-    """A limit on carrying out. Values of ``Decision.hold``."""
-
-    PAUSED = "paused"
-    EVICTIONS_PER_MINUTE = "evictions-per-minute"
-    RESERVED_NODES = "reserved-nodes"
-    DISRUPTION_BUDGET = "disruption-budget"
-    COOL_DOWN = "cool-down"
-    LEASE = "lease"
-
 
 POD_LABELS: dict[PodReason, str] = {
     PodReason.OVER_GUARANTEE: gettext_noop("above guarantee"),

@@ -8,10 +8,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engine.decision import Outcome
-from engine.queues import PreemptionPolicy, PriorityPolicy
+from engine.queues import PreemptionPolicy, PriorityPolicy, Standing
 from scheduler_admin.api.fields import AmountsField, UtcField
 from scheduler_admin.api.redaction import SeenAsk, SeenDecision
-from scheduler_admin.api.standing import QueueStanding, ResourceStanding, Standing
+from scheduler_admin.api.standing import UNKNOWN, QueueStanding, ResourceStanding
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.models import Decision, Step, Victim
@@ -108,7 +108,7 @@ class ResourceSerializer(serializers.Serializer[ResourceStanding]):
     used = serializers.CharField(allow_null=True)
     guaranteed = serializers.CharField(allow_null=True)
     max = serializers.CharField(allow_null=True)
-    standing = serializers.ChoiceField([standing.value for standing in Standing])
+    standing = serializers.ChoiceField([*(standing.value for standing in Standing), UNKNOWN])
     difference = serializers.CharField(allow_null=True, help_text="used - guaranteed; without a guarantee, used.")
 
 

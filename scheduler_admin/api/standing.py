@@ -3,34 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any
 
-from engine.queues import DEFAULT_DELAY_MS, PreemptionPolicy
+from engine.queues import DEFAULT_DELAY_MS, PreemptionPolicy, Standing
 from engine.resources import format_amount
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.queues.models import Queue, Revision
 
-
-class Standing(StrEnum):
-    """A queue's usage of one resource against its guarantee."""
-
-    BELOW = "below"
-    AT = "at"
-    ABOVE = "above"
-    NONE = "none"
-    """Nothing is guaranteed, nothing is used."""
-    UNKNOWN = "unknown"
-    """No pass has read the queue yet."""
-
-    @classmethod
-    def of(cls, used: int | None, guaranteed: int | None) -> "Standing":
-        """Where ``used`` stands; None is not known, or not given. Without a guarantee all use is above it."""
-        if used is None:
-            return cls.UNKNOWN
-        if guaranteed is None:
-            return cls.ABOVE if used else cls.NONE
-        return cls.AT if used == guaranteed else cls.BELOW if used < guaranteed else cls.ABOVE
+UNKNOWN = "unknown"
+"""No pass has read the queue yet."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +21,8 @@ class ResourceStanding:
     used: str | None
     guaranteed: str | None
     max: str | None
-    standing: Standing
+    standing: str
+    """engine.queues.Standing, or UNKNOWN."""
     difference: str | None
     """``used - guaranteed``; without a guarantee, what is used."""
 
@@ -104,7 +86,7 @@ def _resource(name: str, queue: Queue, used: Mapping[str, int] | None) -> Resour
         used=_text(name, has),
         guaranteed=_text(name, promised),
         max=_text(name, queue.max.get(name)),
-        standing=Standing.of(has, promised),
+        standing=UNKNOWN if has is None else Standing.of(has, promised).value,
         difference=None if has is None else format_amount(name, has - (promised or 0)),
     )
 

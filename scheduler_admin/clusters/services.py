@@ -55,4 +55,3 @@ def _check_no_rival(cluster: Cluster) -> None:
             )
             % {"classes": classes}
         )
-

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from engine.decision import Decision as EngineDecision
+from engine.decision import Interlock
 from engine.feasibility import matches
 from engine.planning import Considered
 from engine.snapshot import DisruptionBudget, Snapshot
@@ -13,18 +13,6 @@ from scheduler_admin.history.models import Decision, Victim
 
 COOL_DOWN = timedelta(seconds=30)
 """After a decision that brought its ask nothing, the ask waits so long before anything is evicted for it again."""
-
-
-class Hold(StrEnum):
-    """Why a decision is not carried out now. ``shown`` is no interlock: the mode only shows decisions."""
-
-    PAUSED = "paused"
-    EVICTIONS_PER_MINUTE = "evictions-per-minute"
-    RESERVED_NODES = "reserved-nodes"
-    COOL_DOWN = "cool-down"
-    DISRUPTION_BUDGET = "disruption-budget"
-    LEASE = "lease"
-    """Another installation acts on this cluster."""
 
 
 class Interlocks:
@@ -53,18 +41,18 @@ class Interlocks:
         """The limit that holds a decision back, empty when it may be carried out; then it is charged."""
         decision = considered.decision
         if self._cluster.paused:
-            return Hold.PAUSED
+            return Interlock.PAUSED
         if not self._leads:
-            return Hold.LEASE
+            return Interlock.LEASE
         if decision.ask.uid in self._cooling:
-            return Hold.COOL_DOWN
+            return Interlock.COOL_DOWN
         if len(self._reserved) >= self._cluster.reserved_nodes:
-            return Hold.RESERVED_NODES
+            return Interlock.RESERVED_NODES
         if self._evicted + self._pending + len(decision.victims) > self._cluster.evictions_per_minute:
-            return Hold.EVICTIONS_PER_MINUTE
+            return Interlock.EVICTIONS_PER_MINUTE
         charges = self._charges(decision)
         if charges is None or any(self._allowed[key] < count for key, count in charges.items()):
-            return Hold.DISRUPTION_BUDGET
+            return Interlock.DISRUPTION_BUDGET
         for key, count in charges.items():
             self._allowed[key] -= count
         self._pending += len(decision.victims)

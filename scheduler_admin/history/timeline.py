@@ -87,8 +87,8 @@ def _read(stamp: str) -> datetime:
 
 def _bucketed(counted: list[tuple[datetime, str, int, int]], filters: Filters, width: timedelta) -> Timeline:
     totals: Counter[str] = Counter()
-    for _at, name, lost, shown in counted:
-        totals[name] += lost + shown
+    for _at, name, lost, _shown in counted:
+        totals[name] += lost
     totals = +totals
     named = [name for name, _ in sorted(totals.items(), key=lambda pair: (-pair[1], pair[0]))][:SERIES]
     if len(totals) > SERIES:
@@ -97,11 +97,11 @@ def _bucketed(counted: list[tuple[datetime, str, int, int]], filters: Filters, w
     while start < filters.until:
         buckets.append(Bucket(start, {}))
         start += width
-    for at, name, lost, shown in counted:
+    for at, name, lost, _shown in counted:
         index = (at - buckets[0].start) // width
         key = name if name in named else REST
-        if 0 <= index < len(buckets) and lost + shown:
-            buckets[index].pods[key] = buckets[index].pods.get(key, 0) + lost + shown
+        if 0 <= index < len(buckets) and lost:
+            buckets[index].pods[key] = buckets[index].pods.get(key, 0) + lost
     series = [(name, totals[name]) for name in named]
     rest = sum(totals.values()) - sum(pods for _, pods in series)
     return Timeline(

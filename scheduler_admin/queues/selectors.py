@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
-from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
+from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree, Standing
 from engine.queues import Queue as TreeQueue
 from engine.resources import CPU, PODS, Amounts, total
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.queues.models import Queue, Revision
-
-Standing = Literal["below", "at", "above", "none"]
 
 
 @dataclass(frozen=True)
@@ -26,9 +24,7 @@ class Figure:
     @property
     def standing(self) -> Standing:
         """Against the guarantee."""
-        if self.guaranteed is None:
-            return "above" if self.used else "none"
-        return "below" if self.used < self.guaranteed else "at" if self.used == self.guaranteed else "above"
+        return Standing.of(self.used, self.guaranteed)
 
     @property
     def excess(self) -> float:

@@ -10,7 +10,7 @@ from django.core.management import get_commands
 
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
 from scheduler_admin.accounts.models import Tenant, User
-from scheduler_admin.history.interlocks import Hold
+from engine.decision import Interlock
 from tests.deploy.test_compose import BASE, variables
 
 TEXT = (BASE / "docs" / "operations.md").read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ def test_every_variable_is_explained() -> None:
 
 def test_every_interlock_is_explained() -> None:
     """The table of interlocks holds every one that the engine knows."""
-    assert {name for row in rows("Interlocks") for name in row} == {hold.value for hold in Hold}
+    assert {name for row in rows("Interlocks") for name in row} == {one.value for one in Interlock}
 
 
 def test_every_service_is_explained() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from engine.decision import (
     Decision,
+    Interlock,
     NodeReason,
     NodeVerdict,
     Outcome,
@@ -18,7 +19,6 @@ from engine.decision import (
     Trace,
 )
 from engine.explain import (
-    Interlock,
     Message,
     Moment,
     Name,
