@@ -32,7 +32,7 @@ demo: setup ## Run the whole product here, with a simulated cluster
 
 .PHONY: test
 test: setup lint ## Check and test everything
-	$(RUN) -m pytest
+	$(RUN) -m pytest -n 2 --dist loadfile
 
 .PHONY: lint
 lint: setup ## What needs no running product: style, types, layers, migrations, deployment checks
