@@ -29,9 +29,8 @@ def main() -> None:
         print(json.dumps({"machine": platform.platform(), "scale": options.scale, "rows": rows}))
         return
     for row in rows:
-        print(
-            f"{row['scenario']:14} median {row['median_ms']} ms, from {row['min_ms']} to {row['max_ms']}, {row['runs']} runs"
-        )
+        figures = f"median {row['median_ms']} ms, from {row['min_ms']} to {row['max_ms']}"
+        print(f"{row['scenario']:14} {figures}, {row['runs']} runs")
 
 
 def _row(scenario: str, scale: float, runs: int, *, priority: int) -> Row:

@@ -5,7 +5,7 @@ import os
 os.environ.setdefault("SECRET_KEY", "only-for-tests")
 os.environ.setdefault("INSECURE_HTTP", "1")
 
-from scheduler_admin.settings import *  # noqa: E402, F403
+from scheduler_admin.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # speed, not safety
 STORAGES = {

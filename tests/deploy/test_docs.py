@@ -9,8 +9,8 @@ import yaml
 from django.core.management import get_commands
 
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
-from scheduler_admin.accounts.models import Tenant, User
 from engine.decision import Interlock
+from scheduler_admin.accounts.models import Tenant, User
 from tests.deploy.test_compose import BASE, variables
 
 TEXT = (BASE / "docs" / "operations.md").read_text(encoding="utf-8")
