@@ -1,0 +1,153 @@
+"""The catalogues: complete, true to the placeholders, in step with the sources, and served to whom they are for."""
+
+import gettext
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from django.conf import settings
+from django.test import Client
+from django.utils import translation
+from django.utils.translation import trans_real
+
+from engine.explain.message import Name, counted
+from engine.explain.sentences import PLAIN, Tense
+from scheduler_admin.history import sentences
+
+ROOT = Path(settings.BASE_DIR)
+LOCALE = "zh_Hans"
+CATALOGUE = ROOT / "locale" / LOCALE / "LC_MESSAGES" / "django.po"
+PLACEHOLDER = re.compile(r"%%?\(\w+\)[a-z]|%%|%[a-z]")
+NOT_SOURCES = (".*", "docs", "locale", "static", "staticfiles", "tests", "var", "node_modules", "__pycache__")
+EXTRACT = """
+import django
+from django.core.management import call_command
+from django.core.management.commands.makemessages import Command
+
+class Extract(Command):
+    xgettext_options = [*Command.xgettext_options, "--keyword=ngettext_noop:1,2"]
+
+django.setup()
+call_command(Extract(), locale=["zh_Hans"], no_location=True, verbosity=0)
+"""
+"""As makemessages does, and with the forms that engine.explain counts with."""
+
+
+def _read(path: Path) -> Catalog:
+    with path.open("rb") as file:
+        return read_po(file, locale=LOCALE)
+
+
+def _messages(catalogue: Catalog) -> list[Message]:
+    return [message for message in catalogue if message.id]
+
+
+def _texts(text: str | tuple[str, ...] | list[str]) -> list[str]:
+    return [text] if isinstance(text, str) else list(text)
+
+
+def _key(message: Message) -> tuple[str | None, str]:
+    return message.context, "\0".join(_texts(message.id))
+
+
+@pytest.fixture(scope="session")
+def catalogue() -> Catalog:
+    return _read(CATALOGUE)
+
+
+@pytest.fixture(scope="session")
+def compiled(catalogue: Catalog) -> None:
+    """The catalogue as `make setup` compiles it, in place, where it is missing or older than its source."""
+    target = CATALOGUE.with_suffix(".mo")
+    if not target.exists() or target.stat().st_mtime < CATALOGUE.stat().st_mtime:
+        made = target.with_name(f"{target.name}.{os.getpid()}")
+        with made.open("wb") as file:
+            write_mo(file, catalogue)
+        made.replace(target)  # at once: other workers may read it
+    gettext._translations.clear()
+    trans_real._translations.clear()
+
+
+def test_every_message_is_translated(catalogue: Catalog) -> None:
+    """No message lacks its translation or waits for somebody to check it."""
+    messages = _messages(catalogue)
+    assert not catalogue.fuzzy
+    assert len(messages) > 600
+    assert [each.id for each in messages if each.fuzzy or not all(_texts(each.string)) or not each.string] == []
+
+
+def test_placeholders_are_the_same(catalogue: Catalog) -> None:
+    """A translation fills in what its message fills in, no less and no more."""
+    wrong = {
+        each.id: each.string
+        for each in _messages(catalogue)
+        if {found for text in _texts(each.id) for found in PLACEHOLDER.findall(text)}
+        != {found for text in _texts(each.string) for found in PLACEHOLDER.findall(text)}
+    }
+    assert wrong == {}
+
+
+def test_markup_is_the_same(catalogue: Catalog) -> None:
+    """A translation has the tags of its message, and begins and ends a line where its message does."""
+    tag = re.compile(r"<[^<>]*>")
+    wrong = [
+        each.id
+        for each in _messages(catalogue)
+        for text in _texts(each.string)
+        if sorted(tag.findall(_texts(each.id)[-1])) != sorted(tag.findall(text))
+        or [text.startswith("\n"), text.endswith("\n")]
+        != [_texts(each.id)[-1].startswith("\n"), _texts(each.id)[-1].endswith("\n")]
+    ]
+    assert wrong == []
+
+
+@pytest.mark.skipif(shutil.which("xgettext") is None, reason="GNU gettext is not installed")
+def test_the_catalogue_has_every_text_of_the_sources(catalogue: Catalog, tmp_path: Path) -> None:
+    """Extracting anew finds no message that the catalogue lacks, and the catalogue has none that nobody shows."""
+    copy = tmp_path / "copy"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*NOT_SOURCES))
+    (copy / "locale").mkdir()
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "scheduler_admin.settings", "SECRET_KEY": "only-to-extract"}
+    subprocess.run(
+        [sys.executable, "-c", EXTRACT], cwd=copy, env=environment, check=True, capture_output=True, timeout=60
+    )
+    found = {_key(each) for each in _messages(_read(copy / "locale" / LOCALE / "LC_MESSAGES" / "django.po"))}
+    known = {_key(each) for each in _messages(catalogue)}
+    assert (found - known, known - found) == (set(), set())
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("wanted", ["zh-CN", "zh-CN,zh;q=0.9,en;q=0.8", "zh-hans", "zh-Hans-CN"])
+def test_readers_of_chinese_get_it(client: Client, wanted: str) -> None:
+    """A browser set to Simplified Chinese reads the pages in it."""
+    page = client.get("/sign-in/", headers={"accept-language": wanted}, secure=True).content.decode()
+    assert '<html lang="zh-hans">' in page
+    assert "登录" in page
+    assert "Sign in" not in page
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("compiled")
+def test_others_read_english(client: Client) -> None:
+    """A browser set to a language that there is no catalogue for reads English."""
+    page = client.get("/sign-in/", headers={"accept-language": "is"}, secure=True).content.decode()
+    assert '<html lang="en">' in page
+    assert "Sign in" in page
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("count", [1, 3])
+def test_sentences_that_count_are_translated(count: int) -> None:
+    """The one sentence of a decision is read in Chinese, with as many pods as there are."""
+    names = {"ask": Name("train-0"), "queues": "queue-b", "node": Name("node-1")}
+    with translation.override("zh-hans"):
+        said = sentences.text(counted(PLAIN[Tense.EVICTED], count, **names))
+    assert said == f"为了给 train-0 腾出空间，queue-b 的 {count} 个 Pod 已从 node-1 上被驱逐。"
