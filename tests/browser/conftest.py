@@ -1,13 +1,13 @@
 """Chromium, signed in, with every message of its console kept: a page that breaks its own policy fails the test."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.browser.chromium import launch
 from tests.web import rows
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs in the test's own thread
@@ -23,11 +23,10 @@ def _plain(settings: Any) -> None:
     settings.SIMULATOR_URL = ""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # its event loop must not outlive these tests
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        found = shutil.which("chromium") or shutil.which("chromium-browser")
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        browser = launch(playwright)
         yield browser
         browser.close()
 

@@ -1,24 +1,11 @@
 """A Chromium for the pages that explain: signed in, in a scheme and a width, with what must hold on every page."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from tests.browser.chromium import launch
 from tests.web.rows import PASSWORD
 
 LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (360, 1280)]
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """The browser; ORM calls are allowed beside its event loop only with DJANGO_ALLOW_ASYNC_UNSAFE."""
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
-        yield browser
-        browser.close()
 
 
 def signed_in(browser: Browser, server: str, who: str, scheme: str = "light", width: int = 1280) -> Page:

@@ -5,7 +5,7 @@ from django.db.models import F
 
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.history.models import Decision
-from tests.browser.explained import LOOKS, chromium, signed_in, sound
+from tests.browser.explained import LOOKS, signed_in, sound
 from tests.web import moments, rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -23,27 +23,25 @@ def decisions(monkeypatch):
     return [*found, moments.refused(made)]
 
 
-def test_it_is_sound_in_every_look(decisions, live_server):
+def test_it_is_sound_in_every_look(decisions, live_server, chromium):
     """With every fold open, too."""
-    with chromium() as browser:
-        for scheme, width in LOOKS:
-            page = signed_in(browser, live_server.url, "ada", scheme, width)
-            for row in decisions:
-                page.goto(f"{live_server.url}/clusters/demo/decisions/{row.pk}/")
-                page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
-                sound(page)
+    for scheme, width in LOOKS:
+        page = signed_in(chromium, live_server.url, "ada", scheme, width)
+        for row in decisions:
+            page.goto(f"{live_server.url}/clusters/demo/decisions/{row.pk}/")
+            page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+            sound(page)
 
 
-def test_what_is_open_stays_open_when_news_come_in(decisions, live_server):
+def test_what_is_open_stays_open_when_news_come_in(decisions, live_server, chromium):
     """Nobody loses the place where they read."""
     row = decisions[0]
-    with chromium() as browser:
-        page = signed_in(browser, live_server.url, "ada")
-        page.goto(f"{live_server.url}/clusters/demo/decisions/{row.pk}/")
-        page.locator("#fold-nodes summary").focus()
-        page.keyboard.press("Enter")
-        assert page.get_by_text("maintenance:NoSchedule").is_visible()
-        Decision.objects.filter(pk=row.pk).update(ending="taken")
-        ClusterStatus.objects.update(news=F("news") + 1)
-        page.wait_for_selector("text=room taken", timeout=5000)
-        assert page.get_by_text("maintenance:NoSchedule").is_visible()
+    page = signed_in(chromium, live_server.url, "ada")
+    page.goto(f"{live_server.url}/clusters/demo/decisions/{row.pk}/")
+    page.locator("#fold-nodes summary").focus()
+    page.keyboard.press("Enter")
+    assert page.get_by_text("maintenance:NoSchedule").is_visible()
+    Decision.objects.filter(pk=row.pk).update(ending="taken")
+    ClusterStatus.objects.update(news=F("news") + 1)
+    page.wait_for_selector("text=room taken", timeout=5000)
+    assert page.get_by_text("maintenance:NoSchedule").is_visible()

@@ -7,7 +7,7 @@ from django.db.models import F
 
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.queues.models import Revision
-from tests.browser.explained import LOOKS, chromium, signed_in, sound
+from tests.browser.explained import LOOKS, signed_in, sound
 from tests.web import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -29,63 +29,59 @@ def cluster(monkeypatch):
     return made
 
 
-def test_it_is_sound_in_every_look(cluster, live_server):
+def test_it_is_sound_in_every_look(cluster, live_server, chromium):
     """Axe finds nothing, nothing runs over, the console is silent."""
-    with chromium() as browser:
-        for scheme, width in LOOKS:
-            page = signed_in(browser, live_server.url, "ada", scheme, width)
-            page.goto(f"{live_server.url}/clusters/demo/history/?range=7d&stack=source")
-            sound(page)
-            page.goto(f"{live_server.url}/clusters/demo/history/?node=nowhere&range=between")
-            sound(page)
-
-
-def test_a_filter_is_set_by_keyboard_and_stays_in_the_address(cluster, live_server):
-    """A link to what one sees."""
-    with chromium() as browser:
-        page = signed_in(browser, live_server.url, "ada")
-        page.goto(f"{live_server.url}/clusters/demo/history/")
-        page.get_by_label("Node").focus()
-        page.keyboard.type("gpu-99")
-        page.keyboard.press("Enter")
-        page.wait_for_url("**node=gpu-99**")
-        assert page.get_by_text("No decision matches these filters.").is_visible()
-        page.get_by_role("link", name="Clear").click()
-        page.wait_for_selector("tbody tr")
-        assert page.locator("tbody tr").count() > 10
-
-
-def test_news_come_in_without_a_jump(cluster, live_server):
-    """The new row stands on top, the scroll and the focus stay where they were."""
-    with chromium() as browser:
-        page = signed_in(browser, live_server.url, "ada", width=360)
-        page.goto(f"{live_server.url}/clusters/demo/history/")
-        link = page.locator("tbody tr:nth-child(20) a")
-        link.focus()
-        focused = link.get_attribute("id")
-        page.evaluate("document.getElementById('scroll-decisions').scrollLeft = 120")
-        page.evaluate("scrollTo(0, 900)")
-        new = rows.decision(cluster, TRAINING, minutes=0, victims=(QUEUE_B,))
-        ClusterStatus.objects.update(news=F("news") + 1)
-        page.wait_for_selector(f"#d-{new.pk}", timeout=5000)
-        assert page.evaluate("document.getElementById('scroll-decisions').scrollLeft") == 120
-        assert page.evaluate("scrollY") >= 800
-        assert page.evaluate("document.activeElement.id") == focused
+    for scheme, width in LOOKS:
+        page = signed_in(chromium, live_server.url, "ada", scheme, width)
+        page.goto(f"{live_server.url}/clusters/demo/history/?range=7d&stack=source")
+        sound(page)
+        page.goto(f"{live_server.url}/clusters/demo/history/?node=nowhere&range=between")
         sound(page)
 
 
-def test_a_row_opens_its_decision_and_older_pages_follow(cluster, live_server):
+def test_a_filter_is_set_by_keyboard_and_stays_in_the_address(cluster, live_server, chromium):
+    """A link to what one sees."""
+    page = signed_in(chromium, live_server.url, "ada")
+    page.goto(f"{live_server.url}/clusters/demo/history/")
+    page.get_by_label("Node").focus()
+    page.keyboard.type("gpu-99")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**node=gpu-99**")
+    assert page.get_by_text("No decision matches these filters.").is_visible()
+    page.get_by_role("link", name="Clear").click()
+    page.wait_for_selector("tbody tr")
+    assert page.locator("tbody tr").count() > 10
+
+
+def test_news_come_in_without_a_jump(cluster, live_server, chromium):
+    """The new row stands on top, the scroll and the focus stay where they were."""
+    page = signed_in(chromium, live_server.url, "ada", width=360)
+    page.goto(f"{live_server.url}/clusters/demo/history/")
+    link = page.locator("tbody tr:nth-child(20) a")
+    link.focus()
+    focused = link.get_attribute("id")
+    page.evaluate("document.getElementById('scroll-decisions').scrollLeft = 120")
+    page.evaluate("scrollTo(0, 900)")
+    new = rows.decision(cluster, TRAINING, minutes=0, victims=(QUEUE_B,))
+    ClusterStatus.objects.update(news=F("news") + 1)
+    page.wait_for_selector(f"#d-{new.pk}", timeout=5000)
+    assert page.evaluate("document.getElementById('scroll-decisions').scrollLeft") == 120
+    assert page.evaluate("scrollY") >= 800
+    assert page.evaluate("document.activeElement.id") == focused
+    sound(page)
+
+
+def test_a_row_opens_its_decision_and_older_pages_follow(cluster, live_server, chromium):
     """With links, so that everything can be opened in a tab of its own."""
-    with chromium() as browser:
-        for number in range(40):
-            rows.decision(cluster, TRAINING, minutes=number + 1, victims=(QUEUE_B,))
-        page = signed_in(browser, live_server.url, "ada")
-        page.goto(f"{live_server.url}/clusters/demo/history/")
-        first = page.locator("tbody tr:first-child a").get_attribute("id")
-        page.get_by_role("link", name="Older").click()
-        page.wait_for_url("**before=**")
-        assert page.locator(f"#{first}").count() == 0
-        page.get_by_role("link", name="Newer").click()
-        page.wait_for_url("**after=**")
-        page.locator(f"#{first}").click()
-        page.wait_for_url(f"**/decisions/{(first or '').removeprefix('d-')}/")
+    for number in range(40):
+        rows.decision(cluster, TRAINING, minutes=number + 1, victims=(QUEUE_B,))
+    page = signed_in(chromium, live_server.url, "ada")
+    page.goto(f"{live_server.url}/clusters/demo/history/")
+    first = page.locator("tbody tr:first-child a").get_attribute("id")
+    page.get_by_role("link", name="Older").click()
+    page.wait_for_url("**before=**")
+    assert page.locator(f"#{first}").count() == 0
+    page.get_by_role("link", name="Newer").click()
+    page.wait_for_url("**after=**")
+    page.locator(f"#{first}").click()
+    page.wait_for_url(f"**/decisions/{(first or '').removeprefix('d-')}/")

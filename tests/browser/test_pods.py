@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.explained import LOOKS, chromium, signed_in, sound
+from tests.browser.explained import LOOKS, signed_in, sound
 from tests.web import moments, rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -18,26 +18,24 @@ def tenant(monkeypatch):
     return rows.tenant_user("tess", "root.tenant-1.queue-b", ("search",))
 
 
-def test_it_is_sound_in_every_look(tenant, live_server):
+def test_it_is_sound_in_every_look(tenant, live_server, chromium):
     """The list, the empty search, a victim and an ask."""
     paths = ["", "?q=nothing", "demo/search/embed-batch-7f9c-x8v2d/", "demo/search/embed-batch-7f9c-late/"]
-    with chromium() as browser:
-        for scheme, width in LOOKS:
-            page = signed_in(browser, live_server.url, "tess", scheme, width)
-            for path in paths:
-                page.goto(f"{live_server.url}/pods/{path}")
-                sound(page)
+    for scheme, width in LOOKS:
+        page = signed_in(chromium, live_server.url, "tess", scheme, width)
+        for path in paths:
+            page.goto(f"{live_server.url}/pods/{path}")
+            sound(page)
 
 
-def test_from_signing_in_to_the_answer(tenant, live_server):
+def test_from_signing_in_to_the_answer(tenant, live_server, chromium):
     """A tenant lands on their pods, finds one and reads why."""
-    with chromium() as browser:
-        page = signed_in(browser, live_server.url, "tess", width=360)
-        assert page.url.endswith("/pods/")
-        page.get_by_label("Pod, application or namespace").fill("rank")
-        page.keyboard.press("Enter")
-        page.wait_for_url("**q=rank**")
-        page.get_by_role("link", name="rank-batch-31d0-exec-5").click()
-        page.wait_for_selector("h1.why")
-        assert "because training stood below its guarantee" in page.locator("h1").inner_text()
-        assert page.get_by_role("link", name="History").count() == 0
+    page = signed_in(chromium, live_server.url, "tess", width=360)
+    assert page.url.endswith("/pods/")
+    page.get_by_label("Pod, application or namespace").fill("rank")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**q=rank**")
+    page.get_by_role("link", name="rank-batch-31d0-exec-5").click()
+    page.wait_for_selector("h1.why")
+    assert "because training stood below its guarantee" in page.locator("h1").inner_text()
+    assert page.get_by_role("link", name="History").count() == 0
