@@ -34,8 +34,12 @@ catalogues: setup ## Put new texts into the message catalogues, to be translated
 demo: setup ## Run the whole product here, with a simulated cluster
 	@$(RUN) manage.py demo --port $(PORT)
 
+.PHONY: browser
+browser: setup
+	@command -v chromium >/dev/null || $(VENV)/bin/playwright install chromium
+
 .PHONY: test
-test: setup lint ## Check and test everything
+test: setup lint browser ## Check and test everything
 	$(RUN) -m pytest -n 2 --dist loadfile
 
 .PHONY: lint

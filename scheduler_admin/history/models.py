@@ -50,7 +50,7 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
 
     def open(self) -> Self:
         """Those that are being carried out."""
-        return self.filter(state__in=[Decision.State.INTENDED, Decision.State.EVICTING, Decision.State.WAITING])
+        return self.filter(state__in=Decision.OPEN)
 
 
 class Decision(models.Model):
@@ -66,6 +66,9 @@ class Decision(models.Model):
         WAITING = "waiting", _("waiting")
         """All victims are told to go; waiting for the ask to be bound."""
         CLOSED = "closed", _("closed")
+
+    OPEN = (State.INTENDED, State.EVICTING, State.WAITING)
+    """States of what is being carried out."""
 
     class Ending(models.TextChoices):
         BOUND = "bound", _("bound")
@@ -105,8 +108,6 @@ class Decision(models.Model):
     reason = models.CharField(max_length=40)
     detail = models.CharField(max_length=500, blank=True)
     node = models.CharField(max_length=253, blank=True)
-    document = models.TextField(help_text=_("The engine's Decision in canonical JSON, with its trace."))
-    laws = models.JSONField(default=list, help_text=_("The audit: engine.laws.LawCheck, one per law."))
     state = models.CharField(max_length=10, choices=State, default=State.NOTED)
     ending = models.CharField(max_length=20, choices=Ending, blank=True)
     hold = models.CharField(max_length=40, blank=True, help_text=_("The interlock that holds it back."))
@@ -116,6 +117,9 @@ class Decision(models.Model):
     took_us = models.PositiveIntegerField(default=0)
     deadline = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    # Last: SQLite would read through these large ones to get at a column behind them.
+    document = models.TextField(help_text=_("The engine's Decision in canonical JSON, with its trace."))
+    laws = models.JSONField(default=list, help_text=_("The audit: engine.laws.LawCheck, one per law."))
 
     objects = DecisionQuerySet.as_manager()
 
