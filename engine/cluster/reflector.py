@@ -27,8 +27,8 @@ class ReflectorSettings:
 
     page: int = 500
     """Objects per page of a list: bounds what one answer costs both sides."""
-    watch_s: int = 60
-    """Seconds after which the server ends a watch; a quiet cluster proves at least this often that it is alive."""
+    watch_s: int = 20
+    """Seconds after which the server ends a watch: a kind that never changes proves only so often that it is alive."""
     idle_margin_s: float = 5.0
     """Seconds of silence beyond ``watch_s`` after which the connection counts as dead."""
     shortest_watch_s: float = 1.0

@@ -48,7 +48,8 @@ def store_status(
 
 
 def store_error(*, cluster: Cluster, sentence: str, now: datetime) -> None:
-    """Say why a cluster can't be read, and since when."""
+    """Say why a cluster can't be read, and since when. Pages show it as a sentence, so it ends as one."""
+    sentence = f"{sentence.rstrip('.')}."
     status, _ = ClusterStatus.objects.get_or_create(cluster=cluster)
     if status.error == sentence:
         return

@@ -25,7 +25,7 @@ from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import tree_of
 
 STALE_S = 30.0
-"""A picture older than this, in seconds, is not acted on."""
+"""A picture older than this, in seconds, is not acted on; longer than a watch may be silent, see ReflectorSettings."""
 
 _JITTER = timedelta(milliseconds=250)
 """Beat is not that punctual: a pass that comes this much early is no pass too many."""
@@ -64,7 +64,9 @@ def _trouble(watch: Watch) -> str:
     health = watch.watcher.health()
     if health.synced and health.staleness_s is not None and health.staleness_s <= STALE_S:
         return ""
-    return "; ".join(health.errors) or "The cluster is being read for the first time."
+    if health.errors:
+        return "; ".join(health.errors)
+    return "The API server has gone silent." if health.synced else "The cluster is being read for the first time."
 
 
 def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> None:

@@ -85,7 +85,7 @@ def test_staleness_shows_by_itself(open_page: OpenPage, demo: Cluster) -> None:
     """A worker that stopped makes no news; the page says so all the same."""
     page = open_page(TREE)
     ClusterStatus.objects.update(read_at=timezone.now() - timedelta(minutes=1))
-    expect(page.get_by_text("Nothing was heard of the cluster")).to_be_visible(timeout=4000)
+    expect(page.get_by_text("Nothing has been heard of the cluster")).to_be_visible(timeout=4000)
 
 
 def test_a_theme_is_kept(open_page: OpenPage, demo: Cluster) -> None:

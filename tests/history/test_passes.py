@@ -7,6 +7,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
+from engine.cluster.reflector import ReflectorSettings
 from engine.laws import Law, LawCheck
 from engine.snapshot import DisruptionBudget, PriorityClass
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
@@ -188,13 +189,19 @@ def test_leaving_enforce_frees_the_room(cluster: Cluster, watch: Watch) -> None:
     assert "release n1" in watch.actuator.did
 
 
+def test_a_cluster_in_which_nothing_changes_is_not_stale() -> None:
+    """A kind without news gives its sign of life when its watch ends, and that is soon enough."""
+    settings = ReflectorSettings()
+    assert settings.watch_s + settings.idle_margin_s < passes.STALE_S
+
+
 def test_a_picture_that_is_stale_or_incomplete_is_not_acted_on(cluster: Cluster, watch: Watch) -> None:
     """No decision from what may no longer be true; the page says why and since when, and it recovers by itself."""
     watch.staleness_s = 31.0
     run(cluster, watch)
     assert not Decision.objects.exists()
     status = ClusterStatus.objects.get()
-    assert status.error
+    assert status.error == "The API server has gone silent."
     assert status.error_since is not None
     watch.staleness_s = 0.1
     run(cluster, watch)
@@ -274,7 +281,7 @@ def test_a_policy_that_is_not_there_yet_is_told_on_the_page(watch: Watch) -> Non
     cluster = add_cluster(tree({"prod": queue("4")}))
     cluster.hierarchy.revisions.update(policy="cohort")
     run(cluster, watch)
-    assert ClusterStatus.objects.get().error == "policy cohort, dialect design: not yet"
+    assert ClusterStatus.objects.get().error == "policy cohort, dialect design: not yet."
 
 
 def test_every_due_cluster_is_sent_once_per_interval(cluster: Cluster) -> None:

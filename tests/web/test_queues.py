@@ -168,7 +168,7 @@ def test_two_people_never_share_an_answer(ada: Client, tess: Client, demo: Clust
     ("changes", "want"),
     [
         ({"error": "401 Unauthorized"}, "401 Unauthorized"),
-        ({"read_at": timedelta(seconds=11)}, "Nothing was heard of the cluster"),
+        ({"read_at": timedelta(seconds=11)}, "Nothing has been heard of the cluster"),
         ({"read_at": None}, "Waiting for the first pass."),
     ],
 )
