@@ -4,7 +4,7 @@ Nothing here translates: a Message is rendered where the reader's language is kn
 """
 
 from engine.explain.laws import NUMBERS, in_order, law, lines, unmet
-from engine.explain.message import Message, Moment, Name, Param
+from engine.explain.message import Cores, Message, Moment, Name, Param
 from engine.explain.prevention import prevention, remedies
 from engine.explain.reasons import label, reason
 from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
@@ -12,6 +12,7 @@ from engine.explain.verdicts import allowed, interlock, node_label, node_verdict
 
 __all__ = [
     "NUMBERS",
+    "Cores",
     "Message",
     "Moment",
     "Name",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from engine.resources import PODS, format_amount
+from engine.resources import CPU, PODS, format_amount
 
 
 class Name(str):
@@ -14,6 +14,13 @@ class Name(str):
 
 class Moment(int):
     """Milliseconds since 1970: pages write it in the reader's time zone."""
+
+
+class Cores(int):
+    """Whole cores: pages write them with their word in the reader's language."""
+
+    def __str__(self) -> str:
+        return f"{int(self)} core" if self == 1 else f"{int(self)} cores"
 
 
 Param = str | int
@@ -45,15 +52,18 @@ def counted(forms: tuple[str, str], count: int, **params: Param) -> Message:
     return Message(forms[0], {**params, "count": count}, plural=forms[1], count=count)
 
 
-def amount(resource: str, value: int) -> str:
-    """An amount with its resource, as people say it: ``8 cpu``, ``64Gi memory``, ``2 nvidia.com/gpu``."""
+def amount(resource: str, value: int) -> Param:
+    """An amount with its resource, as people say it: ``8 cores``, ``1500m cpu``, ``64Gi memory``."""
+    if resource == CPU and value % 1000 == 0:
+        return Cores(value // 1000)
     return f"{format_amount(resource, value)} {resource}"
 
 
 def listed(amounts: Mapping[str, int]) -> str:
     """Amounts in a row as a manifest lists them: ``cpu 8, memory 64Gi``; the pod itself is not counted."""
-    shown = {name: value for name, value in amounts.items() if name != PODS and value}
-    return ", ".join(f"{name} {format_amount(name, value)}" for name, value in (shown or amounts).items())
+    shown = {name: value for name, value in amounts.items() if name != PODS and value} or amounts
+    ordered = sorted(shown, key=lambda name: (name != CPU, name != "memory", name))
+    return ", ".join(f"{name} {format_amount(name, shown[name])}" for name in ordered)
 
 
 def short_names(paths: Iterable[str]) -> str:

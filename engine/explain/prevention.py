@@ -9,14 +9,14 @@ from engine.resources import PODS, add, format_amount
 
 MORE_GUARANTEE = gettext_noop(
     "More than %(kept)s %(resource)s guaranteed to %(queue)s, which has %(guaranteed)s: "
-    "the victims left it %(kept)s, and law 2 would have forbidden to take it below its guarantee."
+    "the victims left it %(kept)s, and law 2 would have forbidden taking it below its guarantee."
 )
 FIRST_GUARANTEE = gettext_noop(
     "More than %(kept)s %(resource)s guaranteed to %(queue)s, which is guaranteed none: "
-    "the victims left it %(kept)s, and law 2 would have forbidden to take it below its guarantee."
+    "the victims left it %(kept)s, and law 2 would have forbidden taking it below its guarantee."
 )
 HIGHER_PRIORITY = gettext_noop(
-    "A priority above %(asker)s, where %(pod)s has %(priority)s: law 6 forbids to take a higher priority."
+    "A priority above %(asker)s, where %(pod)s has %(priority)s: law 6 forbids taking a pod of higher priority."
 )
 CLAIM_GUARANTEE = gettext_noop(
     "More than %(used)s %(resource)s guaranteed to %(queue)s, which has %(guaranteed)s and uses %(used)s: "

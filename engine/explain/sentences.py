@@ -266,5 +266,5 @@ ASKER_REASON: Single = {
     ),
 }
 """To the asker's tenant, where no guarantee was claimed."""
-NOTHING = gettext_noop("%(pod)s is pending, and no pod is evicted for it.")
-FITTING = gettext_noop("%(pod)s fits on %(node)s, and no pod is evicted for it.")
+NOTHING = gettext_noop("%(pod)s found no room, and no pod was evicted for it.")
+FITTING = gettext_noop("%(pod)s fits on %(node)s, so no pod is evicted for it.")

@@ -62,7 +62,7 @@ def _roll_up(by_leaf: dict[str, LastPreemption], paths: Iterable[str]) -> dict[s
     for path in paths:
         below = [last for leaf, last in by_leaf.items() if leaf == path or leaf.startswith(f"{path}.")]
         if below:
-            result[path] = max(below, key=lambda last: last.at)
+            result[path] = max(below, key=lambda last: (last.at, last.decision))
     return result
 
 
@@ -106,10 +106,14 @@ def latest_for_queue(user: Who, cluster: Cluster, queue: str) -> int | None:
 
 
 def waiting(user: Who, cluster: Cluster, queue: str, since: datetime, limit: int = 50) -> list[Decision]:
-    """The asks of a queue that wait, each by the decision that considered it last; the longest waiting first."""
+    """The asks of a queue that passes since then considered, or that wait for room to come free.
+
+    Each with the decision that considered it last; the longest waiting first.
+    """
+    considered = Q(last_seen__gte=since) | Q(state__in=Decision.OPEN)
     rows = (
         Decision.objects.restrict(user, "view")
-        .filter(cluster=cluster, ask_queue=queue, last_seen__gte=since)
+        .filter(considered, cluster=cluster, ask_queue=queue)
         .exclude(outcome="fits")
         .order_by("-last_seen", "-pk")
         .defer("laws")

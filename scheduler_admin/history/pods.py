@@ -11,6 +11,7 @@ from django.http import Http404
 from engine.decision import Decision as EngineDecision
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import read
 
@@ -71,6 +72,12 @@ class PodEvent:
         return self.victim.application if self.victim else self.decision.ask_application
 
     @property
+    def current(self) -> bool:
+        """Whether the last pass still considered it: what it did not has got room, or has gone."""
+        status = status_of(self.decision.cluster)
+        return status is not None and status.pass_at is not None and self.decision.last_seen >= status.pass_at
+
+    @property
     def order(self) -> tuple[datetime, int, int]:
         """The place among all events: no two share one."""
         return self.at, self.decision.pk, self.victim.pk if self.victim else 0
@@ -102,7 +109,7 @@ def events(user: Who, search: Search, before: str = "", size: int = PAGE) -> Pod
 def _victims(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Victim]:
     rows = (
         Victim.objects.restrict(user, "view")
-        .select_related("decision__cluster")
+        .select_related("decision__cluster__status")
         .defer("decision__document", "decision__laws")
     )
     rows = rows.filter(_up_to(place, "decision__first_seen"), _matches(search, "name", "application", "namespace"))
@@ -111,7 +118,7 @@ def _victims(user: Who, search: Search, place: tuple[datetime, int, int] | None)
 
 def _asks(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Decision]:
     rows = _own_asks(Decision.objects.restrict(user, "view"), scope_of(user, "view")).exclude(ask_name="")
-    rows = rows.select_related("cluster").defer("document", "laws")
+    rows = rows.select_related("cluster__status").defer("document", "laws")
     rows = rows.filter(_up_to(place, "first_seen"), _matches(search, "ask_name", "ask_application", "ask_namespace"))
     return rows.order_by("-first_seen", "-pk")
 
@@ -155,9 +162,10 @@ def _place(text: str) -> tuple[datetime, int, int] | None:
 
 def of_pod(user: Who, cluster: Cluster, namespace: str, name: str, limit: int = 20) -> list[PodEvent]:
     """All that was decided about one pod, newest first. Raises Http404 when there is nothing, or nothing to see."""
-    victims = Victim.objects.restrict(user, "view").select_related("decision")
+    victims = Victim.objects.restrict(user, "view").select_related("decision__cluster__status")
     took = victims.filter(decision__cluster=cluster, namespace=namespace, name=name).order_by("-decision_id")[:limit]
     asks = _own_asks(Decision.objects.restrict(user, "view"), scope_of(user, "view"))
+    asks = asks.select_related("cluster__status")
     asked = asks.filter(cluster=cluster, ask_namespace=namespace, ask_name=name).order_by("-first_seen", "-pk")[:limit]
     found = [*(PodEvent(victim.decision, victim) for victim in took), *(PodEvent(row, None) for row in asked)]
     if not found:

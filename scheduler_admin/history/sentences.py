@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from engine.decision import Decision as EngineDecision
-from engine.explain import Message, Moment, Name, Param, Tense, interlock
+from engine.explain import Cores, Message, Moment, Name, Param, Tense, interlock
 from scheduler_admin.history.models import Decision, Step, Victim
 
 LOST = (Victim.State.EVICTED, Victim.State.GONE)
@@ -74,6 +74,8 @@ def _template(message: Message) -> str:
 def _plain(value: Param) -> str:
     if isinstance(value, Moment):
         return f"{_utc(value):%Y-%m-%d %H:%M:%S} UTC"
+    if isinstance(value, Cores):
+        return ngettext("%(n)s core", "%(n)s cores", value) % {"n": int(value)}
     return str(value)
 
 
@@ -83,7 +85,7 @@ def _marked(value: Param) -> SafeString:
         return format_html(
             '<time datetime="{}" title="{}" data-clock>{}</time>', at.isoformat(), _plain(value), f"{at:%H:%M:%S} UTC"
         )
-    return format_html("<code>{}</code>", value) if isinstance(value, Name) else escape(value)
+    return format_html("<code>{}</code>", value) if isinstance(value, Name) else escape(_plain(value))
 
 
 def _utc(value: Moment) -> datetime:

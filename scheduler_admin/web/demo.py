@@ -52,9 +52,17 @@ def _post(what: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         with urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310
             answer = json.loads(response.read() or b"{}")
     except HTTPError as error:
-        raise SimulatorError(_("The simulator refused: it answered %(status)s.") % {"status": error.code}) from error
+        raise SimulatorError(_refusal(error)) from error
     except (OSError, HTTPException) as error:
         raise SimulatorError(_("The simulator does not answer. Is it running?")) from error
     except ValueError as error:
         raise SimulatorError(_("The simulator's answer could not be read.")) from error
     return answer if isinstance(answer, dict) else {}
+
+
+def _refusal(error: HTTPError) -> str:
+    """Why, in the simulator's own words where it has any."""
+    try:
+        return str(json.loads(error.read())["message"])
+    except (OSError, HTTPException, ValueError, KeyError, TypeError):
+        return _("The simulator refused: it answered %(status)s.") % {"status": error.code}

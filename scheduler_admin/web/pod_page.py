@@ -108,14 +108,14 @@ def _fate(event: PodEvent) -> tuple[str, str]:
     victim, row = event.victim, event.decision
     if victim is None:
         if row.outcome != "preempt":
-            return "wait", _("pending")
+            return ("wait", _("pending")) if event.current else ("none", _("waited"))
         return outcome(row, ())
     if victim.state in LOST:
         return "warn", _("preempted")
     if victim.state == Victim.State.SPARED or row.state == Decision.State.CLOSED:
         return "ok", _("spared")
     if row.state in (Decision.State.NOTED, Decision.State.HELD):
-        return "wait", _("would be preempted")
+        return ("wait", _("would be preempted")) if event.current else ("none", _("would have been preempted"))
     return "wait", _("being evicted")
 
 

@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 
 from engine import explain
 from engine.decision import decode
+from engine.explain.message import listed
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
@@ -25,8 +26,6 @@ from scheduler_admin.web import reach as rules
 from scheduler_admin.web.trees import Cell, columns
 
 RANGES = {"1h": 1, "6h": 6, "24h": 24, "7d": 168}
-_WAITING = timedelta(minutes=10)
-"""An ask that no pass considered for so long waits no more."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,7 @@ class Waiting:
     """An ask that waits, with why."""
 
     decision: Decision
+    wants: str
     why: SafeString
 
 
@@ -102,7 +102,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         cells=[Cell(figure, units[figure.resource]) for figure in row.figures],
         applications=_applications(status.applications if status else {}, path),
         asks=row.asks,
-        waiting=_waiting(user, cluster, path, span.until) if queue.leaf else [],
+        waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
         reach=rules.reach(tree, path),
         granted=rules.granted(tree, path, names, capacity),
         delay=rules.delay(tree, path),
@@ -123,9 +123,12 @@ def _applications(by_leaf: dict[str, list[dict[str, Any]]], path: str) -> list[d
     return found[:20] if path in by_leaf else sorted(found, key=lambda one: -one["pods"])[:20]
 
 
-def _waiting(user: Who, cluster: Cluster, path: str, now: datetime) -> list[Waiting]:
-    rows = activity_selectors.waiting(user, cluster, path, now - _WAITING)
-    return [Waiting(row, why(row)) for row in rows]
+def _waiting(user: Who, cluster: Cluster, path: str, last_pass: datetime) -> list[Waiting]:
+    """What the last pass considered: an ask that it did not has got room, or has gone."""
+    return [
+        Waiting(row, listed(row.ask_requests), why(row))
+        for row in activity_selectors.waiting(user, cluster, path, last_pass)
+    ]
 
 
 def why(row: Decision) -> SafeString:

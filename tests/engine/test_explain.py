@@ -226,9 +226,9 @@ def test_a_recorded_eviction_without_an_ask_names_who_did_it():
 def test_without_preemption_the_reason_has_the_numbers():
     """The page of an ask that got nothing says so, and then why."""
     decision = refusing(Reason.AT_GUARANTEE, detail="root.tenant-1.training nvidia.com/gpu")
-    assert whole(sentence(decision, Tense.WOULD)) == "worker-3 is pending, and no pod is evicted for it."
+    assert whole(sentence(decision, Tense.WOULD)) == "worker-3 found no room, and no pod was evicted for it."
     fits = refusing(Reason.FITS, outcome=Outcome.FITS, node="gpu-01")
-    assert whole(sentence(fits, Tense.WOULD)) == "worker-3 fits on gpu-01, and no pod is evicted for it."
+    assert whole(sentence(fits, Tense.WOULD)) == "worker-3 fits on gpu-01, so no pod is evicted for it."
     assert whole(reason(decision)) == (
         "training uses 14 nvidia.com/gpu and is guaranteed 16: only while it uses less may its asks preempt (law 4)."
     )

@@ -111,7 +111,7 @@ def test_without_preemption_the_page_says_why_not(cluster, reader, only, sentenc
     """With the numbers that stand in the way."""
     (row,) = moments.decide(cluster, only=only)
     shown = why(reader, row)
-    assert text(shown.sentence) == f"{only} is pending, and no pod is evicted for it."
+    assert text(shown.sentence) == f"{only} found no room, and no pod was evicted for it."
     assert sentence in text(shown.because[0])
     assert read(reader, row)
 

@@ -19,13 +19,14 @@ class Simulator(BaseHTTPRequestHandler):
 
     asked: list[tuple[str, dict[str, Any], str]] = []
     status = 200
+    answer = b'{"message": "14 pods arrive in training."}'
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.asked.append((self.path, body, self.headers["Authorization"]))
         self.send_response(self.status)
         self.end_headers()
-        self.wfile.write(b'{"message": "14 pods arrive in training."}')
+        self.wfile.write(self.answer)
 
     def log_message(self, *_: Any) -> None:
         """Quiet."""
@@ -39,7 +40,7 @@ def simulator(settings: Any) -> Iterator[type[Simulator]]:
     settings.SIMULATOR_CLUSTER = "demo"
     settings.SIMULATOR_TOKEN = "secret"
     Simulator.asked.clear()
-    Simulator.status = 200
+    Simulator.status, Simulator.answer = 200, b'{"message": "14 pods arrive in training."}'
     yield Simulator
     server.shutdown()
     server.server_close()
@@ -65,8 +66,10 @@ def test_speed_and_reset(otto: Client, demo: Cluster, simulator: type[Simulator]
 
 
 def test_a_refusal_is_a_sentence(otto: Client, demo: Cluster, simulator: type[Simulator]) -> None:
-    """With the status that the simulator answered."""
-    simulator.status = 403
+    """The simulator's own, which says what to do next; else one with the status that it answered."""
+    simulator.status, simulator.answer = 409, b'{"message": "Try again in 5 seconds."}'
+    assert "Try again in 5 seconds." in otto.post("/clusters/demo/demo/surge/", follow=True).content.decode()
+    simulator.status, simulator.answer = 403, b"<h1>no</h1>"
     assert "it answered 403" in otto.post("/clusters/demo/demo/reset/", follow=True).content.decode()
 
 

@@ -107,7 +107,7 @@ def test_a_guarantee_that_would_have_prevented_it_does(cluster):
 def test_why_it_waits(cluster, search):
     """The reason with the queue's own numbers, and what would let it preempt."""
     shown = search.get("/pods/demo/search/embed-batch-7f9c-late/").context["why"]
-    assert text(shown.sentence) == "embed-batch-7f9c-late is pending, and no pod is evicted for it."
+    assert text(shown.sentence) == "embed-batch-7f9c-late found no room, and no pod was evicted for it."
     assert "queue-b uses 26500m cpu and is guaranteed 12" in text(shown.because[0])
     assert [text(each).split(",")[0] for each in shown.prevention] == [
         "More than 26500m cpu guaranteed to queue-b",
