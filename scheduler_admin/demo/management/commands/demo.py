@@ -66,10 +66,10 @@ class Command(BaseCommand):
             seeded = seed()
             began = time.monotonic()
             children.start("web", processes.web(port))
+            figures = {"first_page_s": self._first_page(children, began)}
             children.start("engine", processes.engine_worker())
             children.start("beat", processes.beat(place))
             children.start("housekeeping", processes.housekeeping_worker())
-            figures = {"first_page_s": self._first_page(children, began)}
             # Last, so that its day begins when somebody watches.
             children.start("simulator", processes.simulator(place, simulator_port, options["speed"]))
             children.wait_for(place.kubeconfig.exists, "The simulated cluster", _START_S)
