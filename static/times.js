@@ -33,7 +33,8 @@ export function writeTimes(root = document) {
 
 const zone = document.querySelector("[data-zone]");
 if (zone) {
-  zone.textContent = fill(zone.dataset.zone, { zone: Intl.DateTimeFormat().resolvedOptions().timeZone });
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  zone.textContent = name === "UTC" ? zone.dataset.utc : fill(zone.dataset.zone, { zone: name });
   zone.hidden = false;
 }
 writeTimes();

@@ -16,7 +16,8 @@ RANGES: dict[str, timedelta] = {
     "24h": timedelta(hours=24),
     "7d": timedelta(days=7),
 }
-DEFAULT_RANGE = "24h"
+MOST = "24h"
+"""Without a choice: the smallest range that holds all there is, up to this one."""
 OUTCOMES = ("preempt", "fits", "no-candidate", "not-eligible")
 """The engine's; ``all`` asks for every one of them."""
 DEFAULT_OUTCOME = "preempt"
@@ -35,7 +36,8 @@ class Filters:
 
     now: datetime
     start: datetime
-    range: str = DEFAULT_RANGE
+    range: str = ""
+    """Of RANGES, ``between``, or nothing: fitted to what there is."""
     end: datetime | None = None
     """None: up to now, and new rows come in."""
     queue: str = ""
@@ -48,16 +50,17 @@ class Filters:
     stack: str = "queue"
 
     @classmethod
-    def of(cls, query: Mapping[str, str], now: datetime) -> "Filters":
-        """Read the address."""
+    def of(cls, query: Mapping[str, str], now: datetime, oldest: datetime | None = None) -> "Filters":
+        """Read the address; ``oldest``: when what there is begins."""
         texts = {name: query.get(name, "").strip() for name in _TEXT}
         chosen, start, end = query.get("range", ""), _moment(query.get("from", "")), _moment(query.get("to", ""))
         given = start is not None and end is not None and start < end
         between = chosen == "between" or (chosen == "" and given)
         if not between:
-            chosen = chosen if chosen in RANGES else DEFAULT_RANGE
+            chosen = chosen if chosen in RANGES else ""
         if not (between and given):
-            start, end = now - RANGES.get(chosen, RANGES[DEFAULT_RANGE]), now if between else None
+            length = RANGES.get(chosen) or RANGES[fitting(RANGES, MOST, oldest, now)]
+            start, end = now - length, now if between else None
         outcome, stack = query.get("outcome", ""), query.get("stack", "")
         known = (*OUTCOMES, *_STATES, *Decision.Ending.values, "all")
         return cls(
@@ -85,7 +88,7 @@ class Filters:
     def address(self, **changed: str) -> str:
         """The query string of this page, or of one that differs in ``changed``; defaults are left out."""
         values = {name: getattr(self, name) for name in (*_TEXT, "outcome", "stack", "range")} | changed
-        defaults = {"outcome": DEFAULT_OUTCOME, "stack": STACKS[0], "range": DEFAULT_RANGE}
+        defaults = {"outcome": DEFAULT_OUTCOME, "stack": STACKS[0]}
         kept = {name: value for name, value in values.items() if value and value != defaults.get(name)}
         if values["range"] == "between":
             kept = {"from": written(self.start), "to": written(self.until)} | kept
@@ -117,6 +120,13 @@ class Filters:
         if self.outcome in OUTCOMES:
             return Q(outcome=self.outcome)
         return Q(outcome=DEFAULT_OUTCOME) & _STATES.get(self.outcome, Q(ending=self.outcome))
+
+
+def fitting(ranges: Mapping[str, timedelta], most: str, oldest: datetime | None, now: datetime) -> str:
+    """The smallest of some ranges, the smallest first, that reaches back to ``oldest``, or else ``most``."""
+    if oldest is None:
+        return most
+    return next((name for name, length in ranges.items() if now - length <= oldest or name == most), most)
 
 
 def written(at: datetime) -> str:

@@ -84,6 +84,12 @@ def found(user: Who, cluster: Cluster, filters: Filters) -> QuerySet[Decision]:
     return filters.apply(Decision.objects.restrict(user, "view").filter(cluster=cluster).order_by())
 
 
+def oldest(user: Who, cluster: Cluster) -> datetime | None:
+    """When the history of a cluster begins; None while it is empty."""
+    rows = Decision.objects.restrict(user, "view").filter(cluster=cluster)
+    return rows.order_by("first_seen", "pk").values_list("first_seen", flat=True).first()
+
+
 def page(rows: QuerySet[Decision], before: Cursor | None, after: Cursor | None, size: int = PAGE) -> Page:
     """The rows older than ``before``, or the ones next newer than ``after``, or the newest. Two queries and a look."""
     rows = rows.defer("document", "laws").prefetch_related("victims")

@@ -32,6 +32,13 @@ class Series:
     step_s: int = 0
 
 
+def oldest(user: Who, cluster: Cluster, queue: str) -> datetime | None:
+    """When a queue's first sample was taken; None while there is none."""
+    rows = Usage.objects.restrict(user, "view").filter(cluster=cluster, queue=queue)
+    first = rows.order_by("hour").only("hour", "seconds").first()
+    return first.hour + timedelta(seconds=first.seconds[0]) if first and first.seconds else None
+
+
 def series(user: Who, cluster: Cluster, queue: str, resource: str, since: datetime, until: datetime) -> Series:
     """Usage of a queue from ``since`` to ``until``; of several samples in one step the highest stays."""
     hours = Usage.objects.restrict(user, "view").filter(

@@ -18,6 +18,7 @@ from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history import activity_selectors, sentences, usage_selectors
+from scheduler_admin.history.filters import fitting
 from scheduler_admin.history.models import Decision
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue, Revision
@@ -25,7 +26,15 @@ from scheduler_admin.web import plots
 from scheduler_admin.web import reach as rules
 from scheduler_admin.web.trees import Cell, columns
 
-RANGES = {"1h": 1, "6h": 6, "24h": 24, "7d": 168}
+RANGES: dict[str, timedelta] = {
+    "15m": timedelta(minutes=15),
+    "1h": timedelta(hours=1),
+    "6h": timedelta(hours=6),
+    "24h": timedelta(hours=24),
+    "7d": timedelta(days=7),
+}
+MOST = "6h"
+"""Without a choice: the smallest range that holds every sample, up to this one."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +76,11 @@ class Span:
     until: datetime
 
     @classmethod
-    def read(cls, query: Any, now: datetime) -> "Span":
-        """From a page's query; words that are unknown count as not said."""
+    def read(cls, query: Any, now: datetime, oldest: datetime | None) -> "Span":
+        """From a page's query; words that are unknown count as not said. ``oldest``: when the samples begin."""
         name = query.get("range", "")
-        name = name if name in RANGES else "6h"
-        return cls(name, query.get("resource", ""), now - timedelta(hours=RANGES[name]), now)
+        name = name if name in RANGES else fitting(RANGES, MOST, oldest, now)
+        return cls(name, query.get("resource", ""), now - RANGES[name], now)
 
 
 def find(user: Who, cluster: Cluster, path: str) -> tuple[Queue, list[Queue]]:

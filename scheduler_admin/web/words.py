@@ -123,13 +123,17 @@ class Unit:
 
     @classmethod
     def of(cls, resource: str, values: list[int]) -> "Unit":
-        """Cores for cpu, the largest binary unit in which the typical value has digits for bytes, else single ones."""
+        """Cores for cpu, for bytes the largest binary unit that divides all values or leaves them digits, else ones."""
         name, size = "", 1
         if resource == CPU:
             size = 1000
         elif is_bytes(resource):
             largest = max((abs(value) for value in values), default=0)
-            fitting = [unit for unit, scale in _UNITS.items() if scale * 8 <= largest]
+            fitting = [
+                unit
+                for unit, scale in _UNITS.items()
+                if scale * 8 <= largest or (scale <= largest and all(value % scale == 0 for value in values))
+            ]
             name = fitting[-1] if fitting else "Mi"
             size = _UNITS[name]
         return cls(resource, name, size, 0 if all(value % size == 0 for value in values) else 1)

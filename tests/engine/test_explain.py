@@ -41,9 +41,16 @@ from engine.explain import (
     unmet,
     victim_sentence,
 )
+from engine.explain.message import amount
 from engine.laws import Comparison, Law, LawCheck, Relation, Sum
 
 GI = 2**30
+
+
+@pytest.mark.parametrize(("cpu", "said"), [(1000, "1 core"), (8000, "8 cores"), (1500, "1500m cpu")])
+def test_whole_cores_are_called_so(cpu, said):
+    """And parts of one as people type them."""
+    assert str(amount("cpu", cpu)) == said
 
 
 def said(message: Message) -> str:

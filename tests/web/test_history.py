@@ -102,6 +102,24 @@ def test_an_address_gives_the_same_filters_again():
     assert Filters.of({}, now).address() == ""
 
 
+@pytest.mark.parametrize(
+    ("age", "length"),
+    [
+        (None, timedelta(hours=24)),
+        (timedelta(minutes=3), timedelta(minutes=15)),
+        (timedelta(minutes=20), timedelta(hours=1)),
+        (timedelta(days=40), timedelta(hours=24)),
+    ],
+)
+def test_a_young_history_fills_its_timeline(age, length):
+    """Without a choice it shows the smallest range that holds everything; a choice stays in the address."""
+    now = timezone.now()
+    oldest = now - age if age else None
+    fitted = Filters.of({}, now, oldest)
+    assert (now - fitted.start, fitted.address(), fitted.is_set) == (length, "", frozenset())
+    assert Filters.of({"range": "15m"}, now, oldest).address() == "range=15m"
+
+
 def test_pages_stay_put_while_rows_come_in(cluster, reader):
     """A cursor is a place between rows, not a number of rows."""
     ada = User.objects.get(username="ada")

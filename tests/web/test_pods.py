@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from engine.decision import decode, encode
 from scheduler_admin.accounts.models import User
+from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.pods import Search, events
 from scheduler_admin.history.sentences import text
@@ -114,6 +115,14 @@ def test_why_it_waits(cluster, search):
         "More than 152Gi memory guaranteed to queue-b",
         "More than 6 nvidia.com/gpu guaranteed to queue-b",
     ]
+
+
+@pytest.mark.parametrize(("later", "word"), [(timedelta(), "pending"), (timedelta(seconds=1), "waited")])
+def test_an_ask_is_pending_while_passes_consider_it(cluster, search, later, word):
+    """One that the last pass did not is no longer: it has got room, or has gone."""
+    row = Decision.objects.get(ask_name="embed-batch-7f9c-late")
+    ClusterStatus.objects.update_or_create(cluster=cluster, defaults={"pass_at": row.last_seen + later})
+    assert search.get("/pods/demo/search/embed-batch-7f9c-late/").context["why"].word == word
 
 
 def test_what_would_make_it_eligible_does(cluster):

@@ -39,8 +39,8 @@ def test_the_page_holds_the_queue_in_numbers_and_words(ada: Client, demo: Cluste
 
 
 def test_few_queries(ada: Client, demo: Cluster, django_assert_num_queries: Callable[[int], Any]) -> None:
-    """Session, user, cluster; queues seen, whole tree; asks; revisions and their queues; usage; preemptions."""
-    with django_assert_num_queries(11):
+    """Session, user, cluster; first sample; queues seen, whole tree; asks; revisions and their queues; usage; marks."""
+    with django_assert_num_queries(12):
         ada.get(PAGE)
 
 
@@ -81,6 +81,36 @@ def test_an_ask_that_is_bound_waits_no_more(ada: Client, demo: Cluster) -> None:
         ending=Decision.Ending.BOUND,
     )
     assert f"ask-{waiting.pk}" not in ada.get(PAGE).content.decode()
+
+
+def test_an_ask_that_the_last_pass_did_not_consider_waits_no_more(ada: Client, demo: Cluster) -> None:
+    """It was bound without a preemption, or has gone: as many rows as the heading counts."""
+    waiting = Decision.objects.get(ask_queue="root.tenant-1.queue-b", state=Decision.State.NOTED)
+    assert f"ask-{waiting.pk}" in ada.get(PAGE).content.decode()
+    Decision.objects.filter(pk=waiting.pk).update(last_seen=F("last_seen") - timedelta(minutes=1))
+    assert f"ask-{waiting.pk}" not in ada.get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("age", "query", "shown"),
+    [
+        (timedelta(minutes=4), "", "15m"),
+        (timedelta(minutes=40), "", "1h"),
+        (timedelta(hours=5), "", "6h"),
+        (timedelta(days=3), "", "6h"),
+        (timedelta(minutes=4), "?range=24h", "24h"),
+        (timedelta(minutes=4), "?range=nonsense", "15m"),
+    ],
+)
+def test_a_young_queue_fills_its_plot(ada: Client, demo: Cluster, age: timedelta, query: str, shown: str) -> None:
+    """Without a choice it shows the smallest range that holds every sample."""
+    at = timezone.now() - age
+    hour = at.replace(minute=0, second=0, microsecond=0)
+    Usage.objects.all().delete()
+    Usage.objects.create(
+        cluster=demo, queue="root.tenant-1.queue-b", hour=hour, seconds=[int((at - hour).total_seconds()) + 1]
+    )
+    assert ada.get(f"{PAGE}{query}").context["span"].name == shown
 
 
 def test_the_figure_is_one_that_plotly_knows(ada: Client, demo: Cluster) -> None:

@@ -32,7 +32,7 @@ def seen_whole(user: Who, name: str) -> Cluster:
 def history(request: HttpRequest, name: str) -> HttpResponse:
     """What was preempted, when, and by whom."""
     cluster = seen_whole(request.user, name)
-    filters = Filters.of(request.GET.dict(), timezone.now())
+    filters = _filters(request, cluster)
     shell: Context = {
         "cluster": cluster,
         "filters": filters,
@@ -44,6 +44,10 @@ def history(request: HttpRequest, name: str) -> HttpResponse:
         "address": filters.address(),
     }
     return answer(request, "history", lambda: _news(request, cluster, filters), cluster, **shell)
+
+
+def _filters(request: HttpRequest, cluster: Cluster) -> Filters:
+    return Filters.of(request.GET.dict(), timezone.now(), selectors.oldest(request.user, cluster))
 
 
 def _news(request: HttpRequest, cluster: Cluster, filters: Filters) -> Context:
@@ -93,7 +97,7 @@ def _export(
     ending: str,
 ) -> StreamingHttpResponse:
     cluster = seen_whole(request.user, name)
-    filters = Filters.of(request.GET.dict(), timezone.now())
+    filters = _filters(request, cluster)
     rows = selectors.each(selectors.found(request.user, cluster, filters))
     response = StreamingHttpResponse(write(rows), content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{cluster.name}-history.{ending}"'

@@ -7,6 +7,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from scheduler_admin.clusters import selectors
+from scheduler_admin.history import usage_selectors
 from scheduler_admin.queues.sifting import Sift
 from scheduler_admin.web.demo import SPEEDS, offered
 from scheduler_admin.web.live import Context, answer, etag
@@ -37,7 +38,7 @@ def tree(request: HttpRequest, name: str) -> HttpResponse:
 def queue(request: HttpRequest, name: str, path: str) -> HttpResponse:
     """How did it come to this?"""
     cluster = selectors.get(request.user, name)
-    span = Span.read(request.GET, timezone.now())
+    span = Span.read(request.GET, timezone.now(), usage_selectors.oldest(request.user, cluster, path))
 
     def build() -> Context:
         status = selectors.status_of(cluster)
@@ -53,7 +54,7 @@ def queue(request: HttpRequest, name: str, path: str) -> HttpResponse:
 def usage(request: HttpRequest, name: str, path: str) -> HttpResponse:
     """The figure of a queue's usage over time; 304 while there is no news."""
     cluster = selectors.get(request.user, name)
-    span = Span.read(request.GET, timezone.now())
+    span = Span.read(request.GET, timezone.now(), usage_selectors.oldest(request.user, cluster, path))
     tag = etag(request, cluster)
     response: HttpResponse
     if request.headers.get("If-None-Match") == tag:
