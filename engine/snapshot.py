@@ -3,7 +3,7 @@
 Times are integer milliseconds since 1970 (UTC). Requests and allocatable are Amounts; both count ``pods``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
 
@@ -183,6 +183,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Every pod that is not finished, bound or not."""
     budgets: tuple[DisruptionBudget, ...] = ()
     reservations: tuple[Reservation, ...] = ()
+
+    def expecting(self, going: Collection[str]) -> "Snapshot":
+        """The same with these pods (uids) on their way out, whether or not the cluster shows it yet."""
+        pods = (msgspec.structs.replace(pod, terminating=True) if pod.uid in going else pod for pod in self.pods)
+        return msgspec.structs.replace(self, pods=tuple(pods)) if going else self
 
     @cached_property
     def node_by_name(self) -> dict[str, Node]:

@@ -19,6 +19,7 @@ from scheduler_admin.history.models import Decision, Step, Victim
 
 _RETRY = timedelta(seconds=5)
 """When a held eviction is tried again where the API server does not say."""
+_LONGEST_NOTE = 300
 _PENDING = (Victim.State.CHOSEN, Victim.State.HELD)
 
 
@@ -47,12 +48,10 @@ class Carrier:
         """Take a decision as far as it goes now."""
         if row.state == Decision.State.INTENDED and self._still_asks(row) and self._victims_stand(row):
             self._begin(row)
-        if row.state == Decision.State.EVICTING and self._still_asks(row):
-            self._evict(row)
         if row.state in (Decision.State.EVICTING, Decision.State.WAITING):
             self._watch_victims(row)
-            if self._still_asks(row):
-                self._check_deadline(row)
+            if self._still_asks(row) and self._in_time(row) and row.state == Decision.State.EVICTING:
+                self._evict(row)
 
     def advise(self, row: Decision) -> None:
         """Tell the ask's readers what would be done; its victims' are told nothing, as nothing happens to them."""
@@ -71,6 +70,11 @@ class Carrier:
             row.state, row.ending, row.closed_at = Decision.State.CLOSED, ending, self.now()
             row.save(update_fields=["state", "ending", "closed_at"])
             self._step(row, Step.Kind.CLOSED, note=note)
+
+    def leave(self, row: Decision, note: str) -> None:
+        """End a decision where we act no longer; nobody sweeps there, so it stays open until its node is free."""
+        if self.executor.release(row.node, row.ask_uid).outcome is not Outcome.RETRY:
+            self.close(row, Decision.Ending.EXPIRED, note)
 
     def _link(self, row: Decision) -> str:
         return f"{settings.SITE_URL}/pods/{self.cluster.name}/{row.ask_namespace}/{row.ask_name}/"
@@ -109,7 +113,7 @@ class Carrier:
             if judged.outcome is not EvictionOutcome.ACCEPTED:
                 gone = judged.outcome is EvictionOutcome.GONE
                 ending = Decision.Ending.OVERTAKEN if gone else Decision.Ending.BLOCKED
-                self.close(row, ending, note=judged.sentence[:300])
+                self.close(row, ending, note=judged.sentence)
                 return
         grace = max((pod.grace_s for victim in victims if (pod := self.pod(victim.uid))), default=0)
         with transaction.atomic():
@@ -127,11 +131,11 @@ class Carrier:
             case Outcome.RETRY:
                 return False
             case Outcome.GONE:
-                self.close(row, Decision.Ending.GONE, note=result.sentence[:300])
+                self.close(row, Decision.Ending.GONE, note=result.sentence)
             case Outcome.BOUND:
-                self.close(row, Decision.Ending.OVERTAKEN, note=result.sentence[:300])
+                self.close(row, Decision.Ending.OVERTAKEN, note=result.sentence)
             case _:
-                self.close(row, Decision.Ending.BLOCKED, note=result.sentence[:300])
+                self.close(row, Decision.Ending.BLOCKED, note=result.sentence)
         return False
 
     def _evict(self, row: Decision) -> None:
@@ -162,12 +166,12 @@ class Carrier:
             case EvictionOutcome.HELD | EvictionOutcome.RETRY:
                 wait = timedelta(seconds=result.retry_after_s) if result.retry_after_s else _RETRY
                 if victim.state != Victim.State.HELD:
-                    self._step(row, Step.Kind.REFUSED, pod=str(victim), note=result.sentence[:300])
+                    self._step(row, Step.Kind.REFUSED, pod=str(victim), note=result.sentence)
                 victim.state, victim.retry_at = Victim.State.HELD, self.now() + wait
                 victim.save(update_fields=["state", "retry_at"])
             case _:
-                self._step(row, Step.Kind.REFUSED, pod=str(victim), note=result.sentence[:300])
-                self.close(row, Decision.Ending.BLOCKED, note=result.sentence[:300])
+                self._step(row, Step.Kind.REFUSED, pod=str(victim), note=result.sentence)
+                self.close(row, Decision.Ending.BLOCKED, note=result.sentence)
 
     def _accepted(self, row: Decision, victim: Victim) -> None:
         with transaction.atomic():
@@ -191,13 +195,16 @@ class Carrier:
             if pod is None or pod.finished:
                 self._gone(row, victim)
 
-    def _check_deadline(self, row: Decision) -> None:
-        if row.deadline is not None and self.now() > row.deadline:
-            left = row.victims.exclude(state=Victim.State.GONE).exists()
-            self.close(row, Decision.Ending.EXPIRED if left else Decision.Ending.TAKEN)
+    def _in_time(self, row: Decision) -> bool:
+        """Whether its deadline lies ahead; closes the decision when it has passed, so that nobody goes in vain."""
+        if row.deadline is None or self.now() <= row.deadline:
+            return True
+        left = row.victims.exclude(state=Victim.State.GONE).exists()
+        self.close(row, Decision.Ending.EXPIRED if left else Decision.Ending.TAKEN)
+        return False
 
     def _step(self, row: Decision, kind: Step.Kind, *, pod: str = "", note: str = "") -> None:
-        Step.objects.create(decision=row, at=self.now(), kind=kind, pod=pod, note=note)
+        Step.objects.create(decision=row, at=self.now(), kind=kind, pod=pod, note=note[:_LONGEST_NOTE])
 
 
 def _asker(row: Decision) -> Ref:

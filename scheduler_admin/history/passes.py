@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from engine.decision import Outcome
+from engine.laws import audit, broken
 from engine.planning import Considered, plan
 from engine.policies import UnknownPolicyError, policy
 from engine.queues import QueueTree
@@ -20,6 +21,7 @@ from scheduler_admin.history.carrying import Carrier
 from scheduler_admin.history.interlocks import Interlocks
 from scheduler_admin.history.models import Decision, Pass
 from scheduler_admin.history.recording import Finding, record
+from scheduler_admin.history.selectors import read
 from scheduler_admin.history.usage import INTERVAL, sample
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import tree_of
@@ -75,9 +77,9 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         cluster=cluster,
         executor=watch.actuator,
         pod=watch.watcher.pod,
-        may_act=lambda: watch.leads() and not _paused(cluster),
+        may_act=lambda: watch.leads() and _may_act(cluster),
     )
-    settled = _carry_open(cluster, watch, carrier, leads=leads)
+    settled = _carry_open(cluster, revision, watch, carrier, leads=leads)
     try:
         found = _work_out(cluster, revision, watch, now, leads=leads)
     except UnknownPolicyError as error:
@@ -93,39 +95,67 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         watch.actuator.sweep(set(Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True)))
 
 
-def _paused(cluster: Cluster) -> bool:
-    """Asked of the database each time: a pause works within one eviction."""
-    return Cluster.objects.filter(pk=cluster.pk, paused_at__isnull=False).exists()
+def _may_act(cluster: Cluster) -> bool:
+    """Asked of the database each time: a pause, or another mode, works within one eviction."""
+    return Cluster.objects.filter(pk=cluster.pk, mode=Cluster.Mode.ENFORCE, paused_at__isnull=True).exists()
 
 
-def _carry_open(cluster: Cluster, watch: Watch, carrier: Carrier, *, leads: bool) -> bool:
+def _carry_open(cluster: Cluster, revision: Revision, watch: Watch, carrier: Carrier, *, leads: bool) -> bool:
     """Take every open decision further; end them when we no longer act here. Whether there was one."""
     opened = list(Decision.objects.filter(cluster=cluster).open())
     for row in opened:
-        if leads:
+        if leads and row.state == Decision.State.INTENDED and (law := _broken_by_now(cluster, revision, watch, row)):
+            carrier.close(row, Decision.Ending.OVERTAKEN, note=law)
+        elif leads:
             carrier.carry(row)
         elif cluster.mode != Cluster.Mode.ENFORCE:
-            carrier.close(row, Decision.Ending.EXPIRED, note=f"mode {cluster.mode}")
+            carrier.leave(row, note=f"mode {cluster.mode}")
     if cluster.mode != Cluster.Mode.ENFORCE:
         watch.resign()
     return bool(opened)
+
+
+def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Decision) -> str:
+    """The first law that an intent of a former pass would break as cluster and tree are now; empty when none."""
+    decision = read(row)
+    if decision is None:
+        return "unknown"
+    snapshot = _picture(cluster, revision, watch, timezone.now(), but=row)
+    laws = audit(snapshot, tree_of(revision), decision, last_resort=_last_resort(revision))
+    return next((f"law {check.law}" for check in broken(laws)), "")
+
+
+def _last_resort(revision: Revision) -> str:
+    return str(revision.parameters.get("last_resort", "daemonset"))
+
+
+def _picture(
+    cluster: Cluster, revision: Revision, watch: Watch, now: datetime, *, but: Decision | None = None
+) -> Snapshot:
+    """The cluster as open decisions (all ``but`` one) will leave it: their room kept, their victims on the way out.
+
+    Also those that the API server still holds back: what they hold is promised, and nobody else may count on it.
+    """
+    opened = Decision.objects.filter(cluster=cluster).open().defer("document", "laws").prefetch_related("victims")
+    others = [row for row in opened if but is None or row.pk != but.pk]
+    snapshot = watch.watcher.snapshot(
+        tree_of(revision),
+        now_ms=int(now.timestamp() * 1000),
+        protection=Protection(namespaces=frozenset(cluster.protected_namespaces)),
+        reservations=[
+            Reservation(ask_uid=row.ask_uid, node=row.node, queue=row.ask_queue, requests=row.ask_requests)
+            for row in others
+        ],
+    )
+    return snapshot.expecting({victim.uid for row in others for victim in row.victims.all()})
 
 
 def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime, *, leads: bool) -> _Plan:
     began = time.perf_counter_ns()
     tree = tree_of(revision)
     decide = policy(revision.policy, revision.dialect, revision.parameters)
-    opened = Decision.objects.filter(cluster=cluster).open()
-    snapshot = watch.watcher.snapshot(
-        tree,
-        now_ms=int(now.timestamp() * 1000),
-        protection=Protection(namespaces=frozenset(cluster.protected_namespaces)),
-        reservations=[
-            Reservation(ask_uid=row.ask_uid, node=row.node, queue=row.ask_queue, requests=row.ask_requests)
-            for row in opened
-        ],
-    )
-    considered = plan(snapshot, tree, decide, last_resort=revision.parameters.get("last_resort", "daemonset"))
+    snapshot = _picture(cluster, revision, watch, now)
+    considered = plan(snapshot, tree, decide, last_resort=_last_resort(revision))
     interlocks = Interlocks(cluster, snapshot, now, leads=leads) if cluster.mode == Cluster.Mode.ENFORCE else None
     findings = _findings(snapshot, considered, interlocks)
     return _Plan(snapshot=snapshot, tree=tree, findings=findings, took_us=(time.perf_counter_ns() - began) // 1000)
@@ -192,9 +222,10 @@ def due_clusters(now: datetime) -> list[int]:
     """Clusters whose next pass is due; each is moved on to its next turn by compare-and-swap."""
     due = []
     for cluster in Cluster.objects.filter(hierarchy__current__isnull=False):
-        if cluster.next_pass_at is not None and cluster.next_pass_at > now:
-            continue
         turn = now + timedelta(milliseconds=cluster.interval_ms) - _JITTER
+        # A turn later than the next one is from before the clock was set back: it is not waited for.
+        if cluster.next_pass_at is not None and now < cluster.next_pass_at <= turn:
+            continue
         mine = Cluster.objects.filter(pk=cluster.pk, next_pass_at=cluster.next_pass_at).update(next_pass_at=turn)
         if mine:
             due.append(cluster.pk)

@@ -11,7 +11,8 @@ from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, Re
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
 from scheduler_admin.history.models import Decision, Victim
-from tests.builders import ask
+from scheduler_admin.queues.services import publish
+from tests.builders import ask, node, pod, queue, tree
 from tests.history.watch import ACCEPTED, Watch
 
 pytestmark = pytest.mark.django_db
@@ -251,3 +252,92 @@ def test_a_pod_that_took_a_victims_name_is_untouched(cluster: Cluster, watch: Wa
     run(watch)
     row.refresh_from_db()
     assert row.ending == Decision.Ending.OVERTAKEN
+
+
+def test_what_an_open_decision_still_has_to_take_is_promised_to_nobody_else(cluster: Cluster, watch: Watch) -> None:
+    """Held back by a budget its victims run on; another ask must not take their queue below its guarantee."""
+    for name in ("test-0", "test-1", "test-2", "test-3"):
+        watch.actuator.evicting[name] = EvictionResult(outcome=EvictionOutcome.HELD, retry_after_s=20)
+    row = first(watch)
+    more = [pod(f"test-{number}", queue="test", node="n2", app="test") for number in (4, 5)]
+    gone = sorted({f"test-{number}" for number in range(4)} - set(victims_of(row)))
+    watch.gone(*gone)
+    watch.put(node("n2", 2), more, ask("prod-1", queue="prod", cpu=2))
+    assert run(watch) == row
+    assert Decision.objects.get(ask_name="prod-1").outcome == "no-candidate"
+
+
+def test_past_the_deadline_nobody_is_evicted_any_more(cluster: Cluster, watch: Watch) -> None:
+    """A worker that was away for long ends what it finds; the rest of its victims would go in vain."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+        for name in ("test-0", "test-1", "test-2", "test-3"):
+            watch.actuator.evicting[name] = EvictionResult(outcome=EvictionOutcome.RETRY)
+        row = first(watch)
+        tried = list(watch.actuator.evicted)
+        clock.shift(timedelta(days=3))
+        run(watch)
+        row.refresh_from_db()
+        assert row.ending == Decision.Ending.EXPIRED
+        assert watch.actuator.evicted == tried
+
+
+def test_an_intent_that_would_break_a_law_by_now_is_not_carried_out(cluster: Cluster, watch: Watch) -> None:
+    """Stored, then held up: meanwhile its victims' queue came down to its guarantee."""
+    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    row = first(watch)
+    watch.gone(*{f"test-{number}" for number in range(4)} - set(victims_of(row)))
+    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.put(pod("system", queue="system", node="n1", cpu=2))
+    run(watch)
+    row.refresh_from_db()
+    assert (row.ending, row.steps.last().note) == (Decision.Ending.OVERTAKEN, "law guarantee")
+    assert watch.actuator.evicted == []
+
+
+def test_an_intent_is_held_against_the_tree_of_now(cluster: Cluster, watch: Watch) -> None:
+    """A fence that was published meanwhile holds for what was decided before it."""
+    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    row = first(watch)
+    fenced = tree({"prod": queue("4", delay_ms=1, fence=True), "test": queue("2", delay_ms=1)})
+    publish(hierarchy=cluster.hierarchy, tree=fenced, author=None, reason="keep prod to itself")
+    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    run(watch)
+    row.refresh_from_db()
+    assert row.ending == Decision.Ending.OVERTAKEN
+    assert watch.actuator.evicted == []
+
+
+def test_a_node_that_cant_be_given_back_on_leaving_is_tried_again(cluster: Cluster, watch: Watch) -> None:
+    """Where we act no longer nobody sweeps: the decision stays open until its taint is off."""
+    row = first(watch)
+    Cluster.objects.update(mode="observe")
+    watch.actuator.releasing = Result(outcome=Outcome.RETRY)
+    run(watch)
+    row.refresh_from_db()
+    assert row.state == Decision.State.WAITING
+    watch.actuator.releasing = Result(outcome=Outcome.DONE)
+    run(watch)
+    row.refresh_from_db()
+    assert row.ending == Decision.Ending.EXPIRED
+
+
+def test_victims_that_went_are_told_as_gone_however_the_decision_ends(cluster: Cluster, watch: Watch) -> None:
+    """The ask found room elsewhere while the second of two was held back: the first is gone all the same."""
+    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    row = first(watch)
+    taken, held = victims_of(row)
+    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.actuator.evicting[held] = EvictionResult(outcome=EvictionOutcome.HELD)
+    run(watch)
+    watch.gone(taken)
+    watch.bound("prod-0", "n9")
+    run(watch)
+    row.refresh_from_db()
+    assert row.ending == Decision.Ending.BOUND_ELSEWHERE
+    assert sorted(row.victims.values_list("state", flat=True)) == [Victim.State.GONE, Victim.State.SPARED]
+
+
+def test_a_note_is_cut_to_its_column(cluster: Cluster, watch: Watch) -> None:
+    """However long the server's sentence, or a name in it, the decision is closed."""
+    watch.actuator.reserving = Result(outcome=Outcome.REFUSED, sentence="no " * 200)
+    assert len(first(watch).steps.last().note) == 300

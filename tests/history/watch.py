@@ -21,6 +21,7 @@ class Executor:
         self.state = state
         self.did: list[str] = []
         self.reserving = Result(outcome=Outcome.DONE)
+        self.releasing = Result(outcome=Outcome.DONE)
         self.judging: dict[str, EvictionResult] = {}
         self.evicting: dict[str, EvictionResult] = {}
 
@@ -30,7 +31,7 @@ class Executor:
 
     def release(self, node: str, ask_uid: str) -> Result:
         self.did.append(f"release {node}")
-        return Result(outcome=Outcome.DONE)
+        return self.releasing
 
     def sweep(self, open_ask_uids: Collection[str]) -> tuple[str, ...]:
         return ()
