@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
-from django.db.models import F, Max
+from django.db.models import CharField, F, Max, Model
 
 from engine.decision import Decision as EngineDecision
 from engine.decision import Outcome, Reason, encode
@@ -108,7 +108,7 @@ def _signature_of(finding: Finding, revision: Revision) -> Signature:
     return (
         decision.outcome.value,
         decision.reason.value,
-        decision.detail,
+        _fitting("detail", decision.detail),
         node,
         finding.hold,
         revision.pk,
@@ -118,12 +118,19 @@ def _signature_of(finding: Finding, revision: Revision) -> Signature:
 
 
 def _refresh(row: Decision, finding: Finding) -> bool:
-    """Keep the newest figures of an outcome that stays the same; whether they changed."""
+    """Keep the newest figures of an outcome that stays the same, and their audit; whether they changed."""
     document = encode(finding.decision).decode()
     if row.document == document:
         return False
-    Decision.objects.filter(pk=row.pk).update(document=document)
+    Decision.objects.filter(pk=row.pk).update(document=document, laws=msgspec.to_builtins(finding.considered.laws))
     return True
+
+
+def _fitting(field: str, text: str, model: type[Model] = Decision) -> str:
+    """As much of a text as its column holds: owners' names, for one, may be of any length."""
+    column = model._meta.get_field(field)  # noqa: SLF001 - Django's documented name
+    assert isinstance(column, CharField)
+    return text[: column.max_length]
 
 
 def _begin(cluster: Cluster, revision: Revision, finding: Finding, now: datetime, took_us: int) -> Decision:
@@ -139,14 +146,14 @@ def _begin(cluster: Cluster, revision: Revision, finding: Finding, now: datetime
         ask_namespace=ask.namespace,
         ask_name=ask.name,
         ask_queue=ask.queue,
-        ask_application=ask.application,
+        ask_application=_fitting("ask_application", ask.application),
         ask_priority=ask.priority,
         ask_priority_class=finding.priority_class,
         ask_requests=ask.requests,
         ask_since=moment(finding.since_ms),
         outcome=decision.outcome.value,
         reason=decision.reason.value,
-        detail=decision.detail,
+        detail=_fitting("detail", decision.detail),
         node=decision.node or "",
         document=encode(decision).decode(),
         laws=msgspec.to_builtins(finding.considered.laws),
@@ -177,7 +184,7 @@ def _store_victims(row: Decision, decision: EngineDecision) -> None:
             namespace=verdict.pod.namespace,
             name=verdict.pod.name,
             queue=verdict.pod.queue,
-            application=verdict.pod.application,
+            application=_fitting("application", verdict.pod.application, Victim),
             priority=verdict.pod.priority,
             requests=verdict.pod.requests,
             node=verdict.pod.node,

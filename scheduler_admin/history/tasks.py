@@ -4,9 +4,11 @@ import logging
 from datetime import timedelta
 
 from celery import shared_task
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
+from engine.decision import Outcome
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status import store_error
 from scheduler_admin.clusters.watching import WATCHES
@@ -16,10 +18,11 @@ from scheduler_admin.history.models import Decision, Pass, Usage
 log = logging.getLogger(__name__)
 
 KEEP_NOTED = timedelta(days=7)
-"""How long decisions without a preemption are kept."""
+"""How long decisions without a preemption are kept; those with one, carried out or only shown, are the history."""
 KEEP_PASSES = timedelta(days=2)
 KEEP_USAGE = timedelta(days=90)
 KEEP_PREEMPTIONS = timedelta(days=730)
+_PIECE = 500
 
 
 @shared_task
@@ -50,5 +53,12 @@ def prune() -> None:
     now = timezone.now()
     Pass.objects.filter(at__lt=now - KEEP_PASSES).delete()
     Usage.objects.filter(hour__lt=now - KEEP_USAGE).delete()
-    Decision.objects.filter(state=Decision.State.NOTED, last_seen__lt=now - KEEP_NOTED).delete()
-    Decision.objects.filter(last_seen__lt=now - KEEP_PREEMPTIONS).delete()
+    noted = Decision.objects.filter(state=Decision.State.NOTED, last_seen__lt=now - KEEP_NOTED)
+    _drop(noted.exclude(outcome=Outcome.PREEMPT))
+    _drop(Decision.objects.filter(last_seen__lt=now - KEEP_PREEMPTIONS))
+
+
+def _drop(rows: QuerySet[Decision]) -> None:
+    """Delete in pieces, each a transaction of its own: passes write between them, and memory holds one."""
+    while pks := list(rows.order_by().values_list("pk", flat=True)[:_PIECE]):
+        Decision.objects.filter(pk__in=pks).delete()

@@ -11,7 +11,7 @@ from engine.cluster.reflector import ReflectorSettings
 from engine.laws import Law, LawCheck
 from engine.snapshot import DisruptionBudget, PriorityClass
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.history import passes
+from scheduler_admin.history import passes, tasks
 from scheduler_admin.history.models import Decision, Pass, Usage, Victim
 from tests.builders import ask, node, pod, queue, tree
 from tests.history.conftest import add_cluster
@@ -290,3 +290,65 @@ def test_every_due_cluster_is_sent_once_per_interval(cluster: Cluster) -> None:
     assert passes.due_clusters(now) == [cluster.pk]
     assert passes.due_clusters(now) == []
     assert passes.due_clusters(now + timedelta(seconds=1)) == [cluster.pk]
+
+
+def test_a_clock_that_was_set_back_holds_up_no_pass(cluster: Cluster) -> None:
+    """A turn an hour ahead is from before: the next pass does not wait for it."""
+    now = timezone.now()
+    Cluster.objects.update(next_pass_at=now + timedelta(hours=1))
+    assert passes.due_clusters(now) == [cluster.pk]
+
+
+def test_leaving_enforce_in_the_middle_stops_before_the_next_eviction(watch: Watch) -> None:
+    """Flipped after the first of two evictions, the second is not sent."""
+    cluster = add_cluster()
+    watch.put(ask("prod-0", queue="prod", cpu=2))
+    evict = watch.actuator.evict
+
+    def leaving(victim: object, *, dry_run: bool = False) -> object:
+        if not dry_run:
+            Cluster.objects.update(mode="advise")
+        return evict(victim, dry_run=dry_run)
+
+    watch.actuator.evict = leaving
+    run(cluster, watch, times=2)
+    assert len(watch.actuator.evicted) == 1
+
+
+def test_the_audit_of_a_row_is_of_the_same_figures_as_its_document(watch: Watch) -> None:
+    """Decided again alike while usage moves on, a row shows no sums of long ago beside figures of now."""
+    cluster = add_cluster(mode="observe")
+    run(cluster, watch)
+    before = preemption().laws
+    watch.put(node("n2", 1), pod("test-4", queue="test", node="n2", created_ms=-1))
+    run(cluster, watch)
+    row = preemption()
+    assert row.count == 2
+    assert row.laws != before
+    [guarantee] = [check for check in row.laws if check["law"] == Law.GUARANTEE]
+    assert {line["start"] for line in guarantee["sums"] if line["subject"] == "root.test"} == {5000}
+
+
+def test_a_pod_with_an_endless_owner_stops_no_pass(cluster: Cluster, watch: Watch) -> None:
+    """Kubernetes does not limit the name of an owner; PostgreSQL refuses what is longer than its column."""
+    endless = "Job/" + "x" * 5000
+    renamed = [msgspec.structs.replace(one, application_label="") for one in watch.state.pods.values()]
+    watch.put([msgspec.structs.replace(one, controller=f"{endless}{one.name[:4]}") for one in renamed])
+    run(cluster, watch)
+    row = preemption()
+    assert len(row.ask_application) == 300
+    assert {len(victim.application) for victim in row.victims.all()} == {300}
+
+
+def test_what_was_preempted_is_kept_for_two_years_and_what_waited_for_a_week(watch: Watch) -> None:
+    """In observe too, where a preemption is only shown."""
+    cluster = add_cluster(mode="observe")
+    watch.put(ask("prod-1", queue="prod", never_preempts=True))
+    run(cluster, watch)
+    month, years = timezone.now() - timedelta(days=30), timezone.now() - timedelta(days=800)
+    Decision.objects.update(last_seen=month)
+    tasks.prune()
+    assert preemption() == Decision.objects.get()
+    Decision.objects.update(last_seen=years)
+    tasks.prune()
+    assert not Decision.objects.exists()
