@@ -1,8 +1,11 @@
 """What the demo runs, beside itself: Redis, the simulated cluster, web, the workers and beat."""
 
+import fcntl
 import shutil
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -69,5 +72,21 @@ def check_port(port: int) -> None:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
+        except OverflowError as error:
+            raise DemoError(f"{port} is no port: they end at 65535.") from error
         except OSError as error:
             raise DemoError(f"Port {port} is in use. Choose another: make demo PORT={port + 100}") from error
+
+
+@contextmanager
+def alone(place: Place) -> Iterator[None]:
+    """Hold the demo's folder. Raises DemoError when another demo lives there: ours would take its database away."""
+    with (place.folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise DemoError(
+                f"A demo runs already in {place.folder}. End it, or let this one live elsewhere: "
+                "manage.py demo --port ... --folder ..."
+            ) from error
+        yield

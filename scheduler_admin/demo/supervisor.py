@@ -61,9 +61,7 @@ class Supervisor:
             if code is not None:
                 log = self._logs / f"{name}.log"
                 tail = log.read_text(errors="replace").splitlines()[-12:]
-                raise DemoError(
-                    f"The {name} process ended with code {code}. Its last words, in {log}:\n" + "\n".join(tail)
-                )
+                raise DemoError(f"The {name} process {_ended(code)}. Its last words, in {log}:\n" + "\n".join(tail))
 
     def wait_for(self, ready: Callable[[], bool], what: str, timeout_s: float) -> None:
         """Wait until ``ready``, watching over the children. Raises DemoError when one dies or time runs out."""
@@ -88,3 +86,8 @@ class Supervisor:
                     os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
         self._children.clear()
+
+
+def _ended(code: int) -> str:
+    """How a process ended, of its exit code."""
+    return f"ended with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"

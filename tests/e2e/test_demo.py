@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from scheduler_admin.demo.environment import BASE
+from scheduler_admin.demo import processes
+from scheduler_admin.demo.environment import BASE, Place
 from scheduler_admin.demo.supervisor import DemoError, Supervisor
 from tests.e2e.product import free_port, wait_for
 
@@ -54,6 +55,24 @@ def test_a_port_in_use_is_one_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in told
 
 
+def test_a_port_that_is_none_is_one_sentence() -> None:
+    """No traceback either."""
+    with pytest.raises(DemoError, match="70000 is no port"):
+        processes.check_port(70_000)
+
+
+def test_a_second_demo_leaves_the_first_ones_folder_alone(tmp_path: Path) -> None:
+    """It ends before it touches anything, and the folder is free again when the first has ended."""
+    with processes.alone(Place(tmp_path)):
+        running = demo(tmp_path, "--port", str(free_port()), "--simulator-port", str(free_port()))
+        _, told = running.communicate(timeout=60)
+        assert running.returncode == 1
+        assert f"A demo runs already in {tmp_path}." in told
+        assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+    with processes.alone(Place(tmp_path)):
+        pass
+
+
 def test_an_interrupt_ends_all_of_it_cleanly(tmp_path: Path) -> None:
     """Ctrl-C: exit code 0, every process gone."""
     running = demo(tmp_path, "--port", str(free_port()), "--simulator-port", str(free_port()))
@@ -86,6 +105,14 @@ def test_a_dead_child_is_told_with_its_last_words(tmp_path: Path) -> None:
         told = str(wait_for(dead, "The child's end"))
     assert "The worker process ended with code 3." in told
     assert "no disk left" in told
+
+
+def test_a_killed_child_is_told_by_its_signal(tmp_path: Path) -> None:
+    """Not by a negative number."""
+    with Supervisor(tmp_path, os.environ) as children:
+        children.start("worker", [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"])
+        with pytest.raises(DemoError, match="The worker process was killed by SIGKILL"):
+            children.wait_for(lambda: False, "The end", 10)
 
 
 def test_a_program_that_is_missing_is_told(tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ class Command(BaseCommand):
         signal.signal(signal.SIGTERM, _interrupt)
         place = Place(Path(settings.DATABASES["default"]["NAME"]).parent)
         try:
-            self._run(place, options)
+            with processes.alone(place):
+                self._run(place, options)
         except DemoError as error:
             raise CommandError(str(error)) from error
         except KeyboardInterrupt:
