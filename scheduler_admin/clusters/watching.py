@@ -5,6 +5,7 @@ import os
 import socket
 import threading
 import uuid
+from collections.abc import Collection
 
 from engine.cluster.actuator import Actuator
 from engine.cluster.connection import Connection
@@ -22,6 +23,10 @@ REQUEST_TIMEOUT_S = 5.0
 """A third of a lease's duration, so that a holder that renews three times per duration never has to pause."""
 
 
+_PATIENCE_S = 10.0
+"""How long a pass may take to come to its next eviction, in seconds: two requests that time out."""
+
+
 class Watch:
     """One cluster as this process sees it."""
 
@@ -37,11 +42,12 @@ class Watch:
         self.busy = threading.Lock()
         """Held by the one pass that runs."""
         self._lease: ClusterLease | None = None
+        self._closing = False
         self.watcher.start()
 
     def lead(self) -> bool:
         """Claim to be the one that acts here, and keep claiming; whether we are."""
-        if self._lease is None:
+        if self._lease is None and not self._closing:
             self._lease = ClusterLease(self.connection, identity=OWNER)
             self._lease.renew()
             self._lease.start()
@@ -49,7 +55,8 @@ class Watch:
 
     def leads(self) -> bool:
         """Whether a request sent now is over before anyone else may act."""
-        return self._lease is not None and self._lease.holds_now(self.connection.timeout_s)
+        lease = self._lease
+        return not self._closing and lease is not None and lease.holds_now(self.connection.timeout_s)
 
     def resign(self) -> None:
         """Give the lease back; nothing when we hold none."""
@@ -58,7 +65,9 @@ class Watch:
             self._lease = None
 
     def close(self) -> None:
-        """End everything."""
+        """End everything. A pass that runs stops before its next eviction; after it none begins here any more."""
+        self._closing = True
+        self.busy.acquire(timeout=_PATIENCE_S)  # never given back
         self.resign()
         self.watcher.stop()
 
@@ -81,6 +90,12 @@ class Watches:
                 watch.close()
             self._open[cluster.pk] = watch = Watch(source)
             return watch
+
+    def keep(self, clusters: Collection[int]) -> None:
+        """End the watches of all other clusters: nobody asks for their passes any more."""
+        with self._lock:
+            for pk in self._open.keys() - set(clusters):
+                self._open.pop(pk).close()
 
     def start(self) -> None:
         """Open the watches of every cluster that has a tree; one that can't be opened is told by its first pass."""

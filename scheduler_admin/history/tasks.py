@@ -28,6 +28,7 @@ _PIECE = 500
 @shared_task
 def send_due_passes() -> None:
     """Send a pass for every cluster that is due; one that is not taken up at once is dropped, never piled up."""
+    WATCHES.keep(Cluster.objects.filter(hierarchy__current__isnull=False).values_list("pk", flat=True))
     for pk in passes.due_clusters(timezone.now()):
         run_pass.apply_async((pk,), expires=1.0)
 

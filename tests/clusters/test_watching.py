@@ -1,0 +1,79 @@
+"""A worker's watches live as long as their clusters, and end without a pass acting on."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scheduler_admin.clusters import watching
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.watching import Watch, Watches
+from scheduler_admin.history import tasks
+from scheduler_admin.queues.models import Hierarchy, Revision
+from tests.cluster.doubles import Simulated, simulate
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def api() -> Iterator[Simulated]:
+    """A cluster to watch."""
+    with simulate() as simulated:
+        yield simulated
+
+
+@pytest.fixture
+def cluster(api: Simulated, tmp_path: Path) -> Cluster:
+    """It, with a tree, as it stands in the database."""
+    config = tmp_path / "kubeconfig"
+    config.write_text(
+        "{apiVersion: v1, kind: Config, current-context: c, users: [{name: u, user: {}}],"
+        f" clusters: [{{name: c, cluster: {{server: '{api.address}'}}}}],"
+        " contexts: [{name: c, context: {cluster: c, user: u}}]}"
+    )
+    hierarchy = Hierarchy.objects.create(name="main")
+    hierarchy.current = Revision.objects.create(hierarchy=hierarchy, number=1, document="", reason="", author_name="")
+    hierarchy.save()
+    return Cluster.objects.create(name="east", hierarchy=hierarchy, kubeconfig=str(config))
+
+
+@pytest.fixture
+def watches(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watches]:
+    """Those of this process."""
+    found = Watches()
+    monkeypatch.setattr(tasks, "WATCHES", found)
+    monkeypatch.setattr(tasks.run_pass, "apply_async", lambda *_arguments, **_options: None)
+    yield found
+    found.stop()
+
+
+def following() -> set[str]:
+    """The threads that follow a cluster now."""
+    return {thread.name for thread in threading.enumerate() if thread.name.startswith("reflector-")}
+
+
+def test_a_cluster_that_is_deleted_is_followed_no_longer(cluster: Cluster, watches: Watches) -> None:
+    """Its threads and connections end with it; until then the beat leaves them alone."""
+    first = watches.of(cluster)
+    tasks.send_due_passes()
+    assert watches.of(cluster) is first
+    assert following()
+    cluster.delete()
+    tasks.send_due_passes()
+    assert not following()
+
+
+def test_a_watch_that_is_closed_leads_no_longer_and_begins_no_pass(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the first moment: a pass that runs meanwhile is refused its next eviction."""
+    monkeypatch.setattr(watching, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(watching.ClusterLease, "holds_now", lambda *_arguments: True)
+    watch = Watch((cluster.kubeconfig, ""))
+    assert watch.lead()
+    seen: list[bool] = []
+    monkeypatch.setattr(watch, "resign", lambda resign=watch.resign: (seen.append(watch.lead()), resign()))
+    watch.close()
+    assert seen == [False]
+    assert watch.busy.locked()
