@@ -1,7 +1,7 @@
 """Query parameters, and what they leave of the decisions. A value that can't be right is an error, never ignored."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Q
@@ -18,6 +18,7 @@ from scheduler_admin.queues.models import Queue
 
 LONGEST_USAGE = timedelta(days=2)
 """A sample every five seconds: two days are some 35,000."""
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 NAMESPACE = rf"^{_LABEL}$"
 NODE = rf"^{_LABEL}(\.{_LABEL})*$"
@@ -73,7 +74,7 @@ class UsageParameters(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Fill in the times, and keep the answer to a size that a chart can show."""
         until: datetime = attrs.setdefault("to", timezone.now())
-        since: datetime = attrs.setdefault("from", until - timedelta(hours=1))
+        since: datetime = attrs.setdefault("from", max(until, _EARLIEST) - timedelta(hours=1))
         if until - since > LONGEST_USAGE:
             raise serializers.ValidationError({"from": _("Ask for at most %d days at once.") % LONGEST_USAGE.days})
         return _forward(attrs, "from", "to")

@@ -18,6 +18,8 @@ RANGES: dict[str, timedelta] = {
 }
 MOST = "24h"
 """Without a choice: the smallest range that holds all there is, up to this one."""
+LONGEST = timedelta(days=731)
+"""Nothing is kept for longer."""
 OUTCOMES = ("preempt", "fits", "no-candidate", "not-eligible")
 """The engine's; ``all`` asks for every one of them."""
 DEFAULT_OUTCOME = "preempt"
@@ -53,7 +55,11 @@ class Filters:
     def of(cls, query: Mapping[str, str], now: datetime, oldest: datetime | None = None) -> "Filters":
         """Read the address; ``oldest``: when what there is begins."""
         texts = {name: query.get(name, "").strip() for name in _TEXT}
-        chosen, start, end = query.get("range", ""), _moment(query.get("from", "")), _moment(query.get("to", ""))
+        chosen, start, end = (
+            query.get("range", ""),
+            _moment(query.get("from", ""), now),
+            _moment(query.get("to", ""), now),
+        )
         given = start is not None and end is not None and start < end
         between = chosen == "between" or (chosen == "" and given)
         if not between:
@@ -142,9 +148,12 @@ def _a_victim(which: Q) -> Exists:
     return Exists(Victim.objects.filter(which, decision=OuterRef("pk")))
 
 
-def _moment(text: str) -> datetime | None:
+def _moment(text: str, now: datetime) -> datetime | None:
+    """A time out of an address, moved to where there may be history: a page counts by the day all that lies between."""
     try:
         at = parse_datetime(text)
     except ValueError:
         return None
-    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
+    if at is None:
+        return None
+    return min(max(at if at.tzinfo else at.replace(tzinfo=UTC), now - LONGEST), now + timedelta(days=1))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 import msgspec
 from django.db.models import Q, QuerySet
@@ -155,8 +155,8 @@ def _place(text: str) -> tuple[datetime, int, int] | None:
     try:
         stamp, decision, victim = text.split("_")
         at = datetime.fromisoformat(stamp)
-        return (at, int(decision), int(victim)) if at.tzinfo else None
-    except ValueError:
+        return (at.astimezone(UTC), int(decision), int(victim)) if at.tzinfo else None
+    except (ValueError, OverflowError):
         return None
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 import msgspec
 from django.db.models import Count, Q, QuerySet
@@ -32,8 +32,9 @@ class Cursor:
         """Read it from an address, None for anything that is none."""
         stamp, _, pk = text.rpartition("_")
         try:
-            return cls(datetime.fromisoformat(stamp), int(pk)) if datetime.fromisoformat(stamp).tzinfo else None
-        except ValueError:
+            at = datetime.fromisoformat(stamp)
+            return cls(at.astimezone(UTC), int(pk)) if at.tzinfo else None
+        except (ValueError, OverflowError):
             return None
 
     def __str__(self) -> str:

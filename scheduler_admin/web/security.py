@@ -1,8 +1,10 @@
-"""A strict Content-Security-Policy on every response: only our own files, no inline script or style."""
+"""What holds for every request: a strict Content-Security-Policy (only our own files, nothing inline); no NUL."""
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+
+Answer = Callable[[HttpRequest], HttpResponse]
 
 POLICY = "; ".join(
     [
@@ -20,14 +22,27 @@ POLICY = "; ".join(
 )
 
 
-def content_security_policy(
-    get_response: Callable[[HttpRequest], HttpResponse],
-) -> Callable[[HttpRequest], HttpResponse]:
+def content_security_policy(get_response: Answer) -> Answer:
     """Middleware that adds the policy."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         response.setdefault("Content-Security-Policy", POLICY)
         return response
+
+    return middleware
+
+
+def no_nul(get_response: Answer) -> Answer:
+    """Middleware that turns away addresses with a NUL, which no name has and PostgreSQL does not take.
+
+    The API judges its own: it answers in problem details.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        strange = "\0" in request.path or "%00" in request.META.get("QUERY_STRING", "")
+        if strange and not request.path.startswith("/api/"):
+            return HttpResponseBadRequest()
+        return get_response(request)
 
     return middleware
