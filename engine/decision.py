@@ -219,12 +219,11 @@ def carried_out(snapshot: Snapshot, decision: Decision) -> Snapshot:
     """The snapshot as the next ask sees it: the victims on their way out, the room kept for this decision's ask."""
     if not decision.evicts or decision.node is None:
         return snapshot
-    going = {verdict.pod.uid for verdict in decision.victims}
-    pods = tuple(msgspec.structs.replace(pod, terminating=True) if pod.uid in going else pod for pod in snapshot.pods)
     held = Reservation(
         ask_uid=decision.ask.uid, node=decision.node, queue=decision.ask.queue, requests=decision.ask.requests
     )
-    return msgspec.structs.replace(snapshot, pods=pods, reservations=(*snapshot.reservations, held))
+    gone = snapshot.expecting({verdict.pod.uid for verdict in decision.victims})
+    return msgspec.structs.replace(gone, reservations=(*snapshot.reservations, held))
 
 
 def encode(decision: Decision) -> bytes:
