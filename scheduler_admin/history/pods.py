@@ -173,6 +173,19 @@ def of_pod(user: Who, cluster: Cluster, namespace: str, name: str, limit: int = 
     return sorted(found, key=lambda event: event.order, reverse=True)
 
 
+def of_decision(user: Who, cluster: Cluster, pk: int) -> PodEvent:
+    """What a decision did to the tenant: to a victim of theirs, or to their ask. Raises Http404 when to neither."""
+    victims = Victim.objects.restrict(user, "view").select_related("decision")
+    victim = victims.filter(decision=pk, decision__cluster=cluster).order_by("position").first()
+    if victim is not None:
+        return PodEvent(victim.decision, victim)
+    asks = _own_asks(Decision.objects.restrict(user, "view"), scope_of(user, "view"))
+    ask = asks.filter(pk=pk, cluster=cluster).exclude(ask_name="").first()
+    if ask is None:
+        raise Http404
+    return PodEvent(ask, None)
+
+
 def seen_by(scope: Scope, event: PodEvent) -> EngineDecision | None:
     """The engine's decision without the figures of queues that are not the tenant's, and without counts of pods."""
     decision = read(event.decision)

@@ -169,11 +169,17 @@ def test_every_interlock_is_explained(hold):
 
 
 def test_only_those_who_see_everything_read_it(cluster, client):
-    """A tenant has a page of each of their pods; a decision names pods of others."""
+    """A decision names pods of others, so that a tenant is led to the page of their own pod in it."""
     (row,) = moments.decide(cluster, only=WORKER)
     url = f"/clusters/demo/decisions/{row.pk}/"
     assert client.get(url).url == f"/sign-in/?next={url}"
-    client.force_login(rows.tenant_user(namespaces=("vision", "search")))
+    victim = row.victims.get(position=0)
+    for person, pod in (("search", f"search/{victim.name}"), ("vision", f"vision/{WORKER}")):
+        client.force_login(rows.tenant_user(person, namespaces=(person,)))
+        response = client.get(url, follow=True)
+        assert response.redirect_chain == [(f"/pods/demo/{pod}/?decision={row.pk}", 302)]
+        assert response.status_code == 200
+    client.force_login(rows.tenant_user("carl", namespaces=("elsewhere",)))
     assert client.get(url).status_code == 404
 
 

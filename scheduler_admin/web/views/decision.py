@@ -2,21 +2,26 @@
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors as clusters
-from scheduler_admin.history import selectors
+from scheduler_admin.history import pods, selectors
 from scheduler_admin.web.decision_page import decision_page
 from scheduler_admin.web.live import Context, answer
-from scheduler_admin.web.views.history import seen_whole
 
 
 @require_safe
 @login_required
 def decision(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Why these pods, or why none; tenants have a page of each of their pods instead."""
-    cluster = seen_whole(request.user, name)
+    """Why these pods, or why none; tenants are shown the page of their own pod in it instead."""
+    cluster = clusters.get(request.user, name)
+    if not scope_of(request.user, "view").everything:
+        event = pods.of_decision(request.user, cluster, pk)
+        return redirect(f"{reverse('web:pod', args=[cluster.name, event.namespace, event.name])}?decision={pk}")
     detail = selectors.detail(request.user, cluster, pk)
 
     def build() -> Context:
