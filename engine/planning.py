@@ -1,5 +1,7 @@
 """One pass of the engine over one snapshot: every ask in order, each on the state that the former left, audited."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from engine.decision import Decision, carried_out
@@ -14,6 +16,8 @@ class Considered(msgspec.Struct, frozen=True, kw_only=True):
 
     decision: Decision
     laws: tuple[LawCheck, ...] = ()
+    hold: str = ""
+    """The interlock that holds it back; empty: none."""
 
     @property
     def refused(self) -> bool:
@@ -21,10 +25,18 @@ class Considered(msgspec.Struct, frozen=True, kw_only=True):
         return bool(broken(self.laws))
 
 
-def plan(snapshot: Snapshot, tree: QueueTree, decide: Decide, *, last_resort: str = "daemonset") -> list[Considered]:
+def plan(
+    snapshot: Snapshot,
+    tree: QueueTree,
+    decide: Decide,
+    *,
+    last_resort: str = "daemonset",
+    hold: Callable[[Considered], str] = lambda _considered: "",
+) -> list[Considered]:
     """Decide for every ask that no open decision makes room for already: higher priority first, then the longest wait.
 
-    ``last_resort`` is the policy's parameter, which the audit needs to know.
+    ``last_resort`` is the policy's parameter, which the audit needs to know. ``hold`` names the interlock that holds a
+    decision back, empty for none; such a decision takes nothing from the asks after it.
     """
     reserved = {held.ask_uid for held in snapshot.reservations}
     considered: list[Considered] = []
@@ -33,8 +45,10 @@ def plan(snapshot: Snapshot, tree: QueueTree, decide: Decide, *, last_resort: st
             continue
         decision = decide(snapshot, tree, ask)
         found = Considered(decision=decision, laws=audit(snapshot, tree, decision, last_resort=last_resort))
+        if decision.evicts and not found.refused:
+            found = msgspec.structs.replace(found, hold=hold(found))
         considered.append(found)
-        if not found.refused:
+        if not found.refused and not found.hold:
             snapshot = carried_out(snapshot, decision)
     return considered
 

@@ -130,8 +130,9 @@ class Carrier:
                 return True
             case Outcome.RETRY:
                 return False
-            case Outcome.GONE:
-                self.close(row, Decision.Ending.GONE, note=result.sentence)
+            case Outcome.GONE:  # the ask, or the node
+                gone = self.pod(row.ask_uid) is None
+                self.close(row, Decision.Ending.GONE if gone else Decision.Ending.OVERTAKEN, note=result.sentence)
             case Outcome.BOUND:
                 self.close(row, Decision.Ending.OVERTAKEN, note=result.sentence)
             case _:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from engine.decision import Decision as EngineDecision
+from django.db.models import Count, Max
+
 from engine.decision import Interlock
 from engine.feasibility import matches
 from engine.planning import Considered
@@ -13,29 +14,33 @@ from scheduler_admin.history.models import Decision, Victim
 
 COOL_DOWN = timedelta(seconds=30)
 """After a decision that brought its ask nothing, the ask waits so long before anything is evicted for it again."""
+LONGEST_COOL_DOWN = timedelta(hours=1)
+"""The wait doubles with every such decision, up to this."""
+_Key = tuple[str, str]
 
 
 class Interlocks:
     """The limits as one pass finds them; what it lets through is charged at once."""
 
     def __init__(self, cluster: Cluster, snapshot: Snapshot, now: datetime, *, leads: bool) -> None:
-        self._cluster, self._snapshot, self._now, self._leads = cluster, snapshot, now, leads
-        opened = list(Decision.objects.filter(cluster=cluster).open().values_list("node", flat=True))
-        self._reserved = set(opened)
+        self._cluster, self._leads = cluster, leads
+        self._budgets = snapshot.budgets
+        self._labels = {pod.uid: pod.labels for pod in snapshot.pods}
+        self._reserved = set(Decision.objects.filter(cluster=cluster).open().values_list("node", flat=True))
         self._evicted = Victim.objects.filter(
             decision__cluster=cluster, evicted_at__gt=now - timedelta(minutes=1)
         ).count()
-        self._pending = Victim.objects.filter(
-            decision__cluster=cluster,
-            decision__state__in=[Decision.State.INTENDED, Decision.State.EVICTING],
-            state__in=[Victim.State.CHOSEN, Victim.State.HELD],
-        ).count()
-        self._allowed = {(one.namespace, one.name): one.allowed for one in snapshot.budgets}
-        self._cooling = set(
-            Decision.objects.filter(cluster=cluster, closed_at__gt=now - COOL_DOWN, state=Decision.State.CLOSED)
-            .exclude(ending__in=[Decision.Ending.BOUND, Decision.Ending.REFUSED])
-            .values_list("ask_uid", flat=True)
+        pending = list(
+            Victim.objects.filter(
+                decision__in=Decision.objects.filter(cluster=cluster).open(),
+                state__in=[Victim.State.CHOSEN, Victim.State.HELD],
+            ).values_list("uid", "namespace")
         )
+        self._pending = len(pending)
+        self._allowed = {(one.namespace, one.name): one.allowed for one in snapshot.budgets}
+        for key, count in (self._charges(pending) or {}).items():
+            self._allowed[key] -= count
+        self._cooling = _cooling(cluster, now)
 
     def hold(self, considered: Considered) -> str:
         """The limit that holds a decision back, empty when it may be carried out; then it is charged."""
@@ -50,7 +55,7 @@ class Interlocks:
             return Interlock.RESERVED_NODES
         if self._evicted + self._pending + len(decision.victims) > self._cluster.evictions_per_minute:
             return Interlock.EVICTIONS_PER_MINUTE
-        charges = self._charges(decision)
+        charges = self._charges([(verdict.pod.uid, verdict.pod.namespace) for verdict in decision.victims])
         if charges is None or any(self._allowed[key] < count for key, count in charges.items()):
             return Interlock.DISRUPTION_BUDGET
         for key, count in charges.items():
@@ -59,12 +64,11 @@ class Interlocks:
         self._reserved.add(decision.node or "")
         return ""
 
-    def _charges(self, decision: EngineDecision) -> dict[tuple[str, str], int] | None:
-        """Budget -> how many victims it covers; None when a victim has two, which the Eviction API refuses."""
-        charges: dict[tuple[str, str], int] = {}
-        labels = {pod.uid: pod.labels for pod in self._snapshot.pods}
-        for verdict in decision.victims:
-            found = list(_covering(self._snapshot.budgets, verdict.pod.namespace, labels[verdict.pod.uid]))
+    def _charges(self, victims: Iterable[_Key]) -> dict[_Key, int] | None:
+        """Budget -> how many victims (uid, namespace) it covers; None when one has two, which the API refuses."""
+        charges: dict[_Key, int] = {}
+        for uid, namespace in victims:
+            found = list(_covering(self._budgets, namespace, self._labels.get(uid, {})))
             if len(found) > 1:
                 return None
             for budget in found:
@@ -77,3 +81,18 @@ def _covering(
     budgets: Iterable[DisruptionBudget], namespace: str, labels: dict[str, str]
 ) -> Iterable[DisruptionBudget]:
     return (one for one in budgets if one.namespace == namespace and matches(one.expressions, labels))
+
+
+def _cooling(cluster: Cluster, now: datetime) -> set[str]:
+    """The uids of asks for which decisions ended in vain, a moment ago or again and again."""
+    vain = (
+        Decision.objects.filter(cluster=cluster, closed_at__gt=now - 2 * LONGEST_COOL_DOWN)
+        .filter(state=Decision.State.CLOSED)
+        .exclude(ending__in=[Decision.Ending.BOUND, Decision.Ending.REFUSED])
+        .order_by()
+        .values_list("ask_uid")
+        .annotate(times=Count("pk"), last=Max("closed_at"))
+    )
+    return {
+        uid for uid, times, last in vain if now < last + min(COOL_DOWN * 2 ** min(times - 1, 10), LONGEST_COOL_DOWN)
+    }

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from engine.decision import Outcome
 from engine.laws import audit, broken
 from engine.planning import Considered, plan
 from engine.policies import UnknownPolicyError, policy
@@ -155,29 +154,29 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     tree = tree_of(revision)
     decide = policy(revision.policy, revision.dialect, revision.parameters)
     snapshot = _picture(cluster, revision, watch, now)
-    considered = plan(snapshot, tree, decide, last_resort=_last_resort(revision))
-    interlocks = Interlocks(cluster, snapshot, now, leads=leads) if cluster.mode == Cluster.Mode.ENFORCE else None
-    findings = _findings(snapshot, considered, interlocks)
+    enforced = cluster.mode == Cluster.Mode.ENFORCE
+    hold = Interlocks(cluster, snapshot, now, leads=leads).hold if enforced else _never
+    considered = plan(snapshot, tree, decide, last_resort=_last_resort(revision), hold=hold)
+    findings = _findings(snapshot, considered, enforced=enforced)
     return _Plan(snapshot=snapshot, tree=tree, findings=findings, took_us=(time.perf_counter_ns() - began) // 1000)
 
 
-def _findings(snapshot: Snapshot, considered: list[Considered], interlocks: Interlocks | None) -> list[Finding]:
+def _never(_considered: Considered) -> str:
+    """Where nothing is carried out, nothing is held back."""
+    return ""
+
+
+def _findings(snapshot: Snapshot, considered: list[Considered], *, enforced: bool) -> list[Finding]:
     asks = {ask.uid: ask for ask in snapshot.asks}
-    findings = []
-    for one in considered:
-        ask = asks[one.decision.ask.uid]
-        acts = interlocks is not None and one.decision.outcome is Outcome.PREEMPT and not one.refused
-        hold = interlocks.hold(one) if interlocks is not None and acts else ""
-        findings.append(
-            Finding(
-                considered=one,
-                hold=hold,
-                act=acts and not hold,
-                since_ms=ask.unschedulable_ms,
-                priority_class=ask.priority_class,
-            )
+    return [
+        Finding(
+            considered=one,
+            act=enforced and one.decision.evicts and not one.refused and not one.hold,
+            since_ms=asks[one.decision.ask.uid].unschedulable_ms,
+            priority_class=asks[one.decision.ask.uid].priority_class,
         )
-    return findings
+        for one in considered
+    ]
 
 
 @transaction.atomic
@@ -202,7 +201,7 @@ def _store(
             asks=len(found.findings),
             decided=sum(1 for one in found.findings if one.decision.evicts),
             refused=sum(1 for one in found.findings if one.considered.refused),
-            dropped=sum(1 for one in found.findings if one.hold),
+            dropped=sum(1 for one in found.findings if one.considered.hold),
             evictions=sum(len(one.decision.victims) for one in acting),
             sampled=due,
         )

@@ -22,16 +22,19 @@ def moment(ms: int | None) -> datetime | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A decision of a pass with what the interlocks say of it."""
+    """A decision of a pass, and what becomes of it now."""
 
     considered: Considered
-    hold: str = ""
-    """The interlock that holds it back; empty: none."""
     act: bool = False
     """Whether it is to be carried out now."""
     since_ms: int | None = None
     """Since when the scheduler finds no room for the ask."""
     priority_class: str = ""
+
+    @property
+    def hold(self) -> str:
+        """The interlock that holds it back; empty: none."""
+        return self.considered.hold
 
     @property
     def decision(self) -> EngineDecision:

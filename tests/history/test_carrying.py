@@ -47,7 +47,7 @@ def victims_of(row: Decision) -> list[str]:
 @pytest.mark.parametrize(
     ("answer", "ending"),
     [
-        (Outcome.GONE, "gone"),
+        (Outcome.GONE, "overtaken"),
         (Outcome.BOUND, "overtaken"),
         (Outcome.TAKEN, "blocked"),
         (Outcome.REFUSED, "blocked"),

@@ -7,9 +7,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, Result
 from engine.cluster.reflector import ReflectorSettings
 from engine.laws import Law, LawCheck
-from engine.snapshot import DisruptionBudget, PriorityClass
+from engine.snapshot import DisruptionBudget, PriorityClass, Requirement
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history import passes, tasks
 from scheduler_admin.history.models import Decision, Pass, Usage, Victim
@@ -352,3 +353,46 @@ def test_what_was_preempted_is_kept_for_two_years_and_what_waited_for_a_week(wat
     Decision.objects.update(last_seen=years)
     tasks.prune()
     assert not Decision.objects.exists()
+
+
+def test_a_decision_that_is_held_takes_nothing_from_the_asks_after_it(cluster: Cluster, watch: Watch) -> None:
+    """One ask's disruption budget does not starve its neighbours: the guarantee is theirs until something is done."""
+    budget = DisruptionBudget(
+        namespace="ns", name="keep", allowed=0, expressions=(Requirement("tier", "In", ("kept",)),)
+    )
+    kept = pod("kept", queue="test", node="n2", cpu=4, labels={"tier": "kept"})
+    watch.put(
+        node("n2", 4),
+        kept,
+        budget,
+        ask("prod-0", queue="prod", cpu=4, unschedulable_ms=1),
+        ask("prod-1", queue="prod", unschedulable_ms=2),
+    )
+    watch.put([pod(f"test-{number}", queue="test", node="n1", priority=999) for number in range(3)])
+    run(cluster, watch)
+    first, second = Decision.objects.filter(outcome="preempt").order_by("ask_name")
+    assert (first.hold, second.hold) == ("disruption-budget", "")
+    assert second.state == Decision.State.WAITING
+
+
+def test_victims_that_are_still_to_go_are_charged_to_their_budget(cluster: Cluster, watch: Watch) -> None:
+    """A second set is not begun on a budget that the first has used up."""
+    watch.put(DisruptionBudget(namespace="ns", name="keep", allowed=1))
+    watch.actuator.evicting = {f"test-{n}": EvictionResult(outcome=EvictionOutcome.HELD) for n in range(4)}
+    run(cluster, watch)
+    more = [pod(f"test-{number}", queue="test", node="n2", app="test") for number in range(4, 8)]
+    watch.put(ask("prod-1", queue="prod"), node("n2", 4), more)
+    run(cluster, watch)
+    assert Decision.objects.get(ask_name="prod-1", outcome="preempt").hold == "disruption-budget"
+
+
+def test_an_ask_that_is_evicted_for_in_vain_again_and_again_waits_longer_each_time(
+    cluster: Cluster, watch: Watch
+) -> None:
+    """Half a minute, a minute, two: an ask that can't be served adds few rows."""
+    watch.actuator.reserving = Result(outcome=Outcome.TAKEN)
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+        for _ in range(10):
+            run(cluster, watch)
+            clock.shift(31)
+    assert Decision.objects.filter(ending="blocked").count() == 4  # at 0, 31, 93 and 217 s
