@@ -21,6 +21,7 @@ from scheduler_admin.queues.models import Revision
 class RevisionSerializer(serializers.ModelSerializer[Revision]):
     """The published tree that is enforced."""
 
+    number = serializers.IntegerField()  # declared, as bounds that are taken off the model differ by database
     published_at = UtcField()
 
     class Meta:
@@ -182,6 +183,8 @@ class AskSerializer(serializers.Serializer[SeenAsk]):
 class VictimSerializer(serializers.ModelSerializer[Victim]):
     """A pod that is evicted, or would be."""
 
+    priority = serializers.IntegerField()
+    attempts = serializers.IntegerField()
     requests = AmountsField()
     started_at = UtcField(allow_null=True)
     evicted_at = UtcField(allow_null=True)
