@@ -217,6 +217,14 @@ def test_an_ask_is_not_theirs_because_its_victims_are(cluster, search):
     assert search.get(f"/pods/demo/vision/{WORKER}/").status_code == 404
 
 
+def test_the_pages_of_an_only_cluster_stay_in_reach(cluster, search):
+    """Of several none is chosen."""
+    queues = 'href="/clusters/demo/queues/"'
+    assert queues in search.get("/pods/").content.decode()
+    rows.cluster("other", rows.revision("other"))
+    assert queues not in search.get("/pods/").content.decode()
+
+
 def test_a_pod_with_several_decisions_lists_the_others(cluster, search):
     """The newest first, any of them by its address."""
     moments.decide(cluster, timezone.now() - timedelta(minutes=1), only=WORKER, hold="paused")

@@ -29,6 +29,7 @@ def pods(request: HttpRequest) -> HttpResponse:
 
     scope = scope_of(request.user, "view")
     shell: Context = {
+        "cluster": seen[0] if len(seen) == 1 else None,  # the only one: its pages stay in reach
         "search": search,
         "address": address,
         "namespaces": sorted(scope.namespaces),
