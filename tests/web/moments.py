@@ -222,14 +222,16 @@ def asks(at: datetime) -> list[Pod]:
     ]
 
 
-def considered(at: datetime, tree: QueueTree = TREE, only: str = "") -> tuple[Snapshot, list[Considered]]:
+def considered(
+    at: datetime, tree: QueueTree = TREE, only: str = "", hold: str = ""
+) -> tuple[Snapshot, list[Considered]]:
     """What the engine decides for the asks, each on the untouched cluster, audited."""
     chosen = [ask for ask in asks(at) if only in ("", ask.name)]
     decide = policy("fence", "design", {})
     found = []
     for ask in chosen:
         snapshot = make.snapshot(tree, running(at), ask, now=ms(at))
-        found += plan(snapshot, tree, decide)
+        found += plan(snapshot, tree, decide, hold=lambda _one: hold)
     return make.snapshot(tree, running(at), chosen, now=ms(at)), found
 
 
@@ -240,11 +242,10 @@ def decide(
     at = at or timezone.now() - timedelta(minutes=4)
     assert of.hierarchy is not None
     assert of.hierarchy.current is not None
-    _snapshot, decided = considered(at, only=only)
+    _snapshot, decided = considered(at, only=only, hold=hold)
     findings = [
         Finding(
             considered=one,
-            hold=hold if one.decision.outcome is Outcome.PREEMPT else "",
             act=act and not hold and one.decision.outcome is Outcome.PREEMPT,
             since_ms=ms(at - timedelta(seconds=30)),
             priority_class="batch",
