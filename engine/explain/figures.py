@@ -1,6 +1,7 @@
 """Numbers out of a decision's trace: which resource decided, how far a queue stood from its guarantee."""
 
 from collections.abc import Iterable
+from fractions import Fraction
 
 from engine.decision import Decision, QueueFigures
 from engine.resources import PODS, Amounts, total
@@ -43,9 +44,9 @@ def decisive(decision: Decision) -> str | None:
     wanted = asked(decision)
     freed = total(verdict.pod.requests for verdict in decision.victims)
 
-    def rank(resource: str) -> tuple[bool, bool, float, str]:
+    def rank(resource: str) -> tuple[bool, bool, Fraction, str]:
         claim = shortfall(decision, resource)
-        room = claim[1] / wanted[resource] if claim else 0.0
+        room = Fraction(claim[1], wanted[resource]) if claim else Fraction(0)
         return (claim is None, freed.get(resource, 0) == 0, room, resource)
 
     return min(wanted, key=rank, default=None)
@@ -59,4 +60,4 @@ def queues_of(decision: Decision) -> list[str]:
 def narrowest(found: QueueFigures, resources: Iterable[str]) -> str | None:
     """Of what a queue has a guarantee in, the resource in which it ended nearest to it."""
     held = [name for name in resources if found.guaranteed.get(name, 0) > 0]
-    return min(held, key=lambda name: (found.after.get(name, 0) / found.guaranteed[name], name), default=None)
+    return min(held, key=lambda name: (Fraction(found.after.get(name, 0), found.guaranteed[name]), name), default=None)

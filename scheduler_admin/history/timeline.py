@@ -15,7 +15,11 @@ SERIES = 4
 """So many are told apart; the rest is one."""
 REST = ""
 _COLUMNS = {"queue": "victims__queue", "reason": "reason", "source": "source"}
-_PENDING = Q(victims__state__in=[Victim.State.CHOSEN, Victim.State.HELD]) & ~Q(state=Decision.State.CLOSED)
+_PENDING = Q(victims__state__in=[Victim.State.CHOSEN, Victim.State.HELD]) & (
+    Q(state__in=[Decision.State.NOTED, Decision.State.INTENDED, Decision.State.EVICTING])
+    # One that was held back stands only while passes still find it: later ones decided anew.
+    | Q(state=Decision.State.HELD, last_seen__gte=F("cluster__status__pass_at"))
+)
 _WIDTHS = (
     (timedelta(minutes=20), timedelta(minutes=1)),
     (timedelta(hours=2), timedelta(minutes=5)),

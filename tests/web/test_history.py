@@ -174,6 +174,22 @@ def test_the_timeline_is_stacked_by_reason_or_source_too(cluster, reader, stack,
     assert [key.name for key in reader.get(URL, {"stack": stack}).context["chart"].keys] == names
 
 
+def test_a_decision_that_was_held_counts_only_while_passes_still_find_it(cluster, reader):
+    """Once its ask was decided anew, or has gone, its pods may no longer go for it."""
+    row = rows.decision(cluster, TRAINING, minutes=1, victims=(QUEUE_B,), state="held")
+    row.victims.update(state=Victim.State.CHOSEN)
+    cluster.status.refresh_from_db()
+    filters = Filters.of({"range": "24h"}, timezone.now())
+
+    def pending() -> int:
+        return timeline(found(User.objects.get(username="ada"), cluster, filters), filters).shown
+
+    Decision.objects.filter(pk=row.pk).update(last_seen=cluster.status.pass_at)
+    before = pending()
+    Decision.objects.filter(pk=row.pk).update(last_seen=cluster.status.pass_at - timedelta(seconds=1))
+    assert pending() == before - 1
+
+
 @pytest.mark.parametrize(
     ("chosen", "width", "least", "most"),
     [("15m", 1, 15, 16), ("1h", 5, 12, 13), ("24h", 60, 24, 25), ("7d", 360, 28, 29)],
