@@ -58,8 +58,10 @@ bench: setup ## Time decisions at a fiftieth of the full size (python -m benchma
 	$(RUN) -m benchmarks decide --scale 0.02
 
 .PHONY: screenshots
-screenshots: setup ## Draw every page of a running demo, both schemes, three widths
-	$(RUN) -m tests.browser.screenshots docs/screenshots
+screenshots: setup browser ## Draw every page of a running demo, both schemes, three widths, into var/screenshots
+	$(RUN) -m tests.browser.screenshots var/screenshots
+	@mkdir -p docs/screenshots
+	cp $(addprefix var/screenshots/,queues-light-1280.png queue-light-1280.png decision-light-1280.png history-dark-1280.png pod-preempted-light-360.png) docs/screenshots
 
 .PHONY: lock
 lock: $(STAMP) ## Pin what pyproject.toml asks for anew

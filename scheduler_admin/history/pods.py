@@ -166,7 +166,7 @@ def of_pod(user: Who, cluster: Cluster, namespace: str, name: str, limit: int = 
     took = victims.filter(decision__cluster=cluster, namespace=namespace, name=name).order_by("-decision_id")[:limit]
     asks = _own_asks(Decision.objects.restrict(user, "view"), scope_of(user, "view"))
     asks = asks.select_related("cluster__status")
-    asked = asks.filter(cluster=cluster, ask_namespace=namespace, ask_name=name).order_by("-first_seen", "-pk")[:limit]
+    asked = asks.filter(cluster=cluster, ask_namespace=namespace, ask_name=name).order_by("-last_seen", "-pk")[:limit]
     found = [*(PodEvent(victim.decision, victim) for victim in took), *(PodEvent(row, None) for row in asked)]
     if not found:
         raise Http404

@@ -1,11 +1,11 @@
 """Storing what was decided. An ask that is considered again with the same outcome changes its row, and adds none."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
-from django.db.models import CharField, F, Max, Model
+from django.db.models import CharField, F, Model
 
 from engine.decision import Decision as EngineDecision
 from engine.decision import Outcome, Reason, encode
@@ -65,42 +65,40 @@ def record(
     """
     findings = list(findings)
     former = _former(cluster, [finding.decision.ask.uid for finding in findings])
-    same: list[int] = []
+    same: dict[int, Finding] = {}
     rows: list[tuple[Decision, Finding]] = []
     news = False
     for finding in findings:
-        row = former.get(finding.decision.ask.uid)
-        if row is not None and _signature(row) == _signature_of(finding, revision):
-            same.append(row.pk)
-            news |= _refresh(row, finding)
-        elif finding.worth_a_row or row is not None:
+        known = former.get(finding.decision.ask.uid, {})
+        row = known.get(_signature_of(finding, revision))
+        if row is not None:
+            same[row.pk] = finding
+        elif finding.worth_a_row or known:
             row = _begin(cluster, revision, finding, now, took_us)
             news = True
         else:
             continue
         rows.append((row, finding))
     Decision.objects.filter(pk__in=same).update(last_seen=now, count=F("count") + 1)
-    return rows, news
-
-
-def _former(cluster: Cluster, uids: list[str]) -> dict[str, Decision]:
-    """The newest row of each ask."""
-    newest = (
-        Decision.objects.filter(cluster=cluster, ask_uid__in=uids)
-        .values("ask_uid")
-        .annotate(newest=Max("pk"))
-        .values("newest")
-    )
-    return {row.ask_uid: row for row in Decision.objects.filter(pk__in=newest).prefetch_related("victims")}
+    return rows, _refresh(same) or news
 
 
 Signature = tuple[str, str, str, str, str, int | None, str, tuple[str, ...]]
 
 
+def _former(cluster: Cluster, uids: list[str]) -> dict[str, dict[Signature, Decision]]:
+    """The rows of each ask that a same outcome changes: what was carried out is never taken up again."""
+    known: dict[str, dict[Signature, Decision]] = {}
+    rows = Decision.objects.filter(cluster=cluster, ask_uid__in=uids).defer("document", "laws").order_by("pk")
+    for row in rows.prefetch_related("victims"):
+        of_ask = known.setdefault(row.ask_uid, {})
+        if row.state in (Decision.State.NOTED, Decision.State.HELD) or row.ending == Decision.Ending.REFUSED:
+            of_ask[_signature(row)] = row
+    return known
+
+
 def _signature(row: Decision) -> Signature:
     victims = tuple(victim.uid for victim in row.victims.all())
-    if row.state == Decision.State.CLOSED and row.ending != Decision.Ending.REFUSED:
-        return ("closed", "", "", "", "", None, "", ())  # what was carried out is never taken up again
     return (row.outcome, row.reason, row.detail, row.node, row.hold, row.revision_id, row.state, victims)
 
 
@@ -120,13 +118,16 @@ def _signature_of(finding: Finding, revision: Revision) -> Signature:
     )
 
 
-def _refresh(row: Decision, finding: Finding) -> bool:
-    """Keep the newest figures of an outcome that stays the same, and their audit; whether they changed."""
-    document = encode(finding.decision).decode()
-    if row.document == document:
-        return False
-    Decision.objects.filter(pk=row.pk).update(document=document, laws=msgspec.to_builtins(finding.considered.laws))
-    return True
+def _refresh(same: Mapping[int, Finding]) -> bool:
+    """Keep the newest figures of outcomes that stay the same, and their audits; whether any changed."""
+    changed = False
+    for pk, document in Decision.objects.filter(pk__in=same).values_list("pk", "document"):
+        considered = same[pk].considered
+        new = encode(considered.decision).decode()
+        if new != document:
+            Decision.objects.filter(pk=pk).update(document=new, laws=msgspec.to_builtins(considered.laws))
+            changed = True
+    return changed
 
 
 def _fitting(field: str, text: str, model: type[Model] = Decision) -> str:

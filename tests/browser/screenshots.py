@@ -13,6 +13,8 @@ from tests.e2e.product import free_port
 
 WIDTHS = (360, 1280, 2560)
 SCHEMES = ("light", "dark")
+ENOUGH = 15
+"""So many decisions make a history to look at."""
 _LOGIN = re.compile(r"^\s+(admin|tenant)\s+(\S+) / (\S+)", re.MULTILINE)
 
 
@@ -20,7 +22,17 @@ def main(folder: Path) -> None:
     """Draw into ``folder``, one PNG per page, scheme and width."""
     folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
-    command = [sys.executable, "manage.py", "demo", "--port", str(port), "--folder", str(Path("var") / "screenshots")]
+    command = [
+        sys.executable,
+        "manage.py",
+        "demo",
+        "--port",
+        str(port),
+        "--folder",
+        str(Path("var") / "drawn"),
+        "--speed",
+        "4",
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as demo:
         try:
             logins = _logins(demo)
@@ -45,7 +57,7 @@ def _logins(demo: "subprocess.Popen[str]") -> dict[str, tuple[str, str]]:
 def _draw(browser: Browser, site: str, logins: dict[str, tuple[str, str]], folder: Path) -> None:
     page = _signed_in(browser, site, *logins["admin"])
     decision = _wait_for_decision(page, site)
-    queue = f"{site}/clusters/demo/queues/root.tenant-1.queue-b/"
+    queue = f"{site}/clusters/demo/queues/root.tenant-1.training/"
     _shoot(page, f"{site}/clusters/", folder / "clusters")
     _shoot(page, f"{site}/clusters/demo/queues/", folder / "queues")
     _shoot(page, queue, folder / "queue", wait_for=".js-plotly-plot .main-svg")
@@ -54,9 +66,11 @@ def _draw(browser: Browser, site: str, logins: dict[str, tuple[str, str]], folde
     page.context.close()
     page = _signed_in(browser, site, *logins["tenant"])
     _shoot(page, f"{site}/pods/", folder / "pods")
-    link = page.locator("main table a").first
-    if link.count():
-        _shoot(page, f"{site}{link.get_attribute('href')}", folder / "pod")
+    for state in ("preempted", "pending"):
+        link = page.locator("main tr", has_text=state).locator("a").first
+        if link.count():
+            _shoot(page, f"{site}{link.get_attribute('href')}", folder / f"pod-{state}")
+            page.goto(f"{site}/pods/")
     page.context.close()
     page = browser.new_page()
     _shoot(page, f"{site}/sign-in/", folder / "sign-in")
@@ -73,15 +87,16 @@ def _signed_in(browser: Browser, site: str, name: str, password: str) -> Page:
 
 
 def _wait_for_decision(page: Page, site: str) -> str:
-    """The address of the newest decision whose ask was bound."""
-    deadline = time.monotonic() + 90
+    """Wait for a history; the address of its newest decision with two victims whose ask was bound."""
+    deadline = time.monotonic() + 240
     while time.monotonic() < deadline:
-        page.goto(f"{site}/clusters/demo/history/")
-        rows = page.locator("tr", has_text="bound").locator("a").first
-        if rows.count():
-            return f"{site}{rows.get_attribute('href')}"
-        page.wait_for_timeout(500)
-    raise SystemExit("No preemption came within 90 s.")
+        page.goto(f"{site}/clusters/demo/history/?outcome=bound")
+        rows = page.locator("tbody tr")
+        pair = rows.filter(has=page.locator("td", has_text=re.compile("^2$"))).locator("a").first
+        if rows.count() >= ENOUGH and pair.count():
+            return f"{site}{pair.get_attribute('href')}"
+        page.wait_for_timeout(1000)
+    raise SystemExit(f"{ENOUGH} preemptions did not come within 240 s.")
 
 
 def _shoot(page: Page, address: str, target: Path, wait_for: str = "main") -> None:

@@ -396,3 +396,17 @@ def test_an_ask_that_is_evicted_for_in_vain_again_and_again_waits_longer_each_ti
             run(cluster, watch)
             clock.shift(31)
     assert Decision.objects.filter(ending="blocked").count() == 4  # at 0, 31, 93 and 217 s
+
+
+def test_an_ask_that_wavers_between_outcomes_has_a_row_for_each_and_no_more(cluster: Cluster, watch: Watch) -> None:
+    """Room that comes and goes every second does not fill the history."""
+    stuck = ask("prod-0", queue="prod", never_preempts=True)
+    for _ in range(5):
+        watch.put(stuck)
+        run(cluster, watch)
+        watch.put(ask("prod-0", queue="prod", never_preempts=True, priority=5), node("n2", 4))
+        run(cluster, watch)
+        del watch.state.nodes["n2"]
+    rows = Decision.objects.order_by("pk")
+    assert [(row.reason, row.count) for row in rows] == [("preemption-policy-never", 5), ("fits", 5)]
+    assert rows[1].last_seen > rows[0].last_seen
