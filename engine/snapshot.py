@@ -212,10 +212,14 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The sum of what all nodes can hold."""
         return total(node.allocatable for node in self.nodes)
 
+    @cached_property
+    def held_by_node(self) -> dict[str, Amounts]:
+        """Node -> what the pods bound to it request, those on their way out included."""
+        return {name: total(pod.requests for pod in pods) for name, pods in self.pods_by_node.items()}
+
     def free(self, node: Node, without: Iterable[Pod] = ()) -> Amounts:
-        """What is free on a node once ``without`` are gone; pods on their way out still hold theirs."""
-        gone = {pod.uid for pod in without}
-        held = total(pod.requests for pod in self.pods_by_node[node.name] if pod.uid not in gone)
+        """What is free on a node once ``without``, pods bound to it, are gone; others on their way out hold theirs."""
+        held = subtract(self.held_by_node[node.name], total(pod.requests for pod in without))
         return subtract(node.allocatable, held)
 
     def usage(self, tree: QueueTree) -> dict[str, Amounts]:
