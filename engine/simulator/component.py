@@ -1,5 +1,6 @@
 """What everything alive in the simulator has in common: it reacts to changes of the store, and can be stopped."""
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from engine.simulator.clock import Clock, Timers
@@ -12,7 +13,7 @@ Place = tuple[str, str]
 """Namespace and name."""
 
 
-class Component:
+class Component(ABC):
     """Sees every object of the kinds it watches: those that exist as ADDED, then each change."""
 
     watches: ClassVar[tuple[str, ...]] = ()
@@ -42,9 +43,9 @@ class Component:
         if event.key in self.watches and self._unsubscribe is not None:
             self.on_event(event)
 
+    @abstractmethod
     def on_event(self, event: Event) -> None:
         """Take note of a change."""
-        raise NotImplementedError
 
 
 class Controller(Component):
@@ -66,6 +67,6 @@ class Controller(Component):
         for namespace, name in dirty:
             self.sync(namespace, name)
 
+    @abstractmethod
     def sync(self, namespace: str, name: str) -> None:
         """Compare what is with what should be, and act."""
-        raise NotImplementedError

@@ -8,6 +8,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
+from engine.queues import Standing
 from engine.resources import CPU, format_amount
 
 _UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
@@ -94,22 +95,18 @@ def amount_text(resource: str, value: int) -> str:
     return "".join(readable(resource, value))
 
 
-def standing(used: int, guaranteed: int | None) -> str:
-    """``below``, ``at`` or ``above`` the guarantee; without one everything used is above it, and nothing is none."""
-    if guaranteed is None:
-        return "above" if used else "none"
-    return "below" if used < guaranteed else "at" if used == guaranteed else "above"
-
-
-def standing_text(used: int, guaranteed: int | None, write: Callable[[int], str]) -> tuple[str, str]:
-    """The word of a standing, and by how much, as ``write`` writes amounts."""
-    kind = standing(used, guaranteed)
-    if kind == "none":
-        return _("not granted"), ""
-    if kind == "at":
-        return _("at"), ""
-    by = _("by %(amount)s") % {"amount": write(abs(used - (guaranteed or 0)))}
-    return (_("below") if kind == "below" else _("above")), by
+def standing_text(used: int, guaranteed: int | None, write: Callable[[int], str]) -> str:
+    """Where usage stands and by how much, as ``write`` writes amounts: ``below by 2``."""
+    match Standing.of(used, guaranteed):
+        case Standing.NONE:
+            return _("not granted")
+        case Standing.AT:
+            return _("at")
+        case Standing.BELOW:
+            pattern = _("below by %(amount)s")
+        case Standing.ABOVE:
+            pattern = _("above by %(amount)s")
+    return pattern % {"amount": write(abs(used - (guaranteed or 0)))}
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def test_the_page_holds_the_queue_in_numbers_and_words(ada: Client, demo: Cluste
     """Figures, applications, asks with why, both sides of preemption, settings, revisions."""
     html = ada.get(PAGE).content.decode()
     for shown in (
-        'above <span class="by-much">by 76<',
+        "above by 76<",
         "embed-batch-7f9c",
         "search/vision-train-0042-worker-5",
         "Pods of <b>training</b>",

@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
+from engine.queues import Standing
 from scheduler_admin.web import bars, words
 
 register = template.Library()
@@ -74,11 +75,7 @@ def standing_in(unit: words.Unit, used: int, guaranteed: int | None) -> SafeStri
 
 
 def _standing(used: int, guaranteed: int | None, write: Callable[[int], str]) -> SafeString:
-    word, by = words.standing_text(used, guaranteed, write)
-    kind = words.standing(used, guaranteed)
-    if not by:
-        return format_html('<span class="st {}">{}</span>', kind, word)
-    return format_html('<span class="st {}">{} <span class="by-much">{}</span></span>', kind, word, by)
+    return state_word(Standing.of(used, guaranteed).value, words.standing_text(used, guaranteed, write))
 
 
 @register.simple_tag
