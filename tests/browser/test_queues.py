@@ -180,6 +180,16 @@ def test_the_plot_follows_the_news(open_page: OpenPage, demo: Cluster) -> None:
     )
 
 
+def test_what_runs_and_waits_below_the_plot_follows_the_news_too(open_page: OpenPage, demo: Cluster) -> None:
+    """Applications and asks stand below the plot, and are as fresh as the bars above it."""
+    page = open_page(QUEUE)
+    drawn(page)
+    one = {"name": "brand-new", "namespace": "search", "pods": 3, "requests": {"cpu": 3000}}
+    news(applications={"root.tenant-1.queue-b": [one]})
+    page.get_by_text("brand-new").wait_for()
+    assert page.locator("#work h2").count() == 2
+
+
 def test_sixty_queues_stay_one_page(open_page: OpenPage, live_server: Any) -> None:
     """A large tree is drawn, folds, and does not overflow."""
     tree: list[tuple[str, dict[str, Any]]] = [("root", {})]
