@@ -4,8 +4,8 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from scheduler_admin.accounts.models import Tenant, User
-from scheduler_admin.accounts.services import create_token
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.services import create_tenant, create_token, create_user
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import add_cluster
 from scheduler_admin.demo.environment import BASE, CLUSTER
@@ -35,11 +35,10 @@ class Seed:
 
 def seed() -> Seed:
     """Fill an empty database. The tree goes through the same import as any user's."""
-    admin = _user("admin", User.Role.ADMIN)
-    tenant = _user("vision", User.Role.TENANT)
-    vision = Tenant.objects.create(name="Vision", namespaces=["vision"], subtrees=["root.tenant-1.training"])
-    User.objects.get(username=tenant.name).tenants.add(vision)
-    author = User.objects.get(username=admin.name)
+    admin, tenant = _login("admin"), _login("vision")
+    author = create_user(username=admin.name, password=admin.password, role=User.Role.ADMIN)
+    vision = create_tenant(name="Vision", namespaces=["vision"], subtrees=["root.tenant-1.training"], actor=author)
+    create_user(username=tenant.name, password=tenant.password, tenants=[vision], actor=author)
     _, token = create_token(user=author, name="demo")
     text = TREE.read_text(encoding="utf-8")
     revision, _notes = import_yunikorn(hierarchy=CLUSTER, text=text, author=author, reason="The demo's tree")
@@ -52,7 +51,5 @@ def seed_cluster(seeded: Seed, kubeconfig: Path) -> Cluster:
     return add_cluster(name=CLUSTER, hierarchy=seeded.hierarchy, kubeconfig=str(kubeconfig), actor=actor)
 
 
-def _user(name: str, role: User.Role) -> Login:
-    password = f"{name}-{secrets.token_hex(3)}"
-    User.objects.create_user(username=name, password=password, role=role)
-    return Login(name, password)
+def _login(name: str) -> Login:
+    return Login(name, secrets.token_urlsafe(9))

@@ -44,10 +44,6 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
         own = Victim.objects.within(scope).values("decision")
         return self.filter(models.Q(ask_namespace__in=scope.namespaces) | models.Q(pk__in=own))
 
-    def preemptions(self) -> Self:
-        """Those that evict, or would have."""
-        return self.filter(outcome="preempt")
-
     def open(self) -> Self:
         """Those that are being carried out."""
         return self.filter(state__in=Decision.OPEN)
