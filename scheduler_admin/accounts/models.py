@@ -1,6 +1,10 @@
 """People, tenants, tokens, and what was done by whom."""
 
+from typing import Any
+
 from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -18,6 +22,8 @@ class User(AbstractUser):
     tenants: "models.ManyToManyField[Tenant, models.Model]" = models.ManyToManyField(
         "Tenant", related_name="members", blank=True
     )
+    token: "ApiToken | None" = None
+    """The token that this request signed in with: it limits what the user may do. None: signed in otherwise."""
 
 
 class Tenant(models.Model):
@@ -31,13 +37,37 @@ class Tenant(models.Model):
         return self.name
 
 
+def check_scopes(value: Any) -> None:
+    """Raise ValidationError for a list that holds anything but scopes."""
+    for scope in value:
+        if scope not in ApiToken.Scope.values:
+            known = ", ".join(ApiToken.Scope.values)
+            raise ValidationError(
+                _("There is no scope %(scope)s. Known are: %(known)s."), params={"scope": scope, "known": known}
+            )
+
+
 class ApiToken(models.Model):
-    """A token for the REST API. Only its digest is stored."""
+    """A token for the REST API, which may do at most what its user may. Only its digest is stored."""
+
+    class Scope(models.TextChoices):
+        """What a token is good for; each includes the ones before it."""
+
+        READ = "read", _("read")
+        PLAN = "tree:plan", _("plan changes of trees")
+        WRITE = "tree:write", _("change trees")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100)
     prefix = models.CharField(max_length=12)
     digest = models.CharField(max_length=64, unique=True)
+    scopes = models.JSONField(validators=[check_scopes])
+    subtree = models.CharField(
+        max_length=500,
+        blank=True,
+        validators=[RegexValidator(r"^[^\s.]+(\.[^\s.]+)*\Z", _("This is no path of a queue."))],
+        help_text=_("Path of a queue: the token is good for it and what lies below. Empty: for all."),
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)

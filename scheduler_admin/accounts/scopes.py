@@ -1,35 +1,53 @@
 """What a user may see and do, and the queryset that every read goes through."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Self, TypeVar
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 
-from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.models import ApiToken, User
 
-Action = Literal["view", "operate", "edit"]
-"""view: read. operate: pause, modes. edit: trees, settings, accounts."""
+Action = Literal["view", "operate", "plan", "edit"]
+"""view: read. operate: pause, modes. plan: what a change of a tree would do. edit: trees, settings, accounts."""
 Who = User | AnonymousUser
 M = TypeVar("M", bound=models.Model)
 
 _MAY: dict[str, frozenset[str]] = {
-    User.Role.ADMIN: frozenset({"view", "operate", "edit"}),
+    User.Role.ADMIN: frozenset({"view", "operate", "plan", "edit"}),
     User.Role.OPERATOR: frozenset({"view", "operate"}),
     User.Role.AUDITOR: frozenset({"view"}),
 }
+ALLOWING: Mapping[Action, tuple[ApiToken.Scope, ...]] = {
+    "view": (ApiToken.Scope.READ, ApiToken.Scope.PLAN, ApiToken.Scope.WRITE),
+    "operate": (),
+    "plan": (ApiToken.Scope.PLAN, ApiToken.Scope.WRITE),
+    "edit": (ApiToken.Scope.WRITE,),
+}
+"""The scopes of a token that allow an action, the least first. No token operates."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Everything, or the namespaces and subtrees of a user's tenants."""
+    """Everything, or the namespaces and subtrees of a user's tenants. A token's subtree narrows either."""
 
     everything: bool = False
-    namespaces: frozenset[str] = frozenset()
+    namespaces: frozenset[str] | None = frozenset()
+    """None: any."""
     subtrees: frozenset[str] = frozenset()
+    narrowed: bool = False
+    """Whether pods have to run in the subtrees, too."""
+
+    def within(self, subtree: str) -> "Scope":
+        """The part of it that lies inside a subtree, seen as its tenant sees it."""
+        own = {subtree} if self.has_path(subtree) else {path for path in self.subtrees if is_inside(path, subtree)}
+        return Scope(namespaces=None if self.everything else self.namespaces, subtrees=frozenset(own), narrowed=True)
 
     def paths(self, field: str) -> models.Q:
         """Rows whose ``field`` is a queue path inside one of the subtrees."""
+        if self.everything:
+            return models.Q()
         query = models.Q(pk__in=[])
         for path in sorted(self.subtrees):
             query |= models.Q(**{field: path}) | models.Q(**{f"{field}__startswith": f"{path}."})
@@ -37,13 +55,45 @@ class Scope:
 
     def has_path(self, path: str) -> bool:
         """Whether a queue lies inside one of the subtrees."""
-        return self.everything or any(path == top or path.startswith(f"{top}.") for top in self.subtrees)
+        return self.everything or any(is_inside(path, top) for top in self.subtrees)
+
+    def pods(self, namespace: str, queue: str) -> models.Q:
+        """Rows about a pod of theirs, by the fields that hold its namespace and its queue."""
+        if self.everything:
+            return models.Q()
+        query = models.Q() if self.namespaces is None else models.Q(**{f"{namespace}__in": self.namespaces})
+        return query & self.paths(queue) if self.narrowed else query
+
+    def has_pod(self, namespace: str, queue: str) -> bool:
+        """Whether a pod of this namespace and queue is theirs."""
+        if self.everything:
+            return True
+        own = self.namespaces is None or namespace in self.namespaces
+        return own and (not self.narrowed or self.has_path(queue))
+
+
+def is_inside(path: str, subtree: str) -> bool:
+    """Whether a queue is the top of a subtree or lies below it."""
+    return path == subtree or path.startswith(f"{subtree}.")
+
+
+def allows(token: ApiToken | None, action: Action) -> bool:
+    """Whether a request with this token may do the action, as far as the token's scopes go."""
+    return token is None or not set(ALLOWING[action]).isdisjoint(token.scopes)
 
 
 def scope_of(user: Who, action: Action) -> Scope:
-    """What ``user`` may do ``action`` to: everything by role, the tenants' own for viewing, else nothing."""
-    if not isinstance(user, User) or not user.is_active:
+    """What ``user`` may do ``action`` to: everything by role, the tenants' own for viewing, else nothing.
+
+    A user who signed in by a token may do no more than the token's scopes allow, and only inside its subtree.
+    """
+    if not isinstance(user, User) or not user.is_active or not allows(user.token, action):
         return Scope()
+    scope = _scope_by_role(user, action)
+    return scope.within(user.token.subtree) if user.token and user.token.subtree else scope
+
+
+def _scope_by_role(user: User, action: Action) -> Scope:
     if user.is_superuser or action in _MAY.get(user.role, frozenset()):
         return Scope(everything=True)
     if action != "view":

@@ -11,10 +11,19 @@ from scheduler_admin.accounts.services import digest_of
 
 @sensitive_variables("plaintext")
 def usable_token(plaintext: str, *, now: datetime) -> ApiToken | None:
-    """The token with its user; None if unknown, expired, or the user may not sign in."""
-    return (
+    """The token with its user, whom it limits; None if unknown, expired, or the user may not sign in."""
+    token = (
         ApiToken.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), user__is_active=True)
         .select_related("user")
         .filter(digest=digest_of(plaintext))
         .first()
     )
+    if token is not None:
+        token.user.token = token
+    return token
+
+
+def tokens(username: str = "") -> list[ApiToken]:
+    """All tokens, or a user's, with their users: the oldest first."""
+    rows = ApiToken.objects.select_related("user").order_by("user__username", "created_at", "pk")
+    return list(rows.filter(user__username=username) if username else rows)

@@ -18,6 +18,10 @@ from scheduler_admin.accounts.models import ApiToken, AuditEvent, Tenant, User
 
 TOKEN_MARK = "sa_"  # noqa: S105 - the part that is no secret
 """How every token begins, so that scanners for leaked secrets can tell it."""
+PREFIX = 12
+"""How much of a token is kept in the clear, to tell it by: 54 random bits that leave 202 unknown."""
+DEFAULT_LIFETIME = timedelta(days=90)
+"""A token that leaked unseen is good for a season at most."""
 _TOUCH_EVERY = timedelta(minutes=1)
 """A row per request would make every read a write."""
 
@@ -47,23 +51,54 @@ def record(
 @transaction.atomic
 @sensitive_variables()
 def create_token(
-    *, user: User, name: str, expires_at: datetime | None = None, actor: User | None = None
+    *,
+    user: User,
+    name: str,
+    scopes: Iterable[str] = (ApiToken.Scope.READ,),
+    subtree: str = "",
+    lifetime: timedelta | None = DEFAULT_LIFETIME,
+    actor: User | None = None,
 ) -> tuple[ApiToken, str]:
-    """A new token and its plaintext, which is shown once and kept nowhere. Raises ValidationError."""
-    if expires_at is not None and expires_at <= timezone.now():
-        raise ValidationError({"expires_at": _("This time has passed.")})
+    """A new token and its plaintext, which is shown once and kept nowhere. Without a lifetime it never expires.
+
+    Raises ValidationError.
+    """
     plaintext = TOKEN_MARK + secrets.token_urlsafe(32)
-    token = ApiToken(user=user, name=name, prefix=plaintext[:12], digest=digest_of(plaintext), expires_at=expires_at)
+    token = ApiToken(
+        user=user,
+        name=name,
+        prefix=plaintext[:PREFIX],
+        digest=digest_of(plaintext),
+        scopes=sorted(set(scopes)),
+        subtree=subtree,
+        expires_at=_end_of(lifetime),
+    )
     token.full_clean()
     token.save()
-    expiry = expires_at.isoformat() if expires_at else None
+    expiry = token.expires_at.isoformat() if token.expires_at else None
     record(
         actor=actor,
         verb="token.create",
         target=user.get_username(),
-        details={"name": name, "prefix": token.prefix, "expires_at": expiry},
+        details={**_named(token), "scopes": token.scopes, "subtree": subtree, "expires_at": expiry},
     )
     return token, plaintext
+
+
+def _end_of(lifetime: timedelta | None) -> datetime | None:
+    if lifetime is None:
+        return None
+    if lifetime <= timedelta():
+        raise ValidationError({"expires_at": _("This time has passed.")})
+    try:
+        return timezone.now() + lifetime
+    except OverflowError as error:
+        raise ValidationError({"expires_at": _("This is too long.")}) from error
+
+
+def _named(token: ApiToken) -> dict[str, str]:
+    """What tells a token from others, and is no secret."""
+    return {"name": token.name, "prefix": token.prefix}
 
 
 @transaction.atomic
@@ -74,7 +109,7 @@ def revoke_token(*, token: ApiToken, actor: User | None = None, reason: str = ""
         verb="token.revoke",
         target=token.user.get_username(),
         reason=reason,
-        details={"name": token.name, "prefix": token.prefix},
+        details=_named(token),
     )
     token.delete()
 

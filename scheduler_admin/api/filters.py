@@ -107,7 +107,7 @@ def filtered(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, sco
 
 def _about(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope: Scope) -> DecisionQuerySet:
     """Filters on asks and victims see only those that the user sees: else one could guess names, filter by filter."""
-    own = Q() if scope.everything else Q(ask_namespace__in=scope.namespaces)
+    own = scope.pods("ask_namespace", "ask_queue")
     victims = Victim.objects.restrict(user, "view")
     if queue := asked.get("queue"):
         inside = Scope(subtrees=frozenset({queue}))

@@ -37,7 +37,7 @@ class SeenDecision:
     @property
     def own(self) -> bool:
         """Whether the ask is the reader's to see."""
-        return self.scope.everything or self.decision.ask_namespace in self.scope.namespaces
+        return self.scope.has_pod(self.decision.ask_namespace, self.decision.ask_queue)
 
     @property
     def ask(self) -> SeenAsk:

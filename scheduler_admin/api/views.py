@@ -129,21 +129,17 @@ class QueueDetailView(QueueView):
         if not found:
             raise Http404
         status = status_of(cluster)
+        # A tenant's queue may hold pods of namespaces that aren't the tenant's.
         running = status.applications.get(path, []) if status else []
         body = serializers.QueueDetailSerializer(
             {
                 **self.head_of(cluster, revision),
                 "queue": found[0],
-                "namespaces": [name for name in found[0].queue.namespaces if self._sees(name)],
-                "applications": [app for app in running if self._sees(app["namespace"])],
+                "namespaces": [name for name in found[0].queue.namespaces if self.scope.has_pod(name, path)],
+                "applications": [app for app in running if self.scope.has_pod(app["namespace"], path)],
             }
         ).data
         return tagged(request, dict(body))
-
-    def _sees(self, namespace: str) -> bool:
-        """A tenant's queue may hold pods of namespaces that aren't the tenant's."""
-        scope = self.scope
-        return scope.everything or namespace in scope.namespaces
 
 
 class DecisionView(ApiView):

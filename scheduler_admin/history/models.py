@@ -42,7 +42,7 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
 
     def within(self, scope: Scope) -> Self:
         own = Victim.objects.within(scope).values("decision")
-        return self.filter(models.Q(ask_namespace__in=scope.namespaces) | models.Q(pk__in=own))
+        return self.filter(scope.pods("ask_namespace", "ask_queue") | models.Q(pk__in=own))
 
     def open(self) -> Self:
         """Those that are being carried out."""
@@ -136,7 +136,7 @@ class VictimQuerySet(RestrictedQuerySet["Victim"]):
     """Victims; tenants see those in namespaces of theirs."""
 
     def within(self, scope: Scope) -> Self:
-        return self.filter(namespace__in=scope.namespaces)
+        return self.filter(scope.pods("namespace", "queue"))
 
 
 class Victim(models.Model):

@@ -125,7 +125,7 @@ def _asks(user: Who, search: Search, place: tuple[datetime, int, int] | None) ->
 
 def _own_asks(rows: QuerySet[Decision], scope: Scope) -> QuerySet[Decision]:
     """A decision that only takes a tenant's pods is not about an ask of theirs."""
-    return rows if scope.everything else rows.filter(ask_namespace__in=scope.namespaces)
+    return rows.filter(scope.pods("ask_namespace", "ask_queue"))
 
 
 def _matches(search: Search, name: str, application: str, namespace: str) -> Q:

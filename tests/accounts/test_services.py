@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO
+from typing import Any
 
 import pytest
 import time_machine
@@ -38,9 +39,11 @@ def test_no_two_tokens_are_alike(alice: User) -> None:
 
 
 def test_a_token_cannot_begin_expired(alice: User) -> None:
-    """An expiry in the past is refused and nothing is stored, nor written to the audit log."""
-    with time_machine.travel(NOW, tick=False), pytest.raises(ValidationError, match="passed"):
-        create_token(user=alice, name="ci", expires_at=NOW)
+    """An expiry in the past, or beyond all calendars, is refused; nothing is stored, nor written to the audit log."""
+    with pytest.raises(ValidationError, match="passed"):
+        create_token(user=alice, name="ci", lifetime=timedelta())
+    with pytest.raises(ValidationError, match="too long"):
+        create_token(user=alice, name="ci", lifetime=timedelta.max)
     assert not ApiToken.objects.exists()
     assert not AuditEvent.objects.filter(verb="token.create").exists()
 
@@ -49,6 +52,40 @@ def test_a_token_needs_a_name(alice: User) -> None:
     """A token that nobody could tell from another is refused."""
     with pytest.raises(ValidationError, match="name"):
         create_token(user=alice, name="")
+
+
+def test_a_token_expires_unless_told_otherwise(alice: User) -> None:
+    """A new token is good for 90 days; one that never expires has to be asked for."""
+    with time_machine.travel(NOW, tick=False):
+        usual, _plaintext = create_token(user=alice, name="ci")
+        immortal, _plaintext = create_token(user=alice, name="old ci", lifetime=None)
+    assert (usual.expires_at, immortal.expires_at) == (NOW + timedelta(days=90), None)
+
+
+def test_a_token_only_reads_unless_told_otherwise(alice: User) -> None:
+    """The least is the default, and the audit log knows what a token is good for."""
+    least, _plaintext = create_token(user=alice, name="ci")
+    most, _plaintext = create_token(user=alice, name="cd", scopes=["tree:write", "tree:write"], subtree="root.red")
+    assert (least.scopes, least.subtree) == (["read"], "")
+    assert (most.scopes, most.subtree) == (["tree:write"], "root.red")
+    details = AuditEvent.objects.get(verb="token.create", details__name="cd").details
+    assert (details["scopes"], details["subtree"]) == (["tree:write"], "root.red")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"scopes": ["king"]}, "no scope king"),
+        ({"scopes": []}, "blank"),
+        ({"subtree": "root red"}, "no path"),
+        ({"subtree": "root."}, "no path"),
+        ({"subtree": "root.red\n"}, "no path"),
+    ],
+)
+def test_a_token_has_scopes_and_a_subtree_that_can_be(alice: User, wrong: dict[str, Any], said: str) -> None:
+    """Unknown scopes, none at all, and what is no path of a queue are refused."""
+    with pytest.raises(ValidationError, match=said):
+        create_token(user=alice, name="ci", **wrong)
 
 
 def test_tokens_are_made_and_revoked_on_record(alice: User) -> None:
@@ -120,9 +157,37 @@ def test_the_command_prints_a_token_that_works(alice: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"), [(("nobody", "--name=ci"), "nobody"), (("alice", "--name=ci", "--days=0"), "passed")]
+    ("arguments", "said"),
+    [
+        (("nobody", "--name=ci"), "nobody"),
+        (("alice", "--name=ci", "--days=0"), "passed"),
+        (("alice", "--name=ci", "--days=999999999"), "too long"),
+        (("alice", "--name=ci", "--days=9999999999"), "too long"),
+        (("alice", "--name=ci", "--scope=king"), "king"),
+        (("alice", "--name=ci", "--days=1", "--never-expires"), "not allowed"),
+    ],
 )
 def test_the_command_says_what_is_wrong(alice: User, arguments: tuple[str, ...], said: str) -> None:
-    """A user who isn't there, or an expiry in the past, is said in a sentence."""
+    """A user who isn't there, an expiry that can't be, or a scope that isn't there is said in a sentence."""
     with pytest.raises(CommandError, match=said):
         call_command("create_token", *arguments)
+
+
+def test_the_commands_list_and_revoke_tokens(alice: User) -> None:
+    """list_tokens shows what each token is good for and nothing secret; revoke_token takes what it shows, or all."""
+    with time_machine.travel(NOW, tick=False):
+        first, one = create_token(user=alice, name="ci", scopes=["tree:plan"], subtree="root.red")
+        second, other = create_token(user=alice, name="old ci", lifetime=None)
+    printed = StringIO()
+    call_command("list_tokens", "alice", stdout=printed)
+    head, *lines = printed.getvalue().splitlines()
+    assert head.split() == ["TOKEN", "USER", "NAME", "SCOPES", "SUBTREE", "EXPIRES", "LAST", "USED"]
+    assert lines[0].split() == [first.prefix, "alice", "ci", "tree:plan", "root.red", "2026-04-05", "12:00", "never"]
+    assert lines[1].split() == [second.prefix, "alice", "old", "ci", "read", "-", "never", "never"]
+    call_command("revoke_token", first.prefix, reason="moved", stdout=StringIO())
+    call_command("revoke_token", other, stdout=StringIO())
+    assert not ApiToken.objects.exists()
+    assert AuditEvent.objects.filter(verb="token.revoke", reason="moved", details__prefix=first.prefix).exists()
+    with pytest.raises(CommandError, match=f"No token begins with {first.prefix}") as failed:
+        call_command("revoke_token", one)
+    assert one not in str(failed.value)

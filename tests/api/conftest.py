@@ -25,9 +25,9 @@ def _plain_http(settings: Any) -> None:
     settings.WHITENOISE_AUTOREFRESH = True  # else it looks for collected static files
 
 
-def client_of(user: User) -> APIClient:
-    """A client that sends the user's token."""
-    _token, plaintext = create_token(user=user, name="test")
+def client_of(user: User, **limits: Any) -> APIClient:
+    """A client that sends a token of the user's; ``scopes`` and ``subtree`` limit it."""
+    _token, plaintext = create_token(user=user, name="test", **limits)
     return APIClient(HTTP_AUTHORIZATION=f"Bearer {plaintext}")
 
 

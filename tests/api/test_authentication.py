@@ -35,7 +35,7 @@ def test_a_token_signs_in(someone: User) -> None:
 
 def test_an_expired_token_is_refused(someone: User) -> None:
     """A token is good until the moment it expires."""
-    _token, plaintext = create_token(user=someone, name="ci", expires_at=NOW + timedelta(hours=1))
+    _token, plaintext = create_token(user=someone, name="ci", lifetime=timedelta(hours=1))
     with time_machine.travel(NOW + timedelta(minutes=59), tick=False):
         assert ask(plaintext).status_code == 200
     with time_machine.travel(NOW + timedelta(hours=1), tick=False):

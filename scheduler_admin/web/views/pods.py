@@ -32,7 +32,7 @@ def pods(request: HttpRequest) -> HttpResponse:
         "cluster": seen[0] if len(seen) == 1 else None,  # the only one: its pages stay in reach
         "search": search,
         "address": address,
-        "namespaces": sorted(scope.namespaces),
+        "namespaces": sorted(scope.namespaces or ()),
         "kinds": selectors.KINDS,
     }
     return answer(request, "pods", build, *seen, **shell)

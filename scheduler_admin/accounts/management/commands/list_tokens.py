@@ -1,0 +1,46 @@
+"""`manage.py list_tokens [USER]`: the tokens there are, what each is good for, and when it was last used."""
+
+from argparse import ArgumentParser
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from scheduler_admin.accounts.models import ApiToken
+from scheduler_admin.accounts.selectors import tokens
+
+_COLUMNS = ("TOKEN", "USER", "NAME", "SCOPES", "SUBTREE", "EXPIRES", "LAST USED")
+
+
+class Command(BaseCommand):
+    """Lists tokens."""
+
+    help = "List the tokens for the REST API: how each begins, whose it is, and what it is good for."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Whose tokens."""
+        parser.add_argument("user", nargs="?", default="", help="the user's name (default: everyone's)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print a line a token, in columns."""
+        del args
+        lines = [_COLUMNS, *(_cells(token) for token in tokens(options["user"]))]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            self.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _cells(token: ApiToken) -> tuple[str, ...]:
+    return (
+        token.prefix,
+        token.user.get_username(),
+        token.name,
+        ",".join(token.scopes),
+        token.subtree or "-",
+        _time(token.expires_at),
+        _time(token.last_used_at),
+    )
+
+
+def _time(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d %H:%M}" if at else "never"
