@@ -1,5 +1,6 @@
 """The queue tree: who is promised what, and where a fence stops preemption."""
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
@@ -10,6 +11,20 @@ from engine.resources import Amounts, add
 
 DEFAULT_DELAY_MS = 30_000
 """How long an ask waits before it may preempt where its leaf says nothing (YuniKorn's default)."""
+
+
+ROOT = "root"
+"""What the root is called in every tree that people write."""
+
+LONGEST_PATH = 500
+"""In characters."""
+
+_NAME = re.compile(r"[A-Za-z0-9_:#/@-]{1,64}")
+
+
+def is_queue_name(name: str) -> bool:
+    """Whether a queue may be called so: up to 64 letters, digits and ``_:#/@-``, as in YuniKorn."""
+    return _NAME.fullmatch(name) is not None
 
 
 class PreemptionPolicy(StrEnum):

@@ -8,11 +8,10 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
-from engine.formats.yunikorn.fields import Notebook, line_of
-from engine.queues import Queue
+from engine.formats.notes import ImportFailure, Note, Notebook, Severity, gettext_noop
+from engine.formats.yunikorn.fields import line_of
+from engine.queues import ROOT, Queue
 
-ROOT = "root"
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
 """What several top queues are put under."""
 DEEPEST = 100

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from engine.formats.amounts import LARGEST, AmountError, read_amount
 from engine.formats.durations import DurationError, parse_duration
-from engine.formats.notes import Note, Severity, gettext_noop
+from engine.formats.notes import Notebook, Severity, gettext_noop
 from engine.queues import PreemptionPolicy, PriorityPolicy, Queue
-from engine.resources import CPU, Amounts, QuantityError, parse_amount
+from engine.resources import CPU, Amounts
 
 VCORE = "vcore"
 """YuniKorn's word for cpu."""
@@ -23,27 +24,7 @@ EVICT_UNCONTROLLED = "scheduler-admin.io/evict-uncontrolled"
 READ_PROPERTIES = frozenset({POLICY, DELAY, PRIORITY_POLICY, PRIORITY_OFFSET, NAMESPACES, EVICT_UNCONTROLLED})
 READ_FIELDS = frozenset({"name", "parent", "queues", "resources", "properties"})
 
-LARGEST = 2**63 - 1
-"""Amounts are 64-bit integers in every system that reads this file."""
-
-_NEAR_MISS = re.compile(r"(\d+(?:[.,]\d+)?)\s*([A-Za-z]*)", re.ASCII)
 _Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-class Notebook:
-    """Collects notes while a document is read."""
-
-    def __init__(self) -> None:
-        self.notes: list[Note] = []
-
-    def add(self, severity: Severity, path: str, line: int | None, message: str, **params: str) -> None:
-        """One more note; ``params`` fill the message's names."""
-        self.notes.append(Note(severity=severity, path=path, line=line, message=message, params=params))
-
-    @property
-    def failed(self) -> bool:
-        """Whether an error is among them."""
-        return any(note.severity is Severity.ERROR for note in self.notes)
 
 
 def line_of(mapping: Any, key: str) -> int | None:
@@ -99,39 +80,10 @@ def read_amounts(resources: Mapping[str, Any], field: str, path: str, book: Note
 
 def _amount(resource: str, value: Any, path: str, line: int | None, book: Notebook) -> int:
     try:
-        amount = parse_amount(resource, str(value))
-    except QuantityError:
-        better = suggestions(str(value))
-        message = (
-            gettext_noop("%(value)s is not an amount of %(resource)s. Did you mean %(suggestions)s?")
-            if better
-            else gettext_noop("%(value)s is not an amount of %(resource)s.")
-        )
-        said = " or ".join(better)
-        book.add(Severity.ERROR, path, line, message, value=str(value), resource=resource, suggestions=said)
+        return read_amount(resource, str(value))
+    except AmountError as error:
+        book.add(Severity.ERROR, path, line, error.message, **error.params)
         return 0
-    if not 0 <= amount <= LARGEST:
-        message = gettext_noop("%(value)s of %(resource)s is negative or too large.")
-        book.add(Severity.ERROR, path, line, message, value=str(value), resource=resource)
-        return 0
-    return amount
-
-
-def suggestions(text: str) -> tuple[str, ...]:
-    """What an amount with a mistyped unit may have been meant to be: ``128Gb`` -> ``128Gi``, ``128G``."""
-    match = _NEAR_MISS.fullmatch(text.strip())
-    if match is None:
-        return ()
-    number, letters = match[1].replace(",", "."), match[2]
-    if letters in ("", "m"):
-        return (f"{number}{letters}",)
-    scale, rest = letters[0].upper(), letters[1:].lower()
-    if scale not in "KMGTPE":
-        return ()
-    binary, decimal = f"{number}{scale}i", f"{number}{'k' if scale == 'K' else scale}"
-    if rest in ("i", "ib"):
-        return (binary,)
-    return (binary, decimal) if rest in ("", "b") else ()
 
 
 def _choice(properties: Mapping[str, Any], key: str, default: _Choice, path: str, book: Notebook) -> _Choice:

@@ -1,20 +1,14 @@
 """A queues.yaml read into a tree, with everything there is to say about it."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
-from engine.formats.yunikorn.document import IMPLIED_ROOT, ROOT, failure, load, note_kept, partition_of, top_queues
-from engine.formats.yunikorn.fields import DELAY, POLICY, READ_FIELDS, READ_PROPERTIES, Notebook, line_of, read_queue
-from engine.queues import Queue, QueueTree
-
-MOST_QUEUES = 10_000
-"""More are refused: a small document can describe very many by YAML's aliases."""
-
-_NAME = re.compile(r"[A-Za-z0-9_:#/@-]{1,64}")
+from engine.formats.notes import MOST_QUEUES, ImportFailure, Note, Notebook, Severity, gettext_noop
+from engine.formats.yunikorn.document import IMPLIED_ROOT, failure, load, note_kept, partition_of, top_queues
+from engine.formats.yunikorn.fields import READ_FIELDS, READ_PROPERTIES, line_of, read_queue
+from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 
 
 class Imported(msgspec.Struct, frozen=True):
@@ -52,7 +46,7 @@ def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[Queue]:
             raise failure(None, gettext_noop("There are more than %(most)s queues."), str(MOST_QUEUES), "most")
         children = mapping.get("queues") or []
         queue = read_queue(mapping, path, book)
-        _note_without_effect(mapping, queue, bool(children), book)
+        _note_foreign(mapping, queue, book)
         yield queue
         if isinstance(children, list):
             pending += _named(children, path, book)
@@ -69,7 +63,7 @@ def _named(queues: list[Any], parent: str, book: Notebook) -> list[tuple[str, Ma
             continue
         name = str(mapping.get("name") or "")
         line = line_of(mapping, "name")
-        if not _NAME.fullmatch(name):
+        if not is_queue_name(name):
             message = gettext_noop("%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed.")
             book.add(Severity.ERROR, parent, line, message, name=repr(name))
         elif parent and name.lower() == ROOT:
@@ -77,21 +71,19 @@ def _named(queues: list[Any], parent: str, book: Notebook) -> list[tuple[str, Ma
         elif name.lower() in found:
             book.add(Severity.ERROR, parent, line, gettext_noop("Queue %(name)s is given twice."), name=name)
         else:
-            found[name.lower()] = (f"{parent}.{name}" if parent else ROOT, mapping)
+            path = f"{parent}.{name}" if parent else ROOT
+            if len(path) > LONGEST_PATH:
+                message = gettext_noop("A path has at most %(most)s characters.")
+                book.add(Severity.ERROR, parent, line, message, most=str(LONGEST_PATH))
+            found[name.lower()] = (path, mapping)
     return list(reversed(found.values()))
 
 
-def _note_without_effect(mapping: Mapping[str, Any], queue: Queue, has_children: bool, book: Notebook) -> None:
+def _note_foreign(mapping: Mapping[str, Any], queue: Queue, book: Notebook) -> None:
     properties = mapping.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
     note_kept(mapping, set(mapping) - READ_FIELDS, queue.path, book)
     note_kept(properties, set(properties) - READ_PROPERTIES, queue.path, book)
-    if queue.path == ROOT and POLICY in properties:
-        message = gettext_noop("preemption.policy has no effect on the root.")
-        book.add(Severity.WARNING, queue.path, line_of(properties, POLICY), message)
     if queue.path == ROOT and (queue.guaranteed or queue.max):
         message = gettext_noop("YuniKorn accepts no resources on the root.")
         book.add(Severity.WARNING, queue.path, line_of(mapping, "resources"), message)
-    if DELAY in properties and (has_children or queue.parent_declared):
-        message = gettext_noop("preemption.delay has no effect on a parent queue: set it on its leaves.")
-        book.add(Severity.WARNING, queue.path, line_of(properties, DELAY), message)

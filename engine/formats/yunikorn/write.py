@@ -6,6 +6,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from engine.formats.durations import format_duration
+from engine.formats.notes import Notebook
 from engine.formats.yunikorn.document import IMPLIED_ROOT, dump, load, partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     DELAY,
@@ -15,7 +16,6 @@ from engine.formats.yunikorn.fields import (
     PRIORITY_OFFSET,
     PRIORITY_POLICY,
     VCORE,
-    Notebook,
     our_resource,
     read_queue,
 )

@@ -1,0 +1,129 @@
+"""What is different between two trees, queue by queue, with amounts as people type them."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+from engine.explain.message import Message, gettext_noop
+from engine.formats.form import write_queue
+from engine.queues import Queue, QueueTree
+
+
+class Kind(StrEnum):
+    """What happened to a queue."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    MOVED = "moved"
+    """It has another path; its settings may have changed as well."""
+    CHANGED = "changed"
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting of a queue that is different. An empty text: not set."""
+
+    field: str
+    """As our own form calls it: ``guaranteed``, ``delay``."""
+    resource: str = ""
+    """Of ``guaranteed`` and ``max``."""
+    before: str = ""
+    after: str = ""
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One queue that is different."""
+
+    kind: Kind
+    path: str
+    """Where it is afterwards; of a removed one, where it was."""
+    former: str = ""
+    """Of a moved one: where it was."""
+    settings: tuple[Setting, ...] = ()
+    """Of an added one, all that it has; of a removed one, none."""
+
+
+def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None = None) -> tuple[Change, ...]:
+    """What makes ``after`` of ``before``, in the order of ``after``; removed queues last.
+
+    ``moved`` tells, path after -> path before, which queues are the same under another path; without it they count as
+    removed and added. That a queue lies below a moved one is no change of its own.
+    """
+    former = {path: path for path in after.walk() if path in before}
+    former |= {path: was for path, was in (moved or {}).items() if path in after and was in before}
+    found = [_change(before, after, path, former) for path in after.walk()]
+    gone = set(before.queues) - set(former.values())
+    removed = [Change(kind=Kind.REMOVED, path=path) for path in before.walk() if path in gone]
+    return tuple(change for change in (*found, *removed) if change is not None)
+
+
+def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str, str]) -> Change | None:
+    was = former.get(path)
+    if was is None:
+        return Change(kind=Kind.ADDED, path=path, settings=_settings({}, _texts(after[path])))
+    settings = _settings(_texts(before[was]), _texts(after[path]))
+    parent, parent_was = after[path].parent, before[was].parent
+    stays = after[path].name == before[was].name and (former.get(parent) if parent else None) == parent_was
+    if not stays:
+        return Change(kind=Kind.MOVED, path=path, former=was, settings=settings)
+    return Change(kind=Kind.CHANGED, path=path, settings=settings) if settings else None
+
+
+def _settings(before: Mapping[tuple[str, str], str], after: Mapping[tuple[str, str], str]) -> tuple[Setting, ...]:
+    keys = [*after, *(key for key in before if key not in after)]
+    return tuple(
+        Setting(field=field, resource=resource, before=before.get(key, ""), after=after.get(key, ""))
+        for key in keys
+        if before.get(key) != after.get(key)
+        for field, resource in [key]
+    )
+
+
+def _texts(queue: Queue) -> dict[tuple[str, str], str]:
+    """(field, resource) -> its text, of all that is set."""
+    texts: dict[tuple[str, str], str] = {}
+    for field, value in write_queue(queue).items():
+        if isinstance(value, dict):
+            texts |= {(field, resource): text for resource, text in value.items()}
+        elif field != "path":
+            texts[field, ""] = _text(value)
+    return texts
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true"
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def sentences(change: Change) -> tuple[Message, ...]:
+    """The change in words: what happened to the queue, then each of its settings."""
+    queue = change.path
+    settings = tuple(_sentence(queue, setting) for setting in change.settings)
+    match change.kind:
+        case Kind.ADDED if change.settings:
+            given = ", ".join(f"{label(setting)} {setting.after}" for setting in change.settings)
+            return (Message(gettext_noop("%(queue)s added: %(settings)s"), {"queue": queue, "settings": given}),)
+        case Kind.ADDED:
+            return (Message(gettext_noop("%(queue)s added"), {"queue": queue}),)
+        case Kind.REMOVED:
+            return (Message(gettext_noop("%(queue)s removed"), {"queue": queue}),)
+        case Kind.MOVED:
+            moved = Message(gettext_noop("%(former)s becomes %(queue)s"), {"former": change.former, "queue": queue})
+            return (moved, *settings)
+        case Kind.CHANGED:
+            return settings
+
+
+def _sentence(queue: str, setting: Setting) -> Message:
+    params = {"queue": queue, "setting": label(setting), "before": setting.before, "after": setting.after}
+    if not setting.before:
+        return Message(gettext_noop("%(queue)s %(setting)s set to %(after)s"), params)
+    if not setting.after:
+        return Message(gettext_noop("%(queue)s %(setting)s %(before)s taken away"), params)
+    return Message(gettext_noop("%(queue)s %(setting)s %(before)s → %(after)s"), params)
+
+
+def label(setting: Setting) -> str:
+    """The setting's name as people read it: ``guaranteed cpu``, ``preemption policy``."""
+    return f"{setting.field} {setting.resource}".replace("_", " ").strip()

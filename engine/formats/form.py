@@ -1,0 +1,159 @@
+"""Our own form of a tree: JSON with amounts as people type them, for CI and for drafts.
+
+    {"policy": "fence", "dialect": "design", "parameters": {},
+     "queues": [{"path": "root"},
+                {"path": "root.tenant-1", "preemption_policy": "fence", "guaranteed": {"cpu": "40", "memory": "64Gi"}},
+                {"path": "root.tenant-1.queue-b", "max": {"cpu": "1500m"}, "delay": "30s", "namespaces": ["search"]}]}
+
+Queues may come in any order. ``engine.formats.tree`` is the canonical form, which programs keep.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from engine.formats.durations import format_duration
+from engine.formats.form_fields import FIELDS, read_settings
+from engine.formats.notes import MOST_QUEUES, Note, Notebook, Place, Severity, gettext_noop
+from engine.queues import LONGEST_PATH, ROOT, PreemptionPolicy, PriorityPolicy, Queue, QueueTree, is_queue_name
+from engine.resources import format_amounts
+
+_MEMBERS = ("policy", "dialect", "parameters", "queues")
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What a document says. ``policy``, ``dialect`` and ``parameters`` are None where it says nothing of them."""
+
+    tree: QueueTree | None
+    """Settings that could not be read are left out of it; None when the queues form no tree."""
+    policy: str | None = None
+    dialect: str | None = None
+    parameters: dict[str, Any] | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error was found: such a tree is never published."""
+        return any(note.severity is Severity.ERROR for note in self.notes)
+
+
+def read_form(document: Any) -> Reading:
+    """Read a document of our own form, parsed from JSON. Never raises: whatever is wrong is a note at its place."""
+    book = Notebook()
+    given = document.get("queues") if isinstance(document, Mapping) else None
+    if not isinstance(given, list):
+        book.error(Place().at("queues"), gettext_noop("The document must be an object with a list of queues."))
+        return Reading(tree=None, notes=tuple(book.notes))
+    if len(given) > MOST_QUEUES:
+        book.error(Place().at("queues"), gettext_noop("There are more than %(most)s queues."), most=str(MOST_QUEUES))
+        return Reading(tree=None, notes=tuple(book.notes))
+    _note_unknown(document, _MEMBERS, Place(), book)
+    return Reading(
+        policy=_text(document, "policy", book),
+        dialect=_text(document, "dialect", book),
+        parameters=_parameters(document, book),
+        tree=_tree(given, book),
+        notes=tuple(book.notes),
+    )
+
+
+def write_form(tree: QueueTree) -> dict[str, Any]:
+    """The tree in our own form, parents before children; what is not set is left out. ``read_form`` reads it back."""
+    return {"queues": [write_queue(tree[path]) for path in tree.walk()]}
+
+
+def write_queue(queue: Queue) -> dict[str, Any]:
+    """One queue of ``write_form``."""
+    settings: dict[str, Any] = {
+        "path": queue.path,
+        "parent": queue.parent_declared,
+        "preemption_policy": _said(queue.preemption_policy, PreemptionPolicy.DEFAULT),
+        "guaranteed": format_amounts(dict(sorted(queue.guaranteed.items()))),
+        "max": format_amounts(dict(sorted(queue.max.items()))),
+        "delay": "" if queue.delay_ms is None else format_duration(queue.delay_ms),
+        "priority_policy": _said(queue.priority_policy, PriorityPolicy.DEFAULT),
+        "priority_offset": queue.priority_offset,
+        "namespaces": list(queue.namespaces),
+        "evict_uncontrolled": queue.evict_uncontrolled,
+    }
+    return {field: value for field, value in settings.items() if value}
+
+
+def _said(value: str, default: str) -> str:
+    return "" if value == default else str(value)
+
+
+def _tree(given: list[Any], book: Notebook) -> QueueTree | None:
+    queues: dict[str, Queue] = {}
+    places: dict[str, Place] = {}
+    whole = True
+    for index, settings in enumerate(given):
+        place = Place(index=index)
+        path = _path(settings, place, book)
+        if path is None:
+            whole = False
+            continue
+        place = msgspec.structs.replace(place, path=path)
+        if path.lower() in places:
+            book.error(place.at("path"), gettext_noop("Queue %(name)s is given twice."), name=path)
+            whole = False
+            continue
+        places[path.lower()] = place
+        _note_unknown(settings, FIELDS, place, book)
+        queues[path] = read_settings(settings, place, book)
+    for path, queue in queues.items():
+        if queue.parent is not None and queue.parent not in queues:
+            message = gettext_noop("There is no queue %(parent)s to be its parent.")
+            book.error(places[path.lower()].at("path"), message, parent=queue.parent)
+            whole = False
+    if not queues:
+        book.error(Place().at("queues"), gettext_noop("A tree has at least its root."))
+        whole = False
+    return QueueTree(queues.values()) if whole else None
+
+
+def _path(settings: Any, place: Place, book: Notebook) -> str | None:
+    path = settings.get("path") if isinstance(settings, Mapping) else None
+    if not isinstance(path, str):
+        book.error(place, gettext_noop("A queue must be an object with a path."))
+        return None
+    place = msgspec.structs.replace(place, path=path).at("path")
+    if len(path) > LONGEST_PATH:
+        book.error(place, gettext_noop("A path has at most %(most)s characters."), most=str(LONGEST_PATH))
+        return None
+    root, *names = path.split(".")
+    if root != ROOT:
+        book.error(place, gettext_noop("Every path begins with root, as in root.tenant-1.queue-b."))
+        return None
+    for name in names:
+        if not is_queue_name(name):
+            message = gettext_noop("%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed.")
+            book.error(place, message, name=repr(name))
+            return None
+        if name.lower() == ROOT:
+            book.error(place, gettext_noop("Only the queue at the top is called root."))
+            return None
+    return path
+
+
+def _note_unknown(mapping: Mapping[Any, Any], known: tuple[str, ...], place: Place, book: Notebook) -> None:
+    for name in sorted({str(key) for key in mapping} - set(known)):
+        message = gettext_noop("There is no setting %(name)s. Known are: %(known)s.")
+        book.error(place.at(name), message, name=name, known=", ".join(known))
+
+
+def _text(document: Mapping[str, Any], member: str, book: Notebook) -> str | None:
+    value = document.get(member)
+    if value is not None and not isinstance(value, str):
+        book.error(Place().at(member), gettext_noop("%(key)s must be a text."), key=member)
+        return None
+    return value
+
+
+def _parameters(document: Mapping[str, Any], book: Notebook) -> dict[str, Any] | None:
+    value = document.get("parameters")
+    if value is not None and not isinstance(value, dict):
+        book.error(Place().at("parameters"), gettext_noop("%(key)s must be a mapping."), key="parameters")
+        return None
+    return value

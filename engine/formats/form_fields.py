@@ -1,0 +1,130 @@
+"""The settings of one queue in our own form, read as typed; what can't be read is noted and left unset."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from engine.formats.amounts import LARGEST, AmountError, read_amount
+from engine.formats.durations import DurationError, parse_duration
+from engine.formats.notes import Notebook, Place, gettext_noop
+from engine.queues import PreemptionPolicy, PriorityPolicy, Queue
+from engine.resources import Amounts
+
+FIELDS = (
+    "path",
+    "parent",
+    "preemption_policy",
+    "guaranteed",
+    "max",
+    "delay",
+    "priority_policy",
+    "priority_offset",
+    "namespaces",
+    "evict_uncontrolled",
+)
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_RESOURCE = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def read_settings(given: Mapping[str, Any], place: Place, book: Notebook) -> Queue:
+    """The queue at ``place``; whatever is wrong with a setting is an error noted at it."""
+    return Queue(
+        path=place.path,
+        guaranteed=_amounts(given, "guaranteed", place, book),
+        max=_amounts(given, "max", place, book),
+        preemption_policy=_choice(given, "preemption_policy", PreemptionPolicy.DEFAULT, place, book),
+        delay_ms=_delay(given, place, book),
+        priority_policy=_choice(given, "priority_policy", PriorityPolicy.DEFAULT, place, book),
+        priority_offset=_offset(given, place, book),
+        namespaces=_namespaces(given, place, book),
+        evict_uncontrolled=_truth(given, "evict_uncontrolled", place, book),
+        parent_declared=_truth(given, "parent", place, book),
+    )
+
+
+def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> Amounts:
+    listed = given.get(field)
+    if listed is None:
+        return {}
+    if not isinstance(listed, Mapping):
+        book.error(place.at(field), gettext_noop("%(key)s must be a mapping."), key=field)
+        return {}
+    amounts: Amounts = {}
+    for resource, value in listed.items():
+        where = place.at(field, resource)
+        if not _RESOURCE.fullmatch(resource):
+            book.error(where, gettext_noop("%(name)s is not the name of a resource."), name=repr(resource))
+        elif isinstance(value, bool) or not isinstance(value, str | int | float):
+            book.error(where, gettext_noop("An amount is a text or a number."))
+        else:
+            try:
+                amounts[resource] = read_amount(resource, str(value))
+            except AmountError as error:
+                book.error(where, error.message, **error.params)
+    return amounts
+
+
+def _choice(given: Mapping[str, Any], field: str, default: _Choice, place: Place, book: Notebook) -> _Choice:
+    value = given.get(field) or default
+    try:
+        return type(default)(value)
+    except ValueError:
+        known = ", ".join(type(default))
+        message = gettext_noop("%(value)s is not one of: %(known)s.")
+        book.error(place.at(field), message, value=str(value), known=known)
+        return default
+
+
+def _delay(given: Mapping[str, Any], place: Place, book: Notebook) -> int | None:
+    value = given.get("delay")
+    if value is None or value == "":
+        return None
+    try:
+        milliseconds = parse_duration(str(value))
+    except DurationError:
+        milliseconds = 0
+    if not 0 < milliseconds <= LARGEST:
+        message = gettext_noop("%(value)s is not a duration above zero, such as 30s or 1m30s.")
+        book.error(place.at("delay"), message, value=str(value))
+        return None
+    return milliseconds
+
+
+def _offset(given: Mapping[str, Any], place: Place, book: Notebook) -> int:
+    value = given.get("priority_offset")
+    if value is None or value == "":
+        return 0
+    text = str(value)
+    if isinstance(value, bool) or not _INTEGER.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
+        message = gettext_noop("%(value)s is not a whole number of 32 bits.")
+        book.error(place.at("priority_offset"), message, value=text)
+        return 0
+    return int(text)
+
+
+def _namespaces(given: Mapping[str, Any], place: Place, book: Notebook) -> tuple[str, ...]:
+    value = given.get("namespaces")
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        book.error(place.at("namespaces"), gettext_noop("%(key)s must be a list."), key="namespaces")
+        return ()
+    found = []
+    for index, name in enumerate(value):
+        if isinstance(name, str) and _NAMESPACE.fullmatch(name):
+            found.append(name)
+        else:
+            message = gettext_noop("%(name)s can't name a namespace.")
+            book.error(place.at("namespaces", str(index)), message, name=repr(name))
+    return tuple(dict.fromkeys(found))
+
+
+def _truth(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> bool:
+    value = given.get(field, False)
+    if not isinstance(value, bool):
+        book.error(place.at(field), gettext_noop("%(key)s is true or false."), key=field)
+        return False
+    return value

@@ -1,0 +1,92 @@
+"""Two sets of changes to one tree brought together, setting by setting; what both changed is to be chosen from.
+
+A queue is a flat mapping of its settings under an identity that renaming and moving leave alone, so that its name and
+the identity of its parent are settings like any other.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+Settings = Mapping[str, str]
+"""Setting -> its text: ``{"name": "queue-b", "parent": "root", "max/cpu": "4"}``. What is not set is missing."""
+Queues = Mapping[str, Settings]
+"""Identity -> settings."""
+
+EXISTS = ""
+"""The setting of a Conflict that is about the whole queue."""
+
+
+class Conflict(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting that both changed, to different texts. An empty text: not set; for EXISTS: the queue is not there."""
+
+    queue: str
+    """Its identity."""
+    setting: str = EXISTS
+    base: str = ""
+    theirs: str = ""
+    mine: str = ""
+
+
+class Merged(msgspec.Struct, frozen=True):
+    """All changes of both. In a conflict it holds mine."""
+
+    queues: dict[str, dict[str, str]]
+    conflicts: tuple[Conflict, ...]
+
+
+def merge(base: Queues, theirs: Queues, mine: Queues) -> Merged:
+    """Apply to ``theirs`` what ``mine`` changed of ``base``.
+
+    A queue that one side took away and the other changed, or put queues below, is a conflict; it stays where anything
+    of ``mine`` needs it.
+    """
+    queues: dict[str, dict[str, str]] = {}
+    conflicts: list[Conflict] = []
+    for identity in dict.fromkeys((*theirs, *mine, *base)):
+        was, their, my = base.get(identity), theirs.get(identity), mine.get(identity)
+        if their is not None and my is not None:
+            settings, found = _settings(identity, was or {}, their, my)
+            queues[identity] = settings
+            conflicts += found
+        elif was is None:
+            queues[identity] = dict(their or my or {})
+        elif my is not None and my != was:
+            queues[identity] = dict(my)
+            conflicts.append(Conflict(queue=identity, base=_there(was), mine=_there(my)))
+        elif their is not None and their != was:
+            conflicts.append(Conflict(queue=identity, base=_there(was), theirs=_there(their)))
+    conflicts += _keep_parents(queues, theirs, mine)
+    return Merged(queues, tuple(conflicts))
+
+
+def _settings(identity: str, base: Settings, theirs: Settings, mine: Settings) -> tuple[dict[str, str], list[Conflict]]:
+    """One queue that both have, setting by setting."""
+    merged: dict[str, str] = {}
+    conflicts = []
+    for setting in dict.fromkeys((*theirs, *mine, *base)):
+        was, their, my = (side.get(setting, "") for side in (base, theirs, mine))
+        text = their if my == was else my
+        if text:
+            merged[setting] = text
+        if was != their != my != was:
+            conflicts.append(Conflict(queue=identity, setting=setting, base=was, theirs=their, mine=my))
+    return merged, conflicts
+
+
+def _keep_parents(queues: dict[str, dict[str, str]], theirs: Queues, mine: Queues) -> Iterator[Conflict]:
+    """Put back, from the side that has it, every queue that is gone but holds one that is there."""
+    pending = [settings["parent"] for settings in queues.values() if settings.get("parent")]
+    while pending:
+        parent = pending.pop()
+        if parent in queues:
+            continue
+        their, my = theirs.get(parent), mine.get(parent)
+        queues[parent] = dict(my or their or {})
+        yield Conflict(queue=parent, base="there", theirs=_there(their), mine=_there(my))
+        if above := queues[parent].get("parent"):
+            pending.append(above)
+
+
+def _there(settings: Settings | None) -> str:
+    return "there" if settings is not None else ""

@@ -1,0 +1,130 @@
+"""Our own form of a tree: read back exactly, and every mistake told at its place."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from engine.formats.form import read_form, write_form
+from engine.formats.notes import Note
+from engine.queues import QueueTree
+from tests.builders import queue, tree
+from tests.engine.strategies import queue_trees
+
+
+def notes(*queues: Any, **members: Any) -> tuple[Note, ...]:
+    """What reading says of a document with these queues below a root."""
+    return read_form({"queues": [{"path": "root"}, *queues], **members}).notes
+
+
+def test_a_tree_is_read_as_it_is_typed() -> None:
+    """Amounts and durations in the units that people type, everything else by default."""
+    reading = read_form(
+        {
+            "policy": "fence",
+            "queues": [
+                {
+                    "path": "root.a.b",
+                    "guaranteed": {"cpu": "1500m", "memory": "2Gi"},
+                    "max": {"cpu": 4},
+                    "delay": "1m30s",
+                },
+                {"path": "root"},
+                {"path": "root.a", "preemption_policy": "fence", "parent": True},
+            ],
+        }
+    )
+    want = tree(
+        {
+            "a": queue(fence=True, parent_declared=True),
+            "a.b": queue({"cpu": "1500m", "memory": "2Gi"}, max=4, delay_ms=90_000),
+        }
+    )
+    assert reading.tree is not None
+    assert (reading.tree.queues, reading.policy, reading.dialect) == (want.queues, "fence", None)
+    assert not reading.failed
+
+
+@given(queue_trees())
+def test_what_is_written_is_read_back(shape: QueueTree) -> None:
+    """Also through JSON, whatever the tree holds."""
+    reading = read_form(json.loads(json.dumps(write_form(shape))))
+    assert reading.notes == ()
+    assert reading.tree is not None
+    assert reading.tree.queues == shape.queues
+
+
+@pytest.mark.parametrize(
+    ("settings", "pointer", "sentence"),
+    [
+        ({"max": {"memory": "128Gb"}}, "/queues/1/max/memory", "128Gb is not an amount. Did you mean 128Gi or 128G?"),
+        ({"max": {"nvidia.com/gpu": "few"}}, "/queues/1/max/nvidia.com~1gpu", "few is not an amount."),
+        ({"max": {"cpu": "-1"}}, "/queues/1/max/cpu", "-1 is negative or too large."),
+        ({"max": {"cpu": True}}, "/queues/1/max/cpu", "An amount is a text or a number."),
+        ({"max": {"c pu": "1"}}, "/queues/1/max/c pu", "'c pu' is not the name of a resource."),
+        ({"guaranteed": ["1"]}, "/queues/1/guaranteed", "guaranteed must be a mapping."),
+        ({"delay": "soon"}, "/queues/1/delay", "soon is not a duration above zero, such as 30s or 1m30s."),
+        ({"delay": "0s"}, "/queues/1/delay", "0s is not a duration above zero, such as 30s or 1m30s."),
+        ({"preemption_policy": "wall"}, "/queues/1/preemption_policy", "wall is not one of: default, fence, disabled."),
+        ({"priority_offset": 2**31}, "/queues/1/priority_offset", "2147483648 is not a whole number of 32 bits."),
+        ({"namespaces": "a"}, "/queues/1/namespaces", "namespaces must be a list."),
+        ({"namespaces": ["a", "B"]}, "/queues/1/namespaces/1", "'B' can't name a namespace."),
+        ({"evict_uncontrolled": "yes"}, "/queues/1/evict_uncontrolled", "evict_uncontrolled is true or false."),
+        ({"guarantee": {}}, "/queues/1/guarantee", "There is no setting guarantee."),
+    ],
+)
+def test_a_mistake_is_told_at_its_field(settings: dict[str, Any], pointer: str, sentence: str) -> None:
+    """A JSON pointer and a sentence; the rest of the queue is read."""
+    (note,) = notes({"path": "root.a", "namespaces": ["ok"]} | settings)
+    assert (note.pointer, note.path) == (pointer, "root.a")
+    assert note.text.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("tenant", "Every path begins with root, as in root.tenant-1.queue-b."),
+        ("root.a b", "'a b' can't name a queue: up to 64 letters, digits and _:#/@- are allowed."),
+        ("root..a", "'' can't name a queue: up to 64 letters, digits and _:#/@- are allowed."),
+        ("root.Root", "Only the queue at the top is called root."),
+        ("root.no.a", "There is no queue root.no to be its parent."),
+        ("ROOT", "Every path begins with root, as in root.tenant-1.queue-b."),
+        ("root", "Queue root is given twice."),
+        ("root." + ".".join("a" * 300), "A path has at most 500 characters."),
+    ],
+)
+def test_a_queue_without_a_place_is_told_at_its_path(path: str, sentence: str) -> None:
+    """Such queues form no tree."""
+    reading = read_form({"queues": [{"path": "root"}, {"path": path}]})
+    assert reading.tree is None
+    assert [(note.pointer, note.text) for note in reading.notes] == [("/queues/1/path", sentence)]
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        (None, "/queues"),
+        ([], "/queues"),
+        ({}, "/queues"),
+        ({"queues": {}}, "/queues"),
+        ({"queues": []}, "/queues"),
+        ({"queues": [{}] * 10_001}, "/queues"),
+        ({"queues": [{"path": "root"}, 3]}, "/queues/1"),
+        ({"queues": [{"path": 3}]}, "/queues/0"),
+        ({"queues": [{"path": "root"}], "policy": 1}, "/policy"),
+        ({"queues": [{"path": "root"}], "parameters": []}, "/parameters"),
+        ({"queues": [{"path": "root"}], "polices": "fence"}, "/polices"),
+    ],
+)
+def test_what_is_no_such_document_is_refused_where_it_goes_wrong(document: Any, pointer: str) -> None:
+    """Never an exception: it comes from anywhere."""
+    reading = read_form(document)
+    assert reading.failed
+    assert reading.notes[0].pointer == pointer
+
+
+def test_all_mistakes_are_told_at_once() -> None:
+    """Nobody likes to mend one to be told of the next."""
+    found = notes({"path": "root.a", "max": {"cpu": "x"}, "delay": "x"}, {"path": "root.b", "max": {"cpu": "y"}})
+    assert [note.pointer for note in found] == ["/queues/1/max/cpu", "/queues/1/delay", "/queues/2/max/cpu"]
