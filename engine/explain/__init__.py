@@ -6,6 +6,7 @@ Nothing here translates: a Message is rendered where the reader's language is kn
 from engine.explain.laws import NUMBERS, in_order, law, lines, unmet
 from engine.explain.message import Cores, Message, Moment, Name, Param
 from engine.explain.prevention import prevention, remedies
+from engine.explain.reach import border_clause, border_label
 from engine.explain.reasons import label, reason
 from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
 from engine.explain.verdicts import allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
@@ -20,6 +21,8 @@ __all__ = [
     "Tense",
     "allowed",
     "asker_sentence",
+    "border_clause",
+    "border_label",
     "in_order",
     "interlock",
     "label",

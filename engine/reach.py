@@ -1,0 +1,158 @@
+"""Who may preempt whom under policy ``fence``, as far as the tree alone tells, with the reason at each border.
+
+A border between two leaves is open when there is some world of usages, sizes and priorities in which an ordinary ask of
+the one has a pod of the other evicted. DaemonSets' asks and the last resort are no ordinary asks.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+from engine.queues import PriorityPolicy, QueueTree
+from engine.resources import PODS
+
+
+class BorderReason(StrEnum):
+    """Why a border is open or shut, each about one queue."""
+
+    SAME_FENCE = "same-fence"
+    """Open: the asker's fence holds the victim as well."""
+    NO_FENCE = "no-fence"
+    """Open: the asker has no fence. The queue is the victim's fence, which lets it in; empty if it has none."""
+    SAME_QUEUE = "same-queue"
+    FENCE = "fence"
+    """The asker's fence does not hold the victim."""
+    LEAF_FENCE = "leaf-fence"
+    """The asker is a fence of its own."""
+    DISABLED = "disabled"
+    """The queue turns preemption off for the asker or the victim."""
+    NO_GUARANTEE = "no-guarantee"
+    """Nothing is guaranteed to the asker or above it of which its max leaves it anything."""
+    SHARED_GUARANTEE = "shared-guarantee"
+    """Whatever the asker could claim is promised to a queue that holds the victim as well."""
+    PRIORITY_FENCE = "priority-fence"
+    """The victim's priority fence ranks above all that the asker's own one lets it say."""
+    OVER_MAX = "over-max"
+    """The queue's max has no room for an ask beside what is guaranteed to the victim."""
+
+
+OPEN = frozenset({BorderReason.SAME_FENCE, BorderReason.NO_FENCE})
+"""The reasons of borders that let preemption through."""
+
+
+class Border(msgspec.Struct, frozen=True, kw_only=True):
+    """What lies between the asks of one leaf and the pods of another."""
+
+    asker: str
+    victim: str
+    reason: BorderReason
+    queue: str
+    """The path of the queue that the reason is about; empty where there is none."""
+
+    @property
+    def allowed(self) -> bool:
+        """Whether preemption may go through."""
+        return self.reason in OPEN
+
+
+def border(tree: QueueTree, asker: str, victim: str) -> Border:
+    """The border from ``asker`` to ``victim``, both paths of leaves; reasons that bind all its asks come first."""
+    reason, queue = _of_asker(tree, asker, victim) or _of_pair(tree, asker, victim) or _open(tree, asker, victim)
+    return Border(asker=asker, victim=victim, reason=reason, queue=queue)
+
+
+def _of_asker(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
+    """Why no ask of the leaf takes anything, whoever the victim."""
+    if asker == victim:
+        return BorderReason.SAME_QUEUE, asker
+    if disabled := tree.disabled_by(asker):
+        return BorderReason.DISABLED, disabled
+    if tree.fence(asker) == asker:
+        return BorderReason.LEAF_FENCE, asker
+    if not claims(tree, asker):
+        return BorderReason.NO_GUARANTEE, asker
+    return None
+
+
+def _of_pair(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
+    """Why no ask of the one leaf takes from the other."""
+    fence = tree.fence(asker)
+    if fence and not tree.contains(fence, victim):
+        return BorderReason.FENCE, fence
+    if disabled := tree.disabled_by(victim):
+        return BorderReason.DISABLED, disabled
+    if ranked := _ranked_above(tree, asker, victim):
+        return BorderReason.PRIORITY_FENCE, ranked
+    if shared := _shared_claim(tree, asker, victim):
+        return BorderReason.SHARED_GUARANTEE, shared
+    if capped := _capped(tree, asker, victim):
+        return BorderReason.OVER_MAX, capped
+    return None
+
+
+def _open(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str]:
+    fence = tree.fence(asker)
+    return (BorderReason.SAME_FENCE, fence) if fence else (BorderReason.NO_FENCE, tree.fence(victim) or "")
+
+
+def claims(tree: QueueTree, asker: str) -> dict[str, str]:
+    """Resource -> the queue whose guarantee an ask of the leaf may claim for it; the nearest that has one decides.
+
+    Every ask asks for itself as a pod: where pods are guaranteed and none can be claimed, nothing can.
+    """
+    lineage = tree.lineage(asker)
+    entitling = {name: path for path in reversed(lineage) for name in tree[path].guaranteed}
+    found = {
+        name: path
+        for name, path in entitling.items()
+        if tree[path].guaranteed[name] > 0 and all(tree[above].max.get(name, 1) > 0 for above in lineage)
+    }
+    return found if PODS not in entitling or PODS in found else {}
+
+
+def _shared_claim(tree: QueueTree, asker: str, victim: str) -> str | None:
+    """The nearest queue that holds both, where every claim is one that is promised to both; else None."""
+    found = claims(tree, asker)
+    shared = {name: path for name, path in found.items() if tree.contains(path, victim)}
+    if PODS in shared:
+        return shared[PODS]
+    return max(shared.values(), key=len) if len(shared) == len(found) else None
+
+
+def _ranked_above(tree: QueueTree, asker: str, victim: str) -> str | None:
+    """The priority fence of the victim that ranks above the asker's own, None where a high enough priority gets by.
+
+    As policy ``fence`` reads ``priority.policy`` and ``priority.offset``: a fence puts its offset in place of the
+    priorities below it.
+    """
+    shared = next(path for path in tree.lineage(asker) if tree.contains(path, victim))
+    rank: int | None = None  # unbounded: the ask's own priority
+    for path in tree.lineage(asker):
+        queue = tree[path]
+        if queue.priority_policy is PriorityPolicy.FENCE:
+            rank = queue.priority_offset
+        elif rank is not None:
+            rank += queue.priority_offset
+        if path == shared:
+            break
+    below = [path for path in reversed(tree.lineage(victim)) if path != shared and tree.contains(shared, path)]
+    for path in below:
+        if rank is None:
+            return None
+        if tree[path].priority_policy is PriorityPolicy.FENCE:
+            return path if tree[path].priority_offset > rank else None
+        rank -= tree[path].priority_offset
+    return None
+
+
+def _capped(tree: QueueTree, asker: str, victim: str) -> str | None:
+    """The queue above the asker whose max in pods the ask would exceed with the victim's queues at their guarantee.
+
+    Pods alone matter: of all else the world may hold as little as the ask likes.
+    """
+    own = tree.lineage(asker)
+    kept = max((tree[path].guaranteed.get(PODS, 0) for path in tree.lineage(victim) if path not in own), default=0)
+    for path in own:
+        if tree[path].max.get(PODS, kept + 1) <= (kept if tree.contains(path, victim) else 0):
+            return path
+    return None
