@@ -33,14 +33,14 @@ def refusal(pod: Pod, node: Node, staying: Iterable[Pod] = ()) -> Refusal | None
         if taint.effect != "PreferNoSchedule" and not _tolerated(taint, pod.tolerations) and not _own(taint, pod):
             reserved = taint.key == RESERVED_TAINT_KEY
             return Refusal(NodeReason.RESERVED if reserved else NodeReason.TAINT, f"{taint.key}:{taint.effect}")
-    for key, value in pod.node_selector.items():
+    for key, value in sorted(pod.node_selector.items()):
         if node.labels.get(key) != value:
             return Refusal(NodeReason.SELECTOR, f"{key}={value}")
     if pod.node_affinity and not any(_term_matches(term, node) for term in pod.node_affinity):
         return Refusal(NodeReason.AFFINITY)
     if not fits(pod.requests, node.allocatable):
-        short = [name for name, amount in pod.requests.items() if amount > node.allocatable.get(name, 0)]
-        return Refusal(NodeReason.TOO_SMALL, short[0])
+        short = min(name for name, amount in pod.requests.items() if amount > node.allocatable.get(name, 0))
+        return Refusal(NodeReason.TOO_SMALL, short)
     return _port_conflict(pod, staying)
 
 

@@ -143,7 +143,8 @@ def _not_below_guarantee(case: _Case, leaf: str) -> tuple[Reason, str] | None:
 
 def entitled(tree: QueueTree, leaf: str, ask: Pod) -> dict[str, str]:
     """E(r) of every resource that the ask requests and that is guaranteed somewhere above it."""
-    found = {resource: tree.entitling(leaf, resource) for resource, amount in ask.requests.items() if amount > 0}
+    asked = sorted(resource for resource, amount in ask.requests.items() if amount > 0)
+    found = {resource: tree.entitling(leaf, resource) for resource in asked}
     return {resource: path for resource, path in found.items() if path is not None}
 
 

@@ -1,0 +1,179 @@
+"""What a forecast found: plain data, with the sums that people ask for first."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+import msgspec
+
+from engine.decision import Decision, PodFacts
+from engine.planning import Considered
+from engine.snapshot import ClusterState
+
+AGAIN = "~"
+"""Before the count in the name and uid of a pod that came back; no name in Kubernetes has it."""
+
+
+def origin(uid: str) -> str:
+    """The uid of the pod in the cluster that a pod of a forecast came from."""
+    return uid.partition(AGAIN)[0]
+
+
+class Settling(StrEnum):
+    """Where a forecast ends."""
+
+    QUIET = "quiet"
+    """Nothing moves any more."""
+    LOOP = "loop"
+    """A state that came before came again: the same pods would go in turn for ever."""
+    UNSETTLED = "unsettled"
+    """Neither within the rounds allowed."""
+
+
+class Eviction(msgspec.Struct, frozen=True, kw_only=True):
+    """One pod that would go, for whom, and in which round; ``round`` 1 is the next pass."""
+
+    round: int
+    ask: PodFacts
+    victim: PodFacts
+
+
+class Placed(msgspec.Struct, frozen=True, kw_only=True):
+    """An ask that would get its node."""
+
+    round: int
+    ask: PodFacts
+    node: str
+
+
+class Round(msgspec.Struct, frozen=True, kw_only=True):
+    """One pass of a forecast, and what came of it."""
+
+    number: int
+    """1 is the next pass."""
+    now_ms: int
+    considered: tuple[Considered, ...] = ()
+    placed: tuple[Placed, ...] = ()
+    left: int = 0
+    """Pods that left: victims, and those that were on their way out."""
+
+    @property
+    def preemptions(self) -> tuple[Decision, ...]:
+        """The decisions that are carried out and evict."""
+        return tuple(one.decision for one in self.considered if one.decision.evicts and not one.refused)
+
+    @property
+    def evictions(self) -> tuple[Eviction, ...]:
+        """The pods that go for them, in order."""
+        return tuple(
+            Eviction(round=self.number, ask=decision.ask, victim=verdict.pod)
+            for decision in self.preemptions
+            for verdict in decision.victims
+        )
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything went or was bound."""
+        return bool(self.left or self.placed)
+
+
+class Toll(msgspec.Struct, frozen=True):
+    """How many pods go, of how many applications."""
+
+    pods: int
+    applications: int
+
+    @classmethod
+    def of(cls, evictions: Iterable[Eviction]) -> "Toll":
+        """The sum of some evictions; a pod that goes twice counts twice."""
+        applications = [(one.victim.namespace, one.victim.application) for one in evictions]
+        return cls(len(applications), len(set(applications)))
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """Evictions of one application, from one node, for one queue."""
+
+    asker_queue: str
+    queue: str
+    namespace: str
+    application: str
+    node: str
+    first: int = 0
+    """Pods that the next pass would take."""
+    later: int = 0
+    """Pods that passes after it would take."""
+
+
+class Forecast(msgspec.Struct, frozen=True, kw_only=True):
+    """What would happen under a tree, pass by pass, if nobody did anything else."""
+
+    rounds: tuple[Round, ...]
+    settles: Settling
+    loop: tuple[PodFacts, ...] = ()
+    """With ``loop``: the asks that take from each other in turn, as they were named the first time."""
+    end: ClusterState
+    """The cluster after the last round."""
+
+    @property
+    def passes(self) -> int:
+        """After how many rounds nothing moves any more, or how many were looked at; 0: nothing moves at all."""
+        return max((one.number for one in self.rounds if one.moves), default=0)
+
+    @property
+    def evictions(self) -> tuple[Eviction, ...]:
+        """Every pod that goes, in order; a pod that comes back may go again."""
+        return tuple(eviction for one in self.rounds for eviction in one.evictions)
+
+    @property
+    def placed(self) -> tuple[Placed, ...]:
+        """Every ask that gets a node, in order."""
+        return tuple(found for one in self.rounds for found in one.placed)
+
+    @property
+    def waiting(self) -> tuple[Considered, ...]:
+        """The asks that still wait in the end, each with the last decision about it."""
+        last = self.rounds[-1]
+        placed = {found.ask.uid for found in last.placed}
+        return tuple(one for one in last.considered if one.decision.ask.uid not in placed)
+
+    @property
+    def first_pass(self) -> Toll:
+        """What the next pass would evict."""
+        return Toll.of(self.rounds[0].evictions)
+
+    @property
+    def total(self) -> Toll:
+        """What all passes together would evict."""
+        return Toll.of(self.evictions)
+
+
+def grouped(evictions: Iterable[Eviction]) -> tuple[Group, ...]:
+    """Evictions summed up: for whom, of which queue, namespace and application, from which node; the most first."""
+    counts: dict[tuple[str, str, str, str, str], list[int]] = {}
+    for one in evictions:
+        victim = one.victim
+        key = (one.ask.queue, victim.queue, victim.namespace, victim.application, victim.node)
+        counts.setdefault(key, [0, 0])[one.round > 1] += 1
+    ordered = sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0]))
+    return tuple(
+        Group(asker_queue=asker, queue=queue, namespace=space, application=name, node=node, first=first, later=later)
+        for (asker, queue, space, name, node), (first, later) in ordered
+    )
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """Two forecasts of the same cluster held against each other."""
+
+    caused: tuple[Eviction, ...]
+    """Only under the second tree: what the change would cost."""
+    spared: tuple[Eviction, ...]
+    """Only under the first: what would happen without the change."""
+
+
+def difference(first: Forecast, second: Forecast) -> Difference:
+    """Which pods go only under one of two trees. One that goes under both, for whomever, is no difference."""
+    before, after = first.evictions, second.evictions
+    gone_before, gone_after = ({one.victim.uid for one in evictions} for evictions in (before, after))
+    return Difference(
+        caused=tuple(one for one in after if one.victim.uid not in gone_before),
+        spared=tuple(one for one in before if one.victim.uid not in gone_after),
+    )

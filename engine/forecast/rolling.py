@@ -1,0 +1,118 @@
+"""A cluster moved on from pass to pass, as its controllers and its scheduler would move it."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from engine.decision import Outcome, PodFacts
+from engine.feasibility import refusal
+from engine.feasibility.nodes import RESERVED_TAINT_KEY
+from engine.forecast.results import AGAIN, Placed, origin
+from engine.journal import Moment
+from engine.planning import Considered
+from engine.queues import QueueTree
+from engine.resources import fits, subtract, total
+from engine.snapshot import ClusterState, Node, Pod, Snapshot
+
+_A_LITTLE_MS = 1_000
+
+
+class Rolling:
+    """The cluster between two rounds. It begins as a copy; pods that come back are named after those they replace."""
+
+    def __init__(self, state: ClusterState, moment: Moment, tree: QueueTree) -> None:
+        self.state = ClusterState()
+        self.state.nodes, self.state.pods = dict(state.nodes), dict(state.pods)
+        self.state.classes, self.state.budgets = dict(state.classes), dict(state.budgets)
+        self.moment = moment
+        self._times: dict[str, int] = {}
+        """Origin -> how often it came back."""
+        delays = (tree.delay_ms(leaf) for leaf in tree.leaves)
+        self._step_ms = max(delays, default=0) + _A_LITTLE_MS
+
+    def move_on(self, seen: Snapshot, considered: Iterable[Considered], number: int) -> tuple[int, tuple[Placed, ...]]:
+        """Carry out what a round decided on what it had ``seen``; how many pods left, and who got a node.
+
+        Decisions that were open come about first, then those of this round, then asks that simply fit. Then enough
+        time passes for every delay.
+        """
+        decided = [one.decision for one in considered if not one.refused]
+        taken = [decision for decision in decided if decision.evicts]
+        victims = {verdict.pod.uid for decision in taken for verdict in decision.victims}
+        left = self._leave(victims | self.moment.going)
+        self._release_nodes()
+        fitting = [decision for decision in decided if decision.outcome is Outcome.FITS]
+        wanted = [(held.ask_uid, held.node) for held in self.moment.reservations]
+        wanted += [(decision.ask.uid, decision.node or "") for decision in (*taken, *fitting)]
+        asks = {ask.uid: PodFacts.of(ask) for ask in seen.asks}
+        placed = tuple(Placed(round=number, ask=asks[uid], node=node) for uid, node in self._bind(wanted))
+        for pod in left:
+            if pod.controller and not pod.terminating:
+                self._come_back(pod)
+        self._pass_time()
+        return len(left), placed
+
+    def signature(self) -> tuple[tuple[str, str | None], ...]:
+        """Who is where, from the oldest to the youngest: a state that has it again goes on as it did before."""
+        ordered = sorted(self.state.pods.values(), key=lambda pod: (pod.created_ms, pod.started_ms or 0, pod.key))
+        return tuple((origin(pod.uid), pod.node) for pod in ordered)
+
+    def _leave(self, uids: Iterable[str]) -> list[Pod]:
+        """Those who are told to go, and those who were going anyway, are gone."""
+        pods = self.state.pods
+        leaving = {uid for uid, pod in pods.items() if pod.terminating} | {uid for uid in uids if uid in pods}
+        return [pods.pop(uid) for uid in sorted(leaving)]
+
+    def _release_nodes(self) -> None:
+        """Nodes are no longer kept for asks: those are bound, or never will be."""
+        for name, node in self.state.nodes.items():
+            if any(taint.key == RESERVED_TAINT_KEY for taint in node.taints):
+                kept = tuple(taint for taint in node.taints if taint.key != RESERVED_TAINT_KEY)
+                self.state.nodes[name] = msgspec.structs.replace(node, taints=kept)
+
+    def _bind(self, wanted: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Give asks (uid) the nodes found for them, one after the other; those that got them: room may have run out."""
+        on_node: dict[str, list[Pod]] = {name: [] for name in self.state.nodes}
+        for pod in self.state.pods.values():
+            if pod.node in on_node and not pod.finished:
+                on_node[pod.node].append(pod)
+        placed = []
+        for uid, name in wanted:
+            ask, node = self.state.pods.get(uid), self.state.nodes.get(name)
+            if ask is None or node is None or ask.node is not None or not _has_room(node, on_node[name], ask):
+                continue
+            bound = msgspec.structs.replace(ask, node=name, started_ms=self.moment.now_ms, unschedulable_ms=None)
+            self.state.pods[uid] = bound
+            on_node[name].append(bound)
+            placed.append((uid, name))
+        return placed
+
+    def _come_back(self, pod: Pod) -> None:
+        """Its controller makes it again: the same but for its name, and waiting for a node."""
+        first = origin(pod.uid)
+        self._times[first] = times = self._times.get(first, 0) + 1
+        again = msgspec.structs.replace(
+            pod,
+            uid=f"{first}{AGAIN}{times}",
+            name=f"{origin(pod.name)}{AGAIN}{times}",
+            created_ms=self.moment.now_ms,
+            started_ms=None,
+            node=None,
+            nominated_node="",
+            unschedulable_ms=self.moment.now_ms,
+        )
+        self.state.pods[again.uid] = again
+
+    def _pass_time(self) -> None:
+        """Everybody who waits was tried by now, and has waited long enough when the next round begins."""
+        now_ms = self.moment.now_ms
+        for uid, pod in self.state.pods.items():
+            waits = pod.node is None and not pod.gated and not pod.finished
+            if waits and (pod.unschedulable_ms is None or pod.unschedulable_ms > now_ms):
+                self.state.pods[uid] = msgspec.structs.replace(pod, unschedulable_ms=now_ms)
+        self.moment = Moment(now_ms=now_ms + self._step_ms, protection=self.moment.protection)
+
+
+def _has_room(node: Node, pods: list[Pod], ask: Pod) -> bool:
+    free = subtract(node.allocatable, total(pod.requests for pod in pods))
+    return fits(ask.requests, free) and refusal(ask, node, pods) is None

@@ -1,0 +1,175 @@
+"""What a cluster looked like, kept as a chain of blobs: the first of a chain holds all of it, the others what changed.
+
+A blob also holds its pass's moment, so that the whole pass can be run again. The same states and moments give the same
+bytes. Reading gives back equal objects; the order of a mapping's keys is not kept, and nothing may depend on it.
+"""
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from engine.planning import Considered, plan
+from engine.policies import Decide
+from engine.queues import QueueTree
+from engine.snapshot import (
+    ClusterState,
+    DisruptionBudget,
+    Node,
+    Pod,
+    PriorityClass,
+    Protection,
+    Reservation,
+    Snapshot,
+)
+
+FORM = 1
+"""The first byte of every blob. Counted up when blobs change in a way that this version's readers would misread."""
+
+
+class JournalError(ValueError):
+    """A chain that can't be read. ``str()`` is a sentence."""
+
+
+class OtherFormError(JournalError):
+    """Written by another version."""
+
+
+class TornError(JournalError):
+    """Cut short, altered, or not in its place in a chain."""
+
+
+class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that a pass adds to the cluster's state before it decides, and what its interlocks held back."""
+
+    now_ms: int
+    protection: Protection = Protection()
+    reservations: tuple[Reservation, ...] = ()
+    going: frozenset[str] = frozenset()
+    """Uids of pods on their way out, whether or not the cluster shows it yet."""
+    holds: dict[str, str] = {}
+    """An ask's uid -> the interlock that held its decision back."""
+
+    def snapshot(self, state: ClusterState, tree: QueueTree) -> Snapshot:
+        """The cluster as the pass saw it."""
+        frozen = state.snapshot(tree, now_ms=self.now_ms, protection=self.protection, reservations=self.reservations)
+        return frozen.expecting(self.going)
+
+    def hold(self, considered: Considered) -> str:
+        """The interlock that held a decision back; empty: none."""
+        return self.holds.get(considered.decision.ask.uid, "")
+
+
+class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What is to be put into the state before it, and what is to be taken out; both in the order of their keys."""
+
+    moment: Moment
+    whole: bool = False
+    """Whether it is the first of its chain: nothing was there before it."""
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    classes: tuple[PriorityClass, ...] = ()
+    budgets: tuple[DisruptionBudget, ...] = ()
+    gone_nodes: tuple[str, ...] = ()
+    gone_pods: tuple[str, ...] = ()
+    gone_classes: tuple[str, ...] = ()
+    gone_budgets: tuple[tuple[str, str], ...] = ()
+
+
+_KEYS: dict[str, Callable[[Any], Any]] = {
+    "nodes": lambda node: node.name,
+    "pods": lambda pod: pod.uid,
+    "classes": lambda one: one.name,
+    "budgets": lambda budget: (budget.namespace, budget.name),
+}
+"""The state's columns, and what an object is kept under in each."""
+
+_encoder = msgspec.msgpack.Encoder(order="deterministic")
+_decoder = msgspec.msgpack.Decoder(_Blob)
+
+
+def same(one: ClusterState, other: ClusterState) -> bool:
+    """Whether two states hold equal objects. Quick where they share them."""
+    return all(getattr(one, column) == getattr(other, column) for column in _KEYS)
+
+
+def begin(state: ClusterState, moment: Moment) -> bytes:
+    """The first blob of a chain: a keyframe, with all that the state holds."""
+    return _packed(_Blob(moment=moment, whole=True, **_changes(ClusterState(), state)))
+
+
+def advance(before: ClusterState, after: ClusterState, moment: Moment) -> bytes:
+    """The next blob of a chain that has come as far as ``before``."""
+    return _packed(_Blob(moment=moment, **_changes(before, after)))
+
+
+def frames(chain: Iterable[bytes]) -> Iterator[tuple[ClusterState, Moment]]:
+    """State and moment after each blob of a chain; the state is one object, moved on from step to step.
+
+    Raises OtherFormError and TornError.
+    """
+    state = ClusterState()
+    for place, data in enumerate(chain):
+        blob = _unpacked(data)
+        if blob.whole != (place == 0):
+            raise TornError("the journal has a gap")
+        _apply(blob, state)
+        yield state, blob.moment
+
+
+def read(chain: Iterable[bytes]) -> tuple[ClusterState, Moment]:
+    """State and moment at the end of a chain. Raises OtherFormError, and TornError also for an empty chain."""
+    last = None
+    for last in frames(chain):  # noqa: B007 - the last one is wanted
+        pass
+    if last is None:
+        raise TornError("the journal is empty")
+    return last
+
+
+def replay(
+    state: ClusterState, moment: Moment, tree: QueueTree, decide: Decide, *, last_resort: str = "daemonset"
+) -> list[Considered]:
+    """Run a pass again, as it was then: the same decisions, audits and holds. See engine.planning.plan."""
+    return plan(moment.snapshot(state, tree), tree, decide, last_resort=last_resort, hold=moment.hold)
+
+
+def _changes(before: ClusterState, after: ClusterState) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for column in _KEYS:
+        old, new = getattr(before, column), getattr(after, column)
+        if old == new:
+            continue
+        found[column] = tuple(new[key] for key in sorted(_differing(old, new)))
+        found[f"gone_{column}"] = tuple(sorted(old.keys() - new.keys()))
+    return found
+
+
+def _differing(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Iterator[Any]:
+    """Keys of what is new or another than before; most objects are the very same, so that is looked at first."""
+    for key, value in new.items():
+        known = old.get(key)
+        if known is not value and known != value:
+            yield key
+
+
+def _apply(blob: _Blob, state: ClusterState) -> None:
+    for column, key_of in _KEYS.items():
+        kept = getattr(state, column)
+        for key in getattr(blob, f"gone_{column}"):
+            kept.pop(key, None)
+        kept.update((key_of(one), one) for one in getattr(blob, column))
+
+
+def _packed(blob: _Blob) -> bytes:
+    return bytes([FORM]) + zlib.compress(_encoder.encode(blob))
+
+
+def _unpacked(data: bytes) -> _Blob:
+    if data and data[0] != FORM:
+        raise OtherFormError(f"the journal is in form {data[0]}, this version reads form {FORM}")
+    try:
+        return _decoder.decode(zlib.decompress(data[1:]))
+    except (zlib.error, msgspec.DecodeError) as error:
+        raise TornError(f"the journal is torn: {error}") from error
