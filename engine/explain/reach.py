@@ -17,19 +17,21 @@ LABELS: dict[BorderReason, str] = {
 }
 CLAUSES: dict[BorderReason, str] = {
     BorderReason.SAME_FENCE: gettext_noop("both below the fence of %(queue)s"),
-    BorderReason.NO_FENCE: gettext_noop("%(asker)s has no fence; that of %(queue)s lets it in"),
+    BorderReason.NO_FENCE: gettext_noop("the asker has no fence; that of %(queue)s lets it in"),
     BorderReason.SAME_QUEUE: gettext_noop("never within one queue (law 3)"),
     BorderReason.FENCE: gettext_noop("the fence of %(queue)s lets nothing out"),
-    BorderReason.LEAF_FENCE: gettext_noop("the leaf fence of %(queue)s: it preempts nothing at all"),
+    BorderReason.LEAF_FENCE: gettext_noop("behind a leaf fence it preempts nothing at all"),
     BorderReason.DISABLED: gettext_noop("%(queue)s turns preemption off"),
-    BorderReason.NO_GUARANTEE: gettext_noop("%(queue)s has no guarantee to claim"),
+    BorderReason.NO_GUARANTEE: gettext_noop("there is no guarantee to claim"),
     BorderReason.SHARED_GUARANTEE: gettext_noop(
-        "all that %(asker)s could claim is promised to %(queue)s, which holds both"
+        "all that the asker could claim is promised to %(queue)s, which holds both"
     ),
-    BorderReason.PRIORITY_FENCE: gettext_noop("the priority fence of %(queue)s ranks above %(asker)s"),
-    BorderReason.OVER_MAX: gettext_noop("the max of %(queue)s has no room beside what is promised to %(victim)s"),
+    BorderReason.PRIORITY_FENCE: gettext_noop("the priority fence of %(queue)s ranks above the asker"),
+    BorderReason.OVER_MAX: gettext_noop(
+        "the max of %(queue)s has no room beside what is promised to the victim’s queue"
+    ),
 }
-UNFENCED = gettext_noop("%(asker)s has no fence")
+UNFENCED = gettext_noop("the asker has no fence")
 
 
 def border_label(reason: BorderReason) -> Message:
@@ -39,7 +41,7 @@ def border_label(reason: BorderReason) -> Message:
 
 def border_clause(border: Border) -> Message:
     """Why a border is open or shut, to be read after "because"."""
-    unfenced = border.reason is BorderReason.NO_FENCE and not border.queue
-    template = UNFENCED if unfenced else CLAUSES[border.reason]
-    named = {"asker": border.asker, "victim": border.victim, "queue": border.queue}
-    return Message(template, {name: short_name(path) for name, path in named.items() if f"%({name})s" in template})
+    if border.reason is BorderReason.NO_FENCE and not border.queue:
+        return Message(UNFENCED)
+    clause = CLAUSES[border.reason]
+    return Message(clause, {"queue": short_name(border.queue)} if "%(queue)s" in clause else {})

@@ -22,8 +22,8 @@ from scheduler_admin.history.filters import fitting
 from scheduler_admin.history.models import Decision
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue, Revision
-from scheduler_admin.web import plots
-from scheduler_admin.web import reach as rules
+from scheduler_admin.web import inherited, plots
+from scheduler_admin.web.reach import Reach, reach
 from scheduler_admin.web.trees import Cell, columns
 
 RANGES: dict[str, timedelta] = {
@@ -57,9 +57,9 @@ class QueuePage:
     applications: list[dict[str, Any]]
     asks: int
     waiting: list[Waiting]
-    reach: rules.Reach
-    granted: list[rules.Granted]
-    delay: rules.Inherited
+    reach: Reach
+    granted: list[inherited.Granted]
+    delay: inherited.Inherited
     priority_fence: str | None
     revisions: list[tuple[Revision, Queue | None]]
     series: usage_selectors.Series
@@ -112,10 +112,10 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         applications=_applications(status.applications if status else {}, path),
         asks=row.asks,
         waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
-        reach=rules.reach(tree, path),
-        granted=rules.granted(tree, path, names, capacity),
-        delay=rules.delay(tree, path),
-        priority_fence=rules.priority_fence(tree, path),
+        reach=reach(tree, path, seen),
+        granted=inherited.granted(tree, path, names, capacity),
+        delay=inherited.delay(tree, path),
+        priority_fence=inherited.priority_fence(tree, path),
         revisions=selectors.revisions(user, revision, path),
         series=usage_selectors.series(user, cluster, path, _resource(span, names), span.since, span.until),
         marks=marks(user, cluster, path, span.since),

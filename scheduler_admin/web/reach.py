@@ -1,79 +1,83 @@
-"""Whom a queue may preempt and who may preempt it, by the rules of the tree alone."""
+"""Whom a queue may preempt and who may preempt it, each with the reason at the border."""
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engine.queues import PriorityPolicy, QueueTree
-from engine.resources import Amounts
+from engine.explain import Message, border_clause
+from engine.queues import QueueTree
+from engine.reach import Border, border
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """Another leaf, and the borders to it and back."""
+
+    path: str
+    out: Border
+    into: Border
+
+
+@dataclass(frozen=True)
+class Group:
+    """Leaves behind one border. ``because`` is None where that would tell of a queue that the reader may not see."""
+
+    queues: list[str]
+    because: Message | None
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Leaves on either side of a queue. ``fence``: what keeps its asks inside; ``disabled``: what turned it off."""
+    """Both sides of a queue: open borders, then the shut ones that the reader may know of."""
 
-    fence: str | None
-    disabled: str | None
-    may_preempt: list[str]
-    preempted_by: list[str]
-
-
-@dataclass(frozen=True)
-class Inherited:
-    """A setting in effect, with the queue that it comes from; None: a default."""
-
-    value: str | int | None
-    source: str | None
+    may_preempt: list[Group]
+    spared: list[Group]
+    preempted_by: list[Group]
+    kept_away: list[Group]
 
 
-@dataclass(frozen=True)
-class Granted:
-    """One resource: the guarantee that an ask of the queue claims, and the tightest max above it."""
-
-    resource: str
-    guaranteed: int | None
-    guaranteed_by: str | None
-    max: int | None
-    max_by: str | None
-
-
-def reach(tree: QueueTree, path: str) -> Reach:
-    """Who is on either side of the queue; of a parent: what any leaf below it may do to leaves that are not."""
+def neighbours(tree: QueueTree, path: str) -> list[Neighbour]:
+    """All leaves but the queue itself; for a parent, what any leaf below it may do to leaves that are not."""
     inside = [leaf for leaf in tree.leaves if tree.contains(path, leaf)]
-    outside = [leaf for leaf in tree.leaves if leaf not in inside]
+    return [
+        Neighbour(
+            path=other,
+            out=_foremost(border(tree, leaf, other) for leaf in inside),
+            into=_foremost(border(tree, other, leaf) for leaf in inside),
+        )
+        for other in tree.leaves
+        if inside and not tree.contains(path, other)
+    ]
+
+
+def _foremost(borders: Iterable[Border]) -> Border:
+    """The first open one, else one whose reason is the most frequent."""
+    shut = []
+    for each in borders:
+        if each.allowed:
+            return each
+        shut.append(each)
+    (reason, queue), _times = Counter((each.reason, each.queue) for each in shut).most_common(1)[0]
+    return next(each for each in shut if (each.reason, each.queue) == (reason, queue))
+
+
+def reach(tree: QueueTree, path: str, seen: set[str]) -> Reach:
+    """Both sides of a queue for a reader who may see the queues ``seen``: of others only names, where they matter."""
+    found = neighbours(tree, path)
+    out = [(each.path, each.out) for each in found]
+    into = [(each.path, each.into) for each in found]
     return Reach(
-        fence=tree.fence(path),
-        disabled=tree.disabled_by(path),
-        may_preempt=[other for other in outside if any(allowed(tree, leaf, other) for leaf in inside)],
-        preempted_by=[other for other in outside if any(allowed(tree, other, leaf) for leaf in inside)],
+        may_preempt=_groups(out, seen, allowed=True),
+        spared=_groups(out, seen, allowed=False),
+        preempted_by=_groups(into, seen, allowed=True),
+        kept_away=_groups(into, seen, allowed=False),
     )
 
 
-def allowed(tree: QueueTree, asker: str, other: str) -> bool:
-    """Whether the tree lets asks of one leaf preempt pods of another, as far as guarantees and priorities allow."""
-    if asker == other or tree.disabled_by(asker) or tree.disabled_by(other):
-        return False
-    fence = tree.fence(asker)
-    return fence is None or (fence != asker and tree.contains(fence, other))
-
-
-def granted(tree: QueueTree, path: str, resources: list[str], capacity: Amounts) -> list[Granted]:
-    """Guarantee and max in effect for every resource, each with the queue that says so."""
-    result = []
-    for resource in resources:
-        by = tree.entitling(path, resource)
-        limits = [(tree[above].max[resource], above) for above in tree.lineage(path) if resource in tree[above].max]
-        limit, limit_by = min(limits, key=lambda one: one[0], default=(capacity.get(resource), None))
-        result.append(Granted(resource, tree[by].guaranteed[resource] if by else None, by, limit, limit_by))
-    return result
-
-
-def delay(tree: QueueTree, path: str) -> Inherited:
-    """How long its asks wait before they may preempt, in milliseconds."""
-    return Inherited(tree.delay_ms(path), path if tree[path].delay_ms is not None else None)
-
-
-def priority_fence(tree: QueueTree, path: str) -> str | None:
-    """The nearest queue from this one upwards that keeps priorities to itself."""
-    for above in tree.lineage(path):
-        if tree[above].priority_policy is PriorityPolicy.FENCE:
-            return above
-    return None
+def _groups(borders: Sequence[tuple[str, Border]], seen: set[str], *, allowed: bool) -> list[Group]:
+    groups: dict[str, Group] = {}
+    for path, each in borders:
+        if each.allowed is allowed and (allowed or path in seen):
+            because = border_clause(each) if path in seen else None
+            groups.setdefault(repr(because), Group([], because)).queues.append(path)
+    return list(groups.values())

@@ -188,7 +188,7 @@ def test_every_reason_is_said_in_a_word_and_in_a_clause() -> None:
         assert "root." not in clause.id % clause.params
         assert border_label(reason).id
     unfenced = border_clause(Border(asker="root.a", victim="root.b", reason=BorderReason.NO_FENCE, queue=""))
-    assert unfenced.id % unfenced.params == "a has no fence"
+    assert unfenced.id % unfenced.params == "the asker has no fence"
 
 
 def test_a_max_that_is_promised_away_leaves_no_room() -> None:

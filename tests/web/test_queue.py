@@ -11,11 +11,11 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree
+from engine.queues import PriorityPolicy, Queue, QueueTree
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Usage
 from scheduler_admin.history.usage_selectors import POINTS, series
-from scheduler_admin.web import reach
+from scheduler_admin.web import inherited
 from tests.web import rows
 
 pytestmark = pytest.mark.django_db
@@ -29,9 +29,11 @@ def test_the_page_holds_the_queue_in_numbers_and_words(ada: Client, demo: Cluste
         "above by 76<",
         "embed-batch-7f9c",
         "search/vision-train-0042-worker-5",
-        "Pods of <b>training</b>",
-        "The fence of <b>tenant-1</b> keeps its preemptions inside.",
-        "Asks of <b>system and training</b>",
+        "Pods of <b>training</b>: both below the fence of tenant-1.",
+        "Not system, queue-1, queue-2 and queue-a: the fence of tenant-1 lets nothing out.",
+        "Asks of <b>system</b>: the asker has no fence; that of tenant-1 lets it in.",
+        "Asks of <b>training</b>: both below the fence of tenant-1.",
+        "Not queue-a: behind a leaf fence it preempts nothing at all.",
         "first tree",
         "The same as a table",
     ):
@@ -178,26 +180,13 @@ def _tree(**queues: Queue) -> QueueTree:
     return QueueTree([Queue(path="root"), *queues.values()])
 
 
-def test_a_fence_is_one_way() -> None:
-    """Nothing reaches out of it; outsiders reach in."""
-    tree = _tree(
-        a=Queue(path="root.a", preemption_policy=PreemptionPolicy.FENCE),
-        one=Queue(path="root.a.one", guaranteed={"cpu": 1}),
-        two=Queue(path="root.a.two"),
-        b=Queue(path="root.b"),
-    )
-    assert reach.reach(tree, "root.a.one").may_preempt == ["root.a.two"]
-    assert reach.reach(tree, "root.a.one").preempted_by == ["root.a.two", "root.b"]
-    assert reach.reach(tree, "root.b").may_preempt == ["root.a.one", "root.a.two"]
-    assert reach.reach(tree, "root.a").may_preempt == []
-
-
-def test_what_is_disabled_takes_no_part() -> None:
-    """Neither as asker nor as victim."""
-    tree = _tree(a=Queue(path="root.a", preemption_policy=PreemptionPolicy.DISABLED), b=Queue(path="root.b"))
-    found = reach.reach(tree, "root.a")
-    assert (found.disabled, found.may_preempt, found.preempted_by) == ("root.a", [], [])
-    assert reach.reach(tree, "root.b").may_preempt == []
+def test_a_tenant_learns_of_others_no_more_than_their_names(tess: Client, demo: Cluster) -> None:
+    """Who may preempt it, but not whether they have a fence; nothing of those who may not."""
+    html = tess.get(PAGE).content.decode()
+    assert "Asks of <b>system</b>.<" in html
+    assert "Asks of <b>training</b>: both below the fence of tenant-1." in html
+    assert "queue-a" not in html
+    assert "queue-2" not in html
 
 
 def test_settings_say_where_they_come_from() -> None:
@@ -208,13 +197,13 @@ def test_settings_say_where_they_come_from() -> None:
         ),
         one=Queue(path="root.a.one", max={"cpu": 9}, delay_ms=5_000),
     )
-    cpu, memory, gpu = reach.granted(tree, "root.a.one", ["cpu", "memory", "gpu"], {"gpu": 2})
+    cpu, memory, gpu = inherited.granted(tree, "root.a.one", ["cpu", "memory", "gpu"], {"gpu": 2})
     assert (cpu.guaranteed, cpu.guaranteed_by, cpu.max, cpu.max_by) == (4, "root.a", 8, "root.a")
     assert (memory.guaranteed, memory.max_by) == (None, "root.a")
     assert (gpu.max, gpu.max_by) == (2, None)
-    assert reach.delay(tree, "root.a.one") == reach.Inherited(5_000, "root.a.one")
-    assert reach.delay(tree, "root.a") == reach.Inherited(30_000, None)
-    assert reach.priority_fence(tree, "root.a.one") == "root.a"
+    assert inherited.delay(tree, "root.a.one") == inherited.Inherited(5_000, "root.a.one")
+    assert inherited.delay(tree, "root.a") == inherited.Inherited(30_000, None)
+    assert inherited.priority_fence(tree, "root.a.one") == "root.a"
 
 
 def test_the_page_reads_what_is_stored_only(ada: Client, demo: Cluster) -> None:
