@@ -107,6 +107,12 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True):
     mirror: bool = False
     unschedulable_ms: int | None = None
     """Since when PodScheduled is False with reason Unschedulable."""
+    unschedulable_message: str = ""
+    """What the scheduler itself says of that, in its own words."""
+    disruption: str = ""
+    """The reason of its condition DisruptionTarget: who makes it go. Empty: nobody does."""
+    disrupted_ms: int | None = None
+    """Since when it has that condition."""
     gated: bool = False
     nominated_node: str = ""
     scheduler: str = "default-scheduler"
@@ -157,6 +163,24 @@ class DisruptionBudget(msgspec.Struct, frozen=True, kw_only=True):
     expressions: tuple[Requirement, ...] = ()
     """All must match the pod's labels; none at all matches every pod of the namespace."""
     allowed: int = 0
+
+
+class Preempted(msgspec.Struct, frozen=True, kw_only=True):
+    """An Event ``Preempted`` on a pod: what a scheduler tells of the pod that went and of the one that it went for."""
+
+    uid: str
+    namespace: str
+    name: str
+    at_ms: int
+    node: str = ""
+    by_scheduler: bool = True
+    """Whether a kube-scheduler, or one made of its parts, wrote it; else it tells us nothing."""
+    ask_uid: str = ""
+    """Empty where the Event does not say for whom, as before Kubernetes 1.27 without ``related``."""
+    ask_namespace: str = ""
+    ask_name: str = ""
+    ask_kind: str = "Pod"
+    """``PodGroup`` where a scheduler preempts for several pods at once."""
 
 
 class Reservation(msgspec.Struct, frozen=True, kw_only=True):
@@ -227,6 +251,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tree.roll_up(_by_leaf(tree, (pod for pod in self.pods if pod.node is not None)))
 
 
+DEPARTED_KEPT = 2_000
+"""Pods that are remembered after they have gone: what was evicted a moment ago is explained with its numbers."""
+
+
 class ClusterState:
     """A cluster's objects, kept by deltas; ``snapshot`` freezes them. Not safe for threads: its owner locks."""
 
@@ -236,6 +264,21 @@ class ClusterState:
         """By uid."""
         self.classes: dict[str, PriorityClass] = {}
         self.budgets: dict[tuple[str, str], DisruptionBudget] = {}
+        self.preempted: dict[str, Preempted] = {}
+        """Events, by their own uid; the API server forgets them after an hour."""
+        self.departed: dict[str, Pod] = {}
+        """The pods that left last, as they were, by uid, oldest first."""
+
+    def depart(self, pod: Pod) -> None:
+        """Remember a pod that has just left ``pods``."""
+        self.departed[pod.uid] = pod
+        if len(self.departed) > DEPARTED_KEPT:
+            del self.departed[next(iter(self.departed))]
+
+    def placed(self, uid: str, tree: QueueTree) -> Pod | None:
+        """A pod with its queue and application, also when it has just left; None when it is not known."""
+        pod = self.pods.get(uid) or self.departed.get(uid)
+        return None if pod is None else _placed(pod, tree, self.classes.get(pod.priority_class))
 
     def snapshot(
         self,

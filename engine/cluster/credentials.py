@@ -15,7 +15,7 @@ import urllib3
 from engine.cluster.errors import SettingsError
 
 POOL_SIZE = 12
-"""Kept connections: four watches and a few requests beside them."""
+"""Kept connections: five watches and a few requests beside them."""
 
 _FROM_ELSEWHERE = ("exec", "auth-provider", "tokenFile", "client-certificate", "client-key", "certificate-authority")
 

@@ -156,7 +156,7 @@ class Reflector:
         found: dict[Hashable, Any] = {}
         unread: list[Hashable] = []
         self.health.odd = {}
-        query: dict[str, str | int] = {"limit": self._settings.page}
+        query: dict[str, str | int] = {**self._table.query, "limit": self._settings.page}
         while True:
             page = self._page(query)
             for item in page.items or ():
@@ -217,6 +217,7 @@ class Reflector:
             return
         settings = self._settings
         query: Query = {
+            **self._table.query,
             "watch": "true",
             "allowWatchBookmarks": "true",
             "resourceVersion": self._version,

@@ -1,12 +1,19 @@
 """One kind of object each: where it is served, how it is read, and where it is kept in the ClusterState."""
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from engine.formats.kubernetes import budget_from_bytes, node_from_bytes, pod_from_bytes, priority_class_from_bytes
+from engine.cluster.connection import Query
+from engine.formats.kubernetes import (
+    budget_from_bytes,
+    node_from_bytes,
+    pod_from_bytes,
+    preempted_from_bytes,
+    priority_class_from_bytes,
+)
 from engine.formats.kubernetes_wire import Identity
 from engine.snapshot import ClusterState
 
@@ -23,6 +30,8 @@ class Table:
     key: Callable[[Identity], Hashable]
     """What the object is kept under."""
     column: Callable[[ClusterState], dict[Any, Any]]
+    query: Query = field(default_factory=dict)
+    """Which of them, where not all."""
 
 
 def _by_name(meta: Identity) -> Hashable:
@@ -55,3 +64,14 @@ TABLES = (
         lambda state: state.budgets,
     ),
 )
+"""What no pass can do without."""
+
+PREEMPTED = Table(
+    "Event",
+    "/api/v1/events",
+    preempted_from_bytes,
+    _by_uid,
+    lambda state: state.preempted,
+    {"fieldSelector": "reason=Preempted,involvedObject.kind=Pod"},
+)
+"""Who preempted whom. Passes do without where it may not be read: victims are then known by their condition alone."""

@@ -1,14 +1,15 @@
 """A cluster's picture, kept by reflectors and read by passes."""
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.cluster.connection import Connection
 from engine.cluster.reflector import KindHealth, Reflector, ReflectorSettings
-from engine.cluster.tables import TABLES, Table
+from engine.cluster.tables import PREEMPTED, TABLES, Table
 from engine.cluster.timing import BackOff, Clock
+from engine.observed import Observed, observe, sighted
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Node, Pod, Protection, Reservation, Snapshot
 
@@ -24,6 +25,8 @@ class Health:
     """Seconds since the kind that is worst off last gave a sign of life; None while one never has."""
     clock_skew_s: float | None
     """Our clock minus the API server's, in seconds; None while unknown."""
+    events_error: str = ""
+    """Why Events can't be read, as a sentence: passes go on without. Empty while they can."""
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -37,7 +40,10 @@ class Health:
 
 
 class ClusterWatcher:
-    """Follows nodes, pods, priority classes and disruption budgets; every method may be called from any thread."""
+    """Follows what the engine reads of a cluster; every method may be called from any thread.
+
+    Nodes, pods, priority classes and disruption budgets, and Events of preemption as far as they may be read.
+    """
 
     def __init__(
         self,
@@ -56,7 +62,7 @@ class ClusterWatcher:
         self._unsynced = {table.kind for table in TABLES}
         self._reflectors = [
             Reflector(connection, table, self, settings=settings, clock=self._clock, back_off=back_off())
-            for table in TABLES
+            for table in (*TABLES, PREEMPTED)
         ]
 
     def start(self) -> None:
@@ -91,13 +97,15 @@ class ClusterWatcher:
     def health(self) -> Health:
         """How far the picture can be trusted now."""
         now_s = self._clock.steady_s()
-        kinds = tuple(replace(one.health, odd=dict(one.health.odd)) for one in self._reflectors)
+        *needed, events = (replace(one.health, odd=dict(one.health.odd)) for one in self._reflectors)
+        kinds = tuple(needed)
         seen = [one.last_event_at for one in kinds if one.last_event_at is not None]
         return Health(
             kinds=kinds,
             synced=not self._unsynced,
             staleness_s=now_s - min(seen) if len(seen) == len(kinds) else None,
             clock_skew_s=self._connection.clock_skew_s,
+            events_error=events.error,
         )
 
     def snapshot(
@@ -119,12 +127,23 @@ class ClusterWatcher:
             copy.pods = dict(self._state.pods)
             copy.classes = dict(self._state.classes)
             copy.budgets = dict(self._state.budgets)
+            copy.preempted = dict(self._state.preempted)
+            copy.departed = dict(self._state.departed)
         return copy
 
     def pod(self, uid: str) -> Pod | None:
         """The pod as last seen; None once it is gone."""
         with self._moved:
             return self._state.pods.get(uid)
+
+    def sighted(self, *, now_ms: int, settled: Collection[str]) -> frozenset[str]:
+        """The uids of pods that others evicted; see engine.observed."""
+        with self._moved:
+            return sighted(self._state, now_ms=now_ms, settled=settled)
+
+    def observed(self, tree: QueueTree, *, now_ms: int, settled: Collection[str]) -> tuple[Observed, ...]:
+        """What others evicted; see engine.observed."""
+        return observe(self.state(), tree, now_ms=now_ms, settled=settled)
 
     def nodes(self) -> tuple[Node, ...]:
         """All nodes as last seen."""
@@ -140,6 +159,7 @@ class ClusterWatcher:
             kept = {key: column[key] for key in unread if key in column}
             new = {**kept, **objects}
             if new != column:
+                self._depart(column[key] for key in column.keys() - new.keys())
                 column.clear()
                 column.update(new)
                 self._changed += 1
@@ -157,8 +177,15 @@ class ClusterWatcher:
     def remove(self, table: Table, key: Hashable) -> None:
         """Forget one object."""
         with self._moved:
-            if table.column(self._state).pop(key, None) is not None:
+            gone = table.column(self._state).pop(key, None)
+            if gone is not None:
+                self._depart([gone])
                 self._bump()
+
+    def _depart(self, gone: Iterable[Any]) -> None:
+        for one in gone:
+            if isinstance(one, Pod):
+                self._state.depart(one)
 
     def _bump(self) -> None:
         self._changed += 1

@@ -5,6 +5,15 @@ Nothing here translates: a Message is rendered where the reader's language is kn
 
 from engine.explain.laws import NUMBERS, in_order, law, lines, unmet
 from engine.explain.message import Cores, Message, Moment, Name, Param
+from engine.explain.observed import (
+    FLAG_LABELS,
+    HIGHER_PRIORITY,
+    observed_asker,
+    observed_because,
+    observed_sentence,
+    observed_victim,
+    taken_verdict,
+)
 from engine.explain.prevention import prevention, remedies
 from engine.explain.reach import border_clause, border_label
 from engine.explain.reasons import label, reason
@@ -12,6 +21,8 @@ from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sent
 from engine.explain.verdicts import allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
 
 __all__ = [
+    "FLAG_LABELS",
+    "HIGHER_PRIORITY",
     "NUMBERS",
     "Cores",
     "Message",
@@ -30,12 +41,17 @@ __all__ = [
     "lines",
     "node_label",
     "node_verdict",
+    "observed_asker",
+    "observed_because",
+    "observed_sentence",
+    "observed_victim",
     "pod_label",
     "pod_verdict",
     "prevention",
     "reason",
     "remedies",
     "sentence",
+    "taken_verdict",
     "unmet",
     "victim_sentence",
 ]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from engine.decision import Decision, Reason
 from engine.explain.figures import asked, decisive, figures, shortfall
 from engine.explain.message import Message, Moment, Name, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.explain.observed import LABELS as OBSERVED_LABELS
 from engine.resources import format_amount
 
 LABELS: dict[Reason, str] = {
@@ -84,6 +85,8 @@ UNKNOWN = gettext_noop("%(reason)s")
 
 def label(reason: str) -> Message:
     """A reason in a word or two, for tables; one that is not ours is shown as it was recorded."""
+    if reason in OBSERVED_LABELS:
+        return Message(OBSERVED_LABELS[reason])
     return Message(LABELS[Reason(reason)]) if reason in set(Reason) else Message(UNKNOWN, {"reason": reason})
 
 

@@ -11,8 +11,16 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from engine.formats.kubernetes_convert import to_budget, to_node, to_pod, to_priority_class
-from engine.formats.kubernetes_wire import BudgetObject, NamedObject, NodeObject, PodObject, PriorityClassObject
-from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, PriorityClass
+from engine.formats.kubernetes_events import to_preempted
+from engine.formats.kubernetes_wire import (
+    BudgetObject,
+    EventObject,
+    NamedObject,
+    NodeObject,
+    PodObject,
+    PriorityClassObject,
+)
+from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, Preempted, PriorityClass
 
 __all__ = [
     "DecodeError",
@@ -24,6 +32,7 @@ __all__ = [
     "decode_priority_class",
     "node_from_bytes",
     "pod_from_bytes",
+    "preempted_from_bytes",
     "priority_class_from_bytes",
     "to_budget",
     "to_node",
@@ -32,7 +41,7 @@ __all__ = [
 ]
 
 Read = TypeVar("Read")
-Wired = TypeVar("Wired", PodObject, NodeObject, PriorityClassObject, BudgetObject)
+Wired = TypeVar("Wired", PodObject, NodeObject, PriorityClassObject, BudgetObject, EventObject)
 
 _SYSTEM_CLASSES = (
     PriorityClass(name="system-cluster-critical", value=2_000_000_000),
@@ -76,6 +85,7 @@ _pods = _Reader("Pod", PodObject, to_pod)
 _nodes = _Reader("Node", NodeObject, to_node)
 _classes = _Reader("PriorityClass", PriorityClassObject, to_priority_class)
 _budgets = _Reader("PodDisruptionBudget", BudgetObject, to_budget)
+_preempted = _Reader("Event", EventObject, to_preempted)
 
 
 def decode_pod(obj: Mapping[str, Any]) -> Pod:
@@ -116,6 +126,11 @@ def priority_class_from_bytes(data: bytes | msgspec.Raw) -> PriorityClass:
 def budget_from_bytes(data: bytes | msgspec.Raw) -> DisruptionBudget:
     """One PodDisruptionBudget in JSON. Raises DecodeError."""
     return _budgets.from_bytes(data)
+
+
+def preempted_from_bytes(data: bytes | msgspec.Raw) -> Preempted:
+    """One Event with reason Preempted in JSON. Raises DecodeError."""
+    return _preempted.from_bytes(data)
 
 
 def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> tuple[ClusterState, tuple[str, ...]]:

@@ -35,6 +35,8 @@ OPT_OUT_ANNOTATION = "yunikorn.apache.org/allow-preemption"
 MAY_PREEMPT_ANNOTATION = "scheduler-admin.io/may-preempt"
 
 NEVER = "Never"
+LONGEST_MESSAGE = 1_000
+"""Of a scheduler's message so much is kept, in characters: on large clusters it lists many reasons."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
 _MATCHES_NOTHING = Requirement("", "In", ())
@@ -52,6 +54,7 @@ def to_pod(pod: PodObject) -> Pod:
     labels = meta.labels or {}
     name, namespace = _name(meta), meta.namespace or "default"
     created_ms = 0 if meta.creation_timestamp is None else to_ms(meta.creation_timestamp)
+    disruption = next((one for one in status.conditions or () if _is_disruption(one)), None)
     return Pod(
         uid=meta.uid or f"{namespace}/{name}",
         namespace=namespace,
@@ -70,6 +73,9 @@ def to_pod(pod: PodObject) -> Pod:
         controller=_controller(meta),
         mirror=MIRROR_ANNOTATION in (meta.annotations or {}),
         unschedulable_ms=_unschedulable_ms(status, created_ms),
+        unschedulable_message=_unschedulable_message(status),
+        disruption=disruption.reason or "" if disruption else "",
+        disrupted_ms=to_ms(disruption.last_transition_time) if disruption and disruption.last_transition_time else None,
         gated=bool(spec.scheduling_gates),
         nominated_node=status.nominated_node_name or "",
         scheduler=spec.scheduler_name or "default-scheduler",
@@ -151,6 +157,15 @@ def _unschedulable_ms(status: PodStatus, created_ms: int) -> int | None:
             since = condition.last_transition_time
             return created_ms if since is None else to_ms(since)
     return None
+
+
+def _unschedulable_message(status: PodStatus) -> str:
+    found = (one.message or "" for one in status.conditions or () if _says_unschedulable(one))
+    return next(found, "")[:LONGEST_MESSAGE]
+
+
+def _is_disruption(condition: Condition) -> bool:
+    return (condition.type, condition.status) == ("DisruptionTarget", "True")
 
 
 def _says_unschedulable(condition: Condition) -> bool:

@@ -42,6 +42,7 @@ class Condition(Wire, frozen=True):
     type: str | None = None
     status: str | None = None
     reason: str | None = None
+    message: str | None = None
     last_transition_time: datetime | None = None
 
 
@@ -195,6 +196,24 @@ class BudgetObject(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: BudgetSpec | None = None
     status: BudgetStatus | None = None
+
+
+class ObjectReference(Wire, frozen=True):
+    kind: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    uid: str | None = None
+
+
+class EventObject(Wire, frozen=True):
+    """An Event of core/v1. Those written through events.k8s.io have ``eventTime`` and leave the older times out."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    involved_object: ObjectReference = ObjectReference()
+    related: ObjectReference | None = None
+    message: str | None = None
+    event_time: datetime | None = None
+    first_timestamp: datetime | None = None
 
 
 class ListMeta(Wire, frozen=True):

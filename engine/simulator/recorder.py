@@ -44,45 +44,56 @@ class Recorder(Component):
         self._known = {key: place for key, place in self._known.items() if place in self._order}
 
     def record(self, source: str, obj: Object, reason: str, message: str, *, type_: str = "Normal",
-               action: str = "") -> None:  # fmt: skip
-        """Tell of an object; the same reason and message again only counts."""
+               action: str = "", related: Object | None = None) -> None:  # fmt: skip
+        """Tell of an object; the same reason and message again only counts.
+
+        With an `action`, as kube-scheduler does, it is an Event of events.k8s.io, which may name a `related` object.
+        """
         uid = obj["metadata"]["uid"]
         known = self._known.get((uid, source, reason, message))
         if known is not None and self.store.find("events", *known) is not None:
             self.store.mutate("events", *known, self._again)
             return
         try:
-            created = self.store.create("events", self._event(source, obj, reason, message, type_, action))
+            created = self.store.create("events", self._event(source, obj, reason, message, type_, action, related))
         except ApiError:
             return  # the namespace is on its way out: nobody is left to read it
         place = (created["metadata"]["namespace"], created["metadata"]["name"])
         self._known[uid, source, reason, message] = place
 
     def _again(self, event: Object) -> None:
-        event["count"] = event.get("count", 1) + 1
-        event["lastTimestamp"] = timestamp(self.clock.now())
+        if event.get("eventTime"):
+            count = (event.get("series") or {}).get("count", 1) + 1
+            event["series"] = {"count": count, "lastObservedTime": self._precisely()}
+        else:
+            event["count"] = event.get("count", 1) + 1
+            event["lastTimestamp"] = timestamp(self.clock.now())
 
-    def _event(self, source: str, obj: Object, reason: str, message: str, type_: str, action: str) -> Object:
+    def _event(self, source: str, obj: Object, reason: str, message: str, type_: str, action: str,
+               related: Object | None) -> Object:  # fmt: skip
         meta = obj["metadata"]
-        now = timestamp(self.clock.now())
-        return {
+        common = {
             "metadata": {"generateName": f"{meta['name'][:50]}.", "namespace": meta.get("namespace", "default")},
-            "involvedObject": {
-                "kind": obj["kind"],
-                "apiVersion": obj["apiVersion"],
-                "name": meta["name"],
-                "uid": meta["uid"],
-                "resourceVersion": meta["resourceVersion"],
-                **({"namespace": meta["namespace"]} if "namespace" in meta else {}),
-            },
+            "involvedObject": _reference(obj),
             "reason": reason,
             "message": message,
             "type": type_,
-            "count": 1,
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "source": {"component": source},
             "reportingComponent": source,
-            "reportingInstance": "",
-            **({"action": action} if action else {}),
         }
+        if action:
+            pointed = {"related": _reference(related)} if related else {}
+            at = {"eventTime": self._precisely(), "firstTimestamp": None, "lastTimestamp": None}
+            return {**common, **at, **pointed, "action": action, "source": {}, "reportingInstance": f"{source}-1"}
+        now = timestamp(self.clock.now())
+        once = {"count": 1, "firstTimestamp": now, "lastTimestamp": now}
+        return {**common, **once, "source": {"component": source}, "reportingInstance": ""}
+
+    def _precisely(self) -> str:
+        return f"{self.clock.now():%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
+def _reference(obj: Object) -> Object:
+    meta = obj["metadata"]
+    fields = {"kind": obj["kind"], "namespace": meta.get("namespace"), "name": meta["name"], "uid": meta["uid"],
+              "apiVersion": obj["apiVersion"], "resourceVersion": meta["resourceVersion"]}  # fmt: skip
+    return {name: value for name, value in fields.items() if value is not None}

@@ -219,7 +219,8 @@ class Scheduler(Component):
         )
         self.store.delete("pods", victim.namespace, victim.name)
         note = f"Preempted by pod {pod.uid} on node {node}"
-        self._recorder.record(self.name, obj, "Preempted", note, action="Preempting")
+        asker = self.store.find("pods", pod.namespace, pod.name)
+        self._recorder.record(self.name, obj, "Preempted", note, action="Preempting", related=asker)
 
 
 def _nominate(pod: Object, node: str) -> None:

@@ -1,5 +1,6 @@
 """The whole picture of a simulated cluster, kept current."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -98,6 +99,50 @@ def test_a_cluster_that_can_not_be_reached_says_so():
         assert watcher.stop(5)
 
 
+def _preempted(simulated: Simulated, victim: dict, message: str, **fields: object) -> None:
+    meta = victim["metadata"]
+    about = {"kind": "Pod", "namespace": "default", "name": meta["name"], "uid": meta["uid"]}
+    event = {"involvedObject": about, "reason": "Preempted", "message": message, **fields}
+    simulated.create("events", {"metadata": {"name": f"{meta['name']}.1", "namespace": "default"}, **event})
+
+
+def test_what_the_scheduler_preempted_is_seen_after_it_has_gone(cluster: Simulated, watcher: ClusterWatcher):
+    """Its Event is followed, other Events are not read, and the pod is remembered as it was."""
+    victim, other = cluster.add_pod("v", node="n1"), cluster.add_pod("other", node="n1")
+    watcher.start()
+    assert watcher.wait_synced(5)
+    now_ms = int(time.time() * 1000)
+    _preempted(cluster, victim, "Preempted by pod uid-c on node n1", eventTime="2026-01-01T00:00:00.000000Z")
+    _preempted(cluster, other, "Scheduled", reason="Scheduled")
+    cluster.connection().request("DELETE", "/api/v1/namespaces/default/pods/v", query={"gracePeriodSeconds": 0})
+    uid = victim["metadata"]["uid"]
+    until(lambda: watcher.pod(uid) is None, "the victim is gone")
+    until(lambda: watcher.sighted(now_ms=now_ms, settled=()) == {uid}, "its preemption is seen")
+    (seen,) = watcher.observed(TREE, now_ms=now_ms, settled=())
+    assert (seen.victims[0].known, seen.victims[0].pod.queue, seen.ask.uid) == (True, "root.a", "uid-c")
+
+
+def test_a_cluster_whose_events_are_not_ours_to_read_is_watched_all_the_same():
+    """Passes go on; why there are no Events is a sentence of its own."""
+
+    def refuse(asked, answer):
+        if asked.path == "/api/v1/events":
+            answer.status(403, "Forbidden", "events is forbidden")
+        elif "watch" in asked.query:
+            answer.begin()
+            answer.hang()
+        else:
+            answer.json(200, {"metadata": {"resourceVersion": "1"}, "items": []})
+
+    with scripted(refuse) as server:
+        watcher = ClusterWatcher(server.connection(), back_off=lambda: BackOff(0.01, 0.01))
+        watcher.start()
+        assert watcher.wait_synced(5)
+        health = until(lambda: watcher.health().events_error and watcher.health(), "events are refused")
+        assert (health.synced, health.errors, health.events_error) == (True, (), "events is forbidden")
+        assert watcher.stop(5)
+
+
 def test_the_age_of_the_picture_is_that_of_the_kind_worst_off(cluster: Simulated, connection: Connection):
     """Staleness grows with the clock while nothing is heard."""
     clock = ManualClock()
@@ -116,5 +161,5 @@ def test_watching_writes_nothing(cluster: Simulated, watcher: ClusterWatcher):
     cluster.add_pod("p1")
     watcher.start()
     assert watcher.wait_synced(5)
-    until(lambda: sum(record.verb == "watch" for record in cluster.audit) == 4, "four watches")
+    until(lambda: sum(record.verb == "watch" for record in cluster.audit) == 5, "five watches")
     assert {record.verb for record in cluster.audit} == {"list", "watch"}

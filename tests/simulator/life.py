@@ -52,7 +52,7 @@ class World:
     def reasons(self, name: str) -> dict[str, int]:
         """Return reason -> count of the Events about an object."""
         about = [event for event in self.store.list("events") if event["involvedObject"]["name"] == name]
-        return {event["reason"]: event["count"] for event in about}
+        return {event["reason"]: (event.get("series") or event).get("count", 1) for event in about}
 
     def mutate_node(self, name: str, **spec: Any) -> None:
         """Change fields of a node's specification."""

@@ -121,3 +121,24 @@ def test_recreated_victims_wait_behind_the_ask():
     world.until(lambda: world.node_of("ask") == "n1", limit=5)
     waiting = [item for item in world.pods() if item["metadata"]["labels"].get("app") == "crowd"]
     assert [item["spec"].get("nodeName") for item in waiting] == [None]
+
+
+def test_the_event_names_victim_asker_and_node():
+    """As kube-scheduler writes it: through events.k8s.io, the asker as the related object."""
+    world = World(node(cpu="1"))
+    world.create(pod("victim", priority="low", annotations=SLOW))
+    world.clock.advance(1)
+    world.create(pod("ask", priority="high"))
+    (event,) = [one for one in world.store.list("events") if one["reason"] == "Preempted"]
+    asker = world.pod("ask")["metadata"]["uid"]
+    assert (event["involvedObject"]["name"], event["related"]["uid"], event["action"]) == (
+        "victim",
+        asker,
+        "Preempting",
+    )
+    assert event["message"] == f"Preempted by pod {asker} on node n1"
+    assert (event["eventTime"][-1], event["firstTimestamp"], event["reportingComponent"]) == (
+        "Z",
+        None,
+        "default-scheduler",
+    )

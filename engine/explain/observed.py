@@ -1,0 +1,189 @@
+"""What others evicted, in words: the one sentence, the same for one tenant's eyes, and what speaks against it.
+
+What a tenant reads names the other side's queue and nothing else of it: no pod, no amounts.
+"""
+
+from collections.abc import Iterable
+
+from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name, short_names
+from engine.observed import Flag, Flagged, Observed, Source, Taken
+from engine.resources import format_amount
+
+HIGHER_PRIORITY = "higher-priority"
+"""The reason of a decision of kube-scheduler's."""
+LABELS: dict[str, str] = {
+    HIGHER_PRIORITY: gettext_noop("higher priority"),
+    Source.API_EVICTION: gettext_noop("asked through the API"),
+    Source.KUBELET: gettext_noop("by its node"),
+}
+FLAG_LABELS: dict[Flag, str] = {
+    Flag.ACROSS_FENCE: gettext_noop("across a fence"),
+    Flag.BELOW_GUARANTEE: gettext_noop("below a guarantee"),
+    Flag.SAME_QUEUE: gettext_noop("in its own queue"),
+}
+
+FOR_ASK = ngettext_noop(
+    "%(by)s preempted %(victims)s on %(node)s for %(ask)s: its priority %(lower)s is lower than %(priority)s.",
+    "%(by)s preempted %(victims)s on %(node)s for %(ask)s: their priorities (up to %(lower)s) are lower than "
+    "%(priority)s.",
+)
+"""All of it is known."""
+FOR_ASK_MANY = ngettext_noop(
+    "%(by)s preempted %(count)s pod on %(node)s for %(ask)s: its priority %(lower)s is lower than %(priority)s.",
+    "%(by)s preempted %(count)s pods on %(node)s for %(ask)s: their priorities (up to %(lower)s) are lower than "
+    "%(priority)s.",
+)
+FOR_NAMED = gettext_noop("%(by)s preempted %(victims)s on %(node)s for %(ask)s.")
+"""Of ask or victims only the names are known."""
+FOR_NAMED_MANY = ngettext_noop(
+    "%(by)s preempted %(count)s pod on %(node)s for %(ask)s.",
+    "%(by)s preempted %(count)s pods on %(node)s for %(ask)s.",
+)
+FOR_GROUP = ngettext_noop(
+    "%(by)s preempted %(count)s pod on %(node)s for the pods of the group %(ask)s.",
+    "%(by)s preempted %(count)s pods on %(node)s for the pods of the group %(ask)s.",
+)
+FOR_UNKNOWN = ngettext_noop(
+    "%(by)s preempted %(count)s pod on %(node)s; for which pod is not known.",
+    "%(by)s preempted %(count)s pods on %(node)s; for which pod is not known.",
+)
+EVICTED: dict[Source, tuple[str, str]] = {
+    Source.API_EVICTION: ngettext_noop(
+        "%(count)s pod on %(node)s was evicted through the Eviction API; by whom, the cluster does not tell.",
+        "%(count)s pods on %(node)s were evicted through the Eviction API; by whom, the cluster does not tell.",
+    ),
+    Source.KUBELET: ngettext_noop(
+        "The kubelet of %(node)s ended %(count)s pod there.", "The kubelet of %(node)s ended %(count)s pods there."
+    ),
+}
+NOMINATED = ngettext_noop(
+    "%(asks)s was nominated to %(node)s just then, with a higher priority.",
+    "%(asks)s were nominated to %(node)s just then, with higher priorities.",
+)
+UNSEEN = ngettext_noop(
+    "Of %(count)s victim no more than the name is known: it had gone before it was seen.",
+    "Of %(count)s victims no more than the names are known: they had gone before they were seen.",
+)
+FLAGS: dict[Flag, tuple[str, str]] = {
+    Flag.ACROSS_FENCE: ngettext_noop(
+        "%(by)s took %(count)s pod across the fence of %(queue)s.",
+        "%(by)s took %(count)s pods across the fence of %(queue)s.",
+    ),
+    Flag.SAME_QUEUE: ngettext_noop(
+        "%(by)s took %(count)s pod of %(queue)s, the ask’s own queue.",
+        "%(by)s took %(count)s pods of %(queue)s, the ask’s own queue.",
+    ),
+}
+BELOW = gettext_noop(
+    "%(by)s left %(queue)s %(short)s %(resource)s below its guarantee of %(guaranteed)s, which no law of ours allows."
+)
+LOWER = gettext_noop("priority %(lower)s < %(priority)s")
+ACROSS = gettext_noop("across the fence of %(queue)s")
+BELOW_SHORT = gettext_noop("%(queue)s left below its guarantee")
+SAME = gettext_noop("same queue as the ask")
+UNSEEN_ONE = gettext_noop("not known: it had gone")
+
+VICTIM = gettext_noop(
+    "%(pod)s was preempted on %(node)s by %(by)s, to make room for a pod of %(asker)s with a higher priority."
+)
+VICTIM_OF_UNKNOWN = gettext_noop("%(pod)s was preempted on %(node)s by %(by)s, to make room for another pod.")
+VICTIM_EVICTED: dict[Source, str] = {
+    Source.API_EVICTION: gettext_noop("%(pod)s was evicted from %(node)s through the Eviction API."),
+    Source.KUBELET: gettext_noop("%(pod)s was ended by the kubelet of %(node)s."),
+}
+ASKER = gettext_noop("For %(pod)s, %(by)s made room on %(node)s at the cost of %(queues)s.")
+ASKER_PLAIN = gettext_noop("For %(pod)s, %(by)s made room on %(node)s.")
+_NAMED_UP_TO = 3
+
+
+def observed_sentence(seen: Observed, *, by: str) -> Message:
+    """Who took what for whom; ``by`` names the source. For those who may see all of it."""
+    count = len(seen.victims)
+    params: dict[str, Param] = {"by": by, "node": Name(seen.node)}
+    if seen.source in EVICTED:
+        return counted(EVICTED[seen.source], count, node=Name(seen.node))
+    if seen.ask is None:
+        return counted(FOR_UNKNOWN, count, **params)
+    params["ask"] = Name(seen.ask.name or seen.ask.uid)
+    if seen.ask_kind != "Pod":
+        return counted(FOR_GROUP, count, **params)
+    named = Name(", ".join(one.pod.name for one in seen.victims))
+    if not (seen.ask_known and all(one.known for one in seen.victims)):
+        if count > _NAMED_UP_TO:
+            return counted(FOR_NAMED_MANY, count, **params)
+        return Message(FOR_NAMED, {**params, "victims": named})
+    params |= {"lower": str(max(one.pod.priority for one in seen.victims)), "priority": str(seen.ask.priority)}
+    if count > _NAMED_UP_TO:
+        return counted(FOR_ASK_MANY, count, **params)
+    return Message(FOR_ASK[0], {**params, "victims": named}, plural=FOR_ASK[1], count=count)
+
+
+def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
+    """What the sentence leaves open: the rules of the tree that it went against, and what is not known."""
+    found = [*_flags(seen, by)]
+    if seen.nominated:
+        asks, node = Name(", ".join(seen.nominated)), Name(seen.node)
+        count = len(seen.nominated)
+        found.append(Message(NOMINATED[0], {"asks": asks, "node": node}, plural=NOMINATED[1], count=count))
+    unseen = sum(not one.known for one in seen.victims)
+    return (*found, counted(UNSEEN, unseen)) if unseen else tuple(found)
+
+
+def _flags(seen: Observed, by: str) -> Iterable[Message]:
+    counts: dict[tuple[Flag, str, str], int] = {}
+    for each in (flag for one in seen.victims for flag in one.flags):
+        key = (each.flag, each.queue, each.resource)
+        counts[key] = counts.get(key, 0) + 1
+    for (flag, queue, resource), count in sorted(counts.items()):
+        if flag is Flag.BELOW_GUARANTEE:
+            yield from _below(seen, queue, resource, by)
+        else:
+            yield counted(FLAGS[flag], count, by=by, queue=short_name(queue))
+
+
+def _below(seen: Observed, queue: str, resource: str, by: str) -> Iterable[Message]:
+    for standing in seen.queues:
+        if standing.path == queue:
+            guaranteed, left = standing.guaranteed[resource], standing.after.get(resource, 0)
+            numbers = {"short": format_amount(resource, guaranteed - left), "resource": resource}
+            promised = {"queue": short_name(queue), "guaranteed": format_amount(resource, guaranteed)}
+            yield Message(BELOW, {"by": by, **numbers, **promised})
+
+
+def taken_verdict(seen: Observed, taken: Taken) -> tuple[Message, ...]:
+    """Why one victim could go, and what speaks against it, as a table says it beside the pod's name."""
+    if not taken.known:
+        return (Message(UNSEEN_ONE),)
+    found = [flag_verdict(flag) for flag in taken.flags]
+    if seen.ask and seen.ask_known and seen.source is Source.KUBE_SCHEDULER:
+        priorities = {"lower": str(taken.pod.priority), "priority": str(seen.ask.priority)}
+        return (Message(LOWER, priorities), *found)
+    return tuple(found)
+
+
+def flag_verdict(flagged: Flagged) -> Message:
+    """A flag in a few words."""
+    if flagged.flag is Flag.SAME_QUEUE:
+        return Message(SAME)
+    template = ACROSS if flagged.flag is Flag.ACROSS_FENCE else BELOW_SHORT
+    return Message(template, {"queue": short_name(flagged.queue)})
+
+
+def observed_victim(seen: Observed, uid: str, *, by: str) -> Message:
+    """Why this pod, to its own tenant: of the asker only its queue's name."""
+    pod = next(one.pod for one in seen.victims if one.pod.uid == uid)
+    params: dict[str, Param] = {"pod": Name(pod.name), "node": Name(seen.node)}
+    if seen.source in VICTIM_EVICTED:
+        return Message(VICTIM_EVICTED[seen.source], params)
+    asker = short_name(seen.ask.queue) if seen.ask and seen.ask_known else ""
+    if not asker:
+        return Message(VICTIM_OF_UNKNOWN, {**params, "by": by})
+    return Message(VICTIM, {**params, "by": by, "asker": asker})
+
+
+def observed_asker(seen: Observed, *, by: str) -> Message:
+    """At whose cost an ask got room, to its own tenant: of the others the queues' names."""
+    name = seen.ask.name if seen.ask else ""
+    params: dict[str, Param] = {"pod": Name(name), "node": Name(seen.node), "by": by}
+    queues = short_names(one.pod.queue for one in seen.victims if one.pod.queue)
+    return Message(ASKER, {**params, "queues": queues}) if queues else Message(ASKER_PLAIN, params)

@@ -1,0 +1,234 @@
+"""What others evicted: taken down once, whole, with what speaks against it, and nothing that nobody told."""
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.explain import observed_because, observed_sentence, observed_victim, taken_verdict
+from engine.formats.kubernetes import DecodeError, preempted_from_bytes
+from engine.observed import Flag, Observed, Source, decode, encode, observe, sighted
+from engine.snapshot import ClusterState, Pod, Preempted
+from tests.builders import NOW, ask, node, pod, queue, tree
+
+AT = NOW - 2_000
+TREE = tree({"tenant-1": queue(fence=True), "tenant-1.a": queue("2"), "b": queue("3"), "c": queue()})
+
+
+def event(victim: str, asker: str = "ask", *, at: int = AT, uid: str = "", **told: Any) -> Preempted:
+    """What kube-scheduler tells of a victim."""
+    about = {"ask_uid": f"uid-{asker}", "ask_namespace": "ns", "ask_name": asker} if asker else {}
+    return Preempted(uid=f"uid-{victim}", namespace="ns", name=victim, at_ms=at, node="n1", **about | told)
+
+
+def state(*objects: Pod | Preempted) -> ClusterState:
+    """A cluster of one node with these pods and Events."""
+    found = ClusterState()
+    found.nodes["n1"] = node("n1", 8)
+    for number, one in enumerate(objects):
+        if isinstance(one, Pod):
+            found.pods[one.uid] = one
+        else:
+            found.preempted[f"event-{number}"] = one
+    return found
+
+
+def going(name: str, **settings: Any) -> Pod:
+    """A pod that a scheduler has told to go."""
+    told = {"terminating": True, "disruption": "PreemptionByScheduler", "disrupted_ms": AT}
+    return pod(name, node="n1", **told | settings)
+
+
+def seen(*objects: Pod | Preempted, settled: tuple[str, ...] = (), now: int = NOW) -> list[Observed]:
+    return list(observe(state(*objects), TREE, now_ms=now, settled=settled))
+
+
+def flags(found: Observed) -> set[Flag]:
+    return {each.flag for one in found.victims for each in one.flags}
+
+
+def test_the_victims_of_one_ask_are_one_decision():
+    """Two Events at one time, one ask, one node: with queue, priority, requests and for whom."""
+    asker = ask("ask", queue="tenant-1.a", priority=1000, cpu=2)
+    (found,) = seen(
+        going("v1", queue="c", priority=10), going("v2", queue="c"), asker, event("v1"), event("v2", at=AT + 900)
+    )
+    assert (found.source, found.at_ms, found.node) == (Source.KUBE_SCHEDULER, AT, "n1")
+    assert found.ask is not None
+    assert (found.ask.name, found.ask.queue, found.ask.priority) == ("ask", "root.tenant-1.a", 1000)
+    assert [(one.pod.name, one.pod.queue, one.pod.priority) for one in found.victims] == [
+        ("v1", "root.c", 10),
+        ("v2", "root.c", 0),
+    ]
+
+
+def test_later_ones_and_those_of_other_asks_are_decisions_of_their_own():
+    """A minute later, or for somebody else, it was decided anew."""
+    found = seen(event("v1"), event("v2", at=AT - 60_000), event("v3", "other"))
+    assert [[one.pod.name for one in each.victims] for each in found] == [["v2"], ["v1"], ["v3"]]
+
+
+def test_an_event_that_comes_again_counts_once():
+    """Several Events about one victim: the first tells when."""
+    (found,) = seen(event("v1", at=AT + 500), event("v1"))
+    assert [(one.pod.name, one.at_ms) for one in found.victims] == [("v1", AT)]
+
+
+def test_what_is_settled_is_left_out():
+    """A victim is counted once, whatever comes again."""
+    assert seen(going("v1"), event("v1"), settled=("uid-v1",)) == []
+    assert sighted(state(event("v1"), event("v2")), now_ms=NOW, settled=("uid-v1",)) == {"uid-v2"}
+
+
+def test_a_victim_without_an_event_waits_for_it_and_then_goes_without_an_ask():
+    """Who was nominated there is told; that it went for that one is not claimed."""
+    waiting = ask("c1", priority=5, nominated_node="n1")
+    assert seen(going("v1"), waiting, now=AT + 1_000) == []
+    (found,) = seen(going("v1"), waiting, now=AT + 6_000)
+    assert (found.ask, found.nominated) == (None, ("ns/c1",))
+    assert "for which pod is not known" in observed_sentence(found, by="kube-scheduler").id
+
+
+def test_a_pod_that_left_at_once_is_told_with_its_numbers():
+    """It had gone before the next pass: it is remembered as it was."""
+    quick = state(event("v1"))
+    quick.depart(pod("v1", queue="b", node="n1", priority=7))
+    (found,) = observe(quick, TREE, now_ms=NOW)
+    assert (found.victims[0].known, found.victims[0].pod.queue, found.victims[0].pod.priority) == (True, "root.b", 7)
+
+
+def test_a_pod_that_was_never_seen_has_a_name_and_nothing_else():
+    """No queue, no priority is made up for it."""
+    (found,) = seen(event("v1"))
+    assert (found.victims[0].known, found.ask_known, found.victims[0].pod.queue) == (False, False, "")
+    assert "priority" not in observed_sentence(found, by="kube-scheduler").id
+    assert "no more than the name" in observed_because(found, by="kube-scheduler")[0].id
+
+
+@pytest.mark.parametrize(
+    ("reason", "source"),
+    [
+        ("PreemptionByScheduler", Source.KUBE_SCHEDULER),
+        ("PreemptionByKubeScheduler", Source.KUBE_SCHEDULER),
+        ("EvictionByEvictionAPI", Source.API_EVICTION),
+        ("TerminationByKubelet", Source.KUBELET),
+        ("DeletionByTaintManager", None),
+        ("DeletionByPodGC", None),
+    ],
+)
+def test_the_condition_says_who_evicted(reason: str, source: Source | None):
+    """A lost node is nobody's choice of a pod."""
+    found = seen(going("v1", disruption=reason, disrupted_ms=NOW - 30_000))
+    assert [one.source for one in found] == ([source] if source else [])
+
+
+def test_across_the_fence_is_flagged():
+    """tenant-1's fence lets no preemption out; kube-scheduler does not know of it."""
+    (found,) = seen(going("v1", queue="c"), ask("ask", queue="tenant-1.a", priority=9), event("v1"))
+    assert flags(found) == {Flag.ACROSS_FENCE}
+    said = observed_because(found, by="kube-scheduler")[0]
+    assert said.id % said.params == "kube-scheduler took 1 pod across the fence of tenant-1."
+
+
+def test_below_the_guarantee_is_flagged_with_its_numbers():
+    """b is guaranteed 3 cores and is left with 2."""
+    rest = [pod(f"b{number}", queue="b", node="n1") for number in range(2)]
+    (found,) = seen(going("v1", queue="b", cpu=2), *rest, ask("ask", queue="c", priority=9), event("v1"))
+    assert flags(found) == {Flag.BELOW_GUARANTEE}
+    said = observed_because(found, by="kube-scheduler")[0]
+    assert said.params == {"by": "kube-scheduler", "short": "1", "resource": "cpu", "queue": "b", "guaranteed": "3"}
+
+
+def test_at_the_guarantee_nothing_is_flagged():
+    """Left with exactly what it is promised."""
+    rest = [pod(f"b{number}", queue="b", node="n1") for number in range(3)]
+    (found,) = seen(going("v1", queue="b"), *rest, ask("ask", queue="c", priority=9), event("v1"))
+    assert flags(found) == set()
+
+
+def test_in_its_own_queue_is_flagged():
+    """A queue gains nothing from its own pods."""
+    (found,) = seen(going("v1", queue="c"), ask("ask", queue="c", priority=9), event("v1"))
+    assert flags(found) == {Flag.SAME_QUEUE}
+
+
+def test_old_news_is_told_without_usage():
+    """Half an hour later usage is another; fences are where they were."""
+    late = AT + 1_800_000
+    (found,) = seen(going("v1", queue="b", cpu=3), ask("ask", queue="tenant-1.a", priority=9), event("v1"), now=late)
+    assert found.queues == ()
+    assert flags(found) == {Flag.ACROSS_FENCE}
+
+
+def test_to_its_tenant_a_victim_is_told_the_askers_queue_alone():
+    """No pod and no priority of the other side."""
+    (found,) = seen(going("v1", queue="c"), ask("secret", queue="b", priority=987), event("v1", "secret"))
+    said = observed_victim(found, "uid-v1", by="kube-scheduler")
+    text = said.id % said.params
+    assert "b" in said.params["asker"]
+    assert "secret" not in text
+    assert "987" not in text
+
+
+def test_the_verdict_of_a_victim_compares_priorities():
+    """What kube-scheduler went by."""
+    (found,) = seen(going("v1", queue="c", priority=3), ask("ask", queue="b", priority=9), event("v1"))
+    assert taken_verdict(found, found.victims[0])[0].params == {"lower": "3", "priority": "9"}
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 6))
+def test_the_order_of_things_does_not_matter(shuffle: random.Random, count: int):
+    """The same state gives the same bytes, and they read back."""
+    objects: list[Pod | Preempted] = [going(f"v{number}", queue="c") for number in range(count)]
+    objects += [event(f"v{number}", f"ask-{number % 2}", at=AT + number * 7_000) for number in range(count)]
+    straight = seen(*objects)
+    shuffle.shuffle(objects)
+    assert [encode(one) for one in seen(*objects)] == [encode(one) for one in straight]
+    assert [decode(encode(one)) for one in straight] == straight
+
+
+def written(message: str, **fields: Any) -> bytes:
+    """An Event as the API server serves it."""
+    victim = {"kind": "Pod", "namespace": "ns", "name": "v", "uid": "uid-v"}
+    times = {"eventTime": "2026-01-01T00:00:00.250000Z", "firstTimestamp": None}
+    return msgspec.json.encode(
+        {"metadata": {"name": "e"}, "involvedObject": victim, "message": message, **times} | fields
+    )
+
+
+RELATED = {"kind": "Pod", "namespace": "prod", "name": "web", "uid": "uid-web"}
+
+
+@pytest.mark.parametrize(
+    ("message", "fields", "want"),
+    [
+        ("Preempted by pod uid-web on node n1", {"related": RELATED}, ("uid-web", "prod", "web", "Pod", "n1")),
+        ("Preempted by pod uid-web on node n1", {}, ("uid-web", "", "", "Pod", "n1")),
+        ("Preempted by a pod on node n1", {"related": RELATED}, ("uid-web", "prod", "web", "Pod", "n1")),
+        ("Preempted by a pod on node n1", {}, ("", "", "", "Pod", "n1")),
+        ("Preempted by prod/web on node n1", {}, ("", "prod", "web", "Pod", "n1")),
+        ("Preempted by podgroup g-1 on node cluster", {}, ("g-1", "", "", "PodGroup", "cluster")),
+    ],
+)
+def test_every_form_of_the_event_is_read(message: str, fields: dict[str, Any], want: tuple[str, ...]):
+    """From the oldest to the newest kube-scheduler."""
+    found = preempted_from_bytes(written(message, **fields))
+    assert (found.ask_uid, found.ask_namespace, found.ask_name, found.ask_kind, found.node) == want
+    assert (found.by_scheduler, found.uid, found.at_ms) == (True, "uid-v", 1_767_225_600_250)
+
+
+def test_the_same_reason_by_others_tells_nothing():
+    """Our own Event, and one that is about no pod."""
+    assert not preempted_from_bytes(written("Preempted, as queue root.a is below its guarantee")).by_scheduler
+    other = written("Preempted by a pod on node n1", involvedObject={"kind": "Workload", "name": "w", "uid": "u"})
+    assert not preempted_from_bytes(other).by_scheduler
+
+
+@pytest.mark.parametrize("fields", [{"involvedObject": {}}, {"eventTime": None}])
+def test_an_event_that_does_not_say_who_or_when_is_odd(fields: dict[str, Any]):
+    """Skipped and told, as every object that can't be read."""
+    with pytest.raises(DecodeError):
+        preempted_from_bytes(written("Preempted by a pod on node n1", **fields))
