@@ -1,4 +1,4 @@
-"""Passes, decisions with their victims and what became of them, and usage over time."""
+"""Passes, the journal of what they saw, decisions with their victims and what became of them, and usage over time."""
 
 from typing import Self
 
@@ -35,6 +35,49 @@ class Pass(models.Model):
 
     def __str__(self) -> str:
         return f"{self.cluster} {self.at:%Y-%m-%d %H:%M:%S}"
+
+
+class JournalSegmentQuerySet(RestrictedQuerySet["JournalSegment"]):
+    """Segments; a tenant sees none."""
+
+
+class JournalSegment(models.Model):
+    """A part of a cluster's journal that can be read by itself: its first entry holds the whole cluster."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="journal")
+    began_at = models.DateTimeField()
+    entries = models.PositiveIntegerField(default=0)
+    size = models.PositiveBigIntegerField(default=0, help_text=_("Bytes of all its entries."))
+
+    objects = JournalSegmentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.began_at:%Y-%m-%d %H:%M:%S}"
+
+
+class JournalEntryQuerySet(RestrictedQuerySet["JournalEntry"]):
+    """Entries; they show all pods of a cluster, so a tenant sees none."""
+
+
+class JournalEntry(models.Model):
+    """What one pass saw: what had changed since the entry before, and the pass's own moment."""
+
+    segment = models.ForeignKey(JournalSegment, on_delete=models.CASCADE, related_name="written")
+    offset = models.PositiveIntegerField(help_text=_("Place in its segment, from 0."))
+    at = models.DateTimeField()
+    blob = models.BinaryField(help_text=_("As engine.journal writes it."))
+
+    objects = JournalEntryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["segment", "offset"]
+        constraints = [models.UniqueConstraint(fields=["segment", "offset"], name="journal_offset")]
+
+    def __str__(self) -> str:
+        return f"{self.segment_id} {self.offset}"
 
 
 class DecisionQuerySet(RestrictedQuerySet["Decision"]):
@@ -113,6 +156,14 @@ class Decision(models.Model):
     took_us = models.PositiveIntegerField(default=0)
     deadline = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    entry = models.ForeignKey(
+        JournalEntry,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="decisions",
+        help_text=_("What the pass saw that decided it so; none: it can't, or can no longer, be replayed."),
+    )
     # Last: SQLite would read through these large ones to get at a column behind them.
     document = models.TextField(help_text=_("The engine's Decision in canonical JSON, with its trace."))
     laws = models.JSONField(default=list, help_text=_("The audit: engine.laws.LawCheck, one per law."))

@@ -4,18 +4,21 @@ import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import msgspec
 from django.db import transaction
 from django.utils import timezone
 
+from engine.journal import Moment, holds_of
 from engine.laws import audit, broken
 from engine.planning import Considered, plan
 from engine.policies import UnknownPolicyError, policy
 from engine.queues import QueueTree
-from engine.snapshot import Protection, Reservation, Snapshot
+from engine.snapshot import ClusterState, Protection, Reservation, Snapshot
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import claim
 from scheduler_admin.clusters.status import queue_figures, store_error, store_status
 from scheduler_admin.clusters.watching import OWNER, Watch
+from scheduler_admin.history import journal
 from scheduler_admin.history.carrying import Carrier
 from scheduler_admin.history.interlocks import Interlocks
 from scheduler_admin.history.models import Decision, Pass
@@ -34,8 +37,10 @@ _JITTER = timedelta(milliseconds=250)
 
 @dataclass(frozen=True, kw_only=True)
 class _Plan:
-    """What a pass worked out, before anything is done."""
+    """What a pass saw and worked out, before anything is done."""
 
+    state: ClusterState
+    moment: Moment
     snapshot: Snapshot
     tree: QueueTree
     findings: list[Finding]
@@ -84,7 +89,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
     except UnknownPolicyError as error:
         store_error(cluster=cluster, sentence=str(error), now=now)
         return
-    rows = _store(cluster, revision, found, now, settled=settled)
+    rows = _store(cluster, revision, watch, found, now, settled=settled)
     for row, finding in rows:
         if finding.act:
             carrier.carry(row)
@@ -119,7 +124,7 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     decision = read(row)
     if decision is None:
         return "unknown"
-    snapshot = _picture(cluster, revision, watch, timezone.now(), but=row)
+    snapshot = _moment(cluster, timezone.now(), but=row).snapshot(watch.watcher.state(), tree_of(revision))
     laws = audit(snapshot, tree_of(revision), decision, last_resort=_last_resort(revision))
     return next((f"law {check.law}" for check in broken(laws)), "")
 
@@ -128,37 +133,41 @@ def _last_resort(revision: Revision) -> str:
     return str(revision.parameters.get("last_resort", "daemonset"))
 
 
-def _picture(
-    cluster: Cluster, revision: Revision, watch: Watch, now: datetime, *, but: Decision | None = None
-) -> Snapshot:
-    """The cluster as open decisions (all ``but`` one) will leave it: their room kept, their victims on the way out.
+def _moment(cluster: Cluster, now: datetime, *, but: Decision | None = None) -> Moment:
+    """What open decisions (all ``but`` one) will leave of the cluster: their room kept, their victims on the way out.
 
     Also those that the API server still holds back: what they hold is promised, and nobody else may count on it.
     """
-    opened = Decision.objects.filter(cluster=cluster).open().defer("document", "laws").prefetch_related("victims")
-    others = [row for row in opened if but is None or row.pk != but.pk]
-    snapshot = watch.watcher.snapshot(
-        tree_of(revision),
+    opened = Decision.objects.filter(cluster=cluster).open().defer("document", "laws").order_by("ask_uid", "pk")
+    others = [row for row in opened.prefetch_related("victims") if but is None or row.pk != but.pk]
+    return Moment(
         now_ms=int(now.timestamp() * 1000),
         protection=Protection(namespaces=frozenset(cluster.protected_namespaces)),
-        reservations=[
+        reservations=tuple(
             Reservation(ask_uid=row.ask_uid, node=row.node, queue=row.ask_queue, requests=row.ask_requests)
             for row in others
-        ],
+        ),
+        going=frozenset(victim.uid for row in others for victim in row.victims.all()),
     )
-    return snapshot.expecting({victim.uid for row in others for victim in row.victims.all()})
 
 
 def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime, *, leads: bool) -> _Plan:
     began = time.perf_counter_ns()
     tree = tree_of(revision)
     decide = policy(revision.policy, revision.dialect, revision.parameters)
-    snapshot = _picture(cluster, revision, watch, now)
+    state, moment = watch.watcher.state(), _moment(cluster, now)
+    snapshot = moment.snapshot(state, tree)
     enforced = cluster.mode == Cluster.Mode.ENFORCE
     hold = Interlocks(cluster, snapshot, now, leads=leads).hold if enforced else _never
     considered = plan(snapshot, tree, decide, last_resort=_last_resort(revision), hold=hold)
-    findings = _findings(snapshot, considered, enforced=enforced)
-    return _Plan(snapshot=snapshot, tree=tree, findings=findings, took_us=(time.perf_counter_ns() - began) // 1000)
+    return _Plan(
+        state=state,
+        moment=msgspec.structs.replace(moment, holds=holds_of(considered)),
+        snapshot=snapshot,
+        tree=tree,
+        findings=_findings(snapshot, considered, enforced=enforced),
+        took_us=(time.perf_counter_ns() - began) // 1000,
+    )
 
 
 def _never(_considered: Considered) -> str:
@@ -181,11 +190,12 @@ def _findings(snapshot: Snapshot, considered: list[Considered], *, enforced: boo
 
 @transaction.atomic
 def _store(
-    cluster: Cluster, revision: Revision, found: _Plan, now: datetime, *, settled: bool
+    cluster: Cluster, revision: Revision, watch: Watch, found: _Plan, now: datetime, *, settled: bool
 ) -> list[tuple[Decision, Finding]]:
     """One transaction for all that a pass found: the intents are durable before the first of them is carried out."""
     began = time.perf_counter_ns()
-    rows, news = record(cluster=cluster, revision=revision, findings=found.findings, now=now, took_us=found.took_us)
+    rows, decided = record(cluster=cluster, revision=revision, findings=found.findings, now=now, took_us=found.took_us)
+    journal.write(cluster=cluster, watch=watch, state=found.state, moment=found.moment, decided=decided, now=now)
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
     if due:
         figures = queue_figures(found.snapshot, found.tree)
@@ -212,7 +222,7 @@ def _store(
         tree=found.tree,
         now=now,
         pass_us=took_us,
-        news=news or settled,
+        news=bool(decided) or settled,
     )
     return rows
 

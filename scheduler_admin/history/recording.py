@@ -58,16 +58,17 @@ class Finding:
 
 def record(
     *, cluster: Cluster, revision: Revision, findings: Iterable[Finding], now: datetime, took_us: int
-) -> tuple[list[tuple[Decision, Finding]], bool]:
+) -> tuple[list[tuple[Decision, Finding]], set[int]]:
     """Store the findings of one pass, taken at ``now``; ``took_us`` is how long deciding took.
 
-    Returns every row that was stored with its finding, and whether anything is new. Called within a transaction.
+    Returns every row that was stored with its finding, and those (ids) of them whose document is this pass's: begun,
+    or with other figures than before. Called within a transaction.
     """
     findings = list(findings)
     former = _former(cluster, [finding.decision.ask.uid for finding in findings])
     same: dict[int, Finding] = {}
     rows: list[tuple[Decision, Finding]] = []
-    news = False
+    begun: set[int] = set()
     for finding in findings:
         known = former.get(finding.decision.ask.uid, {})
         row = known.get(_signature_of(finding, revision))
@@ -75,12 +76,12 @@ def record(
             same[row.pk] = finding
         elif finding.worth_a_row or known:
             row = _begin(cluster, revision, finding, now, took_us)
-            news = True
+            begun.add(row.pk)
         else:
             continue
         rows.append((row, finding))
     Decision.objects.filter(pk__in=same).update(last_seen=now, count=F("count") + 1)
-    return rows, _refresh(same) or news
+    return rows, begun | _refresh(same)
 
 
 Signature = tuple[str, str, str, str, str, int | None, str, tuple[str, ...]]
@@ -118,15 +119,15 @@ def _signature_of(finding: Finding, revision: Revision) -> Signature:
     )
 
 
-def _refresh(same: Mapping[int, Finding]) -> bool:
-    """Keep the newest figures of outcomes that stay the same, and their audits; whether any changed."""
-    changed = False
+def _refresh(same: Mapping[int, Finding]) -> set[int]:
+    """Keep the newest figures of outcomes that stay the same, and their audits; the rows (ids) where any changed."""
+    changed: set[int] = set()
     for pk, document in Decision.objects.filter(pk__in=same).values_list("pk", "document"):
         considered = same[pk].considered
         new = encode(considered.decision).decode()
         if new != document:
             Decision.objects.filter(pk=pk).update(document=new, laws=msgspec.to_builtins(considered.laws))
-            changed = True
+            changed.add(pk)
     return changed
 
 

@@ -198,13 +198,13 @@ def test_a_cluster_in_which_nothing_changes_is_not_stale() -> None:
 
 def test_a_picture_that_is_stale_or_incomplete_is_not_acted_on(cluster: Cluster, watch: Watch) -> None:
     """No decision from what may no longer be true; the page says why and since when, and it recovers by itself."""
-    watch.staleness_s = 31.0
+    watch.watcher.staleness_s = 31.0
     run(cluster, watch)
     assert not Decision.objects.exists()
     status = ClusterStatus.objects.get()
     assert status.error == "The API server has gone silent."
     assert status.error_since is not None
-    watch.staleness_s = 0.1
+    watch.watcher.staleness_s = 0.1
     run(cluster, watch)
     status.refresh_from_db()
     assert status.error == ""

@@ -8,8 +8,7 @@ import msgspec
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result
 from engine.cluster.watcher import Health
-from engine.queues import QueueTree
-from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, PriorityClass, Snapshot
+from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, PriorityClass
 
 ACCEPTED = EvictionResult(outcome=EvictionOutcome.ACCEPTED)
 
@@ -54,16 +53,34 @@ class Executor:
         return [call.partition(" ")[2] for call in self.did if call.startswith("evict ")]
 
 
+class Watcher:
+    """What a pass reads of a cluster."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self.now = state
+        self.synced, self.staleness_s = True, 0.1
+
+    def state(self) -> ClusterState:
+        copy = ClusterState()
+        vars(copy).update({column: dict(kept) for column, kept in vars(self.now).items()})
+        return copy
+
+    def pod(self, uid: str) -> Pod | None:
+        return self.now.pods.get(uid)
+
+    def health(self) -> Health:
+        return Health(kinds=(), synced=self.synced, staleness_s=self.staleness_s, clock_skew_s=None)
+
+
 class Watch:
     """What a pass needs of a cluster."""
 
     def __init__(self, *objects: Any) -> None:
         self.state = ClusterState()
-        self.watcher = self
+        self.watcher = Watcher(self.state)
         self.actuator = Executor(self.state)
         self.busy = threading.Lock()
         self.leading = True
-        self.synced, self.staleness_s = True, 0.1
         self.put(*objects)
 
     def put(self, *objects: Any) -> None:
@@ -89,15 +106,6 @@ class Watch:
     def bound(self, name: str, node: str) -> None:
         """The scheduler has bound a pod."""
         self.put(msgspec.structs.replace(self.state.pods[f"uid-{name}"], node=node))
-
-    def pod(self, uid: str) -> Pod | None:
-        return self.state.pods.get(uid)
-
-    def snapshot(self, tree: QueueTree, **settings: Any) -> Snapshot:
-        return self.state.snapshot(tree, **settings)
-
-    def health(self) -> Health:
-        return Health(kinds=(), synced=self.synced, staleness_s=self.staleness_s, clock_skew_s=None)
 
     def lead(self) -> bool:
         return self.leading

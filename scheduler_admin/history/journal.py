@@ -1,0 +1,104 @@
+"""The journal of a cluster: what passes saw, so that any moment is read again. Written by passes, dropped by size."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from engine import journal
+from engine.journal import Moment
+from engine.snapshot import ClusterState
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.watching import Watch
+from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment
+
+KEYFRAME_EVERY = timedelta(minutes=10)
+"""A segment goes on for so long at most: to read a moment, all of its segment before it is read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Head:
+    """How far this process has written a cluster's journal. The next entry is what differs from it."""
+
+    segment: int
+    began_at: datetime
+    entries: int
+    state: ClusterState
+    moment: Moment
+    keyframe: int
+    """Bytes of the segment's first entry."""
+    since: int = 0
+    """Bytes of those after it."""
+
+    def stands(self, cluster: Cluster) -> bool:
+        """Whether it is the newest that is stored.
+
+        Not if our transaction came to nothing, another worker has written meanwhile, or the segment was dropped.
+        """
+        newest = JournalSegment.objects.filter(cluster=cluster).order_by("-pk")
+        stored = newest.values_list("pk", "began_at", "entries").first()
+        return stored == (self.segment, self.began_at, self.entries)
+
+    def full(self, now: datetime) -> bool:
+        """Whether a new segment is due: no moment shall be long in reading, and no keyframe cost more than it saves."""
+        return now - self.began_at >= KEYFRAME_EVERY or self.since > self.keyframe
+
+    def saw(self, state: ClusterState, moment: Moment) -> bool:
+        """Whether this entry says it all already, but for the time."""
+        return msgspec.structs.replace(self.moment, now_ms=moment.now_ms) == moment and journal.same(self.state, state)
+
+
+_heads: WeakKeyDictionary[Watch, _Head] = WeakKeyDictionary()
+
+
+def write(
+    *, cluster: Cluster, watch: Watch, state: ClusterState, moment: Moment, decided: Collection[int], now: datetime
+) -> None:
+    """Keep what a pass saw, and let the rows (ids) that it ``decided`` point at it.
+
+    Nothing is written when nothing was decided and all is as it was. Called within the transaction of the rows.
+    """
+    head = _heads.get(watch)
+    if head is not None and not head.stands(cluster):
+        head = None
+    if head is not None and not decided and head.saw(state, moment):
+        return
+    if head is None or head.full(now):
+        blob = journal.begin(state, moment)
+        head = _begun(cluster, len(blob), now, state, moment)
+    else:
+        blob = journal.advance(head.state, state, moment)
+        head = _followed(head, len(blob), state, moment)
+    entry = JournalEntry.objects.create(segment_id=head.segment, offset=head.entries - 1, at=now, blob=blob)
+    Decision.objects.filter(pk__in=decided).update(entry=entry)
+    _heads[watch] = head
+
+
+def _begun(cluster: Cluster, size: int, now: datetime, state: ClusterState, moment: Moment) -> _Head:
+    segment = JournalSegment.objects.create(cluster=cluster, began_at=now, entries=1, size=size)
+    return _Head(segment=segment.pk, began_at=now, entries=1, state=state, moment=moment, keyframe=size)
+
+
+def _followed(head: _Head, size: int, state: ClusterState, moment: Moment) -> _Head:
+    new = replace(head, entries=head.entries + 1, since=head.since + size, state=state, moment=moment)
+    JournalSegment.objects.filter(pk=head.segment).update(entries=new.entries, size=new.keyframe + new.since)
+    return new
+
+
+def drop_beyond(*, limit: int) -> int:
+    """Drop the oldest segments of every cluster whose journal is larger than ``limit`` bytes; how many were dropped.
+
+    The newest segment, which is being written, always stays. Decisions stay: they can no longer be replayed.
+    """
+    dropped = 0
+    for cluster in Cluster.objects.all():
+        kept = 0
+        segments = JournalSegment.objects.filter(cluster=cluster).order_by("-pk").values_list("pk", "size")
+        for place, (pk, size) in enumerate(segments):
+            kept += size
+            if place and kept > limit:
+                JournalSegment.objects.filter(pk=pk).delete()
+                dropped += 1
+    return dropped
