@@ -26,3 +26,8 @@ def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None)
         raise UnknownPolicyError(f"policy {name}, dialect {dialect}: not yet")
     chosen = msgspec.convert(dict(parameters or {}), fence.Parameters)
     return lambda snapshot, tree, ask: fence.decide(snapshot, tree, ask, chosen)
+
+
+def last_resort(parameters: Mapping[str, Any]) -> str:
+    """Whose asks may take pods that opted out, as a revision's parameters say it: what an audit needs to know."""
+    return str(parameters.get("last_resort", fence.Parameters().last_resort))

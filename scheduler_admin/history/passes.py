@@ -11,7 +11,7 @@ from django.utils import timezone
 from engine.journal import Moment, holds_of
 from engine.laws import audit, broken
 from engine.planning import Considered, plan
-from engine.policies import UnknownPolicyError, policy
+from engine.policies import UnknownPolicyError, last_resort, policy
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Protection, Reservation, Snapshot
 from scheduler_admin.clusters.models import Cluster
@@ -125,12 +125,8 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     if decision is None:
         return "unknown"
     snapshot = _moment(cluster, timezone.now(), but=row).snapshot(watch.watcher.state(), tree_of(revision))
-    laws = audit(snapshot, tree_of(revision), decision, last_resort=_last_resort(revision))
+    laws = audit(snapshot, tree_of(revision), decision, last_resort=last_resort(revision.parameters))
     return next((f"law {check.law}" for check in broken(laws)), "")
-
-
-def _last_resort(revision: Revision) -> str:
-    return str(revision.parameters.get("last_resort", "daemonset"))
 
 
 def _moment(cluster: Cluster, now: datetime, *, but: Decision | None = None) -> Moment:
@@ -159,7 +155,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     snapshot = moment.snapshot(state, tree)
     enforced = cluster.mode == Cluster.Mode.ENFORCE
     hold = Interlocks(cluster, snapshot, now, leads=leads).hold if enforced else _never
-    considered = plan(snapshot, tree, decide, last_resort=_last_resort(revision), hold=hold)
+    considered = plan(snapshot, tree, decide, last_resort=last_resort(revision.parameters), hold=hold)
     return _Plan(
         state=state,
         moment=msgspec.structs.replace(moment, holds=holds_of(considered)),

@@ -1,0 +1,48 @@
+"""Reads of the journal: a cluster as a pass saw it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+from django.db.models import Max
+
+from engine import journal
+from engine.journal import Moment, OtherFormError
+from engine.snapshot import ClusterState
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.models import JournalEntry, JournalSegment
+
+
+@dataclass(frozen=True)
+class LiveMoment:
+    """A cluster as it was last seen. ``at``: the last pass that saw it so."""
+
+    state: ClusterState
+    moment: Moment
+    at: datetime
+
+
+def live(cluster: Cluster) -> LiveMoment | None:
+    """The newest that is known of a cluster; None where nothing was read yet, or not since an upgrade.
+
+    Raises engine.journal.TornError.
+    """
+    segment = JournalSegment.objects.filter(cluster=cluster).order_by("-pk").first()
+    if segment is None:
+        return None
+    written = segment.written.aggregate(last=Max("offset"), at=Max("at"))
+    try:
+        state, moment = journal.read(chain(segment.pk, written["last"]))
+    except OtherFormError:
+        return None
+    # Passes that saw the same write no entry, so the last pass may be much later.
+    status = ClusterStatus.objects.filter(cluster=cluster).only("pass_at").first()
+    at = max(written["at"], status.pass_at) if status and status.pass_at else written["at"]
+    return LiveMoment(state, msgspec.structs.replace(moment, now_ms=int(at.timestamp() * 1000)), at)
+
+
+def chain(segment: int, last: int) -> Iterator[bytes]:
+    """The blobs of a segment (id) from its first up to the offset ``last``."""
+    rows = JournalEntry.objects.filter(segment=segment, offset__lte=last).order_by("offset")
+    return (bytes(blob) for blob in rows.values_list("blob", flat=True).iterator())
