@@ -61,6 +61,11 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return self.holds.get(considered.decision.ask.uid, "")
 
 
+def holds_of(considered: Iterable[Considered]) -> dict[str, str]:
+    """What a moment keeps of a pass's interlocks."""
+    return {one.decision.ask.uid: one.hold for one in considered if one.hold}
+
+
 class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What is to be put into the state before it, and what is to be taken out; both in the order of their keys."""
 
