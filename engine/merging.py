@@ -56,7 +56,8 @@ def merge(base: Queues, theirs: Queues, mine: Queues) -> Merged:
             conflicts.append(Conflict(queue=identity, base=_there(was), mine=_there(my)))
         elif their is not None and their != was:
             conflicts.append(Conflict(queue=identity, base=_there(was), theirs=_there(their)))
-    conflicts += _keep_parents(queues, theirs, mine)
+    asked = {conflict.queue for conflict in conflicts if conflict.setting == EXISTS}
+    conflicts += [one for one in _keep_parents(queues, theirs, mine) if one.queue not in asked]
     return Merged(queues, tuple(conflicts))
 
 

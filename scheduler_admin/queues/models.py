@@ -72,6 +72,65 @@ class Revision(models.Model):
         return f"{self.hierarchy} {self.number}"
 
 
+class DraftQuerySet(RestrictedQuerySet["Draft"]):
+    """Drafts; a tenant sees none, as they show the whole tree."""
+
+
+class Draft(models.Model):
+    """A tree being edited, on top of a revision. Its queues hold what was typed, right or not yet."""
+
+    hierarchy = models.ForeignKey(Hierarchy, on_delete=models.CASCADE, related_name="drafts")
+    base = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    """The revision that it changes; once another one is in force the two are to be merged."""
+    name = models.CharField(max_length=100)
+    version = models.PositiveIntegerField(default=1, help_text=_("Grows with every act."))
+    author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    author_name = models.CharField(max_length=150)
+    changed_by = models.CharField(max_length=150)
+    created_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(auto_now=True)
+    conflicts = models.JSONField(default=list, blank=True)
+    """Left by a merge, to be chosen from: engine.merging.Conflict, its queue as the DraftQueue's ``origin``."""
+
+    objects = DraftQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-changed_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def outdated(self) -> bool:
+        """Whether another revision is in force than the one that it changes."""
+        return self.base_id != self.hierarchy.current_id
+
+
+class DraftQueue(models.Model):
+    """A queue of a draft: every setting as it was typed."""
+
+    draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="queues")
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
+    name = models.CharField(max_length=64)
+    origin = models.CharField(max_length=500, blank=True, help_text=_("Its path in the base; empty: new."))
+    changed_in = models.PositiveIntegerField(default=1, help_text=_("The draft's version that changed it last."))
+    parent_declared = models.BooleanField(default=False)
+    guaranteed = models.JSONField(default=dict, blank=True)
+    max = models.JSONField(default=dict, blank=True)
+    preemption_policy = models.CharField(max_length=20, blank=True)
+    delay = models.CharField(max_length=50, blank=True)
+    priority_policy = models.CharField(max_length=20, blank=True)
+    priority_offset = models.CharField(max_length=20, blank=True)
+    namespaces = models.TextField(blank=True, max_length=5000)
+    evict_uncontrolled = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class QueueQuerySet(RestrictedQuerySet["Queue"]):
     """Queues; tenants see those of their subtrees."""
 

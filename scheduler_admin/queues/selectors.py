@@ -8,7 +8,7 @@ from typing import Any
 from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree, Standing
 from engine.queues import Queue as TreeQueue
 from engine.resources import CPU, PODS, Amounts, total
-from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.queues.models import Queue, Revision
 
 
@@ -67,10 +67,16 @@ class TreeRow:
 
 
 def visible(user: Who, revision: Revision | None) -> list[Queue]:
-    """The queues of a revision that the user may see, parents before children."""
+    """The queues of a revision that the user may see, parents before children; of their namespaces, the user's."""
     if revision is None:
         return []
-    return list(Queue.objects.restrict(user, "view").filter(revision=revision).order_by("position"))
+    queues, scope = (
+        list(Queue.objects.restrict(user, "view").filter(revision=revision).order_by("position")),
+        scope_of(user, "view"),
+    )
+    for queue in queues:
+        queue.namespaces = [name for name in queue.namespaces if scope.has_pod(name, queue.path)]
+    return queues
 
 
 def resources(queues: Iterable[Queue], capacity: Iterable[str]) -> list[str]:

@@ -1,17 +1,47 @@
-"""Writes to trees: hierarchies are made, trees imported and published as revisions."""
+"""Writes to trees: hierarchies are made, trees imported, published as revisions and rolled back."""
 
 from functools import lru_cache
+from types import EllipsisType
+from typing import Any, NamedTuple
 
+import msgspec
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max
 
-from engine.formats.notes import Note
+from engine.formats.notes import ImportFailure, Note
 from engine.formats.tree import decode_tree, encode_tree
 from engine.formats.yunikorn import read
+from engine.lint import errors
+from engine.policies import UnknownPolicyError
+from engine.policies import policy as decide_by
 from engine.queues import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
+
+
+class Terms(NamedTuple):
+    """By which policy a tree is enforced."""
+
+    policy: str = Revision.Policy.FENCE
+    dialect: str = "design"
+    parameters: dict[str, Any] = {}
+
+
+class Native(NamedTuple):
+    """The document that a tree came from, kept to be written back."""
+
+    format: str = ""
+    text: str = ""
+
+
+class OutdatedError(Exception):
+    """Another revision is in force than the one that a change was made on."""
+
+    def __init__(self, current: Revision | None) -> None:
+        super().__init__(f"revision {current.number if current else 'none'} is in force")
+        self.current = current
 
 
 @lru_cache(maxsize=64)
@@ -24,6 +54,26 @@ def tree_of(revision: Revision) -> QueueTree:
     return _decoded(revision.document)
 
 
+def terms_of(revision: Revision) -> Terms:
+    """By which policy a revision is enforced."""
+    return Terms(revision.policy, revision.dialect, revision.parameters)
+
+
+def native_of(revision: Revision) -> Native:
+    """The document that a revision came from."""
+    return Native(revision.source_format, revision.source)
+
+
+@transaction.atomic
+def create_hierarchy(*, name: str, actor: User | None) -> Hierarchy:
+    """A new hierarchy without a tree. Raises ValidationError."""
+    hierarchy = Hierarchy(name=name)
+    hierarchy.full_clean()
+    hierarchy.save()
+    record(actor=actor, verb="hierarchy.create", target=name)
+    return hierarchy
+
+
 @transaction.atomic
 def import_yunikorn(
     *, hierarchy: str, text: str, author: User | None, reason: str
@@ -33,14 +83,9 @@ def import_yunikorn(
     Returns the revision and what the import has to say. Raises ImportFailure, and ValidationError for a bad name.
     """
     imported = read(text)
-    found = Hierarchy.objects.filter(name=hierarchy).first()
-    if found is None:
-        found = Hierarchy(name=hierarchy)
-        found.full_clean()
-        found.save()
-    revision = publish(
-        hierarchy=found, tree=imported.tree, author=author, reason=reason, source_format="yunikorn", source=text
-    )
+    found = Hierarchy.objects.filter(name=hierarchy).first() or create_hierarchy(name=hierarchy, actor=author)
+    native = Native("yunikorn", text)
+    revision = publish(hierarchy=found, tree=imported.tree, author=author, reason=reason, native=native)
     return revision, imported.notes
 
 
@@ -51,27 +96,63 @@ def publish(
     tree: QueueTree,
     author: User | None,
     reason: str,
-    policy: str = Revision.Policy.FENCE,
-    dialect: str = "design",
-    parameters: dict[str, object] | None = None,
-    source_format: str = "",
-    source: str = "",
+    terms: Terms | None = None,
+    native: Native | None = None,
+    onto: int | EllipsisType | None = ...,
 ) -> Revision:
-    """Make a tree the next, and current, revision of its hierarchy. Raises ValidationError."""
-    hierarchy = Hierarchy.objects.select_for_update().get(pk=hierarchy.pk)
+    """Make a tree the next, and current, revision of its hierarchy, unless it is the current one's already.
+
+    ``terms`` and ``native`` are those of the current revision where they are not given. ``onto`` is the pk of the
+    revision that the author saw, None for none; not given, whichever is in force. Returns the revision in force.
+    Raises OutdatedError when another one is, ImportFailure for a tree that contradicts itself, ValidationError for
+    terms that this version can't decide by and for a missing reason.
+    """
+    hierarchy = Hierarchy.objects.select_for_update().select_related("current").get(pk=hierarchy.pk)
+    current = hierarchy.current
+    if onto is not ... and onto != hierarchy.current_id:
+        raise OutdatedError(current)
+    if wrong := errors(tree):
+        raise ImportFailure(wrong)
+    terms = _checked(terms or (terms_of(current) if current else Terms()))
+    document = encode_tree(tree).decode()
+    if current is not None and (document, terms) == (current.document, terms_of(current)):
+        return current
+    return _put_in_force(
+        hierarchy, tree, document, terms, native or (native_of(current) if current else Native()), author, reason
+    )
+
+
+def _checked(terms: Terms) -> Terms:
+    try:
+        decide_by(*terms)
+    except UnknownPolicyError as error:
+        raise ValidationError({"policy": str(error)}) from error
+    except msgspec.ValidationError as error:
+        raise ValidationError({"parameters": str(error)}) from error
+    return terms
+
+
+def _put_in_force(
+    hierarchy: Hierarchy,
+    tree: QueueTree,
+    document: str,
+    terms: Terms,
+    native: Native,
+    author: User | None,
+    reason: str,
+) -> Revision:
     last = hierarchy.revisions.aggregate(last=Max("number"))["last"] or 0
-    author_name = author.get_username() if author else "system"
     revision = Revision(
         hierarchy=hierarchy,
         number=last + 1,
-        document=encode_tree(tree).decode(),
-        source_format=source_format,
-        source=source,
-        policy=policy,
-        dialect=dialect,
-        parameters=parameters or {},
+        document=document,
+        source_format=native.format,
+        source=native.text,
+        policy=terms.policy,
+        dialect=terms.dialect,
+        parameters=terms.parameters,
         author=author,
-        author_name=author_name,
+        author_name=author.get_username() if author else "system",
         reason=reason,
     )
     revision.full_clean()
@@ -81,6 +162,19 @@ def publish(
     hierarchy.save(update_fields=["current"])
     record(actor=author, verb="tree.publish", target=str(revision), reason=reason)
     return revision
+
+
+def roll_back(*, to: Revision, author: User | None, reason: str, onto: int | EllipsisType | None = ...) -> Revision:
+    """Publish a former revision again as it was: tree, terms and native document, to the byte. Raises as publish."""
+    return publish(
+        hierarchy=to.hierarchy,
+        tree=tree_of(to),
+        author=author,
+        reason=reason,
+        terms=terms_of(to),
+        native=native_of(to),
+        onto=onto,
+    )
 
 
 def _store_queues(revision: Revision, tree: QueueTree) -> None:

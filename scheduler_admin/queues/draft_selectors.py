@@ -1,0 +1,109 @@
+"""Reads of drafts: the tree with what is wrong and what is new in it, and who else has a draft open."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.http import Http404
+
+from engine.changes import Change, Kind, Setting, changes
+from engine.formats.notes import Note, Severity
+from engine.lint import lint
+from engine.queues import QueueTree
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading
+from scheduler_admin.queues.models import Draft, Hierarchy
+from scheduler_admin.queues.services import tree_of
+
+
+@dataclass(frozen=True)
+class DraftRow:
+    """A queue of a draft as the editor shows it."""
+
+    placed: Placed
+    leaf: bool
+    notes: tuple[Note, ...]
+    change: Change | None
+
+    @property
+    def path(self) -> str:
+        """Its path in the draft."""
+        return self.placed.path
+
+    @property
+    def added(self) -> bool:
+        """Whether the base does not have it."""
+        return self.change is not None and self.change.kind is Kind.ADDED
+
+    def setting(self, field: str, resource: str = "") -> Setting | None:
+        """How a setting differs from the base; None: not, or the whole queue is new."""
+        if self.change is None or self.added:
+            return None
+        same = (one for one in self.change.settings if (one.field, one.resource) == (field, resource))
+        return next(same, None)
+
+
+@dataclass(frozen=True)
+class DraftState:
+    """A draft at one version with everything that there is to say about it, but the forecast."""
+
+    draft: Draft
+    rows: tuple[DraftRow, ...]
+    tree: QueueTree | None
+    """What it says, without the settings that can't be read; None when the queues form no tree."""
+    notes: tuple[Note, ...]
+    """Errors, warnings, what holds. A note's ``index`` is the place in ``rows`` where it comes from reading."""
+    changes: tuple[Change, ...]
+
+    @cached_property
+    def errors(self) -> tuple[Note, ...]:
+        """What keeps it from being published."""
+        return tuple(note for note in self.notes if note.severity is Severity.ERROR)
+
+    @property
+    def publishable(self) -> bool:
+        """Whether it may be published as it is."""
+        return not self.errors and not self.draft.conflicts and not self.draft.outdated and bool(self.changes)
+
+
+def find(user: Who, hierarchy: Hierarchy | None, pk: int) -> Draft:
+    """One draft of a hierarchy. Raises Http404 for a stranger."""
+    rows = Draft.objects.restrict(user, "view").select_related("hierarchy__current", "base", "author")
+    draft = rows.filter(hierarchy=hierarchy, pk=pk).first()
+    if draft is None:
+        raise Http404
+    return draft
+
+
+def drafts_of(user: Who, hierarchy: Hierarchy | None) -> list[Draft]:
+    """All drafts of a hierarchy, the one changed last first."""
+    rows = Draft.objects.restrict(user, "view").filter(hierarchy=hierarchy)
+    return list(rows.select_related("hierarchy__current", "base", "author"))
+
+
+def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState:
+    """Everything about a draft as it is now. ``capacity``: see engine.lint."""
+    queues = queues_of(draft)
+    read = reading(queues)
+    notes = read.notes
+    found: tuple[Change, ...] = ()
+    if read.tree is not None:
+        notes = (*notes, *lint(read.tree, capacity))
+        found = changes(tree_of(draft.base), read.tree, moved(queues))
+    by_path = {one.path: one for one in found if one.kind is not Kind.REMOVED}
+    parents = {one.row.parent_id for one in queues}
+    told: dict[Any, list[Note]] = {}
+    for note in notes:
+        told.setdefault(note.path if note.index is None else note.index, []).append(note)
+    rows = tuple(
+        DraftRow(
+            placed=one,
+            leaf=one.row.pk not in parents and not one.row.parent_declared,
+            notes=(*told.get(index, []), *told.get(one.path, [])),
+            change=by_path.get(one.path),
+        )
+        for index, one in enumerate(queues)
+    )
+    order = list(Severity)
+    return DraftState(draft, rows, read.tree, tuple(sorted(notes, key=lambda note: order.index(note.severity))), found)

@@ -1,0 +1,223 @@
+"""Writes to drafts. Every act counts the draft's version up; none overwrites what somebody else typed meanwhile."""
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from engine.formats.form import write_queue
+from engine.formats.notes import MOST_QUEUES
+from engine.queues import ROOT, is_queue_name
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.services import record
+from scheduler_admin.queues.draft_form import AMOUNTS, MARKS, TEXTS, assign, fields_of, queues_of, reading, text_of
+from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
+from scheduler_admin.queues.services import OutdatedError, publish, tree_of
+
+LONGEST_TEXT = 100
+"""Of an amount, in characters; the other settings have their columns' lengths."""
+LONGEST_NAME = 317
+"""Of a resource, in characters: a domain, a slash and a name, as Kubernetes allows."""
+
+
+class ConflictError(Exception):
+    """Somebody else changed meanwhile what this act is about. ``now`` is what it says now."""
+
+    def __init__(self, now: str) -> None:
+        super().__init__(now)
+        self.now = now
+
+
+class StaleError(Exception):
+    """The draft is no longer the one that was read."""
+
+
+@transaction.atomic
+def start(*, hierarchy: Hierarchy, name: str, author: User) -> Draft:
+    """A draft of the revision in force. Raises ValidationError where there is none, or for a missing name."""
+    hierarchy = Hierarchy.objects.select_related("current").get(pk=hierarchy.pk)
+    if hierarchy.current is None:
+        raise ValidationError(_("There is no revision to change yet: import a tree first."))
+    who = author.get_username()
+    draft = Draft(
+        hierarchy=hierarchy, base=hierarchy.current, name=name.strip(), author=author, author_name=who, changed_by=who
+    )
+    draft.full_clean()
+    draft.save()
+    tree = tree_of(hierarchy.current)
+    rows: dict[str, DraftQueue] = {}
+    for path in tree.walk():
+        queue = tree[path]
+        parent = rows[queue.parent] if queue.parent else None
+        rows[path] = DraftQueue(
+            draft=draft, parent=parent, name=queue.name, origin=path, **fields_of(write_queue(queue))
+        )
+        rows[path].save()
+    record(actor=author, verb="draft.start", target=str(draft), details={"base": str(draft.base)})
+    return draft
+
+
+@transaction.atomic
+def edit(*, draft: Draft, row: int, setting: str, text: str, was: str, actor: User) -> Draft:
+    """Set one setting (``max/cpu``, ``delay``) of a queue to what was typed, also when it can't be read.
+
+    ``was`` is what the person saw there: raises ConflictError when it says something else by now, ValidationError for
+    a setting that queues do not have, DraftQueue.DoesNotExist for a queue that is gone.
+    """
+    draft = locked(draft)
+    queue = draft.queues.get(pk=row)
+    _check_setting(setting, text)
+    now = text_of(queue, setting)
+    text = text.strip()
+    if now == text:
+        return draft
+    if now != was.strip():
+        raise ConflictError(now)
+    assign(queue, setting, text)
+    return changed(draft, actor, queue)
+
+
+@transaction.atomic
+def add(*, draft: Draft, parent: int, name: str, actor: User) -> tuple[Draft, DraftQueue]:
+    """A new queue below another. Raises ValidationError, and DraftQueue.DoesNotExist when the parent is gone."""
+    draft = locked(draft)
+    if draft.queues.count() >= MOST_QUEUES:
+        raise ValidationError(_("There are more than %(most)s queues.") % {"most": MOST_QUEUES})
+    queue = DraftQueue(draft=draft, parent=draft.queues.get(pk=parent))
+    _set_name(draft, queue, name)
+    queue.save()
+    return changed(draft, actor, queue), queue
+
+
+@transaction.atomic
+def rename(*, draft: Draft, row: int, name: str, was: str, actor: User) -> Draft:
+    """Give a queue another name. ``was`` is the name that was seen. Raises as ``edit``, and for a name not allowed."""
+    draft = locked(draft)
+    queue = draft.queues.get(pk=row)
+    if queue.name == name.strip():
+        return draft
+    if queue.name != was:
+        raise ConflictError(queue.name)
+    _set_name(draft, queue, name)
+    return changed(draft, actor, queue)
+
+
+@transaction.atomic
+def move(*, draft: Draft, row: int, parent: int, was: int, actor: User) -> Draft:
+    """Put a queue, with all below it, under another parent. ``was`` is the parent that was seen (pk)."""
+    draft = locked(draft)
+    queue, target = draft.queues.get(pk=row), draft.queues.get(pk=parent)
+    if queue.parent_id == target.pk:
+        return draft
+    if queue.parent_id != was:
+        raise ConflictError(queue.parent.name if queue.parent else "")
+    if _is_below(draft, target, queue):
+        raise ValidationError(_("A queue can't be moved below itself."))
+    queue.parent = target
+    _set_name(draft, queue, queue.name)
+    return changed(draft, actor, queue)
+
+
+@transaction.atomic
+def delete(*, draft: Draft, row: int, version: int, actor: User) -> Draft:
+    """Take a queue away with all below it. Raises ConflictError if any of them changed since ``version`` was read."""
+    draft = locked(draft)
+    queue = draft.queues.get(pk=row)
+    if queue.parent_id is None:
+        raise ValidationError(_("The root can't be deleted."))
+    for one in subtree(draft, queue):
+        if one.changed_in > version:
+            raise ConflictError(one.name)
+    queue.delete()
+    return changed(draft, actor)
+
+
+@transaction.atomic
+def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Revision:
+    """Publish a draft as it was read in ``version``, and end it.
+
+    Raises StaleError when it was changed since, OutdatedError when another revision is in force than its base,
+    ValidationError when there is anything wrong in it, nothing changed, conflicts left, or no reason.
+    """
+    draft = locked(draft)
+    if draft.version != version:
+        raise StaleError
+    if draft.outdated:
+        raise OutdatedError(draft.hierarchy.current)
+    if draft.conflicts:
+        raise ValidationError(_("Choose first what both changed."))
+    found = reading(queues_of(draft))
+    if found.failed or found.tree is None:
+        raise ValidationError([note.text for note in found.notes])
+    revision = publish(
+        hierarchy=draft.hierarchy, tree=found.tree, author=actor, reason=reason.strip(), onto=draft.base_id
+    )
+    if revision.pk == draft.base_id:
+        raise ValidationError(_("Nothing is changed yet."))
+    draft.delete()
+    return revision
+
+
+@transaction.atomic
+def discard(*, draft: Draft, actor: User) -> None:
+    """Throw a draft away."""
+    record(actor=actor, verb="draft.discard", target=str(draft), details={"base": str(draft.base)})
+    draft.delete()
+
+
+def locked(draft: Draft) -> Draft:
+    """The draft as it is now, kept from others until the transaction ends. Raises Draft.DoesNotExist."""
+    rows = Draft.objects.select_for_update(of=("self",)).select_related("hierarchy__current", "base")
+    return rows.get(pk=draft.pk)
+
+
+def changed(draft: Draft, actor: User, *queues: DraftQueue) -> Draft:
+    """Count the version up for an act on these queues, and store them."""
+    draft.version += 1
+    draft.changed_by = actor.get_username()
+    draft.save(update_fields=["version", "changed_by", "changed_at"])
+    for queue in queues:
+        queue.changed_in = draft.version
+        queue.full_clean(exclude=["parent"])
+        queue.save()
+    return draft
+
+
+def _check_setting(setting: str, text: str) -> None:
+    field, _slash, resource = setting.partition("/")
+    known = (field in AMOUNTS and resource) or (field in (*TEXTS, *MARKS) and not resource)
+    if not known:
+        raise ValidationError(_("There is no setting %(name)s.") % {"name": setting})
+    if len(resource) > LONGEST_NAME or (resource and len(text) > LONGEST_TEXT):
+        raise ValidationError(_("This is longer than %(most)s characters.") % {"most": LONGEST_TEXT})
+
+
+def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:
+    """Name a queue where it stands. Raises ValidationError for a name that is not allowed or taken there."""
+    name = name.strip()
+    if not is_queue_name(name):
+        message = _("%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed.")
+        raise ValidationError(message % {"name": repr(name)})
+    if queue.parent is None:
+        raise ValidationError(_("The root is always called root."))
+    if name.lower() == ROOT:
+        raise ValidationError(_("Only the queue at the top is called root."))
+    others = draft.queues.filter(parent=queue.parent, name__iexact=name).exclude(pk=queue.pk)
+    if others.exists():
+        raise ValidationError(_("Queue %(name)s is given twice.") % {"name": name})
+    queue.name = name
+
+
+def _is_below(draft: Draft, queue: DraftQueue, top: DraftQueue) -> bool:
+    """Whether a queue is ``top`` or lies below it."""
+    parents = dict(draft.queues.values_list("pk", "parent"))
+    at: int | None = queue.pk
+    while at is not None and at != top.pk:
+        at = parents[at]
+    return at is not None
+
+
+def subtree(draft: Draft, top: DraftQueue) -> list[DraftQueue]:
+    """The queue and all below it."""
+    found = queues_of(draft)
+    path = next(one.path for one in found if one.row.pk == top.pk)
+    return [one.row for one in found if f"{one.path}.".startswith(f"{path}.")]

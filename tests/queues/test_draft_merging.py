@@ -1,0 +1,138 @@
+"""A draft whose base is no longer in force: merged, and what both changed is chosen, never lost."""
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from engine.changes import sentences
+from engine.queues import Queue
+from scheduler_admin.accounts.models import User
+from scheduler_admin.queues import drafting
+from scheduler_admin.queues.draft_merging import choose, merge_draft
+from scheduler_admin.queues.draft_selectors import state
+from scheduler_admin.queues.models import Draft, DraftQueue
+from scheduler_admin.queues.services import publish
+from tests.builders import queue, tree
+from tests.queues.conftest import TREE
+
+pytestmark = pytest.mark.django_db
+
+
+def row(draft: Draft, name: str) -> DraftQueue:
+    """The queue of that name."""
+    return draft.queues.get(name=name)
+
+
+def edit(draft: Draft, name: str, setting: str, text: str, was: str, actor: User) -> Draft:
+    """Type a setting into a queue."""
+    return drafting.edit(draft=draft, row=row(draft, name).pk, setting=setting, text=text, was=was, actor=actor)
+
+
+def theirs(draft: Draft, but: tuple[str, ...] = (), **changed: Queue) -> Draft:
+    """Somebody else publishes the tree of the base with these queues changed (``prod_web``) and without ``but``."""
+    queues = {path: one for path, one in TREE.items() if path not in but}
+    queues |= {name.replace("_", "."): one for name, one in changed.items()}
+    publish(hierarchy=draft.hierarchy, tree=tree(queues), author=None, reason="theirs")
+    return Draft.objects.select_related("hierarchy__current", "base").get(pk=draft.pk)
+
+
+def said(draft: Draft) -> list[str]:
+    """What the draft changes of its base, in words."""
+    return [one.id % one.params for change in state(draft).changes for one in sentences(change)]
+
+
+def test_changes_of_both_are_kept(draft: Draft, ann: User) -> None:
+    """Also when mine renamed what they changed; afterwards only mine is left to publish."""
+    edit(draft, "web", "max/cpu", "21", "20", ann)
+    drafting.rename(draft=draft, row=row(draft, "web").pk, name="www", was="web", actor=ann)
+    draft = theirs(draft, prod_web=queue({"cpu": 11, "memory": "1Gi"}, max=20, delay_ms=30_000), new=queue(1))
+    assert draft.outdated
+    draft = merge_draft(draft=draft, actor=ann)
+    assert (draft.conflicts, draft.outdated) == ([], False)
+    assert said(draft) == ["root.prod.web becomes root.prod.www", "root.prod.www max cpu 20 → 21"]
+    revision = drafting.publish_draft(draft=draft, version=draft.version, reason="merged", actor=ann)
+    assert '"root.prod.www"' in revision.document
+    assert '"root.new"' in revision.document
+
+
+def test_one_setting_changed_by_both_waits_for_a_choice(draft: Draft, ann: User) -> None:
+    """All three texts are there; it can't be published before."""
+    edit(draft, "web", "max/cpu", "21", "20", ann)
+    draft = theirs(draft, prod_web=queue({"cpu": 10, "memory": "1Gi"}, max=30, delay_ms=30_000))
+    draft = merge_draft(draft=draft, actor=ann)
+    (conflict,) = draft.conflicts
+    assert (conflict["queue"], conflict["setting"]) == ("root.prod.web", "max/cpu")
+    assert (conflict["base"], conflict["theirs"], conflict["mine"]) == ("20", "30", "21")
+    assert not state(draft).publishable
+    with pytest.raises(ValidationError, match="Choose first"):
+        drafting.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
+    draft = choose(draft=draft, queue="root.prod.web", setting="max/cpu", side="mine", actor=ann)
+    assert said(draft) == ["root.prod.web max cpu 30 → 21"]
+    assert draft.conflicts == []
+
+
+def test_taking_theirs_drops_mine(draft: Draft, ann: User) -> None:
+    """Nothing of it is left to publish."""
+    edit(draft, "web", "max/cpu", "21", "20", ann)
+    draft = theirs(draft, prod_web=queue({"cpu": 10, "memory": "1Gi"}, max=30, delay_ms=30_000))
+    draft = merge_draft(draft=draft, actor=ann)
+    draft = choose(draft=draft, queue="root.prod.web", setting="max/cpu", side="theirs", actor=ann)
+    assert said(draft) == []
+
+
+def test_a_queue_that_they_removed_and_i_changed(draft: Draft, ann: User) -> None:
+    """Mine stays as a new queue until theirs is taken."""
+    edit(draft, "lab", "guaranteed/cpu", "6", "5", ann)
+    draft = theirs(draft, but=("lab",))
+    draft = merge_draft(draft=draft, actor=ann)
+    assert said(draft) == ["root.lab added: guaranteed cpu 6, namespaces lab"]
+    draft = choose(draft=draft, queue="root.lab", setting="", side="theirs", actor=ann)
+    assert said(draft) == []
+
+
+def test_a_queue_that_i_removed_and_they_changed(draft: Draft, ann: User) -> None:
+    """It stays away until theirs is taken; then it is back as they have it."""
+    drafting.delete(draft=draft, row=row(draft, "lab").pk, version=draft.version, actor=ann)
+    draft = theirs(draft, lab=queue(7, namespaces=("lab",)))
+    draft = merge_draft(draft=draft, actor=ann)
+    assert said(draft) == ["root.lab removed"]
+    kept = choose(draft=draft, queue="root.lab", setting="", side="mine", actor=ann)
+    assert said(kept) == ["root.lab removed"]
+
+
+def test_taking_back_what_they_changed(draft: Draft, ann: User) -> None:
+    """As they have it."""
+    drafting.delete(draft=draft, row=row(draft, "lab").pk, version=draft.version, actor=ann)
+    draft = merge_draft(draft=theirs(draft, lab=queue(7, namespaces=("lab",))), actor=ann)
+    draft = choose(draft=draft, queue="root.lab", setting="", side="theirs", actor=ann)
+    assert said(draft) == []
+    assert row(draft, "lab").guaranteed == {"cpu": "7"}
+
+
+def test_a_parent_that_i_removed_and_they_put_a_queue_below(draft: Draft, ann: User) -> None:
+    """It stays for the sake of the queue below, until I insist."""
+    drafting.delete(draft=draft, row=row(draft, "lab").pk, version=draft.version, actor=ann)
+    draft = merge_draft(draft=theirs(draft, lab_vision=queue(1)), actor=ann)
+    assert row(draft, "vision").parent == row(draft, "lab")
+    assert [one["queue"] for one in draft.conflicts] == ["root.lab"]
+    draft = choose(draft=draft, queue="root.lab", setting="", side="mine", actor=ann)
+    assert said(draft) == ["root.lab removed", "root.lab.vision removed"]
+
+
+def test_what_is_no_conflict_any_more_is_left_alone(draft: Draft, ann: User) -> None:
+    """Somebody else has chosen already."""
+    assert choose(draft=draft, queue="root.lab", setting="max/cpu", side="theirs", actor=ann).version == draft.version
+
+
+def test_a_new_queue_of_both_is_one_queue(draft: Draft, ann: User) -> None:
+    """Merged setting by setting, as any other."""
+    draft, _new = drafting.add(draft=draft, parent=row(draft, "root").pk, name="new", actor=ann)
+    edit(draft, "new", "delay", "5s", "", ann)
+    draft = merge_draft(draft=theirs(draft, new=queue(1)), actor=ann)
+    assert said(draft) == ["root.new delay set to 5s"]
+
+
+def test_a_new_name_that_they_took_as_well_is_an_error_to_mend(draft: Draft, ann: User) -> None:
+    """Two queues of one name can't be published; neither is thrown away."""
+    drafting.rename(draft=draft, row=row(draft, "lab").pk, name="new", was="lab", actor=ann)
+    draft = merge_draft(draft=theirs(draft, new=queue(1)), actor=ann)
+    assert [note.text for note in state(draft).errors] == ["Queue root.new is given twice."]
