@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,11 +19,17 @@ class DemoError(Exception):
     """Why the demo can't go on, in a sentence."""
 
 
+class StoppedError(Exception):
+    """Somebody asked for the end."""
+
+
 class Supervisor:
     """Starts children, each with its own log, notices when one dies, and ends all of them in reverse order."""
 
     def __init__(self, logs: Path, environment: Mapping[str, str]) -> None:
         self._logs, self._environment = logs, dict(environment)
+        self.stopping = threading.Event()
+        """Set from a signal handler: an exception thrown from there may land where nobody can catch it."""
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         logs.mkdir(parents=True, exist_ok=True)
 
@@ -55,7 +62,9 @@ class Supervisor:
         return {name: child.pid for name, child in self._children.items()}
 
     def check(self) -> None:
-        """Raise DemoError when a child has died, with the end of its log."""
+        """Raise DemoError when a child has died, with the end of its log; StoppedError when it is time to end."""
+        if self.stopping.is_set():
+            raise StoppedError
         for name, child in self._children.items():
             code = child.poll()
             if code is not None:
@@ -64,13 +73,19 @@ class Supervisor:
                 raise DemoError(f"The {name} process {_ended(code)}. Its last words, in {log}:\n" + "\n".join(tail))
 
     def wait_for(self, ready: Callable[[], bool], what: str, timeout_s: float) -> None:
-        """Wait until ``ready``, watching over the children. Raises DemoError when one dies or time runs out."""
+        """Wait until ``ready``, watching over the children. Raises as ``check``, and DemoError when time runs out."""
         deadline = time.monotonic() + timeout_s
         while not ready():
             self.check()
             if time.monotonic() > deadline:
                 raise DemoError(f"{what} did not come within {timeout_s:.0f} s; the logs are in {self._logs}.")
-            time.sleep(0.05)
+            self.stopping.wait(0.05)
+
+    def watch(self) -> None:
+        """Watch over the children for good. Raises as ``check``."""
+        while True:
+            self.check()
+            self.stopping.wait(0.5)
 
     def stop(self) -> None:
         """End all children, the last one first; those that don't listen are killed."""

@@ -12,7 +12,7 @@ import pytest
 
 from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import BASE, Place
-from scheduler_admin.demo.supervisor import DemoError, Supervisor
+from scheduler_admin.demo.supervisor import DemoError, StoppedError, Supervisor
 from tests.e2e.product import free_port, wait_for
 
 pytestmark = pytest.mark.e2e
@@ -113,6 +113,15 @@ def test_a_killed_child_is_told_by_its_signal(tmp_path: Path) -> None:
         children.start("worker", [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"])
         with pytest.raises(DemoError, match="The worker process was killed by SIGKILL"):
             children.wait_for(lambda: False, "The end", 10)
+
+
+def test_an_end_that_is_asked_for_at_any_time_is_heard(tmp_path: Path) -> None:
+    """Also before the first child is up: the next look at the children sees it."""
+    with Supervisor(tmp_path, os.environ) as children:
+        children.stopping.set()
+        for look in (children.check, children.watch, lambda: children.wait_for(lambda: False, "Nothing", 60)):
+            with pytest.raises(StoppedError):
+                look()
 
 
 def test_a_program_that_is_missing_is_told(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import sys
 import time
 from argparse import ArgumentParser
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from django.conf import settings
@@ -22,7 +21,7 @@ from scheduler_admin.demo import processes
 from scheduler_admin.demo.check import Visitor
 from scheduler_admin.demo.environment import CLUSTER, PORT, Place
 from scheduler_admin.demo.seed import Seed, seed, seed_cluster
-from scheduler_admin.demo.supervisor import DemoError, Supervisor
+from scheduler_admin.demo.supervisor import DemoError, StoppedError, Supervisor
 from scheduler_admin.history.models import Decision, Victim
 
 _CHECK_S = 60.0
@@ -42,14 +41,13 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="wait for a preemption, print figures, end")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        signal.signal(signal.SIGTERM, _interrupt)
         place = Place(Path(settings.DATABASES["default"]["NAME"]).parent)
         try:
             with processes.alone(place):
                 self._run(place, options)
         except DemoError as error:
             raise CommandError(str(error)) from error
-        except KeyboardInterrupt:
+        except StoppedError:
             if options["check"]:
                 raise CommandError("Interrupted.") from None
         finally:
@@ -60,8 +58,10 @@ class Command(BaseCommand):
         port, simulator_port = options["port"], options["simulator_port"] or options["port"] + 1
         for one in (port, simulator_port):
             processes.check_port(one)
-        self._prepare(place)
         with Supervisor(place.logs, os.environ) as children:
+            for each in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(each, lambda *_: children.stopping.set())
+            self._prepare(place)
             children.start("redis", processes.redis(place))
             children.wait_for(place.socket.exists, "Redis", _START_S)
             seeded = seed()
@@ -79,9 +79,7 @@ class Command(BaseCommand):
                 self._check(children, seeded, began, figures)
                 return
             self._welcome(seeded, place)
-            while True:
-                children.check()
-                time.sleep(0.5)
+            children.watch()
 
     def _prepare(self, place: Place) -> None:
         self._say("Preparing the database and the static files …")
@@ -152,7 +150,3 @@ Ctrl-C ends everything. Logs: {place.logs}
         """To the terminal; with --check standard output holds the figures alone."""
         if text:
             sys.stderr.write(f"{text}\n")
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
