@@ -1,7 +1,7 @@
 """A cluster's picture, kept by reflectors and read by passes."""
 
 import threading
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +9,6 @@ from engine.cluster.connection import Connection
 from engine.cluster.reflector import KindHealth, Reflector, ReflectorSettings
 from engine.cluster.tables import PREEMPTED, TABLES, Table
 from engine.cluster.timing import BackOff, Clock
-from engine.observed import Observed, observe, sighted
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Node, Pod, Protection, Reservation, Snapshot
 
@@ -135,15 +134,6 @@ class ClusterWatcher:
         """The pod as last seen; None once it is gone."""
         with self._moved:
             return self._state.pods.get(uid)
-
-    def sighted(self, *, now_ms: int, settled: Collection[str]) -> frozenset[str]:
-        """The uids of pods that others evicted; see engine.observed."""
-        with self._moved:
-            return sighted(self._state, now_ms=now_ms, settled=settled)
-
-    def observed(self, tree: QueueTree, *, now_ms: int, settled: Collection[str]) -> tuple[Observed, ...]:
-        """What others evicted; see engine.observed."""
-        return observe(self.state(), tree, now_ms=now_ms, settled=settled)
 
     def nodes(self) -> tuple[Node, ...]:
         """All nodes as last seen."""

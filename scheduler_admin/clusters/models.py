@@ -76,6 +76,7 @@ class ClusterStatus(models.Model):
     pass_at = models.DateTimeField(null=True)
     pass_us = models.PositiveIntegerField(null=True, help_text=_("How long the last pass took, in microseconds."))
     error = models.TextField(blank=True, help_text=_("Why the cluster can't be read; empty when it can."))
+    missing = models.TextField(blank=True, help_text=_("Why Events can't be read, which passes do without; or empty."))
     error_since = models.DateTimeField(null=True)
     revision_number = models.PositiveIntegerField(null=True)
     nodes = models.PositiveIntegerField(default=0)

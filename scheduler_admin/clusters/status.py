@@ -24,10 +24,11 @@ def store_status(
     now: datetime,
     pass_us: int,
     news: bool,
+    missing: str = "",
 ) -> None:
     """Replace the cluster's status after a pass at ``now`` that took ``pass_us`` microseconds.
 
-    ``news`` tells that decisions changed; other changes are found here.
+    ``news`` tells that decisions changed; other changes are found here. ``missing``: see ClusterStatus.
     """
     facts: dict[str, Any] = {
         "revision_number": revision_number,
@@ -37,6 +38,7 @@ def store_status(
         "queues": queue_figures(snapshot, tree),
         "applications": applications(snapshot),
         "rivals": rivals(snapshot),
+        "missing": missing,
         "error": "",
         "error_since": None,
     }

@@ -41,6 +41,8 @@ class Watch:
         self.actuator = Actuator(self.connection, nodes=self.watcher.nodes)
         self.busy = threading.Lock()
         """Held by the one pass that runs."""
+        self.settled: set[str] = set()
+        """Victims of others (uids) whose going is recorded; see history.observing."""
         self._lease: ClusterLease | None = None
         self._closing = False
         self.watcher.start()

@@ -28,7 +28,9 @@ class Interlocks:
         self._labels = {pod.uid: pod.labels for pod in snapshot.pods}
         self._reserved = set(Decision.objects.filter(cluster=cluster).open().values_list("node", flat=True))
         self._evicted = Victim.objects.filter(
-            decision__cluster=cluster, evicted_at__gt=now - timedelta(minutes=1)
+            decision__cluster=cluster,
+            decision__source=Decision.Source.ENGINE,
+            evicted_at__gt=now - timedelta(minutes=1),
         ).count()
         pending = list(
             Victim.objects.filter(
@@ -87,7 +89,7 @@ def _cooling(cluster: Cluster, now: datetime) -> set[str]:
     """The uids of asks for which decisions ended in vain, a moment ago or again and again."""
     vain = (
         Decision.objects.filter(cluster=cluster, closed_at__gt=now - 2 * LONGEST_COOL_DOWN)
-        .filter(state=Decision.State.CLOSED)
+        .filter(state=Decision.State.CLOSED, source=Decision.Source.ENGINE)
         .exclude(ending__in=[Decision.Ending.BOUND, Decision.Ending.REFUSED])
         .order_by()
         .values_list("ask_uid")

@@ -88,8 +88,8 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
         return self.filter(scope.pods("ask_namespace", "ask_queue") | models.Q(pk__in=own))
 
     def open(self) -> Self:
-        """Those that are being carried out."""
-        return self.filter(state__in=Decision.OPEN)
+        """Those that are being carried out, by us."""
+        return self.filter(state__in=Decision.OPEN, source=Decision.Source.ENGINE)
 
 
 class Decision(models.Model):
@@ -139,7 +139,7 @@ class Decision(models.Model):
     ask_name = models.CharField(max_length=253)
     ask_queue = models.CharField(max_length=500, blank=True)
     ask_application = models.CharField(max_length=300, blank=True)
-    ask_priority = models.IntegerField(default=0)
+    ask_priority = models.IntegerField(null=True, default=0, help_text=_("Null where it is not known."))
     ask_priority_class = models.CharField(max_length=253, blank=True)
     ask_requests = models.JSONField(default=dict)
     ask_since = models.DateTimeField(null=True, help_text=_("Since when the scheduler finds no room for it."))
@@ -165,7 +165,9 @@ class Decision(models.Model):
         help_text=_("What the pass saw that decided it so; none: it can't, or can no longer, be replayed."),
     )
     # Last: SQLite would read through these large ones to get at a column behind them.
-    document = models.TextField(help_text=_("The engine's Decision in canonical JSON, with its trace."))
+    document = models.TextField(
+        help_text=_("The engine's Decision in canonical JSON, with its trace; of other sources engine.observed's.")
+    )
     laws = models.JSONField(default=list, help_text=_("The audit: engine.laws.LawCheck, one per law."))
 
     objects = DecisionQuerySet.as_manager()
@@ -207,7 +209,7 @@ class Victim(models.Model):
     name = models.CharField(max_length=253)
     queue = models.CharField(max_length=500, db_index=True)
     application = models.CharField(max_length=300, blank=True)
-    priority = models.IntegerField(default=0)
+    priority = models.IntegerField(null=True, default=0, help_text=_("Null where it is not known."))
     requests = models.JSONField(default=dict)
     node = models.CharField(max_length=253)
     started_at = models.DateTimeField(null=True)

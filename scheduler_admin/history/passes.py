@@ -22,6 +22,7 @@ from scheduler_admin.history import journal
 from scheduler_admin.history.carrying import Carrier
 from scheduler_admin.history.interlocks import Interlocks
 from scheduler_admin.history.models import Decision, Pass
+from scheduler_admin.history.observing import record_others
 from scheduler_admin.history.recording import Finding, record
 from scheduler_admin.history.selectors import read
 from scheduler_admin.history.usage import INTERVAL, sample
@@ -192,6 +193,9 @@ def _store(
     began = time.perf_counter_ns()
     rows, decided = record(cluster=cluster, revision=revision, findings=found.findings, now=now, took_us=found.took_us)
     journal.write(cluster=cluster, watch=watch, state=found.state, moment=found.moment, decided=decided, now=now)
+    others = record_others(
+        cluster=cluster, revision=revision, tree=found.tree, state=found.state, settled=watch.settled, now=now
+    )
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
     if due:
         figures = queue_figures(found.snapshot, found.tree)
@@ -218,7 +222,8 @@ def _store(
         tree=found.tree,
         now=now,
         pass_us=took_us,
-        news=bool(decided) or settled,
+        news=bool(decided) or settled or others,
+        missing=watch.watcher.health().events_error,
     )
     return rows
 

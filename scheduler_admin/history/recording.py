@@ -110,7 +110,7 @@ def _signature_of(finding: Finding, revision: Revision) -> Signature:
     return (
         decision.outcome.value,
         decision.reason.value,
-        _fitting("detail", decision.detail),
+        fitting("detail", decision.detail),
         node,
         finding.hold,
         revision.pk,
@@ -131,7 +131,7 @@ def _refresh(same: Mapping[int, Finding]) -> set[int]:
     return changed
 
 
-def _fitting(field: str, text: str, model: type[Model] = Decision) -> str:
+def fitting(field: str, text: str, model: type[Model] = Decision) -> str:
     """As much of a text as its column holds: owners' names, for one, may be of any length."""
     column = model._meta.get_field(field)  # noqa: SLF001 - Django's documented name
     assert isinstance(column, CharField)
@@ -151,14 +151,14 @@ def _begin(cluster: Cluster, revision: Revision, finding: Finding, now: datetime
         ask_namespace=ask.namespace,
         ask_name=ask.name,
         ask_queue=ask.queue,
-        ask_application=_fitting("ask_application", ask.application),
+        ask_application=fitting("ask_application", ask.application),
         ask_priority=ask.priority,
         ask_priority_class=finding.priority_class,
         ask_requests=ask.requests,
         ask_since=moment(finding.since_ms),
         outcome=decision.outcome.value,
         reason=decision.reason.value,
-        detail=_fitting("detail", decision.detail),
+        detail=fitting("detail", decision.detail),
         node=decision.node or "",
         document=encode(decision).decode(),
         laws=msgspec.to_builtins(finding.considered.laws),
@@ -189,7 +189,7 @@ def _store_victims(row: Decision, decision: EngineDecision) -> None:
             namespace=verdict.pod.namespace,
             name=verdict.pod.name,
             queue=verdict.pod.queue,
-            application=_fitting("application", verdict.pod.application, Victim),
+            application=fitting("application", verdict.pod.application, Victim),
             priority=verdict.pod.priority,
             requests=verdict.pod.requests,
             node=verdict.pod.node,

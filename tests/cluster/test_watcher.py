@@ -8,6 +8,7 @@ import pytest
 from engine.cluster.connection import Connection
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
+from engine.observed import observe, sighted
 from engine.queues import Queue, QueueTree
 from engine.snapshot import Protection, Shield
 from tests.cluster.doubles import ManualClock, Simulated, scripted, until
@@ -117,8 +118,8 @@ def test_what_the_scheduler_preempted_is_seen_after_it_has_gone(cluster: Simulat
     cluster.connection().request("DELETE", "/api/v1/namespaces/default/pods/v", query={"gracePeriodSeconds": 0})
     uid = victim["metadata"]["uid"]
     until(lambda: watcher.pod(uid) is None, "the victim is gone")
-    until(lambda: watcher.sighted(now_ms=now_ms, settled=()) == {uid}, "its preemption is seen")
-    (seen,) = watcher.observed(TREE, now_ms=now_ms, settled=())
+    until(lambda: sighted(watcher.state(), now_ms=now_ms) == {uid}, "its preemption is seen")
+    (seen,) = observe(watcher.state(), TREE, now_ms=now_ms)
     assert (seen.victims[0].known, seen.victims[0].pod.queue, seen.ask.uid) == (True, "root.a", "uid-c")
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result
 from engine.cluster.watcher import Health
-from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, PriorityClass
+from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, Preempted, PriorityClass
 
 ACCEPTED = EvictionResult(outcome=EvictionOutcome.ACCEPTED)
 
@@ -59,6 +59,7 @@ class Watcher:
     def __init__(self, state: ClusterState) -> None:
         self.now = state
         self.synced, self.staleness_s = True, 0.1
+        self.events_error = ""
 
     def state(self) -> ClusterState:
         copy = ClusterState()
@@ -69,7 +70,13 @@ class Watcher:
         return self.now.pods.get(uid)
 
     def health(self) -> Health:
-        return Health(kinds=(), synced=self.synced, staleness_s=self.staleness_s, clock_skew_s=None)
+        return Health(
+            kinds=(),
+            synced=self.synced,
+            staleness_s=self.staleness_s,
+            clock_skew_s=None,
+            events_error=self.events_error,
+        )
 
 
 class Watch:
@@ -80,6 +87,7 @@ class Watch:
         self.watcher = Watcher(self.state)
         self.actuator = Executor(self.state)
         self.busy = threading.Lock()
+        self.settled: set[str] = set()
         self.leading = True
         self.put(*objects)
 
@@ -95,13 +103,15 @@ class Watch:
                     self.state.pods[one.uid] = one
                 case PriorityClass():
                     self.state.classes[one.name] = one
+                case Preempted():
+                    self.state.preempted[f"event-{one.uid}"] = one
                 case DisruptionBudget():
                     self.state.budgets[one.namespace, one.name] = one
 
     def gone(self, *names: str) -> None:
         """These pods have exited."""
         for name in names:
-            del self.state.pods[f"uid-{name}"]
+            self.state.depart(self.state.pods.pop(f"uid-{name}"))
 
     def bound(self, name: str, node: str) -> None:
         """The scheduler has bound a pod."""

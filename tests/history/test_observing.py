@@ -1,0 +1,217 @@
+"""What others evicted becomes a decision: once, whole, followed to its end, and never one of our own."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from django.utils import timezone
+
+from engine.observed import decode
+from engine.snapshot import Pod, Preempted
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.passes import run_pass
+from tests.builders import ask, node, pod, queue, tree
+from tests.history.conftest import add_cluster
+from tests.history.watch import Watch
+
+pytestmark = pytest.mark.django_db
+TREE = tree({"tenant-1": queue(fence=True), "tenant-1.a": queue(), "b": queue("2"), "c": queue()})
+
+
+def now_ms(seconds_ago: float = 0) -> int:
+    return int((datetime.now(UTC) - timedelta(seconds=seconds_ago)).timestamp() * 1000)
+
+
+def event(victim: str, *, ago: float = 1, ask: str = "web", **told: Any) -> Preempted:
+    """kube-scheduler's word that a pod went for another."""
+    about = {"ask_uid": f"uid-{ask}", "ask_namespace": "ns", "ask_name": ask}
+    return Preempted(uid=f"uid-{victim}", namespace="ns", name=victim, at_ms=now_ms(ago), node="n1", **about | told)
+
+
+def going(name: str, *, reason: str = "PreemptionByScheduler", ago: float = 1, **settings: Any) -> Pod:
+    """A pod that was told to go."""
+    told = {"terminating": True, "disruption": reason, "disrupted_ms": now_ms(ago)}
+    return pod(name, node="n1", **told | settings)
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    """Somebody's cluster, only observed."""
+    return add_cluster(TREE, mode="observe")
+
+
+@pytest.fixture
+def watch() -> Watch:
+    """kube-scheduler has just preempted two pods of b for web of tenant-1."""
+    web = ask("web", queue="tenant-1.a", cpu=2, priority=1000, priority_class="high", nominated_node="n1")
+    victims = [going("b-0", queue="b", app="batch"), going("b-1", queue="b", app="batch", priority=10)]
+    return Watch(node("n1", 4), pod("b-2", queue="b", node="n1"), victims, web, event("b-0"), event("b-1"))
+
+
+def observed() -> Decision:
+    """The one decision that is not the engine's."""
+    return Decision.objects.exclude(source="engine").get()
+
+
+def test_a_preemption_by_kube_scheduler_is_a_decision(cluster: Cluster, watch: Watch):
+    """Ask, node and victims with queue, application, priority and requests."""
+    run_pass(cluster=cluster, watch=watch)
+    row = observed()
+    assert (row.source, row.outcome, row.reason, row.node) == ("kube-scheduler", "preempt", "higher-priority", "n1")
+    assert (row.ask_name, row.ask_queue, row.ask_priority, row.ask_priority_class, row.state) == (
+        "web",
+        "root.tenant-1.a",
+        1000,
+        "high",
+        "waiting",
+    )
+    assert [
+        (one.name, one.queue, one.application, one.priority, one.requests["cpu"], one.state)
+        for one in row.victims.all()
+    ] == [("b-0", "root.b", "batch", 0, 1000, "evicted"), ("b-1", "root.b", "batch", 10, 1000, "evicted")]
+
+
+def test_the_rules_of_the_tree_that_it_broke_are_kept(cluster: Cluster, watch: Watch):
+    """Out of tenant-1's fence, and b is left with one core of two."""
+    run_pass(cluster=cluster, watch=watch)
+    row = observed()
+    assert row.detail == "across-fence below-guarantee"
+    assert [each.flag.value for each in decode(row.document).victims[0].flags] == ["across-fence", "below-guarantee"]
+
+
+def test_it_is_recorded_once_however_often_it_is_seen(cluster: Cluster, watch: Watch):
+    """Passes, a restarted worker that knows nothing, Events that come again."""
+    for _ in range(3):
+        run_pass(cluster=cluster, watch=watch)
+    watch.settled.clear()
+    watch.state.preempted["again"] = event("b-0", ago=0)
+    run_pass(cluster=cluster, watch=watch)
+    assert Victim.objects.count() == 2
+    assert observed().pk
+
+
+def test_news_of_a_further_victim_joins_the_decision(cluster: Cluster, watch: Watch):
+    """Its Event came a pass later."""
+    late = watch.state.preempted.pop("event-uid-b-1")
+    watch.state.pods.pop("uid-b-1")
+    run_pass(cluster=cluster, watch=watch)
+    watch.put(late, going("b-1", queue="b"))
+    run_pass(cluster=cluster, watch=watch)
+    assert [one.name for one in observed().victims.all()] == ["b-0", "b-1"]
+    assert len(decode(observed().document).victims) == 2
+
+
+def test_it_is_followed_to_its_end(cluster: Cluster, watch: Watch):
+    """Victims exit, the ask is bound where it was to be: closed, with every step."""
+    run_pass(cluster=cluster, watch=watch)
+    watch.gone("b-0", "b-1")
+    run_pass(cluster=cluster, watch=watch)
+    watch.bound("web", "n1")
+    run_pass(cluster=cluster, watch=watch)
+    row = observed()
+    assert (row.state, row.ending) == ("closed", "bound")
+    assert row.closed_at is not None
+    assert {one.state for one in row.victims.all()} == {"gone"}
+    assert [step.kind for step in Step.objects.filter(decision=row)][-3:] == ["exited", "exited", "closed"]
+
+
+@pytest.mark.parametrize(("node_name", "ending"), [("n2", "bound-elsewhere"), (None, "gone")])
+def test_an_ask_that_ran_elsewhere_or_went_closes_it(
+    cluster: Cluster, watch: Watch, node_name: str | None, ending: str
+):
+    """What it really came to, in the words of every decision."""
+    run_pass(cluster=cluster, watch=watch)
+    if node_name:
+        watch.bound("web", node_name)
+    else:
+        del watch.state.pods["uid-web"]
+    run_pass(cluster=cluster, watch=watch)
+    assert observed().ending == ending
+
+
+def test_victims_that_go_without_anybody_asking_close_with_the_last(cluster: Cluster):
+    """A drain: three evictions through the API on one node are one decision, without a named ask."""
+    watch = Watch(node("n1", 4), [going(f"c-{n}", queue="c", reason="EvictionByEvictionAPI") for n in range(3)])
+    run_pass(cluster=cluster, watch=watch)
+    assert (observed().source, observed().ask_name, observed().victims.count()) == ("api-eviction", "", 3)
+    watch.gone("c-0", "c-1", "c-2")
+    run_pass(cluster=cluster, watch=watch)
+    assert (observed().state, observed().ending) == ("closed", "")
+
+
+def test_what_happened_before_the_cluster_was_watched_is_told_as_far_as_it_is_known(cluster: Cluster):
+    """Half an hour ago: names and the time; no queue, no priority, no end is made up."""
+    run_pass(cluster=cluster, watch=Watch(node("n1", 4), event("old", ago=1800)))
+    row, victim = observed(), Victim.objects.get()
+    assert (row.ask_name, row.ask_priority, row.state, row.closed_at) == ("web", None, "closed", None)
+    assert (victim.name, victim.priority, victim.queue, victim.state, victim.gone_at) == ("old", None, "", "gone", None)
+    assert timezone.now() - row.first_seen > timedelta(minutes=29)
+
+
+def test_when_an_old_ask_was_bound_is_what_its_kubelet_says(cluster: Cluster):
+    """Not when we learned of it."""
+    web = pod("web", queue="c", node="n1", started_ms=now_ms(1700))
+    run_pass(cluster=cluster, watch=Watch(node("n1", 4), web, event("old", ago=1800)))
+    row = observed()
+    assert (row.ending, row.closed_at and round((row.closed_at - row.first_seen).total_seconds())) == ("bound", 100)
+
+
+@pytest.mark.parametrize("state", ["chosen", "evicted"])
+def test_an_eviction_of_our_own_is_not_recorded_again(cluster: Cluster, state: str):
+    """Sent, accepted, or sent before we died: its condition says EvictionByEvictionAPI as any other's."""
+    mine = Decision.objects.create(
+        cluster=cluster, policy="fence", outcome="preempt", reason="below-guarantee", node="n1", document="{}",
+        ask_uid="uid-x", ask_name="x", ask_namespace="ns", state="closed", ending="expired",
+        first_seen=timezone.now(), last_seen=timezone.now(),
+    )  # fmt: skip
+    Victim.objects.create(
+        decision=mine, position=0, uid="uid-b-0", namespace="ns", name="b-0", queue="root.b", node="n1",
+        reason="over-guarantee", state=state, attempts=1,
+    )  # fmt: skip
+    run_pass(cluster=cluster, watch=Watch(node("n1", 4), going("b-0", queue="b", reason="EvictionByEvictionAPI")))
+    assert Decision.objects.exclude(source="engine").count() == 0
+
+
+def test_the_engine_evicts_and_nothing_is_recorded_beside_it(db: None):
+    """A whole preemption in enforce, the victims with the condition that the Eviction API gives them."""
+    cluster = add_cluster()
+    victims = [pod(f"test-{number}", queue="test", node="n1", app="test") for number in range(4)]
+    watch = Watch(node("n1", 4), victims, ask("prod-0", queue="prod"))
+    run_pass(cluster=cluster, watch=watch)
+    for uid, one in list(watch.state.pods.items()):
+        if one.terminating:
+            told = {"disruption": "EvictionByEvictionAPI", "disrupted_ms": now_ms()}
+            watch.state.pods[uid] = msgspec.structs.replace(one, **told)
+    run_pass(cluster=cluster, watch=watch)
+    assert set(Decision.objects.values_list("source", flat=True)) == {"engine"}
+
+
+def test_what_the_engine_only_would_have_taken_is_recorded_when_others_take_it(cluster: Cluster):
+    """In advise our decision is on paper; kube-scheduler's really happened."""
+    paper = Decision.objects.create(
+        cluster=cluster, policy="fence", outcome="preempt", reason="below-guarantee", node="n1", document="{}",
+        ask_uid="uid-x", ask_name="x", ask_namespace="ns", first_seen=timezone.now(), last_seen=timezone.now(),
+    )  # fmt: skip
+    Victim.objects.create(
+        decision=paper, position=0, uid="uid-b-0", namespace="ns", name="b-0", queue="root.b", node="n1", reason="x"
+    )
+    run_pass(cluster=cluster, watch=Watch(node("n1", 4), going("b-0", queue="b"), event("b-0")))
+    assert observed().victims.get().uid == "uid-b-0"
+
+
+def test_nothing_is_done_to_the_cluster(cluster: Cluster, watch: Watch):
+    """Decisions of others that wait for their ask are none of ours to carry out, or to end."""
+    for _ in range(3):
+        run_pass(cluster=cluster, watch=watch)
+    assert watch.actuator.did == []
+    assert observed().state == "waiting"
+
+
+def test_why_events_can_not_be_read_is_on_the_status(cluster: Cluster, watch: Watch):
+    """Passes go on without."""
+    watch.watcher.events_error = "events is forbidden"
+    run_pass(cluster=cluster, watch=watch)
+    status = ClusterStatus.objects.get()
+    assert (status.error, status.missing) == ("", "events is forbidden")
