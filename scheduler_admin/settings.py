@@ -14,6 +14,13 @@ def _flag(name: str, default: str = "0") -> bool:
     return os.environ.get(name, default).lower() in {"1", "true", "yes", "on"}
 
 
+def _number(name: str, default: int) -> int:
+    text = os.environ.get(name, "") or str(default)
+    if not text.isdecimal():
+        raise ImproperlyConfigured(f"{name} is {text}, which is not a whole number.")
+    return int(text)
+
+
 # DEBUG: tracebacks in the browser. Never on a machine that others reach.
 DEBUG = _flag("DEBUG")
 # SECRET_KEY: signs sessions. Required; `make demo` and the tests make one of their own.
@@ -34,6 +41,8 @@ ADMIN_SITE = _flag("ADMIN_SITE")
 SIMULATOR_URL = os.environ.get("SIMULATOR_URL", "").rstrip("/")
 SIMULATOR_CLUSTER = os.environ.get("SIMULATOR_CLUSTER", "")
 SIMULATOR_TOKEN = os.environ.get("SIMULATOR_TOKEN", "")
+# JOURNAL_MB: megabytes of journal kept for each cluster; decisions from before that can no longer be replayed.
+JOURNAL_MB = _number("JOURNAL_MB", 250)
 
 INSTALLED_APPS = [
     "django.contrib.auth",

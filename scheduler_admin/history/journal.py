@@ -17,6 +17,9 @@ from scheduler_admin.history.models import Decision, JournalEntry, JournalSegmen
 KEYFRAME_EVERY = timedelta(minutes=10)
 """A segment goes on for so long at most: to read a moment, all of its segment before it is read."""
 
+OUTGROWN = 4
+"""Nor do a segment's other entries weigh more than so many times its first: what is read stays in proportion."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Head:
@@ -42,8 +45,8 @@ class _Head:
         return stored == (self.segment, self.began_at, self.entries)
 
     def full(self, now: datetime) -> bool:
-        """Whether a new segment is due: no moment shall be long in reading, and no keyframe cost more than it saves."""
-        return now - self.began_at >= KEYFRAME_EVERY or self.since > self.keyframe
+        """Whether a new segment is due."""
+        return now - self.began_at >= KEYFRAME_EVERY or self.since > OUTGROWN * self.keyframe
 
     def saw(self, state: ClusterState, moment: Moment) -> bool:
         """Whether this entry says it all already, but for the time."""

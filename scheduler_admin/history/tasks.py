@@ -4,6 +4,7 @@ import logging
 from datetime import timedelta
 
 from celery import shared_task
+from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -12,7 +13,7 @@ from engine.decision import Outcome
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status import store_error
 from scheduler_admin.clusters.watching import WATCHES
-from scheduler_admin.history import passes
+from scheduler_admin.history import journal, passes
 from scheduler_admin.history.models import Decision, Pass, Usage
 
 log = logging.getLogger(__name__)
@@ -57,6 +58,7 @@ def prune() -> None:
     noted = Decision.objects.filter(state=Decision.State.NOTED, last_seen__lt=now - KEEP_NOTED)
     _drop(noted.exclude(outcome=Outcome.PREEMPT))
     _drop(Decision.objects.filter(last_seen__lt=now - KEEP_PREEMPTIONS))
+    journal.drop_beyond(limit=settings.JOURNAL_MB * 1_000_000)
 
 
 def _drop(rows: QuerySet[Decision]) -> None:

@@ -1,0 +1,64 @@
+"""Decisions decided again from what was stored: the journal, the revision, and nothing else."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from django.db.models import QuerySet
+
+from engine.decision import encode
+from engine.journal import Moment, frames, replay
+from engine.policies import last_resort, policy
+from engine.snapshot import ClusterState
+from scheduler_admin.history.journal_selectors import chain
+from scheduler_admin.history.models import Decision
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.services import tree_of
+
+
+class CannotReplayError(LookupError):
+    """What a decision rests on is not stored, or no longer. ``str()`` is a sentence."""
+
+
+def replayable(rows: QuerySet[Decision]) -> QuerySet[Decision]:
+    """Those of which everything is still there."""
+    return rows.filter(entry__isnull=False, revision__isnull=False)
+
+
+def replayed(row: Decision) -> bytes:
+    """A decision as the engine takes it on what was seen then, as engine.decision.encode writes it; empty: none.
+
+    Raises CannotReplayError, engine.journal.JournalError, and what engine.policies.policy raises.
+    """
+    for _row, document in each_replayed(Decision.objects.filter(pk=row.pk)):
+        return document
+    raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be replayed.")
+
+
+def same(row: Decision) -> bool:
+    """Whether a decision comes out again to the byte. Raises as ``replayed`` does."""
+    return replayed(row) == row.document.encode()
+
+
+def each_replayed(rows: QuerySet[Decision]) -> Iterator[tuple[Decision, bytes]]:
+    """``replayed`` of all that can be, each segment read and each pass run once. Raises engine.journal.JournalError."""
+    found = replayable(rows).select_related("entry", "revision", "cluster").defer("entry__blob", "laws")
+    ordered = found.order_by("entry__segment", "entry__offset", "revision", "pk").iterator(chunk_size=500)
+    for segment, in_segment in groupby(ordered, key=lambda row: _place(row)[0]):
+        by_offset = {offset: list(at) for offset, at in groupby(in_segment, key=lambda row: _place(row)[1])}
+        for offset, (state, moment) in enumerate(frames(chain(segment, max(by_offset)))):
+            for revision, decided in groupby(by_offset.get(offset, ()), key=lambda row: row.revision):
+                assert revision is not None
+                documents = _documents(state, moment, revision)
+                yield from ((row, documents.get(row.ask_uid, b"")) for row in decided)
+
+
+def _place(row: Decision) -> tuple[int, int]:
+    assert row.entry is not None
+    return row.entry.segment_id, row.entry.offset
+
+
+def _documents(state: ClusterState, moment: Moment, revision: Revision) -> dict[str, bytes]:
+    """An ask's uid -> what the whole pass decides about it."""
+    decide = policy(revision.policy, revision.dialect, revision.parameters)
+    considered = replay(state, moment, tree_of(revision), decide, last_resort=last_resort(revision.parameters))
+    return {one.decision.ask.uid: encode(one.decision) for one in considered}

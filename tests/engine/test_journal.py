@@ -1,0 +1,201 @@
+"""Any moment is read again as it was, from bytes that depend on nothing but what they say; damage is told."""
+
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterable
+from itertools import pairwise
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.decision import Interlock, encode
+from engine.formats.tree import encode_tree
+from engine.journal import (
+    FORM,
+    Moment,
+    OtherFormError,
+    TornError,
+    advance,
+    begin,
+    frames,
+    holds_of,
+    read,
+    replay,
+    same,
+)
+from engine.planning import plan
+from engine.policies import policy
+from engine.snapshot import ClusterState, DisruptionBudget, PriorityClass, Protection, Requirement
+from tests.builders import NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
+from tests.history.watch import Watch
+
+TREE = tree({"prod": queue({"cpu": "8", "gpu": 2}, delay_ms=1), "test": queue("2"), "batch": queue("1")})
+DECIDE = policy("fence", "design")
+BUDGET = DisruptionBudget(namespace="ns", name="keep", expressions=(Requirement("app", "In", ("a", "b")),), allowed=1)
+OBJECTS = [
+    node("n1", 6, labels={"zone": "a", "disk": "ssd"}, resources={"gpu": 1, "memory": "8Gi"}),
+    node("n2", 4, resources={"memory": "8Gi"}),
+    PriorityClass(name="keep", opted_out=True),
+    BUDGET,
+    *[pod(f"t{i}", queue="test", node="n1", resources={"memory": "1Gi"}, labels={"b": "", "a": "1"}) for i in range(6)],
+    *[pod(f"b{i}", queue="batch", node="n2", priority_class="keep" if i else "") for i in range(4)],
+    ask("p0", queue="prod", cpu=2, resources={"memory": "1Gi", "gpu": 0}),
+    ask("p1", queue="prod", cpu=3, node_selector={"zone": "b", "disk": "hdd"}),
+    ask("p2", queue="prod", cpu=9, resources={"memory": "99Gi", "gpu": 3}),
+    ask("b9", queue="batch"),
+    daemonset_ask("agent", on="n2", queue="prod"),
+]  # fmt: skip
+MOMENT = Moment(
+    now_ms=NOW,
+    protection=Protection(namespaces=frozenset({"kube-system", "vault", "ingress"})),
+    reservations=(reservation(ask("other", queue="prod"), node="n9"),),
+    going=frozenset({"uid-b3", "uid-long-gone"}),
+    holds={"uid-p0": Interlock.COOL_DOWN},
+)
+
+
+def state_of(*objects: object) -> ClusterState:
+    """A cluster of these."""
+    return Watch(*objects).state
+
+
+def documents(found: Iterable[object]) -> list[bytes]:
+    """Decisions as they are stored."""
+    return [encode(one.decision) for one in found]
+
+
+def shuffled(state: ClusterState, seed: int) -> ClusterState:
+    """The same, with every mapping in another order."""
+    order = random.Random(seed)
+
+    def mixed(value: object) -> object:
+        if isinstance(value, dict):
+            return dict(order.sample([(key, mixed(one)) for key, one in value.items()], len(value)))
+        if isinstance(value, msgspec.Struct):
+            return type(value)(**{name: mixed(getattr(value, name)) for name in value.__struct_fields__})
+        return value
+
+    copy = ClusterState()
+    vars(copy).update({column: mixed(kept) for column, kept in vars(state).items()})
+    return copy
+
+
+def test_a_keyframe_gives_back_the_state_and_the_moment() -> None:
+    """Equal in every object, and with what the pass added."""
+    state, moment = read([begin(state_of(*OBJECTS), MOMENT)])
+    assert same(state, state_of(*OBJECTS))
+    assert moment == MOMENT
+
+
+def test_a_chain_gives_back_every_moment_on_its_way() -> None:
+    """What came, what changed, what went, in each of the columns."""
+    watch = Watch(*OBJECTS)
+    steps, chain = [watch.watcher.state()], [begin(watch.state, MOMENT)]
+    watch.put(node("n3"), pod("new", queue="test", node="n3"), msgspec.structs.replace(BUDGET, allowed=0))
+    watch.gone("t0", "b1")
+    steps.append(watch.watcher.state())
+    del watch.state.nodes["n2"], watch.state.classes["keep"], watch.state.budgets["ns", "keep"]
+    watch.bound("p0", "n3")
+    steps.append(watch.watcher.state())
+    for number, (before, after) in enumerate(pairwise(steps), 1):
+        chain.append(advance(before, after, Moment(now_ms=NOW + number)))
+    for number, (state, moment) in enumerate(frames(chain)):
+        assert same(state, steps[number])
+        assert moment.now_ms == NOW + number
+    assert same(read(chain[:2])[0], steps[1])
+
+
+def test_an_entry_holds_only_what_changed() -> None:
+    """One pod of hundreds costs a few hundred bytes, nothing at all fewer still."""
+    watch = Watch(*OBJECTS, [pod(f"many-{i}", queue="test", node="n1") for i in range(500)])
+    before = watch.watcher.state()
+    watch.gone("many-7")
+    whole, one, none = begin(before, MOMENT), advance(before, watch.state, MOMENT), advance(before, before, MOMENT)
+    assert len(none) < len(one) < len(none) + 40 < len(whole) / 10
+
+
+@given(seed=st.integers(0, 2**32))
+def test_the_order_of_what_is_said_changes_neither_bytes_nor_decisions(seed: int) -> None:
+    """Pods, labels and requests in any order give the same journal and the same decisions."""
+    state = state_of(*OBJECTS)
+    other = shuffled(state, seed)
+    assert begin(state, MOMENT) == begin(other, MOMENT)
+    assert advance(ClusterState(), state, MOMENT) == advance(ClusterState(), other, MOMENT)
+    assert documents(replay(state, MOMENT, TREE, DECIDE)) == documents(replay(other, MOMENT, TREE, DECIDE))
+
+
+def test_a_replay_is_the_pass_itself_holds_included() -> None:
+    """What an interlock held takes nothing from those after it, then as now."""
+    state = state_of(*OBJECTS)
+    found = plan(MOMENT.snapshot(state, TREE), TREE, DECIDE, hold=MOMENT.hold)
+    assert holds_of(found) == MOMENT.holds
+    again_state, again_moment = read([begin(state, MOMENT)])
+    assert replay(again_state, again_moment, TREE, DECIDE) == found
+    free = replay(state, msgspec.structs.replace(MOMENT, holds={}), TREE, DECIDE)
+    assert documents(free) != documents(found)
+
+
+ELSEWHERE = """
+import hashlib, json, sys
+from engine.decision import encode
+from engine.formats.tree import decode_tree
+from engine.journal import advance, begin, read, replay
+from engine.policies import policy
+from engine.snapshot import ClusterState
+tree, blob = (bytes.fromhex(text) for text in json.load(sys.stdin))
+state, moment = read([blob])
+found = replay(state, moment, decode_tree(tree), policy("fence", "design"))
+digest = hashlib.sha256(b"".join(encode(one.decision) for one in found)).hexdigest()
+print(json.dumps([begin(state, moment) == blob, digest]))
+"""
+
+
+@pytest.mark.parametrize("hash_seed", ["0", "1", "4294967295"])
+def test_another_process_with_another_hash_seed_finds_the_same(hash_seed: str) -> None:
+    """Bytes of journal and decisions."""
+    blob = begin(state_of(*OBJECTS), MOMENT)
+    here = hashlib.sha256(b"".join(documents(replay(*read([blob]), TREE, DECIDE)))).hexdigest()
+    done = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE],
+        input=json.dumps([encode_tree(TREE).hex(), blob.hex()]),
+        env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == [True, here]
+
+
+@given(cut=st.integers(1, 200), flip=st.integers(1, 255), place=st.integers(1, 10_000))
+def test_a_torn_entry_is_told_from_a_whole_one(cut: int, flip: int, place: int) -> None:
+    """Cut short or altered anywhere behind its form: never another state."""
+    blob = begin(state_of(*OBJECTS), MOMENT)
+    with pytest.raises(TornError):
+        read([blob[:-cut]])
+    place = 1 + place % (len(blob) - 1)
+    altered = bytearray(blob)
+    altered[place] ^= flip
+    with pytest.raises(TornError):
+        read([bytes(altered)])
+
+
+def test_a_chain_with_a_gap_at_its_beginning_is_torn() -> None:
+    """A difference to nothing, or a second beginning, says nothing; so does no entry at all."""
+    state = state_of(*OBJECTS)
+    whole, step = begin(state, MOMENT), advance(ClusterState(), state, MOMENT)
+    for chain in ([], [b""], [step], [whole, whole]):
+        with pytest.raises(TornError):
+            read(chain)
+
+
+def test_another_form_is_named() -> None:
+    """An entry of another version is not torn."""
+    blob = begin(state_of(*OBJECTS), MOMENT)
+    with pytest.raises(OtherFormError, match=f"form {FORM + 1}"):
+        read([bytes([FORM + 1]) + blob[1:]])
