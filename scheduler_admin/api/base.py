@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import Scope, scope_of
-from scheduler_admin.api import problems
+from scheduler_admin.accounts.scopes import ALLOWING, Action, Scope, allows, scope_of
+from scheduler_admin.api import preconditions, problems
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 
@@ -26,7 +26,7 @@ class NoParameters(serializers.Serializer[Any]):
 
 
 class ApiView(APIView):
-    """Reads only; strict about query parameters; errors as problem details."""
+    """Reads only, unless a view says otherwise; strict about query parameters; errors as problem details."""
 
     http_method_names = ["get", "head", "options"]
     parameters: ClassVar[type[serializers.Serializer[Any]]] = NoParameters
@@ -49,10 +49,15 @@ class ApiView(APIView):
         patch_vary_headers(response, ["Authorization", "Cookie"])
         return response
 
+    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
+        """What the query may hold."""
+        del request
+        return self.parameters
+
     def _read_parameters(self, request: Request) -> Mapping[str, Any]:
         """The validated query. Raises WrongParameters, also for names that the route doesn't know."""
         given = request.query_params
-        reader = self.parameters(data=given.dict(), context={"user": request.user})
+        reader = self.parameters_of(request)(data=given.dict(), context={"user": request.user})
         unknown = {name: [_("There is no such parameter.")] for name in given if name not in reader.fields}
         twice = {name: [_("Give this once.")] for name in given if len(given.getlist(name)) > 1}
         wrong = {} if reader.is_valid() else {name: list(map(str, errors)) for name, errors in reader.errors.items()}
@@ -66,6 +71,12 @@ class ApiView(APIView):
         """What the asking user may see."""
         return scope_of(self.request.user, "view")
 
+    def demand(self, action: Action) -> None:
+        """Raise InsufficientScope when the request's token is not for this."""
+        user = self.request.user
+        if isinstance(user, User) and not allows(user.token, action):
+            raise problems.InsufficientScope(ALLOWING[action][0])
+
     def cluster(self, name: str) -> Cluster:
         """The cluster with its status and revision, or 404."""
         return selectors.get(self.request.user, name)
@@ -74,8 +85,12 @@ class ApiView(APIView):
 def tagged(request: Request, body: dict[str, Any], *, but: str = "") -> Response:
     """The body with an ETag over all of it ``but`` one key, or 304 if the client has it already."""
     counted = {key: value for key, value in body.items() if key != but}
-    tag = f'W/"{sha256(JSONRenderer().render(counted)).hexdigest()[:32]}"'
-    known = {part.strip() for part in request.headers.get("If-None-Match", "").split(",")}
+    return answer(request, body, f'W/"{sha256(JSONRenderer().render(counted)).hexdigest()[:32]}"')
+
+
+def answer(request: Request, body: Any, tag: str) -> Response:
+    """The body with its ETag, or 304 if the client has it already."""
+    known = preconditions.tags(request.headers.get("If-None-Match", ""))
     response = Response(status=304) if known & {tag, "*"} else Response(body)
     response["ETag"] = tag
     return response

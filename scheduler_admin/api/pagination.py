@@ -1,4 +1,4 @@
-"""Pages of decisions, newest first, that stay put while new ones come in."""
+"""Pages, newest first, that stay put while new rows come in."""
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -45,12 +45,25 @@ class CursorField(serializers.Field[Place, str, str, Place]):
         return urlsafe_b64encode(f"{since // datetime.resolution}.{value[1]}".encode()).decode()
 
 
-class PageParameters(serializers.Serializer[Any]):
-    """Which page, and how long."""
+class LimitParameters(serializers.Serializer[Any]):
+    """How long a page is."""
+
+    limit = serializers.IntegerField(
+        required=False, default=PAGE, min_value=1, max_value=LARGEST_PAGE, help_text="Rows per page."
+    )
+
+
+class PageParameters(LimitParameters):
+    """Which page of decisions, and how long."""
 
     cursor = CursorField(required=False, help_text="Taken from `next` of the page before.")
-    limit = serializers.IntegerField(
-        required=False, default=PAGE, min_value=1, max_value=LARGEST_PAGE, help_text="Decisions per page."
+
+
+class NumberedPageParameters(LimitParameters):
+    """Which page of rows that are numbered, and how long."""
+
+    cursor = serializers.IntegerField(
+        required=False, min_value=1, max_value=2**31 - 1, help_text="Taken from `next` of the page before."
     )
 
 
@@ -72,9 +85,9 @@ class NewestFirst:
         return found, (found[-1].first_seen, found[-1].pk) if more else None
 
 
-def next_link(request: Request, place: Place | None) -> str | None:
+def next_link(request: Request, place: Place | int | None) -> str | None:
     """The same query one page on; None on the last."""
     if place is None:
         return None
-    cursor = CursorField().to_representation(place)
+    cursor = CursorField().to_representation(place) if isinstance(place, tuple) else place
     return str(replace_query_param(request.build_absolute_uri(), "cursor", cursor))

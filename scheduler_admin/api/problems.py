@@ -1,7 +1,7 @@
 """Every error of the API as problem details (RFC 9457)."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -19,22 +19,95 @@ MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
 
 
-class WrongParameters(APIException):
+Errors = Sequence[Mapping[str, Any]]
+"""What is wrong, each with the members of ErrorSerializer that are known."""
+
+
+class Refusal(APIException):
+    """An error of the request that says everything that is wrong with it."""
+
+    def __init__(self, errors: Errors = (), **params: str) -> None:
+        super().__init__(str(self.default_detail) % params if params else None)
+        self.errors = errors
+
+
+class WrongParameters(Refusal):
     """Query parameters that can't be understood: parameter -> what is wrong with it."""
 
     status_code = HTTPStatus.BAD_REQUEST
     default_detail = gettext_lazy("The query has parameters that can't be understood.")
 
-    def __init__(self, errors: Mapping[str, list[str]]) -> None:
+    def __init__(self, wrong: Mapping[str, list[str]]) -> None:
+        super().__init__([{"parameter": name, "detail": detail} for name, all_ in wrong.items() for detail in all_])
+
+
+class Unreadable(Refusal):
+    """A document that is not even the format that it claims to be."""
+
+    status_code = HTTPStatus.BAD_REQUEST
+    default_detail = gettext_lazy("The document can't be read.")
+
+
+class TooLarge(Refusal):
+    """A document beyond the limit."""
+
+    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    default_detail = gettext_lazy("The document has more than %(limit)s KiB.")
+
+
+class InvalidTree(Refusal):
+    """A document that can be read and is no tree that could be published."""
+
+    status_code = HTTPStatus.UNPROCESSABLE_ENTITY
+    default_detail = gettext_lazy("This is no valid tree.")
+
+
+class OutsideSubtree(Refusal):
+    """A change where the token is not good."""
+
+    status_code = HTTPStatus.FORBIDDEN
+    default_detail = gettext_lazy("This token changes nothing outside of %(subtree)s.")
+
+
+class InsufficientScope(Refusal):
+    """A token that is not for this (RFC 6750)."""
+
+    status_code = HTTPStatus.FORBIDDEN
+    default_detail = gettext_lazy("This takes a token with the scope %(scope)s.")
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(scope=scope)
+        self.headers = {"WWW-Authenticate": f'Bearer realm="api", error="insufficient_scope", scope="{scope}"'}
+
+
+class NoPrecondition(Refusal):
+    """A change that does not say what it is a change of."""
+
+    status_code = HTTPStatus.PRECONDITION_REQUIRED
+    default_detail = gettext_lazy("Say in If-Match which tree this changes: the ETag of the one that you read.")
+
+
+class Overtaken(Refusal):
+    """A change of a tree that is no longer the current one. The answer carries the current one's ETag, if any."""
+
+    status_code = HTTPStatus.PRECONDITION_FAILED
+    default_detail = gettext_lazy("The tree is not the one that you read: read it again.")
+
+    def __init__(self, etag: str | None) -> None:
         super().__init__()
-        self.errors = errors
+        self.headers = {"ETag": etag} if etag else {}
 
 
-class WrongParameterSerializer(serializers.Serializer[dict[str, str]]):
-    """One thing that is wrong."""
+class ErrorSerializer(serializers.Serializer[dict[str, Any]]):
+    """One thing that is wrong, and where."""
 
-    parameter = serializers.CharField(help_text="Name of the query parameter.")
-    detail = serializers.CharField(help_text="What is wrong with it, for people.")
+    detail = serializers.CharField(help_text="What is wrong, for people.")
+    parameter = serializers.CharField(required=False, help_text="Name of the query parameter.")
+    pointer = serializers.CharField(
+        required=False, help_text="JSON pointer (RFC 6901) into the document: /queues/3/max/memory."
+    )
+    line = serializers.IntegerField(required=False, help_text="Line of a YAML document, counted from one.")
+    queue = serializers.CharField(required=False, help_text="Path of the queue.")
 
 
 class ProblemSerializer(serializers.Serializer[dict[str, Any]]):
@@ -44,8 +117,8 @@ class ProblemSerializer(serializers.Serializer[dict[str, Any]]):
     title = serializers.CharField(help_text="The status in words.")
     status = serializers.IntegerField()
     detail = serializers.CharField(help_text="What went wrong, for people.")
-    errors = WrongParameterSerializer(  # type: ignore[assignment]  # DRF takes declared fields off the class
-        many=True, required=False, help_text="With 400: one per wrong parameter."
+    errors = ErrorSerializer(  # type: ignore[assignment]  # DRF takes declared fields off the class
+        many=True, required=False, help_text="Everything that is wrong with the query or the document."
     )
 
 
@@ -57,14 +130,12 @@ def problem(error: APIException) -> Response:
         "status": int(error.status_code),
         "detail": str(error.detail),
     }
-    if isinstance(error, WrongParameters):
-        body["errors"] = [
-            {"parameter": name, "detail": detail} for name, details in error.errors.items() for detail in details
-        ]
-    response = Response(body, status=error.status_code, content_type=MEDIA_TYPE)
+    if errors := getattr(error, "errors", None):
+        body["errors"] = errors
+    headers = dict(getattr(error, "headers", {}))
     if challenge := getattr(error, "auth_header", None):
-        response["WWW-Authenticate"] = challenge
-    return response
+        headers["WWW-Authenticate"] = challenge
+    return Response(body, status=error.status_code, content_type=MEDIA_TYPE, headers=headers)
 
 
 def handler(error: Exception, context: dict[str, Any]) -> Response:

@@ -2,10 +2,20 @@
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework.permissions import IsAuthenticated
 
+from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
+
+PROBLEM = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (400, 401, 404)}
+"""What every route may answer."""
+UNCHANGED = {304: OpenApiResponse(description="Unchanged since the ETag in If-None-Match.")}
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="ETags of answers that you have."
+)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its __init_subclass__ is untyped

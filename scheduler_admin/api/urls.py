@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path, re_path
 
-from scheduler_admin.api import views
+from scheduler_admin.api import hierarchies, trees, views
 from scheduler_admin.api.base import NothingHere
 from scheduler_admin.api.schema import SchemaView
 
@@ -16,6 +16,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     re_path(r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)$", views.QueueDetailView.as_view(), name="queue"),
     path("clusters/<slug:name>/usage", views.UsageView.as_view(), name="usage"),
     path("clusters/<slug:name>/decisions", views.DecisionsView.as_view(), name="decisions"),
+    path("hierarchies", hierarchies.HierarchiesView.as_view(), name="hierarchies"),
+    path("hierarchies/<slug:name>", hierarchies.HierarchyView.as_view(), name="hierarchy"),
+    path("hierarchies/<slug:name>/tree", trees.TreeView.as_view(), name="tree"),
+    path("hierarchies/<slug:name>/revisions", hierarchies.RevisionsView.as_view(), name="revisions"),
+    path("hierarchies/<slug:name>/revisions/<int:number>", hierarchies.RevisionView.as_view(), name="revision"),
     path("decisions/<int:pk>", views.DecisionDetailView.as_view(), name="decision"),
     re_path(r"^(?P<rest>.*)$", NothingHere.as_view(), name="nothing"),
 ]

@@ -8,7 +8,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,6 +17,7 @@ from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, queue_known
 from scheduler_admin.api.pagination import NewestFirst, next_link
 from scheduler_admin.api.redaction import SeenDecision
+from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, UNCHANGED
 from scheduler_admin.api.standing import QueueStanding, fences_of, stand
 from scheduler_admin.api.usage import samples
 from scheduler_admin.clusters.models import Cluster
@@ -24,11 +25,6 @@ from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
 from scheduler_admin.queues.models import Queue, Revision
 
-_PROBLEM = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (400, 401, 404)}
-_UNCHANGED = {304: OpenApiResponse(description="Unchanged since the ETag in If-None-Match.")}
-_IF_NONE_MATCH = OpenApiParameter(
-    "If-None-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="ETags of answers that you have."
-)
 _ETAG = OpenApiParameter(
     "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Changes with the answer."
 )
@@ -39,7 +35,7 @@ class ClustersView(ApiView):
     """Clusters."""
 
     @extend_schema(
-        operation_id="list_clusters", tags=["clusters"], responses={200: serializers.ClustersSerializer, **_PROBLEM}
+        operation_id="list_clusters", tags=["clusters"], responses={200: serializers.ClustersSerializer, **PROBLEM}
     )
     def get(self, request: Request) -> Response:
         """All clusters that you may see, with what the last pass read of them."""
@@ -56,8 +52,8 @@ class ClusterView(ApiView):
     @extend_schema(
         operation_id="get_cluster",
         tags=["clusters"],
-        parameters=[_CLUSTER, _IF_NONE_MATCH, _ETAG],
-        responses={200: serializers.ClusterSerializer, **_UNCHANGED, **_PROBLEM},
+        parameters=[_CLUSTER, IF_NONE_MATCH, _ETAG],
+        responses={200: serializers.ClusterSerializer, **UNCHANGED, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
         """Mode, pause, last pass, capacity, age of what is known, and why it can't be read if it can't."""
@@ -95,8 +91,8 @@ class QueuesView(QueueView):
     @extend_schema(
         operation_id="list_queues",
         tags=["queues"],
-        parameters=[_CLUSTER, _IF_NONE_MATCH, _ETAG],
-        responses={200: serializers.QueuesSerializer, **_UNCHANGED, **_PROBLEM},
+        parameters=[_CLUSTER, IF_NONE_MATCH, _ETAG],
+        responses={200: serializers.QueuesSerializer, **UNCHANGED, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
         """Every queue of the current revision: usage against guaranteed and max, asks waiting, fence, delay."""
@@ -116,10 +112,10 @@ class QueueDetailView(QueueView):
         parameters=[
             _CLUSTER,
             OpenApiParameter("path", OpenApiTypes.STR, OpenApiParameter.PATH, description="root.tenant-1.queue-b"),
-            _IF_NONE_MATCH,
+            IF_NONE_MATCH,
             _ETAG,
         ],
-        responses={200: serializers.QueueDetailSerializer, **_UNCHANGED, **_PROBLEM},
+        responses={200: serializers.QueueDetailSerializer, **UNCHANGED, **PROBLEM},
     )
     def get(self, request: Request, name: str, path: str) -> Response:
         """One queue with the applications that run in it."""
@@ -162,7 +158,7 @@ class DecisionsView(DecisionView):
         operation_id="list_decisions",
         tags=["decisions"],
         parameters=[_CLUSTER, DecisionParameters],
-        responses={200: serializers.DecisionsSerializer, **_PROBLEM},
+        responses={200: serializers.DecisionsSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
         """Decisions, newest first. Follow `next`: pages neither repeat nor miss one while new ones come in."""
@@ -184,7 +180,7 @@ class DecisionDetailView(DecisionView):
     @extend_schema(
         operation_id="get_decision",
         tags=["decisions"],
-        responses={200: serializers.DecisionDetailSerializer, **_PROBLEM},
+        responses={200: serializers.DecisionDetailSerializer, **PROBLEM},
     )
     def get(self, request: Request, pk: int) -> Response:
         """One decision with the laws it was held against, what happened, and the engine's own document."""
@@ -202,7 +198,7 @@ class UsageView(ApiView):
         operation_id="get_usage",
         tags=["queues"],
         parameters=[_CLUSTER, UsageParameters],
-        responses={200: serializers.UsageSerializer, **_PROBLEM},
+        responses={200: serializers.UsageSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
         """One queue's usage of one resource over time, with its guarantee and max of then."""

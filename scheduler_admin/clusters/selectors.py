@@ -8,6 +8,7 @@ from django.http import Http404
 
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.queues.models import Hierarchy
 
 STALE_AFTER = timedelta(seconds=10)
 """A status older than this is shown as stale; a pass a second is the rule."""
@@ -52,6 +53,14 @@ def freshness(status: ClusterStatus | None, now: datetime) -> Freshness:
     if now - status.read_at > STALE_AFTER:
         return Freshness("stale", status.read_at)
     return Freshness("fresh", status.read_at)
+
+
+def using(user: Who, hierarchy: Hierarchy | None) -> list[Cluster]:
+    """The clusters that use a hierarchy and that the user may see, with their status; none for None."""
+    if hierarchy is None:
+        return []
+    rows = Cluster.objects.restrict(user, "view").filter(hierarchy=hierarchy)
+    return list(rows.select_related("status", "hierarchy__current"))
 
 
 def every(user: Who) -> list[Cluster]:

@@ -1,6 +1,7 @@
 """Writes to trees: hierarchies are made, trees imported, published as revisions and rolled back."""
 
 from functools import lru_cache
+from hashlib import sha256
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -64,6 +65,12 @@ def native_of(revision: Revision) -> Native:
     return Native(revision.source_format, revision.source)
 
 
+def fingerprint(revision: Revision) -> str:
+    """The same for revisions that say the same: of the canonical tree, its policy, dialect and parameters."""
+    said = msgspec.json.encode([revision.document, *terms_of(revision)], order="sorted")
+    return sha256(said).hexdigest()
+
+
 @transaction.atomic
 def create_hierarchy(*, name: str, actor: User | None) -> Hierarchy:
     """A new hierarchy without a tree. Raises ValidationError."""
@@ -83,10 +90,25 @@ def import_yunikorn(
     Returns the revision and what the import has to say. Raises ImportFailure, and ValidationError for a bad name.
     """
     imported = read(text)
-    found = Hierarchy.objects.filter(name=hierarchy).first() or create_hierarchy(name=hierarchy, actor=author)
     native = Native("yunikorn", text)
-    revision = publish(hierarchy=found, tree=imported.tree, author=author, reason=reason, native=native)
+    revision = publish_as(name=hierarchy, tree=imported.tree, author=author, reason=reason, native=native)
     return revision, imported.notes
+
+
+@transaction.atomic
+def publish_as(
+    *,
+    name: str,
+    tree: QueueTree,
+    author: User | None,
+    reason: str,
+    terms: Terms | None = None,
+    native: Native | None = None,
+    onto: int | EllipsisType | None = ...,
+) -> Revision:
+    """As publish, in the hierarchy of that name, made when there is none. ValidationError is also for a bad name."""
+    found = Hierarchy.objects.filter(name=name).first() or create_hierarchy(name=name, actor=author)
+    return publish(hierarchy=found, tree=tree, author=author, reason=reason, terms=terms, native=native, onto=onto)
 
 
 @transaction.atomic
@@ -113,7 +135,8 @@ def publish(
         raise OutdatedError(current)
     if wrong := errors(tree):
         raise ImportFailure(wrong)
-    terms = _checked(terms or (terms_of(current) if current else Terms()))
+    terms = terms or (terms_of(current) if current else Terms())
+    check_terms(terms)
     document = encode_tree(tree).decode()
     if current is not None and (document, terms) == (current.document, terms_of(current)):
         return current
@@ -122,14 +145,14 @@ def publish(
     )
 
 
-def _checked(terms: Terms) -> Terms:
+def check_terms(terms: Terms) -> None:
+    """Raise ValidationError, with the member that is wrong, for terms that this version can't decide by."""
     try:
         decide_by(*terms)
     except UnknownPolicyError as error:
         raise ValidationError({"policy": str(error)}) from error
     except msgspec.ValidationError as error:
         raise ValidationError({"parameters": str(error)}) from error
-    return terms
 
 
 def _put_in_force(

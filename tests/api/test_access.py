@@ -21,12 +21,19 @@ ROUTES = {
     "queue": {"name": "prod", "path": RED},
     "usage": {"name": "prod"},
     "decisions": {"name": "prod"},
+    "hierarchies": {},
+    "hierarchy": {"name": "prod-tree"},
+    "tree": {"name": "prod-tree"},
+    "revisions": {"name": "prod-tree"},
+    "revision": {"name": "prod-tree", "number": 1},
     "decision": {"pk": 1},
     "nothing": {"rest": "no/such"},
 }
 QUERY = {"usage": f"?queue={RED}&resource=cpu"}
-OPEN = {"openapi", "clusters"}
+OPEN = {"openapi", "clusters", "hierarchies"}
 """Routes that are there for everyone who signs in."""
+WHOLE = {"revision"}
+"""Routes that show a whole tree, so not to tenants."""
 
 
 def address(name: str, **other: Any) -> str:
@@ -65,12 +72,13 @@ def test_strangers_find_nothing(charlie: APIClient, shared: Decision, name: str)
     assert (theirs.status_code, theirs.json()) == (404, nobodys.json())
 
 
-def test_strangers_list_nothing(charlie: APIClient, shared: Decision) -> None:
-    """A stranger's list of clusters is empty."""
-    assert charlie.get("/api/v1/clusters").json() == {"results": []}
+@pytest.mark.parametrize("name", ["clusters", "hierarchies"])
+def test_strangers_list_nothing(charlie: APIClient, shared: Decision, name: str) -> None:
+    """A stranger's lists are empty."""
+    assert charlie.get(address(name)).json() == {"results": []}
 
 
-@pytest.mark.parametrize("name", sorted(ROUTES.keys() - {"nothing"}))
+@pytest.mark.parametrize("name", sorted(ROUTES.keys() - WHOLE - {"nothing"}))
 def test_owners_teammates_and_operators_get_in(
     alice: APIClient, bob: APIClient, olga: APIClient, shared: Decision, name: str
 ) -> None:
@@ -92,8 +100,15 @@ def test_answers_are_kept_apart_by_who_asks(alice: APIClient, shared: Decision, 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
 @pytest.mark.parametrize("name", ROUTES)
 def test_nothing_can_be_written(olga: APIClient, shared: Decision, name: str, method: str) -> None:
-    """The API only reads."""
-    assert getattr(olga, method)(address(name)).status_code == 405
+    """The API only reads, but for trees: they are for admins to change."""
+    want, query = (403, "?reason=x") if (name, method) == ("tree", "put") else (405, "")
+    assert getattr(olga, method)(address(name) + query).status_code == want
+
+
+@pytest.mark.parametrize("name", sorted(WHOLE))
+def test_a_whole_tree_is_not_for_tenants(alice: APIClient, olga: APIClient, shared: Decision, name: str) -> None:
+    """What would show other tenants' queues is not there for a tenant."""
+    assert (alice.get(address(name)).status_code, olga.get(address(name)).status_code) == (404, 200)
 
 
 def spoken(client: APIClient, url: str) -> str:
@@ -118,7 +133,7 @@ def test_another_tenants_names_never_occur(alice: APIClient, shared: Decision) -
 
 def test_the_canary_is_there_to_be_found(olga: APIClient, shared: Decision) -> None:
     """The same answers to an operator do hold these names: the test above can fail."""
-    for name in ("cluster", "clusters", "queue", "decisions", "decision"):
+    for name in ("cluster", "clusters", "queue", "decisions", "decision", "tree", "revisions", "revision"):
         assert CANARY in spoken(olga, address(name)), name
 
 

@@ -1,0 +1,58 @@
+"""Where in a queues.yaml a queue's setting stands, for what is found wrong only once the whole tree is known."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.formats.notes import Notebook
+from engine.formats.yunikorn.document import partition_of, top_queues
+from engine.formats.yunikorn.fields import (
+    DELAY,
+    EVICT_UNCONTROLLED,
+    NAMESPACES,
+    POLICY,
+    PRIORITY_OFFSET,
+    PRIORITY_POLICY,
+    VCORE,
+    line_of,
+)
+from engine.queues import ROOT
+from engine.resources import CPU
+
+_PROPERTIES = {
+    "preemption_policy": POLICY,
+    "delay": DELAY,
+    "priority_policy": PRIORITY_POLICY,
+    "priority_offset": PRIORITY_OFFSET,
+    "namespaces": NAMESPACES,
+    "evict_uncontrolled": EVICT_UNCONTROLLED,
+}
+"""Setting of our own form -> YuniKorn's property."""
+
+
+class Lines:
+    """The lines of a loaded queues.yaml that ``read`` accepts, counted from one."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        top, implied = top_queues(partition_of(document, Notebook()))
+        self._queues: dict[str, Mapping[str, Any]] = {}
+        pending = [(f"{ROOT}.{queue['name']}" if implied else ROOT, queue) for queue in top]
+        while pending:
+            path, queue = pending.pop()
+            self._queues[path] = queue
+            pending += [(f"{path}.{child['name']}", child) for child in queue.get("queues") or []]
+
+    def find(self, path: str, field: str = "") -> int | None:
+        """The line of a setting as a Note names it (``max/memory``), else of its queue; None where neither stands."""
+        queue = self._queues.get(path)
+        if queue is None:
+            return None
+        return self._setting(queue, *field.split("/")[:2]) or line_of(queue, "name")
+
+    def _setting(self, queue: Mapping[str, Any], field: str, part: str = "") -> int | None:
+        if field in _PROPERTIES:
+            return line_of(queue.get("properties"), _PROPERTIES[field])
+        resources = queue.get("resources") or {}
+        amounts = resources.get(field) or {}
+        resource = part.replace("~1", "/").replace("~0", "~")
+        yunikorns = VCORE if resource == CPU and VCORE in amounts else resource
+        return line_of(amounts, yunikorns) or line_of(resources, field)

@@ -1,0 +1,163 @@
+"""Trees as documents: what was sent, read with everything that is wrong at its place, and what is sent back."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+from engine.formats import yunikorn
+from engine.formats.form import read_form, write_queue
+from engine.formats.notes import ImportFailure, Note, Severity
+from engine.formats.yunikorn.document import load
+from engine.formats.yunikorn.lines import Lines
+from engine.lint import errors
+from engine.queues import QueueTree
+from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.api import problems
+from scheduler_admin.api.media import YUNIKORN, Body
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.services import Native, Terms, check_terms, native_of, terms_of, tree_of
+
+Place = Callable[[Note], dict[str, Any]]
+"""Where in a document a note is about, as members of an error: a pointer, or a line."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A tree that could be published, with all that there is to say about the document it came in."""
+
+    tree: QueueTree
+    terms: Terms
+    native: Native | None
+    """The document itself where it is not of our own form."""
+    notes: tuple[Note, ...]
+    """What reading it has to say; no errors."""
+    place: Place
+
+    def error(self, note: Note) -> dict[str, Any]:
+        """The note as a member of a problem's errors."""
+        return _error(note, self.place)
+
+
+def sentence(note: Note) -> str:
+    """A note in the language of the request."""
+    return _(note.message) % note.params
+
+
+def read(body: Body, terms: Terms) -> Sent:
+    """The tree in a body. What it says nothing of is as in ``terms``.
+
+    Raises Unreadable for what is not of its format, InvalidTree with every error in it.
+    """
+    try:
+        text = body.raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise problems.Unreadable([{"detail": _("This is not UTF-8.")}]) from error
+    return _read_yunikorn(text, terms) if body.media_type == YUNIKORN else _read_own_form(text, terms)
+
+
+def _read_yunikorn(text: str, terms: Terms) -> Sent:
+    try:
+        document = load(text)
+    except ImportFailure as failure:
+        raise problems.Unreadable(_errors(failure.notes, _line)) from failure
+    try:
+        imported = yunikorn.read(document)
+    except ImportFailure as failure:
+        raise problems.InvalidTree(_errors(failure.notes, _line)) from failure
+    lines = Lines(document)
+
+    def place(note: Note) -> dict[str, Any]:
+        return _line(msgspec.structs.replace(note, line=note.line or lines.find(note.path, note.field)))
+
+    if wrong := errors(imported.tree):
+        raise problems.InvalidTree(_errors(wrong, place))
+    return Sent(imported.tree, terms, Native("yunikorn", text), imported.notes, place)
+
+
+def _read_own_form(text: str, terms: Terms) -> Sent:
+    try:
+        document = json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise problems.Unreadable([_not_json(error)]) from error
+    reading = read_form(document)
+
+    def place(note: Note) -> dict[str, Any]:
+        if note.index is None and note.path:
+            paths = [queue["path"] for queue in document["queues"]]
+            found = note.path in paths
+            index = paths.index(note.path) if found else None
+            note = msgspec.structs.replace(note, index=index, field=note.field if found else "queues")
+        return {"pointer": note.pointer}
+
+    said = {name: getattr(reading, name) for name in Terms._fields}
+    terms = terms._replace(**{name: value for name, value in said.items() if value is not None})
+    wrong = _errors((*reading.notes, *(errors(reading.tree) if reading.tree else ())), place)
+    wrong += _wrong_terms(terms)
+    if wrong or reading.tree is None:
+        raise problems.InvalidTree(wrong)
+    return Sent(reading.tree, terms, None, (), place)
+
+
+def _wrong_terms(terms: Terms) -> list[dict[str, Any]]:
+    try:
+        check_terms(terms)
+    except ValidationError as error:
+        return [
+            {"detail": message, "pointer": f"/{name}"}
+            for name, messages in error.message_dict.items()
+            for message in messages
+        ]
+    return []
+
+
+def _errors(notes: Iterable[Note], place: Place) -> list[dict[str, Any]]:
+    return [_error(note, place) for note in notes if note.severity is Severity.ERROR]
+
+
+def _error(note: Note, place: Place) -> dict[str, Any]:
+    return {"detail": sentence(note), **place(note), **({"queue": note.path} if note.path else {})}
+
+
+def _line(note: Note) -> dict[str, Any]:
+    return {"line": note.line} if note.line else {}
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, as JSON's own rule that the last of two wins would lose what somebody typed."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _value in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(_("%(name)s is given twice in one object") % {"name": twice})
+    return found
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(_("%(text)s is no number in JSON") % {"text": text})
+
+
+def _not_json(error: Exception) -> dict[str, Any]:
+    said = _("it is nested too deeply") if isinstance(error, RecursionError) else str(error)
+    line = {"line": error.lineno} if isinstance(error, json.JSONDecodeError) else {}
+    return {"detail": _("This is not JSON: %(problem)s.") % {"problem": said}, **line}
+
+
+def own_form(revision: Revision, scope: Scope) -> dict[str, Any]:
+    """A revision in our own form, as PUT takes it; of a scope that is not everything, its queues and namespaces."""
+    tree = tree_of(revision)
+    queues = [write_queue(tree[path]) for path in tree.walk() if scope.has_path(path)]
+    for queue in queues:
+        if "namespaces" in queue:
+            queue["namespaces"] = [name for name in queue["namespaces"] if scope.has_pod(name, queue["path"])]
+    return {**terms_of(revision)._asdict(), "queues": queues}
+
+
+def queues_yaml(revision: Revision) -> str:
+    """A revision as a queues.yaml: the one that it came from, as far as it came from one, made to say the same."""
+    native = native_of(revision)
+    return yunikorn.write(native.text if native.format == "yunikorn" else None, tree_of(revision))

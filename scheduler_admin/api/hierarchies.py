@@ -1,0 +1,92 @@
+"""Hierarchies and their revisions."""
+
+from django.db.models import Prefetch, QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from scheduler_admin.api import tree_serializers as serializers
+from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.documents import own_form
+from scheduler_admin.api.pagination import NumberedPageParameters, next_link
+from scheduler_admin.api.schema import PROBLEM
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.models import Hierarchy, Revision
+
+HIERARCHY = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the hierarchy.")
+
+
+class HierarchiesView(ApiView):
+    """Hierarchies."""
+
+    @extend_schema(
+        operation_id="list_hierarchies", tags=["trees"], responses={200: serializers.HierarchiesSerializer, **PROBLEM}
+    )
+    def get(self, request: Request) -> Response:
+        """All hierarchies that you may see, with the revision in force and the clusters that use it."""
+        del request
+        return Response(serializers.HierarchiesSerializer({"results": self.rows()}).data)
+
+    def rows(self) -> QuerySet[Hierarchy]:
+        """The user's hierarchies, with the user's clusters."""
+        user = self.request.user
+        clusters = Prefetch("clusters", Cluster.objects.restrict(user, "view"))
+        return Hierarchy.objects.restrict(user, "view").select_related("current").prefetch_related(clusters)
+
+
+class HierarchyView(HierarchiesView):
+    """One hierarchy."""
+
+    @extend_schema(
+        operation_id="get_hierarchy",
+        tags=["trees"],
+        parameters=[HIERARCHY],
+        responses={200: serializers.HierarchySerializer, **PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:  # type: ignore[override]  # it has a name in its address
+        """The revision in force and the clusters that use it."""
+        del request
+        return Response(serializers.HierarchySerializer(get_object_or_404(self.rows(), name=name)).data)
+
+
+class RevisionsView(ApiView):
+    """The revisions of a hierarchy."""
+
+    parameters = NumberedPageParameters
+
+    @extend_schema(
+        operation_id="list_revisions",
+        tags=["trees"],
+        parameters=[HIERARCHY, NumberedPageParameters],
+        responses={200: serializers.RevisionsSerializer, **PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """Who published what, when and why, newest first; empty for tenants. Follow `next`."""
+        hierarchy = get_object_or_404(Hierarchy.objects.restrict(request.user, "view"), name=name)
+        rows = Revision.objects.restrict(request.user, "view").filter(hierarchy=hierarchy).defer("document", "source")
+        limit = self.asked["limit"]
+        if "cursor" in self.asked:
+            rows = rows.filter(number__lt=self.asked["cursor"])
+        found = list(rows.order_by("-number")[: limit + 1])
+        place = found[limit - 1].number if len(found) > limit else None
+        body = {"next": next_link(request, place), "results": found[:limit]}
+        return Response(serializers.RevisionsSerializer(body).data)
+
+
+class RevisionView(ApiView):
+    """One revision."""
+
+    @extend_schema(
+        operation_id="get_revision",
+        tags=["trees"],
+        parameters=[HIERARCHY],
+        responses={200: serializers.RevisionDetailSerializer, **PROBLEM},
+    )
+    def get(self, request: Request, name: str, number: int) -> Response:
+        """One revision with its tree in our own form."""
+        rows = Revision.objects.restrict(request.user, "view").select_related("hierarchy")
+        revision = get_object_or_404(rows, hierarchy__name=name, number=number)
+        body = {"hierarchy": name, "revision": revision, "tree": own_form(revision, self.scope)}
+        return Response(serializers.RevisionDetailSerializer(body).data)

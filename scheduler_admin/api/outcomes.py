@@ -1,0 +1,56 @@
+"""What a tree that was sent would do: what it changes, what is odd about it, what it preempts."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from django.utils.translation import gettext as _
+
+from engine.forecast import Eviction, Toll, grouped
+from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.api.documents import Sent
+from scheduler_admin.api.proposals import Proposal
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.forecasting import Outlook, forecast_tree
+
+
+def outcome(proposal: Proposal, clusters: Sequence[Cluster], scope: Scope) -> dict[str, Any]:
+    """All there is to say before a tree is put in force; clusters are those that use its hierarchy."""
+    return {
+        "changed": proposal.changed,
+        "revision": proposal.number,
+        "diff": proposal.diff(),
+        "lint": proposal.lint(clusters),
+        "forecast": [_outlook(cluster, proposal.sent, scope) for cluster in clusters],
+    }
+
+
+def _outlook(cluster: Cluster, sent: Sent, scope: Scope) -> dict[str, Any]:
+    """One cluster's forecast under the tree as a row; of a scope that is not everything, what becomes of its pods."""
+    found = forecast_tree(cluster=cluster, tree=sent.tree, **sent.terms._asdict())
+    if found is None:
+        return {"cluster": cluster.name, "forecast": None, "reason": _("Nothing was read of this cluster yet.")}
+    return {"cluster": cluster.name, "forecast": _told(found, scope), "reason": None}
+
+
+def _told(found: Outlook, scope: Scope) -> dict[str, Any]:
+    mine = _own(found.proposed.evictions, scope)
+    waiting = [one.decision.ask for one in found.proposed.waiting]
+    return {
+        "at": found.at,
+        "settles": found.proposed.settles.value,
+        "passes": found.proposed.passes,
+        "next_pass": Toll.of(one for one in mine if one.round == 1),
+        "total": Toll.of(mine),
+        "waiting": sum(scope.has_pod(ask.namespace, ask.queue) for ask in waiting),
+        "caused": _summed(_own(found.change.caused, scope)),
+        "spared": _summed(_own(found.change.spared, scope)),
+    }
+
+
+def _own(evictions: Iterable[Eviction], scope: Scope) -> list[Eviction]:
+    return [one for one in evictions if scope.has_pod(one.victim.namespace, one.victim.queue)]
+
+
+def _summed(evictions: list[Eviction]) -> dict[str, Any]:
+    return {**msgspec.structs.asdict(Toll.of(evictions)), "groups": grouped(evictions)}

@@ -1,0 +1,109 @@
+"""A tree that was sent, held against the one in force: what it would change, and what is odd about it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from engine.changes import Change, Kind, Setting, changes, sentences
+from engine.formats.notes import Note, Severity
+from engine.formats.tree import encode_tree
+from engine.lint import lint
+from engine.queues import ROOT, Queue, QueueTree
+from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.api.documents import Sent, sentence
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.history.sentences import text
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.services import Terms, terms_of, tree_of
+
+_BARE = QueueTree([Queue(path=ROOT)])
+"""What a first tree is held against: every tree begins with its root."""
+_FOREIGN = gettext_noop("This is not inside of the token's subtree.")
+_LOST = gettext_noop("A queue that is not inside of the token's subtree would be taken away.")
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The tree that was sent, and the revision in force; None before the first."""
+
+    sent: Sent
+    current: Revision | None
+
+    @property
+    def changed(self) -> bool:
+        """Whether publishing it makes a revision."""
+        if self.current is None:
+            return True
+        return bool(self.terms) or encode_tree(self.sent.tree).decode() != self.current.document
+
+    @property
+    def number(self) -> int:
+        """Of the revision that is in force once it is published."""
+        return (self.current.number if self.current else 0) + self.changed
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """Queue by queue."""
+        return changes(tree_of(self.current) if self.current else _BARE, self.sent.tree)
+
+    @cached_property
+    def terms(self) -> tuple[Setting, ...]:
+        """What changes of policy, dialect and parameters."""
+        before = terms_of(self.current) if self.current else Terms()
+        pairs = zip(Terms._fields, before, self.sent.terms, strict=True)
+        return tuple(Setting(field=name, before=str(old), after=str(new)) for name, old, new in pairs if old != new)
+
+    def outside(self, scope: Scope) -> list[dict[str, Any]]:
+        """Members of a problem's errors for all that it changes outside of a scope. Unseen queues are not named."""
+        if scope.everything:
+            return []
+        foreign = [change for change in self.changes if not scope.has_path(change.path)]
+        notes = [_error(change.path, _FOREIGN) for change in foreign if change.kind is not Kind.REMOVED]
+        notes += [_error("", _LOST, "queues")] if len(notes) < len(foreign) else []
+        notes += [_error("", _FOREIGN, one.field) for one in self.terms]
+        return [self.sent.error(note) for note in notes]
+
+    def diff(self) -> list[dict[str, Any]]:
+        """All changes, a row for each sentence."""
+        rows = [_row("", Kind.CHANGED, one, _terms(one)) for one in self.terms]
+        for change in self.changes:
+            settings = change.settings if change.kind is Kind.CHANGED else (Setting(field=""),)
+            said = zip(settings, sentences(change), strict=True)
+            rows += [_row(change.path, change.kind, one, text(message)) for one, message in said]
+        return rows
+
+    def lint(self, clusters: Iterable[Cluster]) -> list[dict[str, Any]]:
+        """What is odd and what holds; with a cluster's name, whether the guarantees fit it."""
+        plain = lint(self.sent.tree)
+        rows = [self._noted(note) for note in (*self.sent.notes, *plain)]
+        for cluster in clusters:
+            if status := status_of(cluster):
+                fitting = [note for note in lint(self.sent.tree, status.capacity) if note not in plain]
+                rows += [self._noted(note, cluster.name) for note in fitting]
+        return rows
+
+    def _noted(self, note: Note, cluster: str | None = None) -> dict[str, Any]:
+        said = {"severity": note.severity.value, "queue": note.path, "field": note.field, "sentence": sentence(note)}
+        return {**said, "cluster": cluster, **self.sent.place(note)}
+
+
+def _error(path: str, message: str, field: str = "") -> Note:
+    return Note(severity=Severity.ERROR, path=path, line=None, message=message, field=field)
+
+
+def _terms(setting: Setting) -> str:
+    return _("%(setting)s: %(before)s → %(after)s") % {
+        "setting": setting.field,
+        "before": setting.before,
+        "after": setting.after,
+    }
+
+
+def _row(queue: str, kind: Kind, setting: Setting, said: str) -> dict[str, Any]:
+    return {"queue": queue, "kind": kind.value, **msgspec.structs.asdict(setting), "sentence": said}

@@ -1,0 +1,178 @@
+"""The shapes of hierarchies, trees and revisions."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+from engine.changes import Kind
+from engine.forecast import Group, Settling, Toll
+from engine.formats.notes import Severity
+from engine.queues import PreemptionPolicy, PriorityPolicy
+from scheduler_admin.api.fields import UtcField
+from scheduler_admin.api.serializers import DocumentField, RevisionSerializer
+from scheduler_admin.queues.models import Hierarchy, Revision
+
+
+class PutParameters(serializers.Serializer[Any]):
+    """How a tree is put in force."""
+
+    dry_run = serializers.BooleanField(default=False, help_text="Say what would happen, and change nothing.")
+    reason = serializers.CharField(
+        default="", max_length=1000, help_text="Why, for who reads the revisions later; required unless dry_run."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A reason for whatever is published."""
+        if not attrs["dry_run"] and not attrs["reason"]:
+            raise serializers.ValidationError({"reason": _("Say why.")})
+        return attrs
+
+
+class HierarchySerializer(serializers.Serializer[Hierarchy]):
+    """A named tree through all its revisions."""
+
+    name = serializers.CharField()
+    revision = RevisionSerializer(source="current", allow_null=True)
+    clusters = serializers.ListField(
+        child=serializers.CharField(), source="clusters.all", help_text="Names of the clusters that use it."
+    )
+
+
+class HierarchiesSerializer(serializers.Serializer[Any]):
+    """All hierarchies that the user may see."""
+
+    results = HierarchySerializer(many=True)
+
+
+class QueueFormSerializer(serializers.Serializer[Any]):
+    """A queue in our own form. What is left out has its default."""
+
+    path = serializers.CharField(help_text="root.tenant-1.queue-b")
+    parent = serializers.BooleanField(  # type: ignore[assignment]  # DRF takes declared fields off the class
+        required=False, help_text="True: holds queues only, even while it holds none."
+    )
+    preemption_policy = serializers.ChoiceField([one.value for one in PreemptionPolicy], required=False)
+    guaranteed = serializers.DictField(child=serializers.CharField(), required=False, help_text="Resource -> amount.")
+    max = serializers.DictField(child=serializers.CharField(), required=False, help_text="Resource -> amount.")
+    delay = serializers.CharField(required=False, help_text="30s, 1m30s")
+    priority_policy = serializers.ChoiceField([one.value for one in PriorityPolicy], required=False)
+    priority_offset = serializers.IntegerField(required=False)
+    namespaces = serializers.ListField(child=serializers.CharField(), required=False)
+    evict_uncontrolled = serializers.BooleanField(required=False)
+
+
+class TreeSerializer(serializers.Serializer[Any]):
+    """A tree in our own form: what GET gives, PUT takes. What PUT leaves out of the policy stays as it is."""
+
+    policy = serializers.CharField(required=False)
+    dialect = serializers.CharField(required=False)
+    parameters = DocumentField(required=False)
+    queues = QueueFormSerializer(many=True)
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    """One change. Without a queue it is about the policy; without a field, about the whole queue."""
+
+    queue = serializers.CharField(allow_blank=True)
+    kind = serializers.ChoiceField([one.value for one in Kind])
+    field = serializers.CharField(allow_blank=True)
+    resource = serializers.CharField(allow_blank=True)
+    before = serializers.CharField(allow_blank=True, help_text="Empty: not set.")
+    after = serializers.CharField(allow_blank=True, help_text="Empty: not set.")
+    sentence = serializers.CharField(help_text="The change in words.")
+
+
+class FindingSerializer(serializers.Serializer[Any]):
+    """Something that is odd about a tree, or holds."""
+
+    severity = serializers.ChoiceField([one.value for one in Severity if one is not Severity.ERROR])
+    queue = serializers.CharField(allow_blank=True)
+    field = serializers.CharField(allow_blank=True, help_text="max/memory; empty: the queue.")
+    cluster = serializers.CharField(allow_null=True, help_text="Where it is about one cluster's size.")
+    pointer = serializers.CharField(required=False, help_text="JSON pointer into a document of our own form.")
+    line = serializers.IntegerField(required=False, help_text="Line of a queues.yaml.")
+    sentence = serializers.CharField(help_text="The finding in words.")
+
+
+class TollSerializer(serializers.Serializer[Toll]):
+    """How many pods go, of how many applications. A pod that goes twice counts twice."""
+
+    pods = serializers.IntegerField()
+    applications = serializers.IntegerField()
+
+
+class GroupSerializer(serializers.Serializer[Group]):
+    """Pods of one application that go from one node, for one queue."""
+
+    asker_queue = serializers.CharField()
+    queue = serializers.CharField()
+    namespace = serializers.CharField()
+    application = serializers.CharField(allow_blank=True)
+    node = serializers.CharField()
+    first = serializers.IntegerField(help_text="By the next pass.")
+    later = serializers.IntegerField(help_text="By passes after it.")
+
+
+class DifferenceSerializer(TollSerializer):
+    """Preemptions that happen under one of two trees alone."""
+
+    groups = GroupSerializer(many=True, help_text="The most pods first.")
+
+
+class ForecastSerializer(serializers.Serializer[Any]):
+    """What the tree would preempt, pass by pass, if nobody did anything else. Of tenants' pods, one's own."""
+
+    at = UtcField(help_text="As of when.")
+    settles = serializers.ChoiceField([one.value for one in Settling])
+    passes = serializers.IntegerField(help_text="After how many nothing moves any more, or how many were looked at.")
+    next_pass = TollSerializer(help_text="What the next pass would evict.")
+    total = TollSerializer(help_text="What all passes together would evict.")
+    waiting = serializers.IntegerField(help_text="Asks that still wait in the end.")
+    caused = DifferenceSerializer(help_text="Only under this tree: what the change costs.")
+    spared = DifferenceSerializer(help_text="Only under the tree in force: what happens without the change.")
+
+
+class OutlookSerializer(serializers.Serializer[Any]):
+    """One cluster under the tree."""
+
+    cluster = serializers.CharField()
+    forecast = ForecastSerializer(allow_null=True)
+    reason = serializers.CharField(allow_null=True, help_text="Why there is no forecast.")
+
+
+class OutcomeSerializer(serializers.Serializer[Any]):
+    """What became of a tree that was sent, or would."""
+
+    changed = serializers.BooleanField(help_text="False: the tree is in force already.")
+    revision = serializers.IntegerField(help_text="Of the tree that was sent, once it is published.")
+    diff = ChangeSerializer(many=True)
+    lint = FindingSerializer(many=True)
+    forecast = OutlookSerializer(many=True, help_text="A row for each cluster that uses the hierarchy.")
+
+
+class RevisionEntrySerializer(serializers.ModelSerializer[Revision]):
+    """Who published a revision, when and why."""
+
+    number = serializers.IntegerField()
+    author = serializers.CharField(source="author_name")
+    published_at = UtcField()
+
+    class Meta:
+        model = Revision
+        fields = ["number", "author", "published_at", "reason", "policy", "dialect"]
+
+
+class RevisionsSerializer(serializers.Serializer[Any]):
+    """A page of revisions, newest first."""
+
+    next = serializers.URLField(allow_null=True, help_text="The next page; null on the last.")
+    results = RevisionEntrySerializer(many=True)
+
+
+class RevisionDetailSerializer(serializers.Serializer[Any]):
+    """One revision with its tree, which PUT takes as it is: to roll back."""
+
+    hierarchy = serializers.CharField()
+    revision = RevisionEntrySerializer()
+    tree = TreeSerializer()

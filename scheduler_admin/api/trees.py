@@ -1,0 +1,141 @@
+"""The tree in force as a document: read it, plan a change of it, put another one in force."""
+
+from typing import Any, overload
+
+from django.core.exceptions import ValidationError
+from django.http import Http404
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.exceptions import NotAcceptable, PermissionDenied
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import Action, scope_of
+from scheduler_admin.api import preconditions, problems
+from scheduler_admin.api import tree_serializers as serializers
+from scheduler_admin.api.base import ApiView, answer
+from scheduler_admin.api.documents import own_form, queues_yaml, read
+from scheduler_admin.api.hierarchies import HIERARCHY
+from scheduler_admin.api.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
+from scheduler_admin.api.outcomes import outcome
+from scheduler_admin.api.proposals import Proposal
+from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, UNCHANGED
+from scheduler_admin.clusters import selectors
+from scheduler_admin.queues.models import Hierarchy, Revision
+from scheduler_admin.queues.services import OutdatedError, Terms, fingerprint, publish_as, terms_of
+
+_ETAG = OpenApiParameter(
+    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 201, 304], description="Of the tree in force."
+)
+_IF_MATCH = OpenApiParameter(
+    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the tree that this changes."
+)
+_REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 412, 413, 415, 422, 428)}
+
+
+class TreeView(ApiView):
+    """The tree in force."""
+
+    http_method_names = ["get", "head", "put", "options"]
+    parser_classes = [OwnFormParser, YuniKornParser]
+    renderer_classes = [JSONRenderer, YuniKornRenderer]
+
+    def parameters_of(self, request: Request) -> type[Serializer[Any]]:
+        """Only what writes has any."""
+        return serializers.PutParameters if request.method == "PUT" else super().parameters_of(request)
+
+    def get_renderers(self) -> list[BaseRenderer]:
+        """What became of a tree is told in JSON alone."""
+        return [JSONRenderer()] if self.request.method == "PUT" else super().get_renderers()
+
+    @extend_schema(
+        operation_id="get_tree",
+        tags=["trees"],
+        parameters=[HIERARCHY, IF_NONE_MATCH, _ETAG],
+        responses={(200, OWN_FORM): serializers.TreeSerializer, (200, YUNIKORN): str, **UNCHANGED, **PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """The tree in our own form, or as a queues.yaml (Accept: application/yaml). Tenants see their queues of it."""
+        found = Hierarchy.objects.restrict(request.user, "view").select_related("current").filter(name=name).first()
+        if found is None or found.current is None:
+            raise Http404
+        if request.accepted_renderer.media_type == OWN_FORM:
+            return answer(request, own_form(found.current, self.scope), _tag(found.current))
+        if not self.scope.everything:
+            raise NotAcceptable(_("A queues.yaml shows the whole tree: ask for application/json."))
+        return answer(request, queues_yaml(found.current), _tag(found.current))
+
+    @extend_schema(
+        operation_id="put_tree",
+        tags=["trees"],
+        parameters=[HIERARCHY, serializers.PutParameters, _IF_MATCH, IF_NONE_MATCH, _ETAG],
+        request={OWN_FORM: serializers.TreeSerializer, YUNIKORN: str},
+        responses={
+            200: serializers.OutcomeSerializer,
+            201: OpenApiResponse(serializers.OutcomeSerializer, description="The hierarchy has its first tree."),
+            **PROBLEM,
+            **_REFUSED,
+        },
+    )
+    def put(self, request: Request, name: str) -> Response:
+        """Put a whole tree in force, or say what that would do (dry_run). The same tree again changes nothing."""
+        action: Action = "plan" if self.asked["dry_run"] else "edit"
+        self.demand(action)
+        hierarchy = self._changeable(name, action)
+        current = hierarchy.current if hierarchy else None
+        preconditions.check(request, _tag(current), required=action == "edit")
+        sent = read(body_of(request), terms_of(current) if current else Terms())
+        proposal, scope = Proposal(sent, current), scope_of(request.user, action)
+        if outside := proposal.outside(scope):
+            raise problems.OutsideSubtree(outside, subtree=", ".join(scope.subtrees))
+        clusters = selectors.using(request.user, hierarchy)
+        body = serializers.OutcomeSerializer(outcome(proposal, clusters, scope)).data  # before it is in force
+        if action == "edit":
+            in_force = self._publish(name, proposal)
+            return Response(body, status=200 if current else 201, headers={"ETag": _tag(in_force)})
+        return Response(body, headers={"ETag": _tag(current)} if current else None)
+
+    def _changeable(self, name: str, action: Action) -> Hierarchy | None:
+        """The hierarchy to change, None for a new one.
+
+        Raises Http404 for who sees none of that name and may make none, PermissionDenied for who may only look.
+        """
+        user = self.request.user
+        rows = Hierarchy.objects.select_related("current").filter(name=name)
+        found = rows.restrict(user, "view").first()
+        if found is None and not scope_of(user, action).everything:
+            raise Http404
+        if found is not None and not rows.restrict(user, action).exists():
+            raise PermissionDenied(_("Only admins change trees."))
+        return found
+
+    def _publish(self, name: str, proposal: Proposal) -> Revision:
+        user, sent, current = self.request.user, proposal.sent, proposal.current
+        assert isinstance(user, User)
+        try:
+            return publish_as(
+                name=name,
+                tree=sent.tree,
+                author=user,
+                reason=self.asked["reason"],
+                terms=sent.terms,
+                native=sent.native,
+                onto=current.pk if current else None,
+            )
+        except OutdatedError as error:
+            raise problems.Overtaken(_tag(error.current)) from error
+        except ValidationError as error:
+            raise problems.InvalidTree([{"detail": message} for message in error.messages]) from error
+
+
+@overload
+def _tag(revision: Revision) -> str: ...
+@overload
+def _tag(revision: None) -> None: ...
+def _tag(revision: Revision | None) -> str | None:
+    """The ETag of a tree in force; None where there is none yet."""
+    return f'"{fingerprint(revision)}"' if revision else None
