@@ -98,10 +98,10 @@ def _scope_by_role(user: User, action: Action) -> Scope:
         return Scope(everything=True)
     if action != "view":
         return Scope()
-    tenants = list(user.tenants.all())
+    models.prefetch_related_objects([user], "tenants")  # once a request: every ``restrict`` needs them
     return Scope(
-        namespaces=frozenset(name for tenant in tenants for name in tenant.namespaces),
-        subtrees=frozenset(path for tenant in tenants for path in tenant.subtrees),
+        namespaces=frozenset(name for tenant in user.tenants.all() for name in tenant.namespaces),
+        subtrees=frozenset(path for tenant in user.tenants.all() for path in tenant.subtrees),
     )
 
 

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce, TruncHour
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.history.pods import own_asks
 
 _LOST = (Victim.State.EVICTED, Victim.State.GONE)
 
@@ -101,18 +102,18 @@ def refusals(user: Who, clusters: Sequence[Cluster], since: datetime) -> Counter
 
 def latest_for_queue(user: Who, cluster: Cluster, queue: str) -> int | None:
     """The decision to open for "why does this queue wait": the one considered last for an ask of it."""
-    rows = Decision.objects.restrict(user, "view").filter(cluster=cluster, ask_queue=queue)
+    rows = own_asks(user).filter(cluster=cluster, ask_queue=queue)
     return rows.exclude(state=Decision.State.CLOSED).order_by("-last_seen", "-pk").values_list("pk", flat=True).first()
 
 
 def waiting(user: Who, cluster: Cluster, queue: str, since: datetime, limit: int = 50) -> list[Decision]:
-    """The asks of a queue that passes since then considered, or that wait for room to come free.
+    """The user's asks of a queue that passes since then considered, or that wait for room to come free.
 
     Each with the decision that considered it last; the longest waiting first.
     """
     considered = Q(last_seen__gte=since) | Q(state__in=Decision.OPEN)
     rows = (
-        Decision.objects.restrict(user, "view")
+        own_asks(user)
         .filter(considered, cluster=cluster, ask_queue=queue)
         .exclude(outcome="fits")
         .order_by("-last_seen", "-pk")

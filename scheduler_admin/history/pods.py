@@ -117,15 +117,16 @@ def _victims(user: Who, search: Search, place: tuple[datetime, int, int] | None)
 
 
 def _asks(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Decision]:
-    rows = _own_asks(Decision.objects.restrict(user, "view"), scope_of(user, "view")).exclude(ask_name="")
+    rows = own_asks(user).exclude(ask_name="")
     rows = rows.select_related("cluster__status").defer("document", "laws")
     rows = rows.filter(_up_to(place, "first_seen"), _matches(search, "ask_name", "ask_application", "ask_namespace"))
     return rows.order_by("-first_seen", "-pk")
 
 
-def _own_asks(rows: QuerySet[Decision], scope: Scope) -> QuerySet[Decision]:
-    """A decision that only takes a tenant's pods is not about an ask of theirs."""
-    return rows.filter(scope.pods("ask_namespace", "ask_queue"))
+def own_asks(user: Who) -> QuerySet[Decision]:
+    """The decisions about the user's asks: one that only takes a tenant's pods is about somebody else's."""
+    own = scope_of(user, "view").pods("ask_namespace", "ask_queue")
+    return Decision.objects.restrict(user, "view").filter(own)
 
 
 def _matches(search: Search, name: str, application: str, namespace: str) -> Q:
@@ -164,7 +165,7 @@ def of_pod(user: Who, cluster: Cluster, namespace: str, name: str, limit: int = 
     """All that was decided about one pod, newest first. Raises Http404 when there is nothing, or nothing to see."""
     victims = Victim.objects.restrict(user, "view").select_related("decision__cluster__status")
     took = victims.filter(decision__cluster=cluster, namespace=namespace, name=name).order_by("-decision_id")[:limit]
-    asks = _own_asks(Decision.objects.restrict(user, "view"), scope_of(user, "view"))
+    asks = own_asks(user)
     asks = asks.select_related("cluster__status")
     asked = asks.filter(cluster=cluster, ask_namespace=namespace, ask_name=name).order_by("-last_seen", "-pk")[:limit]
     found = [*(PodEvent(victim.decision, victim) for victim in took), *(PodEvent(row, None) for row in asked)]
@@ -179,7 +180,7 @@ def of_decision(user: Who, cluster: Cluster, pk: int) -> PodEvent:
     victim = victims.filter(decision=pk, decision__cluster=cluster).order_by("position").first()
     if victim is not None:
         return PodEvent(victim.decision, victim)
-    asks = _own_asks(Decision.objects.restrict(user, "view"), scope_of(user, "view"))
+    asks = own_asks(user)
     ask = asks.filter(pk=pk, cluster=cluster).exclude(ask_name="").first()
     if ask is None:
         raise Http404
@@ -187,10 +188,10 @@ def of_decision(user: Who, cluster: Cluster, pk: int) -> PodEvent:
 
 
 def seen_by(scope: Scope, event: PodEvent) -> EngineDecision | None:
-    """The engine's decision without the figures of queues that are not the tenant's, and without counts of pods."""
+    """The engine's decision; for a tenant without the figures of queues that are not theirs, and without counts."""
     decision = read(event.decision)
-    if decision is None:
-        return None
+    if decision is None or scope.everything:
+        return decision
     queues = tuple(one for one in decision.trace.queues if one.path == event.queue or scope.has_path(one.path))
     trace = msgspec.structs.replace(
         decision.trace, queues=queues, reprieved=(), excluded=(), excluded_counts={}, candidates=0

@@ -70,10 +70,8 @@ def visible(user: Who, revision: Revision | None) -> list[Queue]:
     """The queues of a revision that the user may see, parents before children; of their namespaces, the user's."""
     if revision is None:
         return []
-    queues, scope = (
-        list(Queue.objects.restrict(user, "view").filter(revision=revision).order_by("position")),
-        scope_of(user, "view"),
-    )
+    scope = scope_of(user, "view")
+    queues = list(Queue.objects.restrict(user, "view").filter(revision=revision).order_by("position"))
     for queue in queues:
         queue.namespaces = [name for name in queue.namespaces if scope.has_pod(name, queue.path)]
     return queues

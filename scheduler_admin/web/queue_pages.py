@@ -4,22 +4,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-import msgspec
 from django.http import Http404
 from django.urls import reverse
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine import explain
-from engine.decision import decode
 from engine.explain.message import listed
-from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.accounts.scopes import Scope, Who, is_inside, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history import activity_selectors, sentences, usage_selectors
 from scheduler_admin.history.filters import fitting
 from scheduler_admin.history.models import Decision
+from scheduler_admin.history.pods import PodEvent, seen_by
+from scheduler_admin.history.selectors import read_observed
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.web import inherited, plots
@@ -109,7 +110,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         above=[each for each in visible if path.startswith(f"{each.path}.")],
         below=[child for child in tree.children[path] if child in seen],
         cells=[Cell(figure, units[figure.resource]) for figure in row.figures],
-        applications=_applications(status.applications if status else {}, path),
+        applications=_applications(scope_of(user, "view"), status.applications if status else {}, path),
         asks=row.asks,
         waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
         reach=reach(tree, path, seen),
@@ -122,30 +123,37 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
     )
 
 
-def _applications(by_leaf: dict[str, list[dict[str, Any]]], path: str) -> list[dict[str, Any]]:
+def _applications(scope: Scope, by_leaf: dict[str, list[dict[str, Any]]], path: str) -> list[dict[str, Any]]:
+    """The queue's and those below it; a tenant's queue may hold pods of namespaces that aren't the tenant's."""
     found = [
         application | {"queue": leaf}
         for leaf, applications in by_leaf.items()
-        if leaf == path or leaf.startswith(f"{path}.")
+        if is_inside(leaf, path)
         for application in applications
+        if scope.has_pod(application["namespace"], leaf)
     ]
     return found[:20] if path in by_leaf else sorted(found, key=lambda one: -one["pods"])[:20]
 
 
 def _waiting(user: Who, cluster: Cluster, path: str, last_pass: datetime) -> list[Waiting]:
     """What the last pass considered: an ask that it did not has got room, or has gone."""
+    scope = scope_of(user, "view")
     return [
-        Waiting(row, listed(row.ask_requests), why(row))
+        Waiting(row, listed(row.ask_requests), why(scope, row))
         for row in activity_selectors.waiting(user, cluster, path, last_pass)
     ]
 
 
-def why(row: Decision) -> SafeString:
-    """Why an ask waits, in a sentence with its numbers; only the reason's name where the trace can't be read."""
-    try:
-        return sentences.html(explain.reason(decode(row.document)))
-    except (msgspec.MsgspecError, ValueError):
+def why(scope: Scope, row: Decision) -> SafeString:
+    """Why an ask waits, in sentences with their numbers; only the reason's name where the trace can't be read."""
+    decision, others = seen_by(scope, PodEvent(row, None)), read_observed(row)
+    if others is not None:
+        return sentences.html(explain.observed_asker(others, by=str(row.get_source_display())))
+    if decision is None:
         return sentences.html(explain.label(row.reason))
+    said = explain.scheduler_says(decision)
+    found = [explain.reason(decision), *([said] if said else [])]
+    return format_html_join(" ", "{}", ([sentences.html(message)] for message in found))
 
 
 def marks(user: Who, cluster: Cluster, path: str, since: datetime) -> list[plots.Mark]:

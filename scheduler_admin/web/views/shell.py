@@ -4,6 +4,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
 
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors
@@ -16,6 +17,7 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
 
 
+@require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """To the clusters, the only cluster's queues, or a tenant's own pods."""
