@@ -269,6 +269,13 @@ class ClusterState:
         self.departed: dict[str, Pod] = {}
         """The pods that left last, as they were, by uid, oldest first."""
 
+    def copy(self) -> "ClusterState":
+        """The same objects (they never change), kept apart from what happens to this one from now on."""
+        copy = ClusterState()
+        for column, kept in vars(self).items():
+            setattr(copy, column, dict(kept))
+        return copy
+
     def depart(self, pod: Pod) -> None:
         """Remember a pod that has just left ``pods``."""
         self.departed[pod.uid] = pod

@@ -119,16 +119,9 @@ class ClusterWatcher:
         return self.state().snapshot(tree, now_ms=now_ms, protection=protection, reservations=reservations)
 
     def state(self) -> ClusterState:
-        """A copy of the state, its objects shared (they never change), to work on without holding up the reflectors."""
-        copy = ClusterState()
+        """A copy of the state, to work on without holding up the reflectors."""
         with self._moved:
-            copy.nodes = dict(self._state.nodes)
-            copy.pods = dict(self._state.pods)
-            copy.classes = dict(self._state.classes)
-            copy.budgets = dict(self._state.budgets)
-            copy.preempted = dict(self._state.preempted)
-            copy.departed = dict(self._state.departed)
-        return copy
+            return self._state.copy()
 
     def pod(self, uid: str) -> Pod | None:
         """The pod as last seen; None once it is gone."""

@@ -21,9 +21,7 @@ class Rolling:
     """The cluster between two rounds. It begins as a copy; pods that come back are named after those they replace."""
 
     def __init__(self, state: ClusterState, moment: Moment, tree: QueueTree) -> None:
-        self.state = ClusterState()
-        self.state.nodes, self.state.pods = dict(state.nodes), dict(state.pods)
-        self.state.classes, self.state.budgets = dict(state.classes), dict(state.budgets)
+        self.state = state.copy()
         self.moment = moment
         self._times: dict[str, int] = {}
         """Origin -> how often it came back."""

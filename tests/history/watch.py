@@ -62,9 +62,7 @@ class Watcher:
         self.events_error = ""
 
     def state(self) -> ClusterState:
-        copy = ClusterState()
-        vars(copy).update({column: dict(kept) for column, kept in vars(self.now).items()})
-        return copy
+        return self.now.copy()
 
     def pod(self, uid: str) -> Pod | None:
         return self.now.pods.get(uid)
