@@ -48,6 +48,7 @@ class YuniKornRenderer(BaseRenderer):
 
     media_type = YUNIKORN
     format = "yaml"
+    charset = None
 
     def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
         """As UTF-8."""

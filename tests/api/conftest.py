@@ -1,4 +1,4 @@
-"""Alice (owner), Bob (her teammate), Charlie (stranger) and Olga (operator), each with a client that sends a token."""
+"""Alice (owner), Bob (her teammate), Charlie (stranger), Olga (operator) and Ada (admin): clients that send tokens."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -59,3 +59,9 @@ def charlie(db: None) -> APIClient:
 @pytest.fixture
 def olga(db: None) -> APIClient:
     return client_of(builders.user("olga", role=User.Role.OPERATOR))
+
+
+@pytest.fixture
+def ada(db: None) -> APIClient:
+    """Her token may write trees."""
+    return client_of(builders.user("ada", role=User.Role.ADMIN), scopes=["tree:write"])
