@@ -121,6 +121,8 @@ class PodFacts(msgspec.Struct, frozen=True, kw_only=True):
     opted_out: bool = False
     controller: str = ""
     grace_s: int = 30
+    unschedulable: str = ""
+    """What the cluster's scheduler itself says of a pod that it finds no room for."""
 
     @classmethod
     def of(cls, pod: Pod) -> "PodFacts":
@@ -140,6 +142,7 @@ class PodFacts(msgspec.Struct, frozen=True, kw_only=True):
             opted_out=pod.opted_out,
             controller=pod.controller,
             grace_s=pod.grace_s,
+            unschedulable=pod.unschedulable_message,
         )
 
     @property

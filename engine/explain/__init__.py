@@ -10,13 +10,14 @@ from engine.explain.observed import (
     HIGHER_PRIORITY,
     observed_asker,
     observed_because,
+    observed_flags,
     observed_sentence,
     observed_victim,
     taken_verdict,
 )
 from engine.explain.prevention import prevention, remedies
 from engine.explain.reach import border_clause, border_label
-from engine.explain.reasons import label, reason
+from engine.explain.reasons import label, reason, scheduler_says
 from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
 from engine.explain.verdicts import allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
 
@@ -43,6 +44,7 @@ __all__ = [
     "node_verdict",
     "observed_asker",
     "observed_because",
+    "observed_flags",
     "observed_sentence",
     "observed_victim",
     "pod_label",
@@ -50,6 +52,7 @@ __all__ = [
     "prevention",
     "reason",
     "remedies",
+    "scheduler_says",
     "sentence",
     "taken_verdict",
     "unmet",

@@ -3,7 +3,9 @@
 What a tenant reads names the other side's queue and nothing else of it: no pod, no amounts.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+
+import msgspec
 
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name, short_names
 from engine.observed import Flag, Flagged, Observed, Source, Taken
@@ -127,6 +129,14 @@ def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
         found.append(Message(NOMINATED[0], {"asks": asks, "node": node}, plural=NOMINATED[1], count=count))
     unseen = sum(not one.known for one in seen.victims)
     return (*found, counted(UNSEEN, unseen)) if unseen else tuple(found)
+
+
+def observed_flags(seen: Observed, uid: str, *, by: str, sees: Callable[[str], bool]) -> tuple[Message, ...]:
+    """What speaks against the taking of one victim, to its own tenant: numbers only of queues that ``sees`` allows."""
+    taken = tuple(one for one in seen.victims if one.pod.uid == uid)
+    told = [one for one in taken[0].flags if one.flag is not Flag.BELOW_GUARANTEE or sees(one.queue)] if taken else []
+    victims = tuple(msgspec.structs.replace(each, flags=tuple(told)) for each in taken)
+    return tuple(_flags(msgspec.structs.replace(seen, victims=victims), by))
 
 
 def _flags(seen: Observed, by: str) -> Iterable[Message]:

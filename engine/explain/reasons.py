@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from engine.decision import Decision, Reason
+from engine.decision import Decision, Outcome, Reason
 from engine.explain.figures import asked, decisive, figures, shortfall
 from engine.explain.message import Message, Moment, Name, counted, gettext_noop, listed, ngettext_noop, short_name
 from engine.explain.observed import LABELS as OBSERVED_LABELS
@@ -81,6 +81,7 @@ NO_ROOM_COUNTED = ngettext_noop(
     "%(count)s pods may go for it, but on no node do they make room for %(asked)s.",
 )
 UNKNOWN = gettext_noop("%(reason)s")
+SCHEDULER_SAYS = gettext_noop("The cluster’s own scheduler says: %(message)s")
 
 
 def label(reason: str) -> Message:
@@ -104,6 +105,13 @@ def reason(decision: Decision) -> Message:
     }
     template = SENTENCES[decision.reason]
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def scheduler_says(decision: Decision) -> Message | None:
+    """Why the ask waits in the words of the cluster's own scheduler, None where it said nothing."""
+    if not decision.ask.unschedulable or decision.outcome in (Outcome.FITS, Outcome.PREEMPT):
+        return None
+    return Message(SCHEDULER_SAYS, {"message": decision.ask.unschedulable})
 
 
 def _below(decision: Decision) -> Message:

@@ -64,6 +64,11 @@ class SeenDecision:
         return self.decision.detail if self.own else None
 
     @property
+    def took_us(self) -> int | None:
+        """How long deciding took; of others' decisions nobody knows."""
+        return self.decision.took_us if self.decision.source == Decision.Source.ENGINE else None
+
+    @property
     def victims(self) -> list[Victim]:
         """Those that ``restrict`` left."""
         return list(self.decision.victims.all())

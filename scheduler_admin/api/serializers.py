@@ -183,7 +183,7 @@ class AskSerializer(serializers.Serializer[SeenAsk]):
 class VictimSerializer(serializers.ModelSerializer[Victim]):
     """A pod that is evicted, or would be."""
 
-    priority = serializers.IntegerField()
+    priority = serializers.IntegerField(allow_null=True, help_text="Null where it is not known.")
     attempts = serializers.IntegerField()
     requests = AmountsField()
     started_at = UtcField(allow_null=True)
@@ -223,7 +223,7 @@ class DecisionSerializer(serializers.Serializer[SeenDecision]):
     first_seen = UtcField(source="decision.first_seen")
     last_seen = UtcField(source="decision.last_seen")
     count = serializers.IntegerField(source="decision.count", help_text="How often it came out the same.")
-    took_us = serializers.IntegerField(source="decision.took_us", help_text="Microseconds to decide.")
+    took_us = serializers.IntegerField(allow_null=True, help_text="Microseconds to decide; null: another decided.")
     deadline = UtcField(source="decision.deadline", allow_null=True)
     closed_at = UtcField(source="decision.closed_at", allow_null=True)
 

@@ -8,9 +8,11 @@ import msgspec
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 
+from engine import observed
 from engine.decision import Decision as EngineDecision
 from engine.decision import decode
 from engine.laws import LawCheck
+from engine.observed import Observed
 from engine.resources import PODS, Amounts, total
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
@@ -75,6 +77,8 @@ class Detail:
     row: Decision
     engine: EngineDecision | None
     """None where the stored document is of a kind that is not known here."""
+    observed: Observed | None
+    """What is known of a decision of another source; None for the engine's own."""
     checks: list[LawCheck]
     victims: list[Victim]
     steps: list[Step]
@@ -141,13 +145,23 @@ def detail(user: Who, cluster: Cluster, pk: int) -> Detail:
         raise Http404
     victims = Victim.objects.restrict(user, "view").filter(decision=row).order_by("position")
     steps = Step.objects.restrict(user, "view").filter(decision=row).order_by("at", "pk")
-    return Detail(row, read(row), read_laws(row), list(victims), list(steps))
+    return Detail(row, read(row), read_observed(row), read_laws(row), list(victims), list(steps))
 
 
 def read(row: Decision) -> EngineDecision | None:
     """The engine's decision out of its row."""
     try:
         return decode(row.document.encode())
+    except msgspec.DecodeError:
+        return None
+
+
+def read_observed(row: Decision) -> Observed | None:
+    """What others did, out of its row; None for a decision of the engine's."""
+    if row.source == Decision.Source.ENGINE:
+        return None
+    try:
+        return observed.decode(row.document)
     except msgspec.DecodeError:
         return None
 

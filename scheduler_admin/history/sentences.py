@@ -52,6 +52,7 @@ EXITED_AFTER = gettext_noop("%(pod)s exited, %(time)s after its eviction.")
 DECIDED_HOLDS = gettext_noop("Decided and audited: every law holds.")
 DECIDED_REFUSED = gettext_noop("Decided and audited: a law does not hold, so it is refused.")
 DECIDED = gettext_noop("Decided.")
+TOLD_TO_GO = gettext_noop("Told to go by: %(by)s.")
 
 
 def text(message: Message) -> str:
@@ -125,15 +126,17 @@ def outcome(row: Decision, victims: Iterable[Victim]) -> tuple[str, str]:
         return kind, _(word)
     if row.state == Decision.State.HELD:
         return "wait", _("held back")
-    if row.state == Decision.State.WAITING:
+    if row.state == Decision.State.WAITING and row.ask_name:
         return "wait", _("waiting for the ask")
-    if row.state in (Decision.State.INTENDED, Decision.State.EVICTING):
+    if row.state in Decision.OPEN:
         return "wait", _("evicting")
     return ("ok", _("evicted")) if tense_of(row, victims) is Tense.EVICTED else ("none", _("only shown"))
 
 
 def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
     """What happened at one step, in a sentence."""
+    if of.kind == Step.Kind.DECIDED and row.source != Decision.Source.ENGINE:
+        return Message(TOLD_TO_GO, {"by": str(row.get_source_display())})
     if of.kind == Step.Kind.DECIDED:
         return Message(DECIDED_REFUSED if row.ending == "refused" else DECIDED_HOLDS if row.laws else DECIDED)
     if of.kind == Step.Kind.HELD:

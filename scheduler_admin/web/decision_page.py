@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from engine.decision import Decision as EngineDecision
 from engine.decision import NodeVerdict, Outcome, PodVerdict, Reason
 from engine.explain import (
     NUMBERS,
@@ -17,12 +16,16 @@ from engine.explain import (
     lines,
     node_label,
     node_verdict,
+    observed_because,
+    observed_sentence,
     pod_label,
     pod_verdict,
     prevention,
     reason,
     remedies,
+    scheduler_says,
     sentence,
+    taken_verdict,
     unmet,
 )
 from engine.explain.message import listed
@@ -31,7 +34,7 @@ from engine.resources import CPU, PODS
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.selectors import Detail
 from scheduler_admin.history.sentences import as_it_came, offset, outcome, step, tense_of
-from scheduler_admin.web.figures import QueueLanes, sides
+from scheduler_admin.web.figures import QueueLanes, observed_sides, sides
 from scheduler_admin.web.words import Unit, duration
 
 
@@ -41,7 +44,7 @@ class VictimLine:
 
     victim: Victim
     ran: str
-    allowed: Message | None
+    allowed: tuple[Message, ...]
 
 
 @dataclass(frozen=True)
@@ -115,19 +118,19 @@ def decision_page(detail: Detail) -> DecisionPage:
     """Put one decision into words and numbers."""
     row, engine, victims = detail.row, detail.engine, detail.victims
     tense, (kind, word) = tense_of(row, victims), outcome(row, victims)
-    trace = engine.trace if engine else None
+    trace, seen, by = engine.trace if engine else None, detail.observed, str(row.get_source_display())
     laws = [
         LawLine(NUMBERS.get(check.law), law(check.law), check.holds, lines(check)) for check in in_order(detail.checks)
     ]
     return DecisionPage(
         row=row,
-        sentence=sentence(as_it_came(engine, victims), tense, by=row.get_source_display()) if engine else None,
-        because=_because(detail, tense),
+        sentence=_sentence(detail, tense, by),
+        because=_because(detail, tense, by),
         asked=listed(row.ask_requests),
         kind=kind,
         word=word,
-        sides=sides(engine) if engine else [],
-        victims=_victims(row, engine, victims),
+        sides=sides(engine) if engine else observed_sides(seen) if seen else [],
+        victims=_victims(detail),
         units=_units(victims),
         reprieved=_pods(trace.reprieved) if trace else [],
         excluded=_pods(trace.excluded) if trace else [],
@@ -143,23 +146,34 @@ def decision_page(detail: Detail) -> DecisionPage:
     )
 
 
-def _because(detail: Detail, tense: Tense) -> list[Message]:
-    """What the sentence leaves open: why not, which law refused it, which interlock holds it."""
+def _sentence(detail: Detail, tense: Tense, by: str) -> Message | None:
+    if detail.observed is not None:
+        return observed_sentence(detail.observed, by=by)
+    return sentence(as_it_came(detail.engine, detail.victims), tense, by=by) if detail.engine else None
+
+
+def _because(detail: Detail, tense: Tense, by: str) -> list[Message]:
+    """What the sentence leaves open: why not, which law refused it or which interlock holds it, what rule it broke."""
     row, engine = detail.row, detail.engine
+    if detail.observed is not None:
+        return list(observed_because(detail.observed, by=by))
     found = [unmet(check.law) for check in broken(detail.checks)]
     if tense is Tense.HELD and row.hold:
         found.append(interlock(row.hold))
     if engine is not None and (engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):
         found.append(reason(engine))
-    return found
+    said = scheduler_says(engine) if engine else None
+    return [*found, said] if said else found
 
 
-def _victims(row: Decision, engine: EngineDecision | None, victims: list[Victim]) -> list[VictimLine]:
-    why = {}
-    if engine is not None:
-        pairs = zip(engine.victims, allowed(engine), strict=True)
-        why = {verdict.pod.uid: message for verdict, message in pairs}
-    return [VictimLine(victim, _ran(row, victim), why.get(victim.uid)) for victim in victims]
+def _victims(detail: Detail) -> list[VictimLine]:
+    why: dict[str, tuple[Message, ...]] = {}
+    if detail.engine is not None:
+        pairs = zip(detail.engine.victims, allowed(detail.engine), strict=True)
+        why = {verdict.pod.uid: (message,) for verdict, message in pairs}
+    elif detail.observed is not None:
+        why = {one.pod.uid: taken_verdict(detail.observed, one) for one in detail.observed.victims}
+    return [VictimLine(victim, _ran(detail.row, victim), why.get(victim.uid, ())) for victim in detail.victims]
 
 
 def _ran(row: Decision, victim: Victim) -> str:

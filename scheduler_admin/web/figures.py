@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from engine.decision import Decision, QueueFigures
 from engine.explain.figures import asked, figures, queues_of
 from engine.explain.message import short_name
+from engine.observed import Observed
 from engine.resources import CPU, PODS
 
 
@@ -51,6 +52,26 @@ def lanes_of(decision: Decision, path: str, side: str) -> QueueLanes | None:
     held = {name for verdict in decision.victims for name, amount in verdict.pod.requests.items() if amount > 0}
     wanted = set(asked(decision)) | (held if side == "gave" else set())
     lanes = [_lane(standing, name, changes=decision.evicts) for name in _ordered(wanted - {PODS})]
+    return QueueLanes(path, short_name(path), side, [lane for lane in lanes if lane is not None])
+
+
+def observed_sides(seen: Observed) -> list[QueueLanes]:
+    """The asker's queue, then those that gave way, as far as there are figures."""
+    own = seen.ask.queue if seen.ask else ""
+    gave = [one.pod.queue for one in seen.victims if one.pod.queue != own]
+    found = [observed_lanes(seen, own, "asked"), *(observed_lanes(seen, path, "gave") for path in dict.fromkeys(gave))]
+    return [each for each in found if each is not None]
+
+
+def observed_lanes(seen: Observed, path: str, side: str) -> QueueLanes | None:
+    """One queue's lanes: what was asked or taken; None where its usage then is not known."""
+    standing = next((one for one in seen.queues if one.path == path), None)
+    if standing is None:
+        return None
+    names = {name for one in seen.victims for name, amount in one.pod.requests.items() if amount > 0}
+    names |= set(seen.ask.requests) if seen.ask else set()
+    changes = standing.before != standing.after
+    lanes = [_lane(standing, name, changes=changes) for name in _ordered(names - {PODS})]
     return QueueLanes(path, short_name(path), side, [lane for lane in lanes if lane is not None])
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from engine.explain import NUMBERS, label, law
+from engine.explain import FLAG_LABELS, NUMBERS, label, law
 from engine.explain.message import short_name, short_names
 from engine.laws import LawCheck, broken
+from engine.observed import Flag
 from engine.resources import CPU, Amounts
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.selectors import amounts_of
@@ -61,7 +62,8 @@ def why(row: Decision, checks: list[LawCheck]) -> str:
     """Why in a word or two: the reason, or the law that refused it."""
     failed = broken(checks)
     if not failed:
-        return text(label(row.reason))
+        flags = [FLAG_LABELS[Flag(flag)] for flag in row.detail.split()] if row.source != row.Source.ENGINE else []
+        return ", ".join([text(label(row.reason)), *(_(flag) for flag in flags)])
     number = NUMBERS.get(failed[0].law)
     return _("law %(number)s") % {"number": number} if number else text(law(failed[0].law))
 

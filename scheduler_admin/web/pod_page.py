@@ -16,18 +16,22 @@ from engine.explain import (
     asker_sentence,
     interlock,
     label,
+    observed_asker,
+    observed_flags,
+    observed_victim,
     prevention,
     reason,
     remedies,
+    scheduler_says,
     victim_sentence,
 )
 from engine.explain.message import listed, short_name
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.pods import PodEvent, seen_by
-from scheduler_admin.history.selectors import read
+from scheduler_admin.history.selectors import read, read_observed
 from scheduler_admin.history.sentences import LOST, offset, outcome, seconds, tense_of, text
-from scheduler_admin.web.figures import QueueLanes, lanes_of
+from scheduler_admin.web.figures import QueueLanes, lanes_of, observed_lanes
 from scheduler_admin.web.words import duration
 
 UNREAD_VICTIM = gettext_noop("%(pod)s was chosen to make room for a pod of %(asker)s.")
@@ -75,7 +79,7 @@ class PodPage:
     sentence: Message
     because: list[Message]
     asked: str
-    priority: int
+    priority: int | None
     ran: str
     kind: str
     word: str
@@ -111,7 +115,8 @@ def _fate(event: PodEvent) -> tuple[str, str]:
             return ("wait", _("pending")) if event.current else ("none", _("waited"))
         return outcome(row, ())
     if victim.state in LOST:
-        return "warn", _("preempted")
+        evicted = row.source in (Decision.Source.API_EVICTION, Decision.Source.KUBELET)
+        return "warn", _("evicted") if evicted else _("preempted")
     if victim.state == Victim.State.SPARED or row.state == Decision.State.CLOSED:
         return "ok", _("spared")
     if row.state in (Decision.State.NOTED, Decision.State.HELD):
@@ -124,21 +129,17 @@ def pod_page(scope: Scope, event: PodEvent) -> PodPage:
     row, victim, decision = event.decision, event.victim, seen_by(scope, event)
     tense, (kind, word) = _tense(event), _fate(event)
     sentence, prevented = _answer(event, decision, tense)
-    because = [reason(decision)] if decision and victim is None and decision.outcome is not Outcome.PREEMPT else []
-    if tense is Tense.HELD and row.hold:
-        because.append(interlock(row.hold))
     started = victim.started_at if victim else None
-    side = lanes_of(decision, event.queue, "gave" if victim else "asked") if decision else None
     return PodPage(
         event=event,
         sentence=sentence,
-        because=because,
+        because=_because(scope, event, decision, tense),
         asked=listed(victim.requests if victim else row.ask_requests),
         priority=victim.priority if victim else row.ask_priority,
         ran=duration((row.first_seen - started).total_seconds()) if started else "",
         kind=kind,
         word=word,
-        side=side,
+        side=_side(event, decision),
         prevention=prevented,
         happened=_happened(event),
         waiting=victim is None,
@@ -146,9 +147,35 @@ def pod_page(scope: Scope, event: PodEvent) -> PodPage:
     )
 
 
+def _because(scope: Scope, event: PodEvent, decision: EngineDecision | None, tense: Tense) -> list[Message]:
+    """What the sentence leaves open, in so far as it is the tenant's own."""
+    row, victim, seen = event.decision, event.victim, read_observed(event.decision)
+    if seen is not None and victim is not None:
+        by = str(row.get_source_display())
+        sees = scope.has_path
+        return list(observed_flags(seen, victim.uid, by=by, sees=lambda path: path == event.queue or sees(path)))
+    found = [reason(decision)] if decision and victim is None and decision.outcome is not Outcome.PREEMPT else []
+    if decision is not None and victim is None and (said := scheduler_says(decision)):
+        found.append(said)
+    if tense is Tense.HELD and row.hold:
+        found.append(interlock(row.hold))
+    return found
+
+
+def _side(event: PodEvent, decision: EngineDecision | None) -> QueueLanes | None:
+    """The pod's own queue, before and after."""
+    side, seen = "gave" if event.victim else "asked", read_observed(event.decision)
+    if seen is not None:
+        return observed_lanes(seen, event.queue, side)
+    return lanes_of(decision, event.queue, side) if decision else None
+
+
 def _answer(event: PodEvent, decision: EngineDecision | None, tense: Tense) -> tuple[Message, tuple[Message, ...]]:
     """The sentence, and what would have prevented it or would make the ask eligible."""
-    victim = event.victim
+    victim, seen = event.victim, read_observed(event.decision)
+    if seen is not None:
+        by = str(event.decision.get_source_display())
+        return observed_victim(seen, victim.uid, by=by) if victim else observed_asker(seen, by=by), ()
     if decision is None:
         return _unread(event), ()
     if victim is None:

@@ -51,7 +51,7 @@ def test_a_decision_that_was_carried_out(cluster, reader):
     )
     assert [(side.name, side.side) for side in shown.sides] == [("training", "asked"), ("queue-b", "gave")]
     assert [lane.resource for lane in shown.sides[0].lanes] == ["cpu", "memory", "nvidia.com/gpu"]
-    assert [text(line.allowed) for line in shown.victims] == [
+    assert [text(message) for line in shown.victims for message in line.allowed] == [
         "laws 2, 5: queue-b 6 > 2 nvidia.com/gpu, stays at 5",
         "laws 2, 5: queue-b 5 > 2 nvidia.com/gpu, stays at 4",
     ]

@@ -1,0 +1,151 @@
+"""What others evicted, on the pages: one sentence, the numbers that are known, and to tenants nothing of others."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.test import Client
+
+from engine.snapshot import Preempted
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models import Decision
+from scheduler_admin.history.passes import run_pass
+from tests.builders import ask, node, pod, queue, tree
+from tests.history.conftest import add_cluster
+from tests.history.watch import Watch
+from tests.web import rows
+from tests.web.conftest import client_of
+
+pytestmark = pytest.mark.django_db
+TREE = tree({"tenant-1": queue(fence=True), "tenant-1.a": queue(), "tenant-2.b": queue("2"), "tenant-2.c": queue()})
+SAYS = "0/1 nodes are available: 1 Insufficient cpu."
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    """web of tenant-1 has taken two pods of tenant-2 by kube-scheduler's hand; big waits."""
+    now_ms = int(datetime.now(UTC).timestamp() * 1000)
+    gone = {"terminating": True, "disruption": "PreemptionByScheduler", "disrupted_ms": now_ms, "node": "n1"}
+    victims = [pod(f"batch-{n}", queue="tenant-2.b", namespace="two", **gone) for n in range(2)]
+    rest = pod("batch-2", queue="tenant-2.b", namespace="two", node="n1")
+    web = ask("secret-web", queue="tenant-1.a", namespace="one", priority=98765, cpu=2)
+    big = ask("big", queue="tenant-2.c", namespace="two", cpu=64, unschedulable_message=SAYS)
+    told = {"ask_uid": web.uid, "ask_namespace": "one", "ask_name": "secret-web", "node": "n1", "at_ms": now_ms}
+    events = [Preempted(uid=one.uid, namespace="two", name=one.name, **told) for one in victims]
+    made = add_cluster(TREE, mode="observe")
+    run_pass(cluster=made, watch=Watch(node("n1", 4), victims, rest, web, big, events))
+    return made
+
+
+@pytest.fixture
+def row(cluster: Cluster) -> Decision:
+    return Decision.objects.get(source="kube-scheduler")
+
+
+@pytest.fixture
+def tina(db: None) -> Client:
+    """A tenant who owns namespace two and the queues of tenant-2."""
+    return client_of(rows.tenant_user("tina", "root.tenant-2", ("two",)))
+
+
+def text(client: Client, path: str) -> str:
+    answer = client.get(path)
+    assert answer.status_code == 200, path
+    return answer.content.decode()
+
+
+def test_the_decision_reads_in_one_sentence(ada: Client, row: Decision) -> None:
+    """Who, whom, for whom, why; and by whom."""
+    html = text(ada, f"/clusters/east/decisions/{row.pk}/")
+    for shown in (
+        "kube-scheduler preempted <code>batch-0, batch-1</code> on <code>n1</code> for <code>secret-web</code>",
+        "priorities (up to 0) are lower than 98765",
+        "kube-scheduler took 2 pods across the fence of tenant-1.",
+        "kube-scheduler left b 1 cpu below its guarantee of 2",
+        "priority 0 &lt; 98765",
+        "across the fence of tenant-1",
+        "Told to go by: kube-scheduler.",
+        "waiting for the ask",
+    ):
+        assert shown in html
+    assert "Policy" not in html
+
+
+def test_the_queues_stand_there_before_and_after(ada: Client, row: Decision) -> None:
+    """b had three cores and is left with one; nothing else is claimed."""
+    html = text(ada, f"/clusters/east/decisions/{row.pk}/")
+    assert "gave way" in html
+    assert "The laws" not in html
+
+
+def test_the_history_says_who_and_which_rule(ada: Client, row: Decision) -> None:
+    """Reason and flags in a few words; the filter by source finds it."""
+    for path in ("/clusters/east/history/", "/clusters/east/history/?source=kube-scheduler&stack=source"):
+        html = text(ada, path)
+        assert "higher priority, across a fence, below a guarantee" in html
+    assert "across a fence" not in text(ada, "/clusters/east/history/?source=engine")
+
+
+def test_a_victims_tenant_reads_why_and_nothing_of_the_other_side(tina: Client, row: Decision) -> None:
+    """The asker's queue and the fence by name; no pod, no priority, no namespace of the asker."""
+    html = text(tina, f"/pods/east/two/batch-0/?decision={row.pk}")
+    assert "was preempted on <code>n1</code> by kube-scheduler, to make room for a pod of a" in html
+    assert "kube-scheduler took 1 pod across the fence of tenant-1." in html
+    assert "kube-scheduler left b 1 cpu below its guarantee of 2" in html
+    for hidden in ("secret-web", "98765", ">one<"):
+        assert hidden not in html
+    assert "preempted" in text(tina, "/pods/")
+
+
+def test_an_askers_tenant_reads_at_whose_cost(row: Decision) -> None:
+    """The victims' queue by name, no pod of it."""
+    olga = client_of(rows.tenant_user("olga", "root.tenant-1", ("one",)))
+    html = text(olga, f"/pods/east/one/secret-web/?decision={row.pk}")
+    assert "For <code>secret-web</code>, kube-scheduler made room on <code>n1</code> at the cost of b." in html
+    for hidden in ("batch-0", "below its guarantee"):
+        assert hidden not in html
+
+
+def test_why_an_ask_waits_is_told_in_its_schedulers_words_too(ada: Client, tina: Client, cluster: Cluster) -> None:
+    """Where no guarantee is given our rules say little: the scheduler's own message stands beside them."""
+    waiting = Decision.objects.get(ask_name="big")
+    for html in (
+        text(ada, "/clusters/east/queues/root.tenant-2.c/"),
+        text(ada, f"/clusters/east/decisions/{waiting.pk}/"),
+        text(tina, f"/pods/east/two/big/?decision={waiting.pk}"),
+    ):
+        assert "neither its queue nor any queue above is guaranteed any of that" in html
+        assert f"scheduler says: {SAYS}" in html
+
+
+def test_a_queue_says_who_makes_room_for_its_ask(ada: Client, row: Decision) -> None:
+    """It is on its way; nothing else is wrong with it."""
+    assert "kube-scheduler made room on" in text(ada, "/clusters/east/queues/root.tenant-1.a/")
+
+
+def test_what_is_not_known_is_a_dash(ada: Client, db: None) -> None:
+    """An Event of an hour ago: names, and no numbers made up."""
+    at_ms = int(datetime.now(UTC).timestamp() * 1000) - 3_000_000
+    old = Preempted(uid="u", namespace="two", name="batch-9", at_ms=at_ms, node="n1", ask_uid="a", ask_name="web")
+    run_pass(cluster=add_cluster(TREE, mode="observe"), watch=Watch(node("n1", 4), old))
+    html = text(ada, f"/clusters/east/decisions/{Decision.objects.get().pk}/")
+    assert "kube-scheduler preempted <code>batch-9</code> on <code>n1</code> for <code>web</code>." in html
+    assert "no more than the name is known" in html
+    assert '<td class="n">–</td>' in html
+
+
+@pytest.mark.parametrize(
+    ("reason", "source", "sentence"),
+    [
+        ("EvictionByEvictionAPI", "api-eviction", "was evicted through the Eviction API"),
+        ("TerminationByKubelet", "kubelet", "The kubelet of <code>n1</code> ended 1 pod there."),
+    ],
+)
+def test_other_sources_have_their_own_sentence(ada: Client, reason: str, source: str, sentence: str) -> None:
+    """Nobody asked for the room, or nobody says who."""
+    told = {"terminating": True, "disruption": reason, "disrupted_ms": int(datetime.now(UTC).timestamp() * 1000)}
+    watch = Watch(node("n1", 4), pod("x", queue="tenant-2.c", node="n1", **told))
+    run_pass(cluster=add_cluster(TREE, mode="observe"), watch=watch)
+    made = Decision.objects.get()
+    assert made.source == source
+    assert sentence in text(ada, f"/clusters/east/decisions/{made.pk}/")
+    assert "evicting" in text(ada, "/clusters/east/history/")
