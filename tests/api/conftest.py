@@ -11,6 +11,8 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import create_token
 from scheduler_admin.clusters.models import Cluster
 from tests.api import builders
+from tests.api.builders import RED
+from tests.api.sending import PROD, own_form, queue_of
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +67,17 @@ def olga(db: None) -> APIClient:
 def ada(db: None) -> APIClient:
     """Her token may write trees."""
     return client_of(builders.user("ada", role=User.Role.ADMIN), scopes=["tree:write"])
+
+
+@pytest.fixture
+def slower(cluster: Cluster, ada: APIClient) -> Any:
+    """The tree in force with one delay changed."""
+    form = own_form(ada)
+    queue_of(form, RED)["delay"] = "6s"
+    return form
+
+
+@pytest.fixture
+def tag(cluster: Cluster, ada: APIClient) -> str:
+    """The ETag of the tree in force."""
+    return str(ada.get(PROD)["ETag"])

@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 
 from rest_framework.test import APIClient
 
+from scheduler_admin.queues.models import Revision
+
 PROD = "/api/v1/hierarchies/prod-tree/tree"
 NEW = "/api/v1/hierarchies/new/tree"
 SMALL = {"queues": [{"path": "root"}, {"path": "root.a", "guaranteed": {"cpu": "2"}}]}
@@ -54,3 +56,8 @@ def plan(client: APIClient, document: Any, url: str = PROD, **headers: str) -> A
 def errors(response: Any) -> list[Any]:
     """The errors of a problem, their sentences left out."""
     return [{key: value for key, value in error.items() if key != "detail"} for error in response.json()["errors"]]
+
+
+def revisions() -> list[int]:
+    """The numbers of all there are."""
+    return sorted(Revision.objects.filter(hierarchy__name="prod-tree").values_list("number", flat=True))
