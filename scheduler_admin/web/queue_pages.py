@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import Http404
 from django.urls import reverse
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -19,6 +20,7 @@ from scheduler_admin.history import activity_selectors, sentences, usage_selecto
 from scheduler_admin.history.filters import fitting
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.pods import PodEvent, seen_by
+from scheduler_admin.history.selectors import read_observed
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.web import inherited, plots
@@ -143,9 +145,15 @@ def _waiting(user: Who, cluster: Cluster, path: str, last_pass: datetime) -> lis
 
 
 def why(scope: Scope, row: Decision) -> SafeString:
-    """Why an ask waits, in a sentence with its numbers; only the reason's name where the trace can't be read."""
-    decision = seen_by(scope, PodEvent(row, None))
-    return sentences.html(explain.reason(decision) if decision else explain.label(row.reason))
+    """Why an ask waits, in sentences with their numbers; only the reason's name where the trace can't be read."""
+    decision, others = seen_by(scope, PodEvent(row, None)), read_observed(row)
+    if others is not None:
+        return sentences.html(explain.observed_asker(others, by=str(row.get_source_display())))
+    if decision is None:
+        return sentences.html(explain.label(row.reason))
+    said = explain.scheduler_says(decision)
+    found = [explain.reason(decision), *([said] if said else [])]
+    return format_html_join(" ", "{}", ([sentences.html(message)] for message in found))
 
 
 def marks(user: Who, cluster: Cluster, path: str, since: datetime) -> list[plots.Mark]:
