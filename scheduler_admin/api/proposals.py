@@ -57,7 +57,8 @@ class Proposal:
         """What changes of policy, dialect and parameters."""
         before = terms_of(self.current) if self.current else Terms()
         pairs = zip(Terms._fields, before, self.sent.terms, strict=True)
-        return tuple(Setting(field=name, before=str(old), after=str(new)) for name, old, new in pairs if old != new)
+        changed = [(name, _written(old), _written(new)) for name, old, new in pairs if old != new]
+        return tuple(Setting(field=name, before=old, after=new) for name, old, new in changed)
 
     def outside(self, scope: Scope) -> list[dict[str, Any]]:
         """Members of a problem's errors for all that it changes outside of a scope. Unseen queues are not named."""
@@ -91,6 +92,10 @@ class Proposal:
     def _noted(self, note: Note, cluster: str | None = None) -> dict[str, Any]:
         said = {"severity": note.severity.value, "queue": note.path, "field": note.field, "sentence": sentence(note)}
         return {**said, "cluster": cluster, **self.sent.place(note)}
+
+
+def _written(term: Any) -> str:
+    return term if isinstance(term, str) else msgspec.json.encode(term, order="sorted").decode()
 
 
 def _error(path: str, message: str, field: str = "") -> Note:
