@@ -1,0 +1,87 @@
+"""The seeded world, made once for each module and taken back after it."""
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import time_machine
+from django.conf import settings
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client, override_settings
+
+from tests.grid import world as seeded
+from tests.grid.addresses import Route
+from tests.grid.rules import READS, names_of, rule_of
+from tests.grid.world import Side
+
+SIMULATOR = {
+    # Nothing listens there: the demo's buttons are offered, and say so.
+    "SIMULATOR_URL": "http://127.0.0.1:9",
+    "SIMULATOR_CLUSTER": seeded.SHARED,
+    "SIMULATOR_TOKEN": f"{seeded.SECRET}-simulator",
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """Everybody's things, and a way to ask for them as anybody."""
+
+    red: Side
+    blue: Side
+    sessions: Mapping[str, str]
+    tokens: Mapping[str, str]
+
+    @property
+    def here(self) -> Side:
+        """What addresses name: red's things, in the cluster where both have queues."""
+        return replace(self.red, cluster=seeded.SHARED, hierarchy=seeded.tree_of(seeded.SHARED))
+
+    def address(
+        self, route: Route, named: Mapping[str, object] | None = None, *, method: str = "GET", **query: object
+    ) -> str:
+        """The route's address here; ``named``: parameters that name something else; ``query``: further words."""
+        rule = rule_of(route)
+        values = {parameter: getattr(self.here, thing) for parameter, thing in names_of(route).items()}
+        needed = rule.written_with if method in rule.answers and method not in READS else rule.query
+        asked = urlencode({word: value.format(**vars(self.here)) for word, value in needed.items()} | query)
+        return route.address(values | dict(named or {})) + (f"?{asked}" if asked else "")
+
+    def ask(
+        self, person: str, method: str, address: str, body: Mapping[str, str] | None = None, **headers: str
+    ) -> HttpResponse:
+        """The answer to a person who is signed in: to pages by session, to the API by token."""
+        client = Client()
+        if person in self.sessions and address.startswith("/api/"):
+            headers["Authorization"] = f"Bearer {self.tokens[person]}"
+            sent, kind = json.dumps(body or {}), "application/json"
+        else:
+            client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions.get(person, "")
+            sent, kind = urlencode(body or {}), "application/x-www-form-urlencoded"
+        return client.generic(method, address, "" if method in READS else sent, kind, headers=headers)
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    """Two tenants, seven people, at a noon that lasts."""
+    with (
+        time_machine.travel(seeded.NOW, tick=False),
+        override_settings(SECURE_SSL_REDIRECT=False, **SIMULATOR),
+        django_db_blocker.unblock(),
+        transaction.atomic(),
+    ):
+        people = seeded.people()
+        red, blue = seeded.make(people["admin"])
+        logging.disable(logging.WARNING)  # every 404 and 405 that is asked for here
+        yield World(
+            red,
+            blue,
+            sessions={name: seeded.session_of(person) for name, person in people.items()},
+            tokens={name: seeded.token_of(person) for name, person in people.items()},
+        )
+        logging.disable(logging.NOTSET)
+        transaction.set_rollback(True)

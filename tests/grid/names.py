@@ -1,0 +1,26 @@
+"""What an answer says, and the names in it that its reader may not see."""
+
+import re
+from html import escape
+from urllib.parse import quote
+
+from django.http import HttpResponse
+
+from tests.grid.world import MAY_SEE, SECRET
+
+CANARIES = {SECRET}.union(*MAY_SEE.values())
+
+
+def said(response: HttpResponse, *, instead_of: str = "", put: str = "") -> str:
+    """All of it: status, headers, cookies, body. The address asked for, or its query, is put as another one."""
+    text = f"{response.status_code}\n{response.headers}\n{response.cookies}\n{response.getvalue().decode()}"
+    for was, be in ((instead_of, put), (instead_of.partition("?")[2], put.partition("?")[2])):
+        for write in (quote, escape, str):
+            text = text.replace(write(was), write(be)) if was else text
+    return text
+
+
+def foreign(response: HttpResponse, person: str, address: str) -> list[str]:
+    """The words of an answer with a canary that the person may not see; the address is what they wrote themselves."""
+    hidden = "|".join(sorted(CANARIES - MAY_SEE[person]))
+    return sorted(set(re.findall(rf"[\w./-]*(?:{hidden})[\w./-]*", said(response, instead_of=address))))

@@ -1,0 +1,177 @@
+"""Who gets what at which address: the table that every route needs a line in.
+
+A new route: add its line to ROUTES. Does its address have a parameter of a new name, add that to PARAMETERS; does it
+take a new word after the ``?``, add that to GUESSES. Then rewrite the counts: ``QUERIES=write pytest tests/grid``.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from tests.grid.addresses import Route
+
+PEOPLE = ("anonymous", "nobody", "other", "tenant", "auditor", "operator", "admin")
+"""Not signed in; signed in without a tenant; another tenant's; whose things the address names; the three roles."""
+READS = ("GET", "HEAD", "OPTIONS")
+METHODS = (*READS, "POST", "PUT", "PATCH", "DELETE")
+
+IN = "sign in"
+"""What one is told who is not signed in: pages lead to the sign-in page, the API says 401."""
+Answers = Mapping[str, int | str]
+
+
+def _row(*answers: int | str) -> Answers:
+    return dict(zip(PEOPLE, answers, strict=True))
+
+
+#                  anonymous, nobody, other, tenant, auditor, operator, admin
+EVERYONE = _row(200, 200, 200, 200, 200, 200, 200)
+NOBODY = _row(405, 405, 405, 405, 405, 405, 405)
+ALL_LED_ON = _row(302, 302, 302, 302, 302, 302, 302)
+SIGN_IN = _row(200, 302, 302, 302, 302, 302, 302)
+SIGN_IN_ONLY = _row(405, 302, 302, 302, 302, 302, 302)
+SIGNED_IN = _row(IN, 200, 200, 200, 200, 200, 200)
+LED_ON = _row(IN, 302, 302, 302, 302, 302, 302)
+SHARERS = _row(IN, 404, 200, 200, 200, 200, 200)
+OWNERS = _row(IN, 404, 404, 200, 200, 200, 200)
+OWNERS_LED_ON = _row(IN, 404, 404, 302, 200, 200, 200)
+STAFF = _row(IN, 404, 404, 404, 200, 200, 200)
+OPERATORS_ACT = _row(IN, 404, 403, 403, 403, 302, 302)
+ADMINS_WRITE = _row(IN, 404, 403, 403, 403, 403, 422)  # 422: nothing was sent
+OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 302, 302)
+NOTHING = _row(IN, 404, 404, 404, 404, 404, 404)
+
+NOT_ANSWERED = {"web": NOBODY, "api": _row(IN, *[405] * 6), "admin": ALL_LED_ON}
+"""By namespace: what a method gets that a route does not answer. The API asks who is there first."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a route answers to whom, by method."""
+
+    answers: Mapping[str, Answers]
+    shows: tuple[str, ...] = ()
+    """Which of their things (fields of world.Side) those find there who get 200."""
+    query: Mapping[str, str] = field(default_factory=dict)
+    """What the address needs after the ``?``, with fields of world.Side as places."""
+    body: Mapping[str, str] = field(default_factory=dict)
+    """What is sent with methods that write."""
+    written_with: Mapping[str, str] = field(default_factory=dict)
+    """What the address needs after the ``?`` for them."""
+
+    def expected(self, route: Route, method: str, person: str) -> int | str:
+        """What a person gets."""
+        return self.answers.get(method, NOT_ANSWERED[route.namespace])[person]
+
+
+def page(answers: Answers, *shows: str, **query: str) -> Rule:
+    """A page that is read."""
+    return Rule({"GET": answers, "HEAD": answers}, shows, query)
+
+
+def api(
+    answers: Answers,
+    *shows: str,
+    put: Answers | None = None,
+    written_with: Mapping[str, str] | None = None,
+    **query: str,
+) -> Rule:
+    """A route of the API that is read, or ``put`` too. What it is like is told to all who sign in: it names nothing."""
+    methods = {"GET": answers, "HEAD": answers, "OPTIONS": SIGNED_IN} | ({"PUT": put} if put else {})
+    return Rule(methods, shows, query, written_with=written_with or {})
+
+
+def act(answers: Answers, **body: str) -> Rule:
+    """A button."""
+    return Rule({"POST": answers}, body=body)
+
+
+ROUTES = {
+    "web:home": page(LED_ON),
+    "web:login": Rule(dict.fromkeys(METHODS, SIGN_IN) | dict.fromkeys(("PATCH", "DELETE"), SIGN_IN_ONLY)),
+    "web:logout": Rule({"POST": ALL_LED_ON, "OPTIONS": EVERYONE}),
+    "web:language": Rule(dict.fromkeys(METHODS, ALL_LED_ON)),
+    "web:clusters": page(STAFF, "cluster"),
+    "web:cluster_pause": act(OPERATORS_ACT, act="pause", reason="maintenance"),
+    "web:queues": page(SHARERS, "queue"),
+    "web:queue": page(OWNERS, "application", "namespace", "ask"),
+    "web:queue_usage": page(OWNERS),
+    "web:demo_surge": act(OPERATORS_FIND),
+    "web:demo_speed": act(OPERATORS_FIND, speed="2"),
+    "web:demo_reset": act(OPERATORS_FIND),
+    "web:history": page(STAFF, "ask", "node"),
+    "web:history_csv": page(STAFF, "ask", "pod", "application", "priority_class"),
+    "web:history_json": page(STAFF, "ask", "pod", "application", "priority_class"),
+    "web:decision": page(OWNERS_LED_ON, "ask", "pod", "node"),
+    "web:pods": page(SIGNED_IN, "pod", "ask", "namespace"),
+    "web:pod": page(OWNERS, "pod", "node"),
+    "api:openapi": api(SIGNED_IN),
+    "api:clusters": api(SIGNED_IN, "cluster"),
+    "api:cluster": api(SHARERS),
+    "api:queues": api(SHARERS, "queue"),
+    "api:queue": api(OWNERS, "application", "namespace"),
+    "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
+    "api:decisions": api(SHARERS, "ask", "pod", "application", "priority_class", "node"),
+    "api:decision": api(OWNERS, "ask", "pod", "application", "priority_class", "node"),
+    "api:hierarchies": api(SIGNED_IN, "hierarchy"),
+    "api:hierarchy": api(SHARERS),
+    "api:tree": api(SHARERS, "queue", "namespace", put=ADMINS_WRITE, written_with={"dry_run": "true"}),
+    "api:revisions": api(SHARERS),
+    "api:revision": api(STAFF, "queue", "namespace"),
+    "api:nothing": api(NOTHING),
+    # Django's own site for repairs, where it is on: nobody gets past its door but a superuser, whatever their role.
+    "admin:login": Rule(dict.fromkeys(METHODS, EVERYONE) | dict.fromkeys(("PATCH", "DELETE"), NOBODY)),
+    "admin:*": Rule(dict.fromkeys(METHODS, ALL_LED_ON)),
+}
+PARAMETERS = {
+    "clusters/name": "cluster",
+    "hierarchies/name": "hierarchy",
+    "revisions/number": "revision",
+    "pods/name": "cluster",
+    "queues/path": "queue",
+    "decisions/pk": "decision",
+    "namespace": "namespace",
+    "pod": "pod",
+    "rest": "nothing",
+}
+"""A parameter of an address, after the word before it where there is one -> what it names, a field of world.Side."""
+GUESSES = {
+    "queue": ("queue",),
+    "namespace": ("namespace",),
+    "application": ("application",),
+    "priority_class": ("priority_class",),
+    "node": ("node",),
+    "q": ("queue", "namespace", "pod", "application"),
+    "decision": ("decision",),
+    "cluster": ("cluster",),
+    "folded": ("queue",),
+}
+"""A word after the ``?`` -> what somebody may try there, fields of world.Side. Each is tried on every route."""
+
+
+def rule_of(route: Route) -> Rule:
+    """The route's line. Fails where there is none."""
+    rule = ROUTES.get(route.name) or ROUTES.get(f"{route.namespace}:*")
+    assert rule, f"/{route.form} has no line in ROUTES of tests/grid/rules.py: add {route.name!r} and who gets what."
+    return rule
+
+
+def names_of(route: Route) -> dict[str, str]:
+    """Parameter -> what it names. Fails for a parameter that is not known."""
+    found = {}
+    for before, place in pairwise(("", *route.form.split("/"))):
+        for parameter in re.findall(r"%\((\w+)\)s", place):
+            thing = PARAMETERS.get(f"{before}/{parameter}") or PARAMETERS.get(parameter)
+            assert thing or route.namespace == "admin", (
+                f"/{route.form} has a parameter that PARAMETERS in tests/grid/rules.py does not know:"
+                f" add '{before}/{parameter}' and what it names."
+            )
+            found[parameter] = thing or "nothing"
+    return found
+
+
+def is_read(route: Route) -> bool:
+    """Whether the route answers GET; one without a line may."""
+    rule = ROUTES.get(route.name) or ROUTES.get(f"{route.namespace}:*")
+    return rule is None or "GET" in rule.answers

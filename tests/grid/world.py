@@ -1,0 +1,261 @@
+"""Two tenants in one cluster, every name of whose things says whose it is, and the people who ask for them."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.test import Client
+
+from engine.planning import plan
+from engine.policies import policy
+from engine.queues import Queue
+from engine.resources import Amounts, parse_amounts
+from engine.snapshot import Pod
+from scheduler_admin.accounts.models import ApiToken, User
+from scheduler_admin.accounts.services import create_tenant, create_token, create_user
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.models import Decision, Usage
+from scheduler_admin.history.recording import Finding, record
+from scheduler_admin.queues.models import Hierarchy
+from scheduler_admin.queues.services import publish
+from tests import builders
+from tests.web.moments import carried_out, ms
+
+NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+MARKET = "root.market"
+"""The fence within which both have a leaf."""
+SHARED = "shared"
+"""The cluster in which both have queues; each has one more of its own."""
+
+
+def tree_of(cluster: str) -> str:
+    """The name of a cluster's hierarchy."""
+    return f"{cluster}-tree"
+
+
+@dataclass(frozen=True)
+class Side:
+    """What somebody has; nearly every name begins with a canary of theirs."""
+
+    canary: str
+    tenant: str
+    cluster: str
+    hierarchy: str
+    revision: int
+    team: str
+    queue: str
+    """The leaf whose ask was made room for."""
+    batch: str
+    """The leaf that gave it."""
+    met: str
+    """A leaf of the market: it takes from the other's and gives to it."""
+    namespace: str
+    application: str
+    priority_class: str
+    node: str
+    ask: str
+    pod: str
+    """The one that went for ``ask``."""
+    nothing: str
+    decision: int
+    """The number of the decision that took ``pod`` for ``ask``."""
+
+    @classmethod
+    def of(cls, canary: str, *, met: str, revision: int = 1, decision: int = 2**31) -> "Side":
+        """All of somebody's names."""
+        team = f"root.{canary}-team"
+        plain = ("tenant", "cluster", "namespace", "application", "priority_class", "node", "ask", "pod")
+        return cls(
+            canary=canary,
+            hierarchy=tree_of(f"{canary}-cluster"),
+            revision=revision,
+            team=team,
+            queue=f"{team}.{canary}-leaf",
+            batch=f"{team}.{canary}-batch",
+            met=f"{MARKET}.{met}",
+            nothing=f"{canary}-nothing",
+            decision=decision,
+            **{name: f"{canary}-{name.replace('_', '-')}" for name in plain},
+        )
+
+
+MET = ("metred", "metblue")
+"""The leaves that take from each other: of those, each tenant learns the other's name."""
+RED, BLUE = (Side.of(canary, met=met) for canary, met in zip(("canaryred", "canaryblue"), MET, strict=True))
+GUEST = {RED: BLUE, BLUE: RED}
+"""Whose pods run in a side's queues as well: pods choose their queue."""
+NOBODYS = Side.of("nosuch", met="nosuch-met", revision=2**31)
+"""Names that nothing has."""
+STAFF, ADMIN, SECRET = "canarystaff", "canaryadmin", "canarysecret"
+"""Canaries of what is for those who see everything, for admins, and for nobody."""
+MAY_SEE = {
+    "anonymous": set[str](),
+    "nobody": set[str](),
+    "other": {BLUE.canary, *MET},
+    "tenant": {RED.canary, *MET},
+    "auditor": {RED.canary, BLUE.canary, *MET, STAFF},
+    "operator": {RED.canary, BLUE.canary, *MET, STAFF},
+    "admin": {RED.canary, BLUE.canary, *MET, STAFF, ADMIN},
+}
+"""Who may see which canaries: a tenant the own ones, and of the other the name of the queue that took or gave."""
+
+
+def amounts(**quantities: str) -> Amounts:
+    """``cpu="1500m"`` in the engine's integers."""
+    return parse_amounts(quantities)
+
+
+def people() -> dict[str, User]:
+    """Somebody of every kind who signs in."""
+    red, blue = (
+        create_tenant(name=side.tenant, namespaces=[side.namespace], subtrees=[side.team, side.met])
+        for side in (RED, BLUE)
+    )
+    return {
+        "nobody": create_user(username="nobody"),
+        "other": create_user(username=f"{BLUE.canary}-person", tenants=[blue]),
+        "tenant": create_user(username=f"{RED.canary}-person", tenants=[red]),
+        "auditor": create_user(username=f"{STAFF}-auditor", role=User.Role.AUDITOR),
+        "operator": create_user(username=f"{STAFF}-operator", role=User.Role.OPERATOR),
+        "admin": create_user(username=f"{STAFF}-admin", role=User.Role.ADMIN),
+    }
+
+
+def session_of(person: User) -> str:
+    """The key of a session in which the person is signed in."""
+    client = Client()
+    client.force_login(person)
+    return str(client.session.session_key)
+
+
+def token_of(person: User) -> str:
+    """A token of a person for the API, which allows all that the person may do."""
+    _token, plaintext = create_token(user=person, name=f"{SECRET}-token", scopes=ApiToken.Scope.values)
+    return plaintext
+
+
+def make(author: User) -> tuple[Side, Side]:
+    """The three clusters with all that happened. Returns both sides with the number of their decision."""
+    shared = _cluster(SHARED, (RED, BLUE), author)
+    for side in (RED, BLUE):
+        _cluster(side.cluster, (side,), author)
+    return _happened(shared, 0)
+
+
+def grow(author: User, times: int = 10) -> None:
+    """All of it ten times: clusters, revisions, queues, decisions, usage. What there was stays."""
+    shared = Cluster.objects.get(name=SHARED)
+    for number in range(1, times):
+        for side in (RED, BLUE):
+            _cluster(f"{side.cluster}-{number}", (side,), author)
+        _happened(shared, number)
+    assert shared.hierarchy is not None
+    for number in range(1, times):
+        publish(
+            hierarchy=shared.hierarchy, tree=builders.tree(_queues((RED, BLUE), number)), author=author, reason=STAFF
+        )
+    _status(shared, (RED, BLUE), times)
+
+
+def _cluster(name: str, sides: tuple[Side, ...], author: User) -> Cluster:
+    hierarchy = Hierarchy.objects.create(name=tree_of(name))
+    publish(hierarchy=hierarchy, tree=builders.tree(_queues(sides)), author=author, reason=f"{STAFF} reason")
+    hierarchy.refresh_from_db()
+    cluster = Cluster.objects.create(
+        name=name,
+        hierarchy=hierarchy,
+        mode=Cluster.Mode.ENFORCE,
+        kubeconfig=f"/{ADMIN}/kubeconfig",
+        context=f"{ADMIN}-context",
+        paused_at=NOW,
+        paused_by=author,
+        pause_reason=f"{STAFF} pause",
+        owner=f"{SECRET}-worker",
+    )
+    _status(cluster, sides, 1)
+    return cluster
+
+
+def _queues(sides: tuple[Side, ...], more: int = 0) -> dict[str, Queue]:
+    """Each side's team behind a fence, and its leaf in the market; ``more`` further leaves."""
+    found = {MARKET: builders.queue(fence=True)}
+    for side in sides:
+        found[side.team] = builders.queue("3", fence=True)
+        found[side.queue] = builders.queue("2", namespaces=(side.namespace,))
+        found[side.batch] = builders.queue("1")
+        found[side.met] = builders.queue("2", namespaces=(f"{GUEST[side].namespace}-2",))
+        for number in range(more):
+            found[f"{side.batch}-{number}"] = builders.queue()
+    return {path.removeprefix("root."): queue for path, queue in found.items()}
+
+
+def _status(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
+    """What the last pass read: it runs, but failed just now."""
+    queues: dict[str, Any] = {}
+    applications: dict[str, Any] = {}
+    for side in sides:
+        for path, owners in ((side.queue, [side]), (side.met, [side, GUEST[side]])):
+            applications[path] = [
+                {"name": each.application, "namespace": each.namespace, "pods": 2, "requests": amounts(cpu="2")}
+                for each in owners * times
+            ]
+        for path in (side.team, side.queue, side.batch, side.met):
+            queues[path] = {"used": amounts(cpu="2"), "asks": 2, "oldest_ask_ms": ms(NOW - timedelta(minutes=3))}
+        for hour in range(times):
+            at = NOW.replace(minute=0) - timedelta(hours=hour + 1)
+            rows = {"seconds": [0, 1800], "used": {"cpu": [1000, 2000]}, "asks": [0, 1], "guaranteed": amounts(cpu="2")}
+            Usage.objects.get_or_create(cluster=cluster, queue=side.queue, hour=at, defaults=rows)
+    read = {"read_at": NOW, "pass_at": NOW, "pass_us": 900, "nodes": 3, "pods": 12, "capacity": amounts(cpu="12")}
+    fault = {"error": f"{STAFF} error", "error_since": NOW}
+    values = {**read, **fault, "queues": queues, "applications": applications}
+    ClusterStatus.objects.update_or_create(cluster=cluster, defaults=values)
+
+
+def _happened(cluster: Cluster, number: int) -> tuple[Side, Side]:
+    """Each takes from its own and from the other; waits, also as a guest in a queue of the other's."""
+    found = []
+    for side, other in ((RED, BLUE), (BLUE, RED)):
+        own = _decided(cluster, number, asker=side, giver=side, to=side.queue, of=side.batch, node=side.node)
+        _decided(cluster, number, asker=side, giver=other, to=side.met, of=other.met, kind="met")
+        _decided(cluster, number, asker=side, giver=other, to=other.met, of=side.met, kind="guest")
+        _decided(cluster, number, asker=side, giver=other, to=side.queue, of=other.batch, kind="late")
+        found.append(replace(side, decision=own.pk))
+    return found[0], found[1]
+
+
+def _decided(
+    cluster: Cluster, number: int, *, asker: Side, giver: Side, to: str, of: str, node: str = "met-node", kind: str = ""
+) -> Decision:
+    """The engine decides for one ask on one node full of pods in ``of``; what is no guest's is carried out."""
+    assert cluster.hierarchy is not None
+    assert cluster.hierarchy.current is not None
+    tree = builders.tree(_queues((RED, BLUE)))
+    at = NOW - timedelta(minutes=number)
+    told = "-".join(part for part in (kind, str(number or "")) if part)
+    ask = _pod(
+        asker,
+        f"{asker.ask}-{told}".rstrip("-"),
+        to,
+        at,
+        app=f"{asker.application}-b",
+        unschedulable_ms=ms(at - timedelta(minutes=1)),
+    )
+    held = [_pod(giver, f"{giver.pod}-{told}".rstrip("-"), of, at, node=node)]
+    held += [_pod(giver, f"{giver.pod}-{told}-{n}", of, at, node=node, priority=50) for n in range(3)]
+    snapshot = builders.snapshot(tree, builders.node(node, 4), held, ask, now=ms(at))
+    (considered,) = plan(snapshot, tree, policy("fence", "design", {}))
+    assert bool(considered.decision.victims) is (kind != "late"), considered
+    acts = kind not in {"late", "guest"}
+    finding = Finding(considered=considered, act=acts, priority_class=asker.priority_class)
+    ((row, _finding),), _news = record(
+        cluster=cluster, revision=cluster.hierarchy.current, findings=[finding], now=at, took_us=900
+    )
+    return carried_out(row) if acts else row
+
+
+def _pod(side: Side, name: str, queue: str, at: datetime, **settings: Any) -> Pod:
+    begun = ms(at - timedelta(hours=1))
+    defaults = {"priority": 10, "namespace": side.namespace, "app": side.application, "created_ms": begun}
+    if "node" in settings:
+        defaults["started_ms"] = begun
+    return builders.pod(name, queue=queue, **{**defaults, **settings})
