@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from engine.planning import Considered, plan
 from engine.policies import Decide
@@ -66,8 +67,18 @@ def holds_of(considered: Iterable[Considered]) -> dict[str, str]:
     return {one.decision.ask.uid: one.hold for one in considered if one.hold}
 
 
+_Altered: Any = msgspec.defstruct(
+    "_Altered",
+    [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(Pod) if field.name != "uid"],
+    namespace={"__doc__": "What changed of a pod: the fields that are set."},
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+)
+
+
 class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What is to be put into the state before it, and what is to be taken out; both in the order of their keys."""
+    """What is put into the state before it, what is taken out, in the order of their keys, and which pods changed."""
 
     moment: Moment
     whole: bool = False
@@ -76,6 +87,8 @@ class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     pods: tuple[Pod, ...] = ()
     classes: tuple[PriorityClass, ...] = ()
     budgets: tuple[DisruptionBudget, ...] = ()
+    altered: dict[str, _Altered] = {}
+    """By uid. Pods change often and little, so of them only that is kept."""
     gone_nodes: tuple[str, ...] = ()
     gone_pods: tuple[str, ...] = ()
     gone_classes: tuple[str, ...] = ()
@@ -146,8 +159,12 @@ def _changes(before: ClusterState, after: ClusterState) -> dict[str, Any]:
         old, new = getattr(before, column), getattr(after, column)
         if old == new:
             continue
-        found[column] = tuple(new[key] for key in sorted(_differing(old, new)))
+        differing = sorted(_differing(old, new))
         found[f"gone_{column}"] = tuple(sorted(old.keys() - new.keys()))
+        if column == "pods":
+            found["altered"] = {uid: _altered(old[uid], new[uid]) for uid in differing if uid in old}
+            differing = [uid for uid in differing if uid not in old]
+        found[column] = tuple(new[key] for key in differing)
     return found
 
 
@@ -159,12 +176,23 @@ def _differing(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Iterator[Any]:
             yield key
 
 
+def _altered(old: Pod, new: Pod) -> Any:
+    fields = _Altered.__struct_fields__
+    return _Altered(**{name: value for name in fields if (value := getattr(new, name)) != getattr(old, name)})
+
+
 def _apply(blob: _Blob, state: ClusterState) -> None:
     for column, key_of in _KEYS.items():
         kept = getattr(state, column)
         for key in getattr(blob, f"gone_{column}"):
             kept.pop(key, None)
         kept.update((key_of(one), one) for one in getattr(blob, column))
+    for uid, altered in blob.altered.items():
+        if uid not in state.pods:
+            raise TornError(f"the journal has a gap: pod {uid} changed, but never came")
+        values = {name: getattr(altered, name) for name in altered.__struct_fields__}
+        fields = {name: value for name, value in values.items() if value is not UNSET}
+        state.pods[uid] = msgspec.structs.replace(state.pods[uid], **fields)
 
 
 def _packed(blob: _Blob) -> bytes:

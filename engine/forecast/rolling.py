@@ -79,7 +79,9 @@ class Rolling:
             ask, node = self.state.pods.get(uid), self.state.nodes.get(name)
             if ask is None or node is None or ask.node is not None or not _has_room(node, on_node[name], ask):
                 continue
-            bound = msgspec.structs.replace(ask, node=name, started_ms=self.moment.now_ms, unschedulable_ms=None)
+            bound = msgspec.structs.replace(
+                ask, node=name, started_ms=self.moment.now_ms, unschedulable_ms=None, unschedulable_message=""
+            )
             self.state.pods[uid] = bound
             on_node[name].append(bound)
             placed.append((uid, name))
@@ -98,6 +100,9 @@ class Rolling:
             node=None,
             nominated_node="",
             unschedulable_ms=self.moment.now_ms,
+            unschedulable_message="",
+            disruption="",
+            disrupted_ms=None,
         )
         self.state.pods[again.uid] = again
 

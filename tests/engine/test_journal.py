@@ -31,7 +31,7 @@ from engine.journal import (
 )
 from engine.planning import plan
 from engine.policies import policy
-from engine.snapshot import ClusterState, DisruptionBudget, PriorityClass, Protection, Requirement
+from engine.snapshot import ClusterState, DisruptionBudget, HostPort, PriorityClass, Protection, Requirement
 from tests.builders import NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
 from tests.history.watch import Watch
 
@@ -120,6 +120,24 @@ def test_an_entry_holds_only_what_changed() -> None:
     assert len(none) < len(one) < len(none) + 40 < len(whole) / 10
 
 
+def test_of_a_pod_that_changes_only_the_change_is_kept() -> None:
+    """Whatever changes, also back to what it is without."""
+    labelled = {f"label-{i}": "a value of some length" for i in range(50)}
+    watch = Watch(ask("a", queue="prod", labels=labelled, node_selector={"zone": "a"}))
+    start, chain = watch.watcher.state(), [begin(watch.state, MOMENT)]
+    for change in (
+        {"unschedulable_message": "0/5 nodes are available", "terminating": True},
+        {"node": "n1", "unschedulable_ms": None, "unschedulable_message": "", "started_ms": 5},
+        {"node_selector": {}, "host_ports": (HostPort(80),), "requests": {}},
+    ):
+        before = watch.watcher.state()
+        watch.put(msgspec.structs.replace(watch.state.pods["uid-a"], **change))
+        chain.append(advance(before, watch.state, Moment(now_ms=NOW)))
+        assert len(chain[-1]) < 250
+        assert same(read(chain)[0], watch.state)
+    assert same(read(chain[:1])[0], start)
+
+
 @given(seed=st.integers(0, 2**32))
 def test_the_order_of_what_is_said_changes_neither_bytes_nor_decisions(seed: int) -> None:
     """Pods, labels and requests in any order give the same journal and the same decisions."""
@@ -189,7 +207,9 @@ def test_a_chain_with_a_gap_at_its_beginning_is_torn() -> None:
     """A difference to nothing, or a second beginning, says nothing; so does no entry at all."""
     state = state_of(*OBJECTS)
     whole, step = begin(state, MOMENT), advance(ClusterState(), state, MOMENT)
-    for chain in ([], [b""], [step], [whole, whole]):
+    elsewhere = state_of(*OBJECTS, ask("another", queue="prod"))
+    change = advance(elsewhere, state_of(*OBJECTS, ask("another", queue="prod", priority=7)), MOMENT)
+    for chain in ([], [b""], [step], [whole, whole], [whole, change]):
         with pytest.raises(TornError):
             read(chain)
 

@@ -64,7 +64,9 @@ class Walk:
         now_ms = int(timezone.now().timestamp() * 1000)
         leaf, since_ms = self.random.choice(["prod", *LEAVES]), self.random.choice([now_ms - 60_000, now_ms])
         cpu = self.random.choice([1, 1, 2, 3])
-        self._new(ask, queue=leaf, app=leaf, cpu=cpu, unschedulable_ms=since_ms, created_ms=now_ms)
+        words = f"0/{self.made} nodes are available"
+        times = {"unschedulable_ms": since_ms, "created_ms": now_ms}
+        self._new(ask, queue=leaf, app=leaf, cpu=cpu, unschedulable_message=words, **times)
 
     def _new(self, make: Callable[..., Pod], **settings: Any) -> None:
         self.made += 1
