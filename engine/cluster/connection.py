@@ -40,6 +40,11 @@ class Connection:
         return f"Connection({self._access.address})"
 
     @property
+    def address(self) -> str:
+        """Where the API server is; no secret."""
+        return self._access.address
+
+    @property
     def timeout_s(self) -> float:
         """How long a request may take when the caller does not say, in seconds."""
         return self.settings.timeout_s

@@ -216,6 +216,21 @@ class EventObject(Wire, frozen=True):
     first_timestamp: datetime | None = None
 
 
+class QuotaSpec(Wire, frozen=True):
+    hard: Quantities | None = None
+    scopes: list[str] | None = None
+    scope_selector: Presence | None = None
+
+
+class QuotaObject(Wire, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: QuotaSpec | None = None
+
+
+class ConfigMapObject(Wire, frozen=True):
+    data: dict[str, str] | None = None
+
+
 class ListMeta(Wire, frozen=True):
     resource_version: str | None = None
     continue_: str | None = msgspec.field(default=None, name="continue")

@@ -1,0 +1,230 @@
+"""Reads a cluster once, to tell what is there. Sends GET and nothing else, and says which right is missing."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+
+from engine.cluster.connection import Connection, Query
+from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
+from engine.cluster.tables import PREEMPTED, TABLES, Table
+from engine.cluster.timing import Clock
+from engine.discovery import Quota, Survey, yunikorn_namespaces
+from engine.formats.kubernetes import DecodeError
+from engine.formats.kubernetes_requests import amounts
+from engine.formats.kubernetes_wire import ConfigMapObject, ListPage, Quantities, QuotaObject
+from engine.resources import CPU, PODS, Amounts
+
+Read = TypeVar("Read")
+
+LIMIT_S = 20.0
+"""So long the whole reading may take, credentials included."""
+_PAGE = 500
+_REQUEST_S = 10.0
+_UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
+_QUOTAS = "/api/v1/resourcequotas"
+_PLAIN = (CPU, "memory", "ephemeral-storage", PODS)
+"""What a quota limits the requests of without the prefix ``requests.``."""
+
+
+class SurveyError(ClusterError):
+    """The cluster could not be read as far as is needed."""
+
+
+class MissingRightsError(SurveyError):
+    """The credentials hold, but may not read all that is needed."""
+
+    def __init__(self, missing: tuple[str, ...]) -> None:
+        needed = ", ".join(f"list and watch {_resource(table.path)}" for table in TABLES)
+        super().__init__(
+            f"The credentials may not {'; '.join(missing)}. Needed are: {needed}; deploy/observe.yaml grants just that."
+        )
+        self.missing = missing
+        """``verb resource``, one each."""
+
+
+def survey(settings: ConnectionSettings, *, limit_s: float = LIMIT_S, clock: Clock | None = None) -> Survey:
+    """Sign in and read. Raises ClusterError with a sentence for people; never later than after ``limit_s`` seconds.
+
+    In a thread of its own, as a program that signs in may hang, and nothing can hurry it.
+    """
+    answer: list[Survey | ClusterError] = []
+
+    def read() -> None:
+        try:
+            answer.append(_Surveyor(Connection(settings), limit_s, clock or Clock()).read())
+        except ClusterError as error:
+            answer.append(error)
+
+    thread = threading.Thread(target=read, name="survey", daemon=True)
+    thread.start()
+    thread.join(limit_s)
+    if not answer:
+        raise SurveyError(f"Reading the cluster took longer than {limit_s:.0f} s and was given up.")
+    if isinstance(answer[0], ClusterError):
+        raise answer[0]
+    return answer[0]
+
+
+class _Surveyor:
+    """One reading."""
+
+    def __init__(self, connection: Connection, limit_s: float, clock: Clock) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._until_s = clock.steady_s() + limit_s
+        self._odd: list[str] = []
+        self._missing: list[str] = []
+        self._unread: list[str] = []
+
+    def read(self) -> Survey:
+        """Everything; what is needed and may not be read is told at once."""
+        nodes, pods, classes, budgets = (self._kind(table) for table in TABLES)
+        if self._missing:
+            raise MissingRightsError(tuple(self._missing))
+        self._optional("list events", lambda: self._get(PREEMPTED.path, {**PREEMPTED.query, "limit": 1}))
+        self._optional("watch events", lambda: self._try_watch(PREEMPTED))
+        return Survey(
+            version=self._optional("get version", self._version) or "",
+            nodes=tuple(nodes),
+            pods=tuple(pods),
+            classes=tuple(classes),
+            budgets=tuple(budgets),
+            quotas=tuple(self._optional("list resourcequotas", lambda: list(self._quotas())) or ()),
+            groups=self._optional("get apis", self._groups) or (),
+            yunikorn=self._yunikorn(yunikorn_namespaces(pods)),
+            unread=tuple(self._unread),
+            odd=tuple(self._odd),
+        )
+
+    # The kinds that passes need
+
+    def _kind(self, table: Table) -> list[Any]:
+        found = self._allowed(f"list {_resource(table.path)}", lambda: list(self._objects(table)))
+        self._allowed(f"watch {_resource(table.path)}", lambda: self._try_watch(table))
+        return found or []
+
+    def _objects(self, table: Table) -> Iterator[Any]:
+        for item in self._items(table.path, table.query):
+            try:
+                yield table.read(item)
+            except DecodeError as error:
+                self._odd.append(str(error))
+
+    def _try_watch(self, table: Table) -> None:
+        query = {**table.query, "watch": "true", "timeoutSeconds": 1}
+        with self._reaching():
+            self._connection.stream(table.path, query=query, idle_timeout_s=self._left_s()).close()
+
+    def _allowed(self, what: str, read: Callable[[], Read]) -> Read | None:
+        try:
+            return read()
+        except ApiFailure as error:
+            if error.code == _FORBIDDEN and "system:anonymous" not in error.message:
+                self._missing.append(what)
+                return None
+            raise self._explained(error, what) from None
+
+    # What can be done without
+
+    def _optional(self, what: str, read: Callable[[], Read]) -> Read | None:
+        try:
+            return read()
+        except ApiFailure as error:
+            if error.code != _NOT_FOUND:
+                self._unread.append(what)
+            return None
+
+    def _version(self) -> str:
+        found = msgspec.json.decode(self._get("/version"))
+        return str(found.get("gitVersion", "")) if isinstance(found, dict) else ""
+
+    def _groups(self) -> tuple[str, ...]:
+        found = msgspec.json.decode(self._get("/apis"))
+        groups = found.get("groups") if isinstance(found, dict) else None
+        return tuple(str(one.get("name", "")) for one in groups or () if isinstance(one, dict))
+
+    def _quotas(self) -> Iterator[Quota]:
+        for item in self._items(_QUOTAS, {}):
+            try:
+                quota = msgspec.json.decode(item, type=QuotaObject)
+                meta, spec = quota.metadata, quota.spec
+                if spec is None or spec.scopes or spec.scope_selector:
+                    continue  # holds for some of the namespace's pods only
+                requests = _requests(spec.hard or {})
+                yield Quota(namespace=meta.namespace or "default", name=meta.name or "", requests=requests)
+            except (msgspec.DecodeError, ValueError, ArithmeticError) as error:
+                self._odd.append(f"ResourceQuota: {error}")
+
+    def _yunikorn(self, namespaces: tuple[str, ...]) -> str:
+        """The queues.yaml of the first YuniKorn that keeps one; other forms of its configuration are left alone."""
+        for namespace in namespaces:
+            path = f"/api/v1/namespaces/{namespace}/configmaps/yunikorn-configs"
+            found = self._optional(f"get configmaps/yunikorn-configs in {namespace}", partial(self._get, path))
+            data = msgspec.json.decode(found, type=ConfigMapObject).data if found else None
+            if data and data.get("queues.yaml"):
+                return data["queues.yaml"]
+        return ""
+
+    # Requests
+
+    def _items(self, path: str, query: Query) -> Iterator[msgspec.Raw]:
+        asked: dict[str, str | int] = {**query, "limit": _PAGE}
+        while True:
+            try:
+                page = msgspec.json.decode(self._get(path, asked), type=ListPage)
+            except msgspec.DecodeError:
+                raise SurveyError(f"{self._connection.address}{path} answers, but not as a Kubernetes API.") from None
+            yield from page.items or ()
+            if not page.metadata.continue_:
+                return
+            asked["continue"] = page.metadata.continue_
+
+    def _get(self, path: str, query: Query | None = None) -> bytes:
+        with self._reaching():
+            return self._connection.request("GET", path, query=query, timeout_s=self._left_s()).body
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        try:
+            yield
+        except ConnectionFailure as error:
+            raise SurveyError(f"The API server {self._connection.address} can't be reached: {error}.") from None
+
+    def _left_s(self) -> float:
+        left_s = self._until_s - self._clock.steady_s()
+        if left_s <= 0:
+            raise SurveyError("Reading the cluster took too long and was given up.")
+        return min(left_s, _REQUEST_S)
+
+    def _explained(self, error: ApiFailure, what: str) -> SurveyError:
+        address = self._connection.address
+        if error.code in (_UNAUTHORIZED, _FORBIDDEN):
+            return SurveyError(
+                f"The API server {address} does not accept the credentials ({error.code}). They may have expired, or "
+                "the program that signs in gave none: sign in anew, check with kubectl, then try again."
+            )
+        if error.code == _NOT_FOUND:
+            return SurveyError(f"The API server {address} can't {what}: it serves no such thing (404).")
+        return SurveyError(f"The API server {address} can't {what}: {error}.")
+
+
+def _resource(path: str) -> str:
+    """``poddisruptionbudgets.policy`` of a list's path."""
+    *_, group, _version, resource = path.split("/")
+    return resource if path.startswith("/api/") else f"{resource}.{group}"
+
+
+def _requests(hard: Quantities) -> Amounts:
+    """What a quota limits of requests; limits, storage and counts of objects are left out. Raises QuantityError."""
+    found: Amounts = {}
+    for name, text in hard.items():
+        resource = name.removeprefix("requests.")
+        if resource != "storage" and (resource != name or name in _PLAIN):
+            amount = amounts({resource: text})[resource]
+            found[resource] = min(amount, found.get(resource, amount))
+    return found

@@ -1,0 +1,251 @@
+"""What was found in somebody's cluster, and the tree that fits it as it stands: nothing is promised that was not.
+
+Pure: from what engine.cluster.survey read to facts for people and a QueueTree.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from engine.formats.notes import ImportFailure, Note
+from engine.formats.yunikorn import read
+from engine.lint import errors
+from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
+from engine.resources import Amounts, total
+from engine.snapshot import DisruptionBudget, Node, Pod, PriorityClass, queue_of
+
+SYSTEM = f"{ROOT}.system"
+"""The parent of the leaves of namespaces that run the cluster itself."""
+
+
+class Quota(msgspec.Struct, frozen=True, kw_only=True):
+    """A ResourceQuota on requests, of every pod of its namespace."""
+
+    namespace: str
+    name: str
+    requests: Amounts = {}
+
+
+class Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """A cluster as it was read once. What may be missing is named in ``unread``."""
+
+    version: str = ""
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    classes: tuple[PriorityClass, ...] = ()
+    budgets: tuple[DisruptionBudget, ...] = ()
+    quotas: tuple[Quota, ...] = ()
+    groups: tuple[str, ...] = ()
+    """API groups that are served."""
+    yunikorn: str = ""
+    """The queues.yaml that YuniKorn runs by."""
+    unread: tuple[str, ...] = ()
+    """``verb resource`` of what may not be read, and can be done without."""
+    odd: tuple[str, ...] = ()
+    """Objects that could not be read, a sentence each."""
+
+
+class Scheduler(msgspec.Struct, frozen=True, kw_only=True):
+    """A scheduler that runs there, and how that is known."""
+
+    name: str
+    named_by: int = 0
+    """Pods whose spec.schedulerName means it."""
+    own_pods: tuple[str, ...] = ()
+    """``namespace/name``."""
+    groups: tuple[str, ...] = ()
+
+
+class Leaf(msgspec.Struct, frozen=True, kw_only=True):
+    """A leaf of the tree and what runs in it now."""
+
+    path: str
+    pods: int
+    namespaces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """What people are told before they connect, and after."""
+
+    version: str
+    nodes: int
+    capacity: Amounts
+    running: int
+    pending: int
+    classes: tuple[PriorityClass, ...]
+    """By value, the highest first."""
+    budgets: int
+    quotas: int
+    schedulers: tuple[Scheduler, ...]
+    leaves: tuple[Leaf, ...]
+    unplaced: int
+    """Pods that run in no queue of the tree."""
+    unread: tuple[str, ...]
+    odd: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A tree for the cluster as it stands."""
+
+    tree: QueueTree
+    origin: str
+    """``yunikorn``, ``labels`` or ``namespaces``: what its queues come from in the first place."""
+    text: str = ""
+    """YuniKorn's queues.yaml, where it is from there."""
+    notes: tuple[Note, ...] = ()
+    """What the import of YuniKorn's tree has to say."""
+    refused: tuple[Note, ...] = ()
+    """Why YuniKorn's tree could not be imported; then pods alone made this one."""
+
+
+def propose(survey: Survey) -> Proposal:
+    """YuniKorn's own tree if there is one, then a leaf per queue label, then one per namespace of the pods left over.
+
+    Guarantees come from YuniKorn's tree and from ResourceQuotas, which are limits as well; nothing else is promised.
+    """
+    imported, notes, refused = _imported(survey.yunikorn)
+    queues = {path: imported[path] for path in imported.walk()} if imported else {ROOT: Queue(path=ROOT)}
+    pods = [pod for pod in survey.pods if not pod.finished]
+    known = len(queues)
+    _grow_labels(queues, pods)
+    labelled = len(queues) > known
+    tree = QueueTree(queues.values())
+    left = {pod.namespace for pod in pods if queue_of(pod, tree) is None}
+    quotas = {} if imported else _by_namespace(survey.quotas)  # YuniKorn's tree says what is promised
+    for namespace in sorted(left | set(quotas)):
+        _grow_namespace(queues, namespace, quotas.get(namespace, {}))
+    origin = "yunikorn" if imported else "labels" if labelled else "namespaces"
+    text = survey.yunikorn if imported else ""
+    return Proposal(tree=QueueTree(queues.values()), origin=origin, text=text, notes=notes, refused=refused)
+
+
+def _imported(text: str) -> tuple[QueueTree | None, tuple[Note, ...], tuple[Note, ...]]:
+    if not text:
+        return None, (), ()
+    try:
+        imported = read(text)
+    except ImportFailure as failure:
+        return None, (), failure.notes
+    wrong = errors(imported.tree)
+    return (None, (), wrong) if wrong else (imported.tree, imported.notes, ())
+
+
+def _grow_labels(queues: dict[str, Queue], pods: Iterable[Pod]) -> None:
+    """A leaf for each queue that a label names, and its parents; one that can't be a leaf is left to namespaces."""
+    wanted = sorted({path for pod in pods if (path := _path(pod.queue_label))}, key=lambda path: path.split("."))
+    leaves = {path for path in queues if not queues[path].parent_declared and not _has_children(queues, path)}
+    for path in wanted:
+        parts = path.split(".")
+        above = [".".join(parts[:depth]) for depth in range(1, len(parts))]
+        if path in queues or any(one in leaves and one != ROOT for one in above):
+            continue
+        for one in (*above, path):
+            queues.setdefault(one, Queue(path=one))
+
+
+def _path(label: str) -> str:
+    """The path that a label means, empty when it can name no queue."""
+    path = label if label.startswith(f"{ROOT}.") else f"{ROOT}.{label}" if label else ""
+    parts = path.split(".")[1:]
+    sound = all(is_queue_name(part) and part.lower() != ROOT for part in parts)
+    return path if parts and sound and len(path) <= LONGEST_PATH else ""
+
+
+def _has_children(queues: Mapping[str, Queue], path: str) -> bool:
+    return any(queue.parent == path for queue in queues.values())
+
+
+def _grow_namespace(queues: dict[str, Queue], namespace: str, quota: Amounts) -> None:
+    above = ROOT
+    if _runs_the_cluster(namespace) and (SYSTEM not in queues or queues[SYSTEM].parent_declared):
+        queues.setdefault(SYSTEM, Queue(path=SYSTEM, parent_declared=True))
+        above = SYSTEM
+    path = f"{above}.{namespace}"
+    while path in queues and (queues[path].parent_declared or _has_children(queues, path)):
+        path = f"{path}-namespace"
+    queue = queues.get(path, Queue(path=path, guaranteed=quota, max=quota))
+    queues[path] = msgspec.structs.replace(queue, namespaces=(*queue.namespaces, namespace))
+
+
+def _runs_the_cluster(namespace: str) -> bool:
+    """By Kubernetes' own prefix, and the ending that controllers' namespaces have by custom."""
+    return namespace.startswith("kube-") or namespace.endswith("-system")
+
+
+def _by_namespace(quotas: Iterable[Quota]) -> dict[str, Amounts]:
+    """Namespace -> the smallest limit of each resource: all of its quotas hold."""
+    found: dict[str, Amounts] = {}
+    for quota in quotas:
+        limits = found.setdefault(quota.namespace, {})
+        for resource, amount in quota.requests.items():
+            limits[resource] = min(amount, limits.get(resource, amount))
+    return found
+
+
+def facts(survey: Survey, tree: QueueTree) -> Found:
+    """What was found, and how it lies in a tree: the proposed one, or the one that holds already."""
+    pods = [pod for pod in survey.pods if not pod.finished]
+    in_leaf = Counter(queue_of(pod, tree) for pod in pods)
+    running = sum(1 for pod in pods if pod.node)
+    return Found(
+        version=survey.version,
+        nodes=len(survey.nodes),
+        capacity=total(node.allocatable for node in survey.nodes),
+        running=running,
+        pending=len(pods) - running,
+        classes=tuple(sorted(survey.classes, key=lambda one: (-one.value, one.name))),
+        budgets=len(survey.budgets),
+        quotas=len(survey.quotas),
+        schedulers=_schedulers(survey),
+        leaves=tuple(Leaf(path=path, pods=in_leaf[path], namespaces=tree[path].namespaces) for path in tree.leaves),
+        unplaced=in_leaf[None],
+        unread=survey.unread,
+        odd=survey.odd,
+    )
+
+
+@dataclass(frozen=True)
+class _Traits:
+    """How one scheduler is told: the schedulerName of pods, what its own pods are called, its API groups."""
+
+    scheduler_name: str
+    own: str
+    groups: tuple[str, ...] = ()
+
+
+_TRAITS = {
+    "kube-scheduler": _Traits("default-scheduler", "kube-scheduler"),
+    "YuniKorn": _Traits("yunikorn", "yunikorn-scheduler", ("yunikorn.apache.org",)),
+    "Kueue": _Traits("", "kueue-controller-manager", ("kueue.x-k8s.io",)),
+    "Volcano": _Traits("volcano", "volcano-scheduler", ("scheduling.volcano.sh",)),
+}
+
+
+def _schedulers(survey: Survey) -> tuple[Scheduler, ...]:
+    named = Counter(pod.scheduler for pod in survey.pods if not pod.finished)
+    found = []
+    for name, traits in _TRAITS.items():
+        one = Scheduler(
+            name=name,
+            named_by=named.pop(traits.scheduler_name, 0),
+            own_pods=tuple(sorted(pod.key for pod in survey.pods if _is_own(pod, traits.own))),
+            groups=tuple(group for group in traits.groups if group in survey.groups),
+        )
+        if one.named_by or one.own_pods or one.groups:
+            found.append(one)
+    return (*found, *(Scheduler(name=name, named_by=count) for name, count in sorted(named.items())))
+
+
+def yunikorn_namespaces(pods: Iterable[Pod]) -> tuple[str, ...]:
+    """Where YuniKorn runs, and so keeps its configuration."""
+    return tuple(sorted({pod.namespace for pod in pods if _is_own(pod, _TRAITS["YuniKorn"].own)}))
+
+
+def _is_own(pod: Pod, name: str) -> bool:
+    """By its name (also a static pod's, which ends in its node's), or by the labels that its chart sets."""
+    labels = (pod.labels.get("component"), pod.labels.get("app"), pod.labels.get("app.kubernetes.io/component"))
+    return not pod.finished and (pod.name.startswith(f"{name}-") or name in labels)

@@ -1,0 +1,129 @@
+"""A cluster of one's own: looked at, then added in mode observe with a tree that fits it as it stands."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
+
+from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.errors import ClusterError
+from engine.cluster.kubeconfig import chosen
+from engine.cluster.survey import LIMIT_S, survey
+from engine.discovery import Found, Proposal, facts, propose
+from engine.formats.notes import ImportFailure
+from scheduler_admin.accounts.models import User
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.services import add_cluster
+from scheduler_admin.queues.models import Hierarchy, Revision
+from scheduler_admin.queues.services import Native, publish_as, tree_of
+
+LONGEST_NAME = 63
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a look at a cluster brought, and what would come of connecting it."""
+
+    name: str
+    kubeconfig: str
+    context: str
+    known: Cluster | None
+    """The cluster, where it has been connected before."""
+    revision: Revision | None
+    """The tree that holds there already, or would; None: ``proposal`` would be published."""
+    proposal: Proposal
+    found: Found
+    """As it lies in the tree that holds, or in the proposed one."""
+
+
+@sensitive_variables()
+def look(*, kubeconfig: str, context: str = "", name: str = "", limit_s: float = LIMIT_S) -> Look:
+    """Read a cluster, and write nothing: neither there nor here.
+
+    ``kubeconfig`` is a file on this machine; an empty ``context`` is its current one, an empty ``name`` is made of the
+    context's. Raises ValidationError with a sentence for people, at the field that it concerns.
+    """
+    path = _absolute(kubeconfig)
+    try:
+        context = chosen(path, context.strip())
+        known = _known(name.strip() or slug(context), path, context, asked=bool(name.strip()))
+        read = survey(ConnectionSettings(kubeconfig_path=path, context=context), limit_s=limit_s)
+    except ClusterError as error:
+        raise ValidationError(_sentence(str(error))) from None
+    named = known.name if known else name.strip() or slug(context)
+    revision, proposal = _tree_there(known, named), propose(read)
+    found = facts(read, tree_of(revision) if revision else proposal.tree)
+    return Look(named, path, context, known, revision, proposal, found)
+
+
+@transaction.atomic
+def connect(*, seen: Look, actor: User | None) -> Cluster:
+    """Add a cluster that was looked at, in mode observe, with its tree; all of it, or nothing.
+
+    What is there already stays as it is: a known cluster, and a tree of its name. Raises ValidationError.
+    """
+    if seen.known is not None and seen.revision is not None:
+        return seen.known
+    revision = seen.revision or _publish(seen, actor)
+    if seen.known is not None:
+        seen.known.hierarchy = revision.hierarchy
+        seen.known.full_clean()
+        seen.known.save(update_fields=["hierarchy"])
+        return seen.known
+    return add_cluster(
+        name=seen.name, hierarchy=revision.hierarchy, kubeconfig=seen.kubeconfig, context=seen.context, actor=actor
+    )
+
+
+def slug(context: str) -> str:
+    """A cluster's name out of a context's: ``gke_acme_eu_prod`` -> ``gke-acme-eu-prod``."""
+    return re.sub(r"[^a-z0-9]+", "-", context.lower()).strip("-")[:LONGEST_NAME].strip("-")
+
+
+def _publish(seen: Look, actor: User | None) -> Revision:
+    origins = {
+        "yunikorn": _("As YuniKorn runs it, read when the cluster was connected."),
+        "labels": _("From the queue labels of its pods, when the cluster was connected."),
+        "namespaces": _("A queue per namespace, when the cluster was connected."),
+    }
+    native = Native("yunikorn", seen.proposal.text) if seen.proposal.origin == "yunikorn" else Native()
+    reason = origins[seen.proposal.origin]
+    try:
+        return publish_as(name=seen.name, tree=seen.proposal.tree, author=actor, reason=reason, native=native)
+    except ImportFailure as failure:
+        raise ValidationError([str(note) for note in failure.notes]) from failure
+
+
+def _known(name: str, kubeconfig: str, context: str, *, asked: bool) -> Cluster | None:
+    """The cluster of that name, or reached this way. Raises ValidationError where the name is another's."""
+    way = Q(kubeconfig=kubeconfig, context=context)
+    found = Cluster.objects.filter(Q(name=name) & way).first()
+    if found is None and not asked:
+        found = Cluster.objects.filter(way).first()
+    if found is None and Cluster.objects.filter(name=name).exists():
+        message = _("There is a cluster %(name)s already, which is reached in another way. Choose another name.")
+        raise ValidationError({"name": message % {"name": name}})
+    if found is None:
+        Cluster(name=name, kubeconfig=kubeconfig, context=context).full_clean()
+    return found
+
+
+def _tree_there(known: Cluster | None, name: str) -> Revision | None:
+    hierarchy = known.hierarchy if known else None
+    hierarchy = hierarchy or Hierarchy.objects.select_related("current").filter(name=name).first()
+    return hierarchy.current if hierarchy else None
+
+
+def _absolute(kubeconfig: str) -> str:
+    """The worker that watches it may have started in another folder."""
+    parts = [str(Path(part).expanduser().absolute()) for part in kubeconfig.strip().split(":") if part]
+    return ":".join(parts)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."

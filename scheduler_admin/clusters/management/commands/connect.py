@@ -1,0 +1,89 @@
+"""Connect a cluster of one's own, read-only: ``manage.py connect --context NAME``."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from engine.cluster.kubeconfig import default_path
+from engine.discovery import Found, Scheduler
+from engine.resources import PODS, format_amounts
+from scheduler_admin.clusters.connecting import Look, connect, look
+from scheduler_admin.clusters.models import Cluster
+
+_SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = "Read a cluster and add it in mode observe: nothing is ever written there. A second run changes nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--context", default="", help="of the kubeconfig; default: its current one")
+        parser.add_argument("--kubeconfig", default="", help="default: $KUBECONFIG, else ~/.kube/config")
+        parser.add_argument("--name", default="", help="what the cluster is called here; default: made of the context")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        try:
+            kubeconfig = options["kubeconfig"] or default_path()
+            seen = look(kubeconfig=kubeconfig, context=options["context"], name=options["name"])
+            cluster = connect(seen=seen, actor=None)
+        except ValidationError as error:
+            raise CommandError("\n".join(error.messages)) from error
+        for line in (*_found(seen.found), *_tree(seen), *_next(seen, cluster)):
+            self.stdout.write(line)
+
+
+def _found(found: Found) -> Iterator[str]:
+    """What is there."""
+    capacity = ", ".join(f"{name} {amount}" for name, amount in format_amounts(found.capacity).items() if name != PODS)
+    yield f"Kubernetes {found.version or '(version not told)'}"
+    yield f"  nodes               {found.nodes}: {capacity}"
+    yield f"  pods                {found.running} running, {found.pending} pending"
+    classes = ", ".join(f"{one.name} {one.value}{' (Never)' if one.never_preempts else ''}" for one in found.classes)
+    yield f"  priority classes    {len(found.classes)}: {classes}"
+    yield f"  disruption budgets  {found.budgets}"
+    yield f"  resource quotas     {found.quotas}"
+    for number, one in enumerate(found.schedulers):
+        yield f"  {'' if number else 'schedulers':<19} {one.name}: {_known_by(one)}"
+    for what in found.unread:
+        yield f"  may not {what}: done without"
+    for sentence in found.odd:
+        yield f"  skipped: {sentence}"
+
+
+def _known_by(one: Scheduler) -> str:
+    signs = [f"{one.named_by} pods name it"] if one.named_by else []
+    signs += [f"runs as {', '.join(one.own_pods)}"] if one.own_pods else []
+    signs += [f"serves {', '.join(one.groups)}"] if one.groups else []
+    return "; ".join(signs)
+
+
+def _tree(seen: Look) -> Iterator[str]:
+    """The queues, the fullest first."""
+    leaves = sorted(seen.found.leaves, key=lambda leaf: (-leaf.pods, leaf.path))
+    yield f"  queues              {len(leaves)} leaves"
+    for leaf in leaves[:_SHOWN]:
+        named = f" (namespace {', '.join(leaf.namespaces)})" if leaf.namespaces else ""
+        yield f"    {leaf.path}: {leaf.pods} pods{named}"
+    if len(leaves) > _SHOWN:
+        yield f"    and {len(leaves) - _SHOWN} more"
+    if seen.found.unplaced:
+        yield f"  {seen.found.unplaced} pods run in no queue of the tree"
+    for note in (*seen.proposal.notes, *seen.proposal.refused):
+        yield f"  YuniKorn's tree: {note.severity}: {note}"
+
+
+def _next(seen: Look, cluster: Cluster) -> Iterator[str]:
+    """What has been done, and what to do now."""
+    page = f"{settings.SITE_URL}/clusters/{cluster.name}/queues/"
+    if seen.known:
+        yield f"{cluster} was connected before and stays as it is: mode {cluster.mode}. {page}"
+        return
+    tree = f"with the tree {seen.revision}" if seen.revision else "with a tree of its own, revision 1"
+    yield f"{cluster} is connected in mode {cluster.mode}, {tree}. Nothing is written to it."
+    yield f"  look     {page} (the engine's worker reads it within seconds)"
+    yield f"  refine   manage.py import_queues {cluster.hierarchy} queues.yaml --reason WHY"
+    yield f"  advise   manage.py set_mode {cluster} advise --reason WHY (also only shows)"

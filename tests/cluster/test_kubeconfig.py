@@ -1,0 +1,83 @@
+"""Kubeconfig files: what they offer, and a clear sentence for each way in which they don't work."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from engine.cluster.errors import SettingsError
+from engine.cluster.kubeconfig import chosen, contexts, default_path
+
+SECRET = "hunter2-token"
+
+
+def config(folder: Path, name: str = "config", **changed: Any) -> str:
+    """A kubeconfig with contexts prod and test, prod the current one."""
+    document = {
+        "current-context": "prod",
+        "contexts": [{"name": one, "context": {"cluster": "c", "user": "u"}} for one in ("prod", "test")],
+        "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {"token": SECRET}}],
+    }
+    path = folder / name
+    path.write_text(yaml.safe_dump(document | changed))
+    return str(path)
+
+
+def test_contexts_are_offered_and_the_current_one_is_taken(tmp_path: Path):
+    path = config(tmp_path)
+    assert (contexts(path).names, contexts(path).current) == (("prod", "test"), "prod")
+    assert (chosen(path, ""), chosen(path, "test")) == ("prod", "test")
+
+
+def test_several_files_are_one_as_kubectl_merges_them(tmp_path: Path):
+    """The first counts for more; one that is not there is passed over."""
+    one = config(tmp_path)
+    more = {"contexts": [{"name": "more", "context": {"cluster": "c", "user": "u"}}], "current-context": "more"}
+    two = config(tmp_path, "two", **more)
+    assert contexts(f"{one}:{tmp_path}/none:{two}").names == ("prod", "test", "more")
+    assert chosen(f"{one}:{two}", "") == "prod"
+
+
+def test_without_a_word_it_is_kubectls_own(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    assert default_path().endswith("/.kube/config")
+    monkeypatch.setenv("KUBECONFIG", "/a:/b")
+    assert default_path() == "/a:/b"
+
+
+@pytest.mark.parametrize(
+    ("changed", "context", "want"),
+    [
+        ({}, "wrong", "has no context wrong; its contexts: prod, test"),
+        ({"current-context": None}, "", "no current context"),
+        ({"users": []}, "prod", "names a user that is not there"),
+        ({"clusters": None}, "prod", "names a cluster that is not there"),
+        ({"users": [{"name": "u", "user": {"exec": {"command": "gke-login-nowhere"}}}]}, "prod",
+         "signs in by the program gke-login-nowhere, which is not installed here"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_context_is_said(tmp_path: Path, changed: dict[str, Any], context: str, want: str):
+    with pytest.raises(SettingsError, match="context") as caught:
+        chosen(config(tmp_path, **changed), context)
+    assert want in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [(f"{{token: {SECRET}", "is not YAML"), ("- a", "is not a kubeconfig"), (None, "there is no kubeconfig")],
+)
+def test_a_file_that_is_none_is_told_without_quoting_it(tmp_path: Path, text: str | None, want: str):
+    path = tmp_path / "x"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(SettingsError, match=want) as caught:
+        contexts(str(path))
+    assert SECRET not in str(caught.value)
+
+
+def test_a_folder_is_not_a_kubeconfig(tmp_path: Path):
+    with pytest.raises(SettingsError, match="can't be read"):
+        contexts(str(tmp_path))

@@ -1,0 +1,127 @@
+"""A cluster read once: with nothing but GET, within its time, and with the right that is missing by name."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.errors import ClusterError, SettingsError
+from engine.cluster.survey import MissingRightsError, SurveyError, survey
+from tests.cluster.doubles import Answer, Asked, Simulated, scripted
+
+EMPTY = {"metadata": {"resourceVersion": "1"}, "items": []}
+
+
+def read(simulated: Simulated) -> Any:
+    return survey(ConnectionSettings(address=simulated.address))
+
+
+def refused(script: Callable[[Asked, Answer], bool]) -> ClusterError:
+    """What is said when a server does this; it answers everything else as an empty cluster would."""
+
+    def serve(asked: Asked, answer: Answer) -> None:
+        if script(asked, answer):
+            return
+        if "watch" in asked.query:
+            answer.begin()
+        else:
+            answer.json(200, EMPTY)
+
+    with scripted(serve) as server, pytest.raises(ClusterError) as caught:
+        survey(ConnectionSettings(address=server.address), limit_s=1)
+    return caught.value
+
+
+def test_what_is_there_is_read_and_nothing_is_sent_but_get(cluster: Simulated):
+    """Nodes, pods, classes, budgets, quotas; by list, and a watch that is tried and closed."""
+    cluster.add_node()
+    cluster.add_pod("a", node="n1")
+    cluster.create("poddisruptionbudgets.policy", {"metadata": {"name": "b", "namespace": "default"}})
+    hard = {"requests.cpu": "4", "memory": "8Gi", "limits.cpu": "9", "count/pods": "3", "requests.nvidia.com/gpu": "1"}
+    cluster.create("resourcequotas", {"metadata": {"name": "q", "namespace": "default"}, "spec": {"hard": hard}})
+    scoped = {"hard": {"cpu": "1"}, "scopes": ["BestEffort"]}
+    cluster.create("resourcequotas", {"metadata": {"name": "s", "namespace": "default"}, "spec": scoped})
+    found = read(cluster)
+    assert [one.name for one in (*found.nodes, *found.pods, *found.budgets)] == ["n1", "a", "b"]
+    assert found.quotas[0].requests == {"cpu": 4000, "memory": 8 * 2**30, "nvidia.com/gpu": 1}
+    assert (len(found.quotas), found.unread, found.odd) == (1, (), ())
+    assert "policy" in found.groups
+    assert found.version
+    assert {record.verb for record in cluster.audit} <= {"get", "list", "watch"}
+
+
+def test_long_lists_come_page_by_page(cluster: Simulated, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("engine.cluster.survey._PAGE", 2)
+    for number in range(5):
+        cluster.add_pod(f"p{number}")
+    assert len(read(cluster).pods) == 5
+
+
+def test_yunikorns_tree_is_read_where_yunikorn_runs(cluster: Simulated):
+    """One ConfigMap, and only there."""
+    cluster.add_pod("yunikorn-scheduler-1")
+    data = {"queues.yaml": "partitions: []"}
+    cluster.create("configmaps", {"metadata": {"name": "yunikorn-configs", "namespace": "default"}, "data": data})
+    assert read(cluster).yunikorn == "partitions: []"
+
+
+def test_every_missing_right_is_named_at_once():
+    """Verb and resource, and all that is needed."""
+
+    def script(asked: Asked, answer: Answer) -> bool:
+        forbidden = asked.path.endswith("/nodes") or (asked.path.endswith("budgets") and "watch" in asked.query)
+        if forbidden:
+            answer.status(403, "Forbidden", 'User "ci" cannot list resource')
+        return forbidden
+
+    error = refused(script)
+    assert isinstance(error, MissingRightsError)
+    assert error.missing == ("list nodes", "watch nodes", "watch poddisruptionbudgets.policy")
+    assert "list and watch priorityclasses.scheduling.k8s.io" in str(error)
+    assert "deploy/observe.yaml" in str(error)
+
+
+def test_what_can_be_done_without_is_done_without():
+    """Events, quotas, the list of API groups."""
+
+    def serve(asked: Asked, answer: Answer) -> None:
+        if asked.path.endswith(("/events", "/resourcequotas", "/apis", "/version")):
+            answer.status(403, "Forbidden", "no")
+        elif "watch" in asked.query:
+            answer.begin()
+        else:
+            answer.json(200, EMPTY)
+
+    with scripted(serve) as server:
+        found = survey(ConnectionSettings(address=server.address))
+    assert found.unread == ("list events", "watch events", "get version", "list resourcequotas", "get apis")
+
+
+@pytest.mark.parametrize(("code", "message"), [(401, "Unauthorized"), (403, 'User "system:anonymous" cannot list')])
+def test_credentials_that_do_not_hold_are_told_as_such(code: int, message: str):
+    """Not as a right that is missing: nobody was signed in."""
+    error = refused(lambda asked, answer: answer.status(code, "x", message) or True)
+    assert isinstance(error, SurveyError)
+    assert not isinstance(error, MissingRightsError)
+    assert "does not accept the credentials" in str(error)
+
+
+def test_something_else_that_answers_is_no_api_server():
+    error = refused(lambda asked, answer: answer.json(200, b"<html>") or True)
+    assert "not as a Kubernetes API" in str(error)
+
+
+def test_a_server_that_is_not_there_is_named():
+    with pytest.raises(SurveyError, match=r"http://127\.0\.0\.1:9 can't be reached"):
+        survey(ConnectionSettings(address="http://127.0.0.1:9"))
+
+
+def test_a_server_that_never_answers_is_given_up():
+    error = refused(lambda asked, answer: answer.hang() or True)
+    assert "s and was given up" in str(error) or "can't be reached" in str(error)
+
+
+def test_settings_that_can_not_be_used_are_told(tmp_path: Any):
+    with pytest.raises(SettingsError):
+        survey(ConnectionSettings(kubeconfig_path=str(tmp_path / "none")))

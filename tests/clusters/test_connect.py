@@ -1,0 +1,173 @@
+"""``manage.py connect``: somebody's cluster, with one command, and not one byte written to it."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+
+from engine.queues import Queue, QueueTree
+from engine.simulator.kubeconfig import kubeconfig
+from scheduler_admin.accounts.models import AuditEvent
+from scheduler_admin.clusters.connecting import connect, look, slug
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.models import Hierarchy, Revision
+from scheduler_admin.queues.services import publish_as, tree_of
+from tests.cluster.doubles import Simulated, scripted, simulate
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def theirs() -> Iterator[Simulated]:
+    """Somebody's cluster: a node, a running pod and a pending one."""
+    with simulate() as simulated:
+        simulated.add_node()
+        simulated.add_pod("web", node="n1")
+        simulated.add_pod("waits")
+        yield simulated
+
+
+@pytest.fixture
+def config(theirs: Simulated, tmp_path: Path) -> str:
+    """A kubeconfig for it, with one context: simulator."""
+    path = tmp_path / "config"
+    path.write_text(kubeconfig(theirs.address))
+    return str(path)
+
+
+def run(**options: Any) -> str:
+    """What the command prints."""
+    out = io.StringIO()
+    call_command("connect", stdout=out, **options)
+    return out.getvalue()
+
+
+def test_a_cluster_is_added_in_observe_with_a_tree_of_its_own(config: str, theirs: Simulated) -> None:
+    """One command: what was found, what to do next; revision 1, of a hierarchy of its name."""
+    said = run(kubeconfig=config, context="simulator")
+    cluster = Cluster.objects.get()
+    assert (cluster.name, cluster.mode, cluster.kubeconfig, cluster.context) == (
+        "simulator", "observe", config, "simulator",
+    )  # fmt: skip
+    assert cluster.hierarchy is not None
+    revision = cluster.hierarchy.current
+    assert revision is not None
+    assert (cluster.hierarchy.name, revision.number) == ("simulator", 1)
+    assert tree_of(revision)["root.default"].namespaces == ("default",)
+    for line in ("1 running, 1 pending", "1: cpu 4", "kube-scheduler: 2 pods name it", "root.default: 2 pods",
+                 "/clusters/simulator/queues/", "set_mode simulator advise", "Nothing is written"):  # fmt: skip
+        assert line in said
+
+
+def test_the_cluster_sees_nothing_but_reads(config: str, theirs: Simulated) -> None:
+    """Every request that its API server got."""
+    run(kubeconfig=config)
+    assert theirs.audit
+    assert {record.verb for record in theirs.audit} <= {"get", "list", "watch"}
+
+
+def test_a_second_run_changes_nothing_that_was_edited(config: str) -> None:
+    """Mode, interval and a newer tree stay as people made them; it says what is there."""
+    run(kubeconfig=config)
+    Cluster.objects.update(mode="advise", interval_ms=5000)
+    tree = QueueTree([Queue(path="root"), Queue(path="root.mine")])
+    publish_as(name="simulator", tree=tree, author=None, reason="refined")
+    said = run(kubeconfig=config)
+    cluster = Cluster.objects.get()
+    assert (cluster.mode, cluster.interval_ms, Revision.objects.count()) == ("advise", 5000, 2)
+    assert "was connected before and stays as it is: mode advise" in said
+    assert "2 pods run in no queue of the tree" in said
+
+
+def test_a_tree_that_was_imported_before_is_taken(config: str) -> None:
+    """Under the cluster's name: nothing is generated over it."""
+    publish_as(name="mine", tree=QueueTree([Queue(path="root"), Queue(path="root.x")]), author=None, reason="by hand")
+    run(kubeconfig=config, name="mine")
+    assert Revision.objects.get().reason == "by hand"
+    assert Cluster.objects.get().hierarchy == Hierarchy.objects.get(name="mine")
+
+
+def test_the_default_kubeconfig_is_kubectls(config: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", config)
+    run()
+    assert Cluster.objects.get().kubeconfig == config
+
+
+@pytest.mark.parametrize(
+    ("context", "want"),
+    [
+        ("gke_acme_europe-west1_prod", "gke-acme-europe-west1-prod"),
+        ("arn:aws:eks:eu-west-1:123:cluster/prod", "arn-aws-eks-eu-west-1-123-cluster-prod"),
+        ("Prod@Admin", "prod-admin"),
+        ("x" * 90, "x" * 63),
+    ],
+)
+def test_a_name_is_made_of_the_context(context: str, want: str) -> None:
+    assert slug(context) == want
+
+
+def test_the_same_cluster_under_another_name_is_another_if_asked_for(config: str) -> None:
+    """Without a name, the way to it tells that it is known."""
+    run(kubeconfig=config, name="first")
+    assert "first was connected before" in run(kubeconfig=config)
+    run(kubeconfig=config, name="second")
+    assert list(Cluster.objects.values_list("name", flat=True)) == ["first", "second"]
+
+
+def _nothing_half_added() -> bool:
+    return not (Cluster.objects.exists() or Hierarchy.objects.exists() or AuditEvent.objects.exists())
+
+
+def test_what_goes_wrong_is_a_sentence_and_nothing_is_half_added(config: str, tmp_path: Path) -> None:
+    """Wrong context, no file, a server that is not there, a name that is none."""
+    dead = tmp_path / "dead"
+    dead.write_text(kubeconfig("http://127.0.0.1:9"))
+    for options, want in (
+        ({"kubeconfig": config, "context": "prod"}, "has no context prod; its contexts: simulator."),
+        ({"kubeconfig": str(tmp_path / "none")}, "There is no kubeconfig"),
+        ({"kubeconfig": str(dead)}, "The API server http://127.0.0.1:9 can't be reached"),
+        ({"kubeconfig": config, "name": "no name!"}, "valid"),
+    ):
+        with pytest.raises(CommandError, match=r".") as caught:
+            run(**options)
+        assert want in str(caught.value)
+    assert _nothing_half_added()
+
+
+def test_a_missing_right_is_named(tmp_path: Path) -> None:
+    with scripted(lambda asked, answer: answer.status(403, "Forbidden", "no")) as server:
+        path = tmp_path / "config"
+        path.write_text(kubeconfig(server.address))
+        with pytest.raises(CommandError, match="may not list nodes; watch nodes; list pods"):
+            run(kubeconfig=str(path))
+    assert _nothing_half_added()
+
+
+def test_a_name_that_another_cluster_has_is_refused(config: str) -> None:
+    Cluster.objects.create(name="simulator", kubeconfig="/elsewhere")
+    with pytest.raises(ValidationError, match="reached in another way"):
+        look(kubeconfig=config)
+    assert Cluster.objects.get().kubeconfig == "/elsewhere"
+
+
+def test_looking_adds_nothing(config: str) -> None:
+    """Only connecting does."""
+    seen = look(kubeconfig=config)
+    assert _nothing_half_added()
+    connect(seen=seen, actor=None)
+    assert set(AuditEvent.objects.values_list("verb", flat=True)) >= {"cluster.add", "tree.publish"}
+
+
+def test_no_token_is_in_what_is_said_or_raised(theirs: Simulated, tmp_path: Path, caplog: Any) -> None:
+    """Of a kubeconfig with a secret in it, in success and in failure."""
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    good.write_text(kubeconfig(theirs.address, "hunter2"))
+    bad.write_text(kubeconfig("http://127.0.0.1:9", "hunter2"))
+    said = run(kubeconfig=str(good))
+    with pytest.raises(CommandError) as caught:
+        run(kubeconfig=str(bad), name="bad")
+    assert "hunter2" not in said + str(caught.value) + caplog.text
