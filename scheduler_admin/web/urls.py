@@ -4,7 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 from django.views.i18n import set_language
 
-from scheduler_admin.web.views import clusters, decision, demo, history, pods, queues, shell
+from scheduler_admin.web.views import clusters, connecting, decision, demo, history, pods, queues, shell
 
 app_name = "web"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sign-out/", LogoutView.as_view(), name="logout"),
     path("language/", set_language, name="language"),
     path("clusters/", clusters.clusters, name="clusters"),
+    path("clusters/connect/", connecting.connecting, name="connect"),
     path("clusters/<slug:name>/pause/", clusters.pause, name="cluster_pause"),
     path("clusters/<slug:name>/queues/", queues.tree, name="queues"),
     path("clusters/<slug:name>/queues/<str:path>/", queues.queue, name="queue"),

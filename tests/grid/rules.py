@@ -93,6 +93,7 @@ ROUTES = {
     "web:logout": Rule({"POST": ALL_LED_ON, "OPTIONS": EVERYONE}),
     "web:language": Rule(dict.fromkeys(METHODS, ALL_LED_ON)),
     "web:clusters": page(STAFF, "cluster"),
+    "web:connect": Rule(dict.fromkeys(("GET", "HEAD", "POST"), _row(IN, 404, 404, 404, 403, 403, 200))),
     "web:cluster_pause": act(OPERATORS_ACT, act="pause", reason="maintenance"),
     "web:queues": page(SHARERS, "queue"),
     "web:queue": page(OWNERS, "application", "namespace", "ask"),

@@ -42,7 +42,7 @@ def test_six_queries_however_many_clusters(
 
 def test_without_clusters_it_says_how_to_connect_one(ada: Client) -> None:
     """The empty state names the command."""
-    assert "manage.py add_cluster" in ada.get(PAGE).content.decode()
+    assert "manage.py connect" in ada.get(PAGE).content.decode()
 
 
 def test_whole_clusters_are_nothing_for_tenants(tess: Client, demo: Cluster) -> None:

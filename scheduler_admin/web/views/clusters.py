@@ -28,7 +28,8 @@ def clusters(request: HttpRequest) -> HttpResponse:
         may_pause = scope_of(request.user, "operate").everything
         return {"overviews": overviews(request.user, found, timezone.now()), "may_pause": may_pause}
 
-    return answer(request, "clusters", build, *found)
+    may_connect = scope_of(request.user, "edit").everything
+    return answer(request, "clusters", build, *found, may_connect=may_connect)
 
 
 @require_POST

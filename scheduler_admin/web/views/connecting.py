@@ -1,0 +1,71 @@
+"""A cluster of one's own: which one, what is there, and then it is connected."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods
+
+from engine.cluster.errors import SettingsError
+from engine.cluster.kubeconfig import contexts, default_path
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.clusters.connecting import Look, connect, look
+from scheduler_admin.web.connect_page import connect_page
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@sensitive_variables()
+def connecting(request: HttpRequest) -> HttpResponse:
+    """First a form, then what a look at the cluster brought, then the button that adds it. For admins alone.
+
+    The address names the file, so that its contexts can be offered; a cluster is only asked after a POST.
+    """
+    if not scope_of(request.user, "view").everything:
+        raise Http404
+    if not scope_of(request.user, "edit").everything:
+        raise PermissionDenied
+    given = request.POST if request.method == "POST" else request.GET
+    asked = {name: given.get(name, "").strip() for name in ("kubeconfig", "context", "name")}
+    asked["kubeconfig"] = asked["kubeconfig"] or default_path()
+    if request.method != "POST":
+        return _page(request, asked)
+    try:
+        seen = look(kubeconfig=asked["kubeconfig"], context=asked["context"], name=asked["name"])
+        if request.POST.get("act") != "connect":
+            return _page(request, asked, seen)
+        cluster = connect(seen=seen, actor=_admin(request))
+    except ValidationError as error:
+        return _page(request, asked, error=error)
+    told = _("%(name)s is connected: it is read within seconds, and nothing is written to it.")
+    known = _("%(name)s was connected before and stays as it is.")
+    messages.success(request, (known if seen.known else told) % {"name": cluster.name})
+    return redirect("web:queues", cluster.name)
+
+
+def _admin(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def _page(
+    request: HttpRequest, asked: dict[str, str], seen: Look | None = None, error: ValidationError | None = None
+) -> HttpResponse:
+    context: dict[str, Any] = {"asked": asked, "wrong": "", "wrong_name": "", "wrong_file": "", "offered": None}
+    try:
+        context["offered"] = contexts(asked["kubeconfig"])
+    except SettingsError as trouble:
+        context["wrong_file"] = f"{trouble}."
+    if error is not None:
+        fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
+        context["wrong_name"] = " ".join(fields.pop("name", ()))
+        context["wrong"] = " ".join(sentence for sentences in fields.values() for sentence in sentences)
+    if seen is not None:
+        context["seen"] = connect_page(seen)
+    return render(request, "web/connect.html", context)

@@ -1,0 +1,122 @@
+"""Connecting a cluster from its page: what is there is shown first, then it is added, and only by admins."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from engine.simulator.kubeconfig import kubeconfig
+from scheduler_admin.accounts.models import AuditEvent
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.queues.models import Hierarchy
+from tests.cluster.doubles import Simulated, simulate
+from tests.web import rows
+
+pytestmark = pytest.mark.django_db
+PAGE = "/clusters/connect/"
+SECRET = "hunter2-token"
+
+
+@pytest.fixture
+def theirs() -> Iterator[Simulated]:
+    with simulate() as simulated:
+        simulated.add_node()
+        simulated.add_pod("web", node="n1")
+        yield simulated
+
+
+@pytest.fixture
+def config(theirs: Simulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A kubeconfig with a token in it; kubectl's own."""
+    path = tmp_path / "config"
+    path.write_text(kubeconfig(theirs.address, SECRET))
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    return str(path)
+
+
+def text(answer: Any) -> str:
+    assert answer.status_code == 200
+    html: str = answer.content.decode()
+    assert SECRET not in html
+    return html
+
+
+def test_the_contexts_of_the_default_kubeconfig_are_offered(ada: Client, config: str) -> None:
+    """Nothing is asked of the cluster for that."""
+    html = text(ada.get(PAGE))
+    assert config in html
+    assert "<option selected>simulator</option>" in html
+    assert PAGE in text(ada.get("/clusters/"))
+
+
+def test_a_look_says_what_is_there_and_adds_nothing(ada: Client, config: str, theirs: Simulated) -> None:
+    """Nodes, pods, schedulers, queues, and what would happen."""
+    html = text(ada.post(PAGE, {"kubeconfig": config, "context": "simulator", "act": "look"}))
+    for shown in ("cpu 4", "<dt>Pods running</dt><dd>1</dd>", "kube-scheduler", "1 pod names it", "root.default",
+                  "one per namespace", "added in mode observe", "Connect simulator"):  # fmt: skip
+        assert shown in html
+    assert not Cluster.objects.exists()
+    assert not Hierarchy.objects.exists()
+    assert {record.verb for record in theirs.audit} <= {"get", "list", "watch"}
+
+
+def test_connecting_adds_it_in_observe_and_leads_to_its_queues(ada: Client, config: str, theirs: Simulated) -> None:
+    """With its tree; who did it is in the audit log."""
+    answer = ada.post(PAGE, {"kubeconfig": config, "context": "simulator", "act": "connect"}, follow=True)
+    assert answer.redirect_chain == [("/clusters/simulator/queues/", 302)]
+    assert "nothing is written to it" in text(answer)
+    assert Cluster.objects.get().mode == "observe"
+    assert AuditEvent.objects.get(verb="cluster.add").actor_name == "ada"
+    assert {record.verb for record in theirs.audit} <= {"get", "list", "watch"}
+
+
+def test_a_known_cluster_is_told_and_left_as_it_is(ada: Client, config: str) -> None:
+    ada.post(PAGE, {"kubeconfig": config, "act": "connect"})
+    Cluster.objects.update(mode="advise")
+    assert "is connected already, in mode advise" in text(ada.post(PAGE, {"kubeconfig": config, "act": "look"}))
+    answer = ada.post(PAGE, {"kubeconfig": config, "act": "connect"}, follow=True)
+    assert "stays as it is" in text(answer)
+    assert Cluster.objects.get().mode == "advise"
+
+
+@pytest.mark.parametrize(
+    ("given", "want"),
+    [
+        ({"context": "prod"}, "has no context prod; its contexts: simulator."),
+        ({"kubeconfig": "/nowhere/config"}, "There is no kubeconfig /nowhere/config."),
+        ({"name": "no name!"}, "Enter a valid"),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(
+    ada: Client, config: str, given: dict[str, str], want: str
+) -> None:
+    """The form comes back with what was typed."""
+    html = text(ada.post(PAGE, {"kubeconfig": config, "act": "connect", **given}))
+    assert want.lower() in html.lower()
+    assert 'aria-invalid="true"' in html
+    for value in given.values():
+        assert value in html
+    assert not Cluster.objects.exists()
+
+
+def test_a_file_that_can_not_be_used_is_not_quoted(ada: Client, tmp_path: Path) -> None:
+    path = tmp_path / "broken"
+    path.write_text(f"users: [{SECRET}")
+    assert "is not YAML" in text(ada.get(PAGE, {"kubeconfig": str(path)}))
+
+
+def test_only_admins_connect(otto: Client, audrey: Client, tess: Client, config: str) -> None:
+    """Whoever names a file on the server is trusted with the server: nobody else sees the button, or the page."""
+    for client, code in ((otto, 403), (audrey, 403), (tess, 404)):
+        assert client.get(PAGE).status_code == code
+        assert client.post(PAGE, {"kubeconfig": config, "act": "connect"}).status_code == code
+    assert PAGE not in text(otto.get("/clusters/"))
+    assert not Cluster.objects.exists()
+
+
+def test_events_that_can_not_be_read_are_told_on_the_page_of_clusters(ada: Client) -> None:
+    seen = {"missing": "events is forbidden", "read_at": rows.EPOCH, "pass_at": rows.EPOCH}
+    ClusterStatus.objects.create(cluster=rows.cluster(), **seen)
+    assert "Events can’t be read (events is forbidden)" in text(ada.get("/clusters/"))
