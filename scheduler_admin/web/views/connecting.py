@@ -8,6 +8,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods
 
@@ -19,6 +20,7 @@ from scheduler_admin.clusters.connecting import Look, connect, look
 from scheduler_admin.web.connect_page import connect_page
 
 
+@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @sensitive_variables()
