@@ -20,11 +20,17 @@ LONGEST_PATH = 500
 """In characters."""
 
 _NAME = re.compile(r"[A-Za-z0-9_:#/@-]{1,64}")
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 def is_queue_name(name: str) -> bool:
     """Whether a queue may be called so: up to 64 letters, digits and ``_:#/@-``, as in YuniKorn."""
     return _NAME.fullmatch(name) is not None
+
+
+def is_namespace(name: str) -> bool:
+    """Whether a namespace of Kubernetes may be called so."""
+    return _NAMESPACE.fullmatch(name) is not None
 
 
 class PreemptionPolicy(StrEnum):

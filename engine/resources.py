@@ -31,6 +31,14 @@ _SCALES: dict[str, Fraction] = {**_DECIMAL, **{suffix: Fraction(scale) for suffi
 _QUANTITY = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE])([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 
 
+_NAME = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+
+
+def is_resource_name(name: str) -> bool:
+    """Whether Kubernetes would take it as the name of a resource: ``cpu``, ``nvidia.com/gpu``."""
+    return _NAME.fullmatch(name) is not None
+
+
 class QuantityError(ValueError):
     """A text that is not a Kubernetes quantity. ``str()`` of it is a sentence for the person who typed it."""
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from engine.formats.amounts import LARGEST, AmountError, read_amount
 from engine.formats.durations import DurationError, parse_duration
 from engine.formats.notes import Notebook, Place, gettext_noop
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue
-from engine.resources import Amounts
+from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, is_namespace
+from engine.resources import Amounts, is_resource_name
 
 FIELDS = (
     "path",
@@ -23,8 +23,6 @@ FIELDS = (
     "namespaces",
     "evict_uncontrolled",
 )
-_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_RESOURCE = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -55,7 +53,7 @@ def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook)
     amounts: Amounts = {}
     for resource, value in listed.items():
         where = place.at(field, resource)
-        if not _RESOURCE.fullmatch(resource):
+        if not is_resource_name(resource):
             book.error(where, gettext_noop("%(name)s is not the name of a resource."), name=repr(resource))
         elif isinstance(value, bool) or not isinstance(value, str | int | float):
             book.error(where, gettext_noop("An amount is a text or a number."))
@@ -114,7 +112,7 @@ def _namespaces(given: Mapping[str, Any], place: Place, book: Notebook) -> tuple
         return ()
     found = []
     for index, name in enumerate(value):
-        if isinstance(name, str) and _NAMESPACE.fullmatch(name):
+        if isinstance(name, str) and is_namespace(name):
             found.append(name)
         else:
             message = gettext_noop("%(name)s can't name a namespace.")

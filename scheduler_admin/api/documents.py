@@ -44,8 +44,8 @@ class Sent:
 
 
 def sentence(note: Note) -> str:
-    """A note in the language of the request."""
-    return _(note.message) % note.params
+    """A note in the language of the request. What YAML can spell and UTF-8 can't hold becomes a question mark."""
+    return (_(note.message) % note.params).encode(errors="replace").decode()
 
 
 def read(body: Body, terms: Terms) -> Sent:
@@ -82,6 +82,7 @@ def _read_yunikorn(text: str, terms: Terms) -> Sent:
 def _read_own_form(text: str, terms: Terms) -> Sent:
     try:
         document = json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number)
+        json.dumps(document, ensure_ascii=False).encode()  # halves of surrogate pairs, which no database takes
     except (ValueError, RecursionError) as error:
         raise problems.Unreadable([_not_json(error)]) from error
     reading = read_form(document)

@@ -25,6 +25,7 @@ from scheduler_admin.queues.services import Terms, terms_of, tree_of
 _BARE = QueueTree([Queue(path=ROOT)])
 """What a first tree is held against: every tree begins with its root."""
 _FOREIGN = gettext_noop("This is not inside of the token's subtree.")
+_CLAIMED = gettext_noop("A token with a subtree claims no further namespace: whose pods run there is not its to say.")
 _LOST = gettext_noop("A queue that is not inside of the token's subtree would be taken away.")
 
 
@@ -47,10 +48,15 @@ class Proposal:
         """Of the revision that is in force once it is published."""
         return (self.current.number if self.current else 0) + self.changed
 
+    @property
+    def before(self) -> QueueTree:
+        """The tree in force."""
+        return tree_of(self.current) if self.current else _BARE
+
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """Queue by queue."""
-        return changes(tree_of(self.current) if self.current else _BARE, self.sent.tree)
+        return changes(self.before, self.sent.tree)
 
     @cached_property
     def terms(self) -> tuple[Setting, ...]:
@@ -68,7 +74,14 @@ class Proposal:
         notes = [_error(change.path, _FOREIGN) for change in foreign if change.kind is not Kind.REMOVED]
         notes += [_error("", _LOST, "queues")] if len(notes) < len(foreign) else []
         notes += [_error("", _FOREIGN, one.field) for one in self.terms]
+        notes += [_error(path, _CLAIMED, "namespaces") for path in self._claiming(scope)]
         return [self.sent.error(note) for note in notes]
+
+    def _claiming(self, scope: Scope) -> list[str]:
+        """Queues of a scope that claim namespaces, whosoever they are, that none of the scope's queues had before."""
+        had = {name for path in self.before.queues if scope.has_path(path) for name in self.before[path].namespaces}
+        queues = self.sent.tree.queues.values()
+        return [queue.path for queue in queues if scope.has_path(queue.path) and not had.issuperset(queue.namespaces)]
 
     def diff(self) -> list[dict[str, Any]]:
         """All changes, a row for each sentence."""

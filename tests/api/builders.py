@@ -29,13 +29,13 @@ def user(name: str, *tenants: Tenant, role: str = User.Role.TENANT) -> User:
     return create_user(username=name, role=role, tenants=tenants)
 
 
-def cluster(name: str = "prod", **settings: Any) -> Cluster:
+def cluster(name: str = "prod", *, blues_namespace: str = "canary-ns", **settings: Any) -> Cluster:
     """A cluster with red behind a fence, blue beside it, and a status that a pass left a minute ago."""
     hierarchy = Hierarchy.objects.create(name=f"{name}-tree")
     queues = {
         "red": builders.queue("8", fence=True),
         "red.batch": builders.queue({"cpu": "4", "memory": "8Gi"}, max="10", delay_ms=5000, namespaces=("red",)),
-        "blue": builders.queue("2", namespaces=("canary-ns",)),
+        "blue": builders.queue("2", namespaces=(blues_namespace,)),
     }
     author, _created = User.objects.get_or_create(username="canary-author")
     publish(hierarchy=hierarchy, tree=builders.tree(queues), author=author, reason="canary reason")

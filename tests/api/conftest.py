@@ -13,6 +13,10 @@ from scheduler_admin.clusters.models import Cluster
 from tests.api import builders
 from tests.api.builders import RED
 from tests.api.sending import PROD, own_form, queue_of
+from tests.builders import ask, node, pod, queue, tree
+from tests.history.conftest import add_cluster
+from tests.history.test_passes import run
+from tests.history.watch import Watch
 
 
 @pytest.fixture(autouse=True)
@@ -81,3 +85,13 @@ def slower(cluster: Cluster, ada: APIClient) -> Any:
 def tag(cluster: Cluster, ada: APIClient) -> str:
     """The ETag of the tree in force."""
     return str(ada.get(PROD)["ETag"])
+
+
+@pytest.fixture
+def busy(db: None) -> Cluster:
+    """Test holds all of a node and is promised all of it; Prod asks in vain. A pass has read it."""
+    shape = tree({"prod": queue("2", delay_ms=1), "test": queue("4", delay_ms=1)})
+    cluster = add_cluster(shape, mode="observe")
+    pods = [pod(f"test-{number}", queue="test", node="n1", app="etl", namespace="canary-ns") for number in range(4)]
+    run(cluster, Watch(node("n1", 4), pods, ask("prod-0", queue="prod")))
+    return cluster

@@ -10,6 +10,7 @@ from scheduler_admin.queues.models import Revision
 
 PROD = "/api/v1/hierarchies/prod-tree/tree"
 NEW = "/api/v1/hierarchies/new/tree"
+MAIN = "/api/v1/hierarchies/main/tree"
 SMALL = {"queues": [{"path": "root"}, {"path": "root.a", "guaranteed": {"cpu": "2"}}]}
 YAML = """
 partitions:

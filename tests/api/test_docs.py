@@ -5,6 +5,7 @@ import re
 import shlex
 from datetime import timedelta
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pytest
@@ -12,11 +13,14 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import create_token
-from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision
-from tests.api.builders import NOW, RED, decision, red_pod, usage, user
+from scheduler_admin.queues.models import Revision
+from tests.api import builders
+from tests.api.builders import NOW, RED, decision, red_pod, usage
+from tests.api.sending import PROD
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
+QUEUES = next(block for block in re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL) if "partitions:" in block)
 EXAMPLES = re.findall(r"```sh\ncurl (.*?)\n```(?:\n\n```json\n(.*?)\n```)?", TEXT, re.DOTALL)
 
 
@@ -31,13 +35,28 @@ def contained(want: Any, found: Any) -> bool:
     return bool(want == found)
 
 
-def send(command: str, token: str) -> Any:
+def send(command: str, known: dict[str, str]) -> Any:
     """What curl would get."""
-    words = shlex.split(command.replace("$TOKEN", token).replace("$SITE", ""))
-    address = words.pop()
-    headers = [words[index + 1].split(": ", 1) for index, word in enumerate(words) if word == "-H"]
-    assert set(words) - {f"{name}: {value}" for name, value in headers} <= {"-H", "-i"}
-    return APIClient().get(address, headers=dict(headers))
+    words = [Template(word).substitute(known, SITE="") for word in shlex.split(command.replace("\\\n", ""))]
+    headers, data, method = {}, "", "GET"
+    while len(words) > 1:
+        match words.pop(0):
+            case "-H":
+                name, value = words.pop(0).split(": ", 1)
+                headers[name] = value
+            case "-X":
+                method = words.pop(0)
+            case "-d":
+                data = words.pop(0)
+            case "--data-binary":
+                assert words.pop(0) == "@queues.yaml"
+                data = QUEUES
+            case "-D" | "-o":
+                words.pop(0)
+            case other:
+                assert other in {"-i", "--fail-with-body"}
+    kind = headers.pop("Content-Type", "application/x-www-form-urlencoded")  # curl's, where there is a body
+    return APIClient().generic(method, words[0], data, content_type=kind, headers=headers)
 
 
 def test_there_are_examples() -> None:
@@ -45,14 +64,28 @@ def test_there_are_examples() -> None:
     assert len(EXAMPLES) == TEXT.count("curl ") > 5
 
 
-@pytest.mark.parametrize(("command", "answer"), EXAMPLES)
-def test_examples_are_true(cluster: Cluster, command: str, answer: str) -> None:
-    """Each command of docs/api.md gets the answer that stands below it."""
+@pytest.fixture
+def known(db: None) -> dict[str, str]:
+    """What the examples call by a name."""
+    cluster = builders.cluster(blues_namespace="blue")
+    Revision.objects.update(author_name="ci", reason="the first tree")
     row = decision(cluster, ask=red_pod("train-7"), victims=(red_pod("etl-3"),), pk=1)
     Decision.objects.filter(pk=row.pk).update(state=Decision.State.CLOSED, ending=Decision.Ending.BOUND)
     usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1500, 2000])
-    _token, plaintext = create_token(user=user("ci", role=User.Role.AUDITOR), name="docs")
-    response = send(command, plaintext)
+    ci = builders.user("ci", role=User.Role.ADMIN)
+    tokens = {"TOKEN": ["tree:write"], "READ_TOKEN": ["read"], "RED_TOKEN": ["tree:plan"]}
+    made = {
+        name: create_token(user=ci, name=name, scopes=scopes, subtree="root.red" * (name == "RED_TOKEN"))[1]
+        for name, scopes in tokens.items()
+    }
+    tree = APIClient().get(PROD, headers={"Authorization": f"Bearer {made['TOKEN']}"})
+    return {**made, "ETAG": tree["ETag"], "REASON": "more%20for%20batch"}
+
+
+@pytest.mark.parametrize(("command", "answer"), EXAMPLES)
+def test_examples_are_true(known: dict[str, str], command: str, answer: str) -> None:
+    """Each command of docs/api.md gets the answer that stands below it."""
+    response = send(command, known)
     if answer:
         assert contained(json.loads(answer), response.json()), response.json()
     else:

@@ -11,8 +11,10 @@ import pytest
 from django.core.management import call_command
 from rest_framework.test import APIClient
 
+from scheduler_admin.api.media import LARGEST
 from scheduler_admin.clusters.models import Cluster
 from tests.api.builders import NOW, RED, blue_pod, decision, red_pod, usage
+from tests.api.sending import MAIN, NEW, PROD, YAML, own_form, plan, put, queue_of
 
 CHECKED_IN = Path(__file__).with_name("openapi.json")
 
@@ -57,6 +59,11 @@ def json_schema(node: Any) -> Any:
         ("/api/v1/clusters/{name}/usage", f"/api/v1/clusters/prod/usage?queue={RED}&resource=cpu"),
         ("/api/v1/clusters/{name}/decisions", "/api/v1/clusters/prod/decisions"),
         ("/api/v1/clusters/{name}/decisions", "/api/v1/clusters/prod/decisions?limit=none"),
+        ("/api/v1/hierarchies", "/api/v1/hierarchies"),
+        ("/api/v1/hierarchies/{name}", "/api/v1/hierarchies/prod-tree"),
+        ("/api/v1/hierarchies/{name}/tree", "/api/v1/hierarchies/prod-tree/tree"),
+        ("/api/v1/hierarchies/{name}/revisions", "/api/v1/hierarchies/prod-tree/revisions"),
+        ("/api/v1/hierarchies/{name}/revisions/{number}", "/api/v1/hierarchies/prod-tree/revisions/1"),
         ("/api/v1/decisions/{id}", "/api/v1/decisions/1"),
         ("/api/v1/decisions/{id}", "/api/v1/decisions/2"),
     ],
@@ -68,8 +75,37 @@ def test_answers_are_as_documented(
     decision(cluster, ask=blue_pod("canary-ask"), victims=(red_pod(), blue_pod()), pk=1)
     usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1000])
     client = APIClient() if who == "nobody" else request.getfixturevalue(who)
-    response = client.get(address)
+    check(client.get(address), path, "get")
+
+
+def check(response: Any, path: str, method: str) -> None:
+    """Hold an answer against the document."""
     document = json.loads(CHECKED_IN.read_text(encoding="utf-8"))
-    content = document["paths"][path]["get"]["responses"][str(response.status_code)]["content"]
+    content = document["paths"][path][method]["responses"][str(response.status_code)]["content"]
     wanted = content[response["Content-Type"]]["schema"]
     jsonschema.validate(response.json(), json_schema({**wanted, "components": document["components"]}))
+
+
+def test_answers_to_a_tree_are_as_documented(ada: APIClient, olga: APIClient, slower: Any, busy: Cluster) -> None:
+    """Planned with a forecast and without, published, made, and refused for every reason."""
+    path = "/api/v1/hierarchies/{name}/tree"
+    form = own_form(ada, MAIN)
+    queue_of(form, "root.test")["guaranteed"] = {"cpu": "2"}
+    answers = [
+        plan(ada, form, MAIN),
+        plan(ada, YAML),
+        put(ada, slower, match="*"),
+        put(ada, YAML, NEW),
+        put(ada, slower),
+        put(ada, slower, match='"other"'),
+        put(olga, slower),
+        plan(ada, b"["),
+        plan(ada, b" " * (LARGEST + 1)),
+        plan(ada, {"queues": [{"path": "root.a", "delay": "soon"}]}),
+        plan(ada, YAML.replace("vcore: 2", "vcore: few")),
+        ada.put(f"{PROD}?dry_run=true", "x", content_type="text/plain"),
+    ]
+    codes = [200, 200, 200, 201, 428, 412, 403, 400, 413, 422, 422, 415]
+    assert [answer.status_code for answer in answers] == codes
+    for answer in answers:
+        check(answer, path, "put")

@@ -157,6 +157,34 @@ def test_what_is_not_even_its_format_is_unreadable(
     assert errors(response) == [want]
 
 
+@pytest.mark.parametrize(
+    ("document", "status"),
+    [
+        (rb'{"queues": [{"path": "root"}], "parameters": {"\ud800": 1}}', 400),
+        (rb'{"queues": [{"path": "root", "\u0000": 1, "max": {"\u0000": 1, "cpu": "\u0000"}}], "\u0000": 1}', 422),
+        (rb'{"queues": [{"path": "root.\u0000", "namespaces": ["\u0000"]}], "parameters": {"\u0000": 1}}', 422),
+        (r'partitions: [{queues: [{name: a, resources: {max: {"\ud800": "\ud800", "\0": 1}}}]}]', 422),
+        (r'partitions: [{queues: [{name: "\ud800", properties: {"scheduler-admin.io/namespaces": "\0"}}]}]', 422),
+        (r'partitions: [{queues: [{name: a, properties: {"scheduler-admin.io/namespaces": "\ud800"}}]}]', 422),
+    ],
+)
+def test_characters_that_nothing_can_hold_are_errors(
+    ada: APIClient, cluster: Cluster, document: bytes | str, status: int
+) -> None:
+    """Escapes can spell what neither UTF-8 nor the database takes."""
+    assert plan(ada, document).status_code == status
+
+
+def test_a_setting_that_is_not_ours_may_hold_anything(ada: APIClient, cluster: Cluster) -> None:
+    """It is kept as it was typed, and the remark about it can be told."""
+    text = YAML.replace("submitacl: everyone", r'"\ud800": "\0"')
+    found = put(ada, text, match="*").json()["lint"]
+    assert [row["sentence"] for row in found if row.get("line") == 8 and row["severity"] == "info"] == [
+        "? has no counterpart here; it is kept and written back."
+    ]
+    assert r'"\uD800": "\0"' in ada.get(PROD, HTTP_ACCEPT="application/yaml").content.decode()
+
+
 def test_a_mistake_is_told_in_the_language_of_the_request(ada: APIClient, cluster: Cluster) -> None:
     """The sentences are for people: the place is not translated, the rest is."""
     ada.defaults["HTTP_ACCEPT_LANGUAGE"] = "zh-hans"

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import User
@@ -11,13 +10,7 @@ from scheduler_admin.history.models import Decision
 from tests.api import builders
 from tests.api.builders import RED
 from tests.api.conftest import client_of
-from tests.api.sending import NEW, YAML, own_form, plan, put, queue_of
-from tests.builders import ask, node, pod, queue, tree
-from tests.history.conftest import add_cluster
-from tests.history.test_passes import run
-from tests.history.watch import Watch
-
-MAIN = "/api/v1/hierarchies/main/tree"
+from tests.api.sending import MAIN, NEW, YAML, own_form, plan, put, queue_of
 
 
 def sentences(rows: Any) -> list[str]:
@@ -83,16 +76,6 @@ def test_without_a_picture_there_is_no_forecast_and_a_reason(ada: APIClient, slo
     """Null, not an empty one."""
     (row,) = plan(ada, slower).json()["forecast"]
     assert row == {"cluster": "prod", "forecast": None, "reason": "Nothing was read of this cluster yet."}
-
-
-@pytest.fixture
-def busy(db: None) -> Cluster:
-    """Test holds all of a node and is promised all of it; Prod asks in vain. A pass has read it."""
-    shape = tree({"prod": queue("2", delay_ms=1), "test": queue("4", delay_ms=1)})
-    cluster = add_cluster(shape, mode="observe")
-    pods = [pod(f"test-{number}", queue="test", node="n1", app="etl", namespace="canary-ns") for number in range(4)]
-    run(cluster, Watch(node("n1", 4), pods, ask("prod-0", queue="prod")))
-    return cluster
 
 
 def taking(client: APIClient) -> Any:

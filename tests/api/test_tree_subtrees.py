@@ -60,6 +60,16 @@ def test_queues_outside_are_not_taken_away(ci: APIClient, slower: Any) -> None:
     assert revisions() == [1]
 
 
+def test_namespaces_are_not_claimed(ci: APIClient, slower: Any) -> None:
+    """Whose pods they hold is not the subtree's to say; one that it has may go from leaf to leaf."""
+    queue_of(slower, RED)["namespaces"] = ["red", "free"]
+    response = put(ci, slower, match="*")
+    assert (response.status_code, errors(response)) == (403, [{"pointer": "/queues/3/namespaces", "queue": RED}])
+    del queue_of(slower, RED)["namespaces"]
+    slower["queues"].append({"path": "root.red.night", "namespaces": ["red"]})
+    assert put(ci, slower, match="*").status_code == 200
+
+
 def test_nor_is_the_policy(ci: APIClient, slower: Any) -> None:
     """It is the whole tree's."""
     response = put(ci, slower | {"parameters": {"last_resort": "never"}}, match="*")

@@ -237,6 +237,11 @@ def test_what_is_no_near_miss_gets_no_suggestion(value: str) -> None:
         ("partitions: []", "A queues.yaml starts with partitions."),
         ("partitions: [{name: default, queues: 3}]", "line 1: queues must be a list."),
         ("a: [", "line 1: This is not YAML"),
+        (one_queue("resources: {max: {g pu: 1}}"), "line 7 root.a: 'g pu' is not the name of a resource."),
+        (
+            one_queue("properties: {scheduler-admin.io/namespaces: 'red, Blue'}"),
+            "line 7 root.a: 'Blue' can't name a namespace.",
+        ),
         (one_queue("queues:\n- b"), "root.a: A queue must be a mapping with a name."),
         (one_queue("queues:\n- name: b\n- name: B"), "line 9 root.a: Queue B is given twice."),
         (one_queue("queues: 5"), "line 7 root.a: queues must be a list."),

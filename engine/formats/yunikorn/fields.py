@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from engine.formats.amounts import LARGEST, AmountError, read_amount
 from engine.formats.durations import DurationError, parse_duration
 from engine.formats.notes import Notebook, Severity, gettext_noop
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue
-from engine.resources import CPU, Amounts
+from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, is_namespace
+from engine.resources import CPU, Amounts, is_resource_name
 
 VCORE = "vcore"
 """YuniKorn's word for cpu."""
@@ -50,7 +50,7 @@ def read_queue(mapping: Mapping[str, Any], path: str, book: Notebook) -> Queue:
         delay_ms=_delay(properties, path, book),
         priority_policy=_choice(properties, PRIORITY_POLICY, PriorityPolicy.DEFAULT, path, book),
         priority_offset=_offset(properties, path, book),
-        namespaces=tuple(part for part in re.split(r"[,\s]+", str(properties.get(NAMESPACES) or "")) if part),
+        namespaces=_namespaces(properties, path, book),
         evict_uncontrolled=is_true(properties.get(EVICT_UNCONTROLLED)),
         parent_declared=is_true(mapping.get("parent")),
     )
@@ -71,6 +71,9 @@ def read_amounts(resources: Mapping[str, Any], field: str, path: str, book: Note
         if str(name) == CPU:
             message = gettext_noop("YuniKorn calls cpu vcore; cpu is read as vcore here, but limits nothing there.")
             book.add(Severity.WARNING, path, line, message)
+        if not is_resource_name(resource):
+            message = gettext_noop("%(name)s is not the name of a resource.")
+            book.add(Severity.ERROR, path, line, message, name=repr(resource))
         if resource in amounts:
             message = gettext_noop("%(field)s gives %(resource)s twice.")
             book.add(Severity.ERROR, path, line, message, field=field, resource=resource)
@@ -113,6 +116,15 @@ def _delay(properties: Mapping[str, Any], path: str, book: Notebook) -> int | No
         book.add(Severity.WARNING, path, line_of(properties, DELAY), message, value=value)
         return None
     return milliseconds
+
+
+def _namespaces(properties: Mapping[str, Any], path: str, book: Notebook) -> tuple[str, ...]:
+    names = tuple(part for part in re.split(r"[,\s]+", str(properties.get(NAMESPACES) or "")) if part)
+    for name in names:
+        if not is_namespace(name):
+            message = gettext_noop("%(name)s can't name a namespace.")
+            book.add(Severity.ERROR, path, line_of(properties, NAMESPACES), message, name=repr(name))
+    return names
 
 
 def _offset(properties: Mapping[str, Any], path: str, book: Notebook) -> int:
