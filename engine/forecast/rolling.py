@@ -42,10 +42,11 @@ class Rolling:
         fitting = [decision for decision in decided if decision.outcome is Outcome.FITS]
         wanted = [(held.ask_uid, held.node) for held in self.moment.reservations]
         wanted += [(decision.ask.uid, decision.node or "") for decision in (*taken, *fitting)]
-        asks = {ask.uid: PodFacts.of(ask) for ask in seen.asks}
-        placed = tuple(Placed(round=number, ask=asks[uid], node=node) for uid, node in self._bind(wanted))
+        asks = {ask.uid: ask for ask in seen.asks}
+        bound = self._bind((uid, node) for uid, node in wanted if uid in asks)
+        placed = tuple(Placed(round=number, ask=PodFacts.of(asks[uid]), node=node) for uid, node in bound)
         for pod in left:
-            if pod.controller and not pod.terminating:
+            if pod.controller and not (pod.terminating or pod.finished):
                 self._come_back(pod)
         self._pass_time()
         return len(left), placed

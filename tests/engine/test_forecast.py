@@ -110,6 +110,21 @@ def test_open_decisions_come_about_first() -> None:
     assert where(found.end) == {"a": "n1", "b": "n1", "t0~1": None, "t1~1": None}
 
 
+def test_of_an_open_decision_only_what_is_still_true_comes_about() -> None:
+    """A victim that finished by itself is not made again; an ask that is gated, bound or gone gets nothing."""
+    shape = tree({"prod": queue("2"), "test": queue()})
+    asks = [ask("gated", queue="prod", gated=True), pod("bound", queue="prod", node="n2"), ask("gone", queue="prod")]
+    moment = Moment(
+        now_ms=NOW,
+        reservations=tuple(reservation(one, node="n1") for one in asks),
+        going=frozenset({"uid-done", "uid-nowhere"}),
+    )
+    done = pod("done", queue="test", node="n1", finished=True)
+    found = ahead(state_of(node("n1", 3), node("n2", 1), done, asks[:2]), shape, moment)
+    assert where(found.end) == {"gated": None, "bound": "n2"}
+    assert found.placed == ()
+
+
 def test_pods_on_their_way_out_leave_and_are_not_made_again() -> None:
     """What replaces them is there already; who waited for their room gets it."""
     shape = tree({"prod": queue("2"), "test": queue()})
