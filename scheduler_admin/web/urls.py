@@ -4,7 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 from django.views.i18n import set_language
 
-from scheduler_admin.web.views import clusters, connecting, decision, demo, history, pods, queues, shell
+from scheduler_admin.web.views import clusters, connecting, decision, demo, fences, history, pods, queues, shell
 
 app_name = "web"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -21,6 +21,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/demo/surge/", demo.surge, name="demo_surge"),
     path("clusters/<slug:name>/demo/speed/", demo.speed, name="demo_speed"),
     path("clusters/<slug:name>/demo/reset/", demo.reset, name="demo_reset"),
+    path("clusters/<slug:name>/fences/", fences.fences, name="fences"),
+    path("clusters/<slug:name>/fences.svg", fences.as_svg, name="fences_svg"),
     path("clusters/<slug:name>/history/", history.history, name="history"),
     path("clusters/<slug:name>/history.csv", history.as_csv, name="history_csv"),
     path("clusters/<slug:name>/history.json", history.as_json, name="history_json"),

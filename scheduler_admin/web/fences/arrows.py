@@ -1,0 +1,89 @@
+"""Arrows from asker to victim by what happened."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from scheduler_admin.web.fences import paths
+from scheduler_admin.web.fences.labels import Label, Labels
+from scheduler_admin.web.fences.layout import Box
+from scheduler_admin.web.fences.routes import Plot, routes
+from scheduler_admin.web.fences.scene import Scene
+
+MOST_ARROWS = 12
+"""So many are drawn: those of the chosen queue first, then those of the most pods."""
+_FEW_BOXES = 12
+_WIDEST, _WIDEST_OF_MANY, _THINNEST = 9.0, 6.0, 1.5
+_MANY = 25
+"""So many pods make the widest arrow, where no other has more."""
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An arrow as two paths, shaft and head, with its count. ``own``: for the chosen queue; ``odd``: a shut border."""
+
+    shaft: str
+    head: str
+    width: float
+    count: Label
+    own: bool
+    odd: bool
+    title: str
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Pods that went between single boxes, each pair by its places; what went within one box has no arrow."""
+
+    pods: Counter[tuple[int, int]]
+    odd: set[tuple[int, int]]
+
+    def ranked(self, own: set[int]) -> list[tuple[int, int]]:
+        """The pairs to draw."""
+        return sorted(self.pods, key=lambda pair: (own.isdisjoint(pair), -self.pods[pair], pair))[:MOST_ARROWS]
+
+
+def traffic(scene: Scene, boxes: Sequence[Box]) -> Traffic:
+    """What happened between the single boxes of a map."""
+    home = {leaf: place for place, box in enumerate(boxes) for leaf in box.drawn.leaves}
+    found = Traffic(Counter(), set())
+    for (asker, victim), pods in scene.pods.items():
+        pair = home[asker], home[victim]
+        if pair[0] != pair[1]:
+            found.pods[pair] += pods
+            if scene.is_odd(asker, victim):
+                found.odd.add(pair)
+    return found
+
+
+def arrows(scene: Scene, boxes: Sequence[Box], plot: Plot) -> tuple[list[Arrow], int]:
+    """The arrows between the single boxes of a map, and how many pairs are left out."""
+    happened = traffic(scene, boxes)
+    own = {place for place, box in enumerate(boxes) if scene.is_inside(box.drawn)}
+    ranked = happened.ranked(own)
+    ways = routes(plot, tuple((plot.singles[asker], plot.singles[victim]) for asker, victim in ranked))
+    labels = Labels(plot, ways)
+    most = max([*happened.pods.values(), _MANY])
+    widest = _WIDEST if len(boxes) <= _FEW_BOXES else _WIDEST_OF_MANY
+    drawn = []
+    for pair, way in zip(ranked, ways, strict=True):
+        if way:
+            pods, odd = happened.pods[pair], pair in happened.odd
+            thick = round(max(_THINNEST, widest * math.sqrt(pods / most)), 1)
+            count = labels.place(way, thick, _("%(n)s, shut") % {"n": pods} if odd else str(pods))
+            title = _title(scene, boxes[pair[0]], boxes[pair[1]], pods)
+            drawn.append(Arrow(*paths.arrow(way, thick), thick, count, pair[0] in own, odd, title))
+    return drawn, len(happened.pods) - len(drawn)
+
+
+def _title(scene: Scene, asker: Box, victim: Box, pods: int) -> str:
+    said = ngettext(
+        "%(n)s pod of %(victim)s went for asks of %(asker)s",
+        "%(n)s pods of %(victim)s went for asks of %(asker)s",
+        pods,
+    )
+    return said % {"n": pods, "asker": scene.name(asker.drawn.path), "victim": scene.name(victim.drawn.path)}

@@ -1,0 +1,216 @@
+"""A scene as shapes: boxes with texts, fences with teeth, arrows. In pixels; how they look is the stylesheet's."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from scheduler_admin.web.fences import told
+from scheduler_admin.web.fences.arrows import Arrow, arrows
+from scheduler_admin.web.fences.folding import Drawn
+from scheduler_admin.web.fences.layout import SIDE, WIDTH, Box, height, layout
+from scheduler_admin.web.fences.routes import Plot, Rect
+from scheduler_admin.web.fences.scene import Scene
+from scheduler_admin.web.fences.stops import Stop, stop
+from scheduler_admin.web.fences.widths import fitted, shortened, width, wrapped
+
+NAME, TEXT = 14, 12
+"""Sizes of type, in pixels."""
+_INSET = 12
+_LINE = 16
+_TOOTH, _DEPTH, _APART = 9, 7, 36
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text at its baseline; ``whole``: all of it where it was cut. ``kind``: name, tag, state or link."""
+
+    x: int
+    y: int
+    text: str
+    kind: str = "state"
+    whole: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A queue's box. ``look``: chosen, lit (reached) or plain. ``title``: what it says, for those who don't see it."""
+
+    box: Box
+    look: str
+    hatched: bool
+    current: bool
+    parent: bool
+    teeth: str
+    texts: list[Text]
+    url: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """All that the template draws. ``left_out``: pairs of boxes whose arrows are not drawn."""
+
+    width: int
+    height: int
+    parents: list[Shape]
+    singles: list[Shape]
+    arrows: list[Arrow]
+    stop: Stop | None
+    left_out: int
+
+    @cached_property
+    def odd(self) -> bool:
+        """Whether an arrow runs through a shut border."""
+        return any(arrow.odd for arrow in self.arrows)
+
+
+def picture(scene: Scene) -> Picture:
+    """The map of a scene."""
+    boxes = layout(scene.tops, lambda drawn: _natural(scene, drawn), lambda drawn: _banded(scene, drawn))
+    every = [box for top in boxes for box in top.walk()]
+    parents = [_parent(scene, box) for box in every if box.inside]
+    singles = [_single(scene, box) for box in every if not box.inside]
+    size = (WIDTH, height(boxes))
+    plot = Plot(
+        size,
+        tuple(_rect(shape.box) for shape in singles),
+        tuple(_rect(shape.box) for shape in parents),
+        tuple(_around(text) for shape in parents for text in shape.texts),
+    )
+    drawn, left_out = arrows(scene, [shape.box for shape in singles], plot)
+    return Picture(*size, parents, singles, drawn, stop(scene, every, plot), left_out)
+
+
+def _rect(box: Box) -> Rect:
+    return box.x, box.y, box.w, box.h
+
+
+def _natural(scene: Scene, drawn: Drawn) -> int:
+    name = width(told.title(drawn), NAME, bold=True)
+    beside = told.tag(scene, drawn)
+    return round(name + (width(beside, TEXT) + 8 if beside else 0)) + 2 * _INSET
+
+
+def _banded(scene: Scene, drawn: Drawn) -> bool:
+    """A leaf without a fence: beside tenants, what may reach them."""
+    return not (drawn.children or drawn.folded or drawn.rest or _fenced(scene, drawn))
+
+
+def _fenced(scene: Scene, drawn: Drawn) -> bool:
+    return not drawn.rest and scene.tree.fence(drawn.path) == drawn.path
+
+
+def _around(text: Text) -> Rect:
+    return text.x, text.y - NAME, round(width(text.text, NAME)), NAME + 4
+
+
+def _parent(scene: Scene, box: Box) -> Shape:
+    path = box.drawn.path
+    fenced = _fenced(scene, box.drawn)
+    chosen = path == scene.chosen
+    texts = [*_head(scene, box, box.x + SIDE, box.y + 24)]
+    if fenced:
+        texts.append(Text(box.x + SIDE, box.bottom - 11, _at_the_fence(scene, box)))
+    return Shape(
+        box=box,
+        look="chosen" if chosen else "plain",
+        hatched=False,
+        current=chosen,
+        parent=True,
+        teeth=_teeth(box) if fenced else "",
+        texts=texts,
+        url=scene.choice.address(queue="" if path == scene.tree.root else path),
+        title=path,
+    )
+
+
+def _at_the_fence(scene: Scene, box: Box) -> str:
+    room = box.w - 2 * SIDE
+    said = told.at_the_fence(scene, box.drawn.path, box.drawn.leaves)
+    return said if width(said, TEXT) <= room else fitted(told.lets_nothing_out(), room, TEXT)
+
+
+def _head(scene: Scene, box: Box, x: int, y: int) -> Iterator[Text]:
+    """The name, with what is said beside it as far as there is room."""
+    name, beside = told.title(box.drawn), told.tag(scene, box.drawn)
+    room = box.right - x - _INSET
+    kept = shortened(name, room, NAME)
+    yield Text(x, y, kept, "name", box.drawn.path if kept != name else "")
+    taken = round(width(kept, NAME, bold=True)) + 8
+    if beside and width(beside, TEXT) <= room - taken:
+        yield Text(x + taken, y, beside, "tag")
+
+
+def _text(x: int, y: int, said: str, room: float, **more: str) -> Text:
+    kept = fitted(said, room, TEXT)
+    return Text(x, y, kept, whole=said if kept != said else "", **more)
+
+
+def _single(scene: Scene, box: Box) -> Shape:
+    drawn = box.drawn
+    current = drawn.path == scene.chosen and not drawn.rest
+    around = [scene.around[leaf] for leaf in drawn.leaves if leaf in scene.around]
+    says = told.state(scene, drawn)
+    return Shape(
+        box=box,
+        look="chosen" if current else "lit" if any(each.out.allowed for each in around) else "plain",
+        hatched=any(each.into.allowed for each in around),
+        current=current,
+        parent=False,
+        teeth=_teeth(box) if _fenced(scene, drawn) else "",
+        texts=_lines(scene, box, says),
+        url=_url(scene, drawn),
+        title=f"{drawn.path}: {'; '.join(says)}" if says else drawn.path,
+    )
+
+
+def _url(scene: Scene, drawn: Drawn) -> str:
+    if drawn.rest:
+        return scene.choice.address(opened=[*scene.choice.opened, drawn.path])
+    return scene.choice.address(queue=drawn.path)
+
+
+def _lines(scene: Scene, box: Box, says: Sequence[str]) -> list[Text]:
+    """Name and tag, what it says of itself in at most three lines, and at the lower edge where it stands."""
+    drawn = box.drawn
+    inset = _INSET + (6 if _fenced(scene, drawn) else 0)
+    x, room = box.x + inset, box.w - 2 * inset
+    texts = list(_head(scene, box, x, box.y + 24))
+    y = box.y + 24
+    beside = told.tag(scene, drawn)
+    if beside and len(texts) == 1:
+        says = [beside, *says]
+    if drawn.folded:
+        url = scene.choice.address(opened=[*scene.choice.opened, drawn.path])
+        texts.append(_text(x, y := y + 20, told.count(drawn), room, kind="link", url=url))
+    broken = [wrapped(each, room, TEXT) for each in says]
+    high = (box.bottom - 32 - y) // _LINE
+    if sum(map(len, broken)) > high:
+        broken = [[fitted(each, room, TEXT)] for each in says][:high]
+    for line, whole in ((line, says[place]) for place, lines in enumerate(broken) for line in lines):
+        y += 20 if y == box.y + 24 else _LINE
+        texts.append(Text(x, y, line, whole=whole if line not in whole else ""))
+    if standing := scene.standings.get(drawn.path if not drawn.rest else ""):
+        texts.append(_text(x, box.bottom - inset, standing, room))
+    return texts
+
+
+def _teeth(box: Box) -> str:
+    """Triangles on the inner side of a fence: they point the only way through."""
+    return "".join(
+        [
+            *(f"M{x} {box.y}h{_TOOTH}l{-_TOOTH / 2} {_DEPTH}z" for x in _places(box.x, box.w)),
+            *(f"M{x} {box.bottom}h{_TOOTH}l{-_TOOTH / 2} {-_DEPTH}z" for x in _places(box.x, box.w)),
+            *(f"M{box.x} {y}v{_TOOTH}l{_DEPTH} {-_TOOTH / 2}z" for y in _places(box.y, box.h)),
+            *(f"M{box.right} {y}v{_TOOTH}l{-_DEPTH} {-_TOOTH / 2}z" for y in _places(box.y, box.h)),
+        ]
+    )
+
+
+def _places(start: int, length: int) -> Iterator[int]:
+    """Where the teeth of one side stand, evenly, none in a corner."""
+    many = max(1, (length - _APART // 2) // _APART)
+    step = length / many
+    for place in range(many):
+        yield round(start + step * (place + 0.5) - _TOOTH / 2)

@@ -1,0 +1,84 @@
+"""Which queues of a tree are drawn one by one, and which are folded into a box of their parent."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from engine.queues import QueueTree
+
+MOST_BOXES = 36
+"""So many are drawn without being asked for."""
+MOST_CHILDREN = 30
+"""So many of one queue's children are; the others are one box together."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A queue as it is drawn: with the queues in it, or as one box that stands for its ``leaves``.
+
+    ``rest``: it is no queue, but stands for those children of ``path`` that are left out.
+    """
+
+    path: str
+    leaves: tuple[str, ...]
+    children: tuple["Drawn", ...] = ()
+    folded: bool = False
+    rest: bool = False
+
+    def boxes(self) -> Iterator["Drawn"]:
+        """Itself where it is one box, else all boxes in it."""
+        if not self.children:
+            yield self
+        for child in self.children:
+            yield from child.boxes()
+
+
+def drawn(tree: QueueTree, seen: Collection[str], wanted: Collection[str]) -> list[Drawn]:
+    """The tops of what a reader may see of a tree.
+
+    ``wanted`` queues are drawn open with all that is in them, and so is all above them; others, parents first, as long
+    as the map stays readable.
+    """
+    tops = [path for path in tree.walk() if path in seen and tree[path].parent not in seen]
+    kept = {above for path in wanted for above in tree.lineage(path)}
+    opened = _opened(tree, seen, tops, kept)
+    return [_drawn(tree, seen, path, opened, frozenset(wanted), kept) for path in tops]
+
+
+def _opened(tree: QueueTree, seen: Collection[str], tops: list[str], kept: set[str]) -> set[str]:
+    """The parents to draw open: those that are asked for, and level by level all others while there is room."""
+
+    def inside(path: str) -> list[str]:
+        return [child for child in tree.children[path] if child in seen]
+
+    def more(paths: Collection[str]) -> int:
+        return sum(min(len(inside(path)), MOST_CHILDREN + 1) - 1 for path in paths)
+
+    opened: set[str] = set()
+    boxes, level = len(tops), list(tops)
+    while level:
+        parents = [path for path in level if inside(path)]
+        asked = [path for path in parents if path in kept]
+        chosen = parents if boxes + more(parents) <= MOST_BOXES else asked
+        opened.update(chosen)
+        boxes += more(chosen)
+        level = [child for path in chosen for child in inside(path)]
+    return opened
+
+
+def _drawn(
+    tree: QueueTree, seen: Collection[str], path: str, opened: set[str], wanted: frozenset[str], kept: set[str]
+) -> Drawn:
+    leaves = tuple(leaf for leaf in tree.walk(path) if tree.is_leaf(leaf) and leaf in seen)
+    children = [child for child in tree.children[path] if child in seen]
+    if not children or path not in opened:
+        return Drawn(path, leaves, folded=bool(children))
+    shown = children
+    if len(children) > MOST_CHILDREN + 1 and path not in wanted:
+        room = MOST_CHILDREN - sum(child in kept for child in children)
+        others = [child for child in children if child not in kept][: max(0, room)]
+        shown = [child for child in children if child in kept or child in others]
+    inside = [_drawn(tree, seen, child, opened, wanted, kept) for child in shown]
+    left = tuple(leaf for leaf in leaves if not any(tree.contains(child, leaf) for child in shown))
+    if len(shown) < len(children):
+        inside.append(Drawn(path, left, rest=True))
+    return Drawn(path, leaves, tuple(inside))

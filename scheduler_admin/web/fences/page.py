@@ -1,0 +1,108 @@
+"""What the page Fences shows, put together from the selectors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from django.http import QueryDict
+
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.history.pair_selectors import preempted_pairs
+from scheduler_admin.queues import selectors
+from scheduler_admin.queues.models import Queue
+from scheduler_admin.queues.selectors import TreeRow
+from scheduler_admin.web.fences import told
+from scheduler_admin.web.fences.drawing import Picture, picture
+from scheduler_admin.web.fences.pairs import Pairs, pairs
+from scheduler_admin.web.fences.scene import Choice, Scene
+from scheduler_admin.web.words import amount_text, standing_text
+
+_RANGES = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
+
+
+@dataclass(frozen=True)
+class FencesPage:
+    """Everything that the page shows; ``scene`` is None where there is no queue to show."""
+
+    queues: list[Queue]
+    scene: Scene | None
+    choice: Choice
+
+    @cached_property
+    def picture(self) -> Picture | None:
+        """The map."""
+        return picture(self.scene) if self.scene else None
+
+    @cached_property
+    def lead(self) -> told.Lead | None:
+        """The sentence above it."""
+        return told.lead(self.scene) if self.scene else None
+
+    @cached_property
+    def rows(self) -> list[told.Row]:
+        """The same in words, for the chosen queue."""
+        return told.rows(self.scene) if self.scene else []
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """All pairs."""
+        return pairs(self.scene) if self.scene else None
+
+    @cached_property
+    def odd(self) -> list[told.Odd]:
+        """What went through shut borders."""
+        return told.odd(self.scene) if self.scene else []
+
+    @property
+    def pods(self) -> int:
+        """Pods that went from one queue of the map to another."""
+        return self.scene.pods.total() if self.scene else 0
+
+
+def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) -> FencesPage:
+    """The fences of a cluster as a person may see them, from the queue that the address chooses."""
+    revision = cluster.hierarchy.current if cluster.hierarchy else None
+    queues = selectors.visible(user, revision)
+    seen = {queue.path: queue for queue in queues}
+    choice = Choice.read(query.get("queue", ""), query.get("since", ""), query.getlist("open"), seen)
+    if revision is None or not queues:
+        return FencesPage(queues, None, choice)
+    length = _RANGES.get(choice.since)
+    scene = Scene(
+        tree=selectors.engine_tree(selectors.tree_of(revision)),
+        seen=frozenset(seen),
+        choice=choice,
+        happened=preempted_pairs(user, cluster, now - length) if length else [],
+        standings=_standings(cluster, queues),
+    )
+    return FencesPage(queues, scene, choice)
+
+
+def _standings(cluster: Cluster, queues: Sequence[Queue]) -> dict[str, str]:
+    """Where every queue stands in the one resource that is the scarcest; nothing before the first pass."""
+    status = status_of(cluster)
+    if status is None or not status.queues:
+        return {}
+    rows = selectors.rows(queues, status.queues, status.capacity, selectors.resources(queues, status.capacity))
+    scarcest = _scarcest([row for row in rows if row.queue.leaf])
+    return {row.path: _standing(row, scarcest) for row in rows if scarcest}
+
+
+def _scarcest(leaves: Sequence[TreeRow]) -> str:
+    """The resource of whose guarantees the most is used, of all that is guaranteed; empty if nothing is."""
+    found: dict[str, list[int]] = {}
+    for row in leaves:
+        for figure in row.figures:
+            if figure.guaranteed:
+                used, guaranteed = found.setdefault(figure.resource, [0, 0])
+                found[figure.resource] = [used + figure.used, guaranteed + figure.guaranteed]
+    return max(found, key=lambda name: (found[name][0] / found[name][1], name), default="")
+
+
+def _standing(row: TreeRow, resource: str) -> str:
+    figure = next(each for each in row.figures if each.resource == resource)
+    said = standing_text(figure.used, figure.guaranteed, lambda value: amount_text(resource, value))
+    return f"{resource.rpartition('/')[2]} {said}"

@@ -1,0 +1,151 @@
+"""What a reader sees of a cluster's tree from one queue: the ground that map and tables stand on."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import urlencode
+
+from engine.queues import QueueTree
+from engine.reach import Border, border
+from scheduler_admin.history.pair_selectors import Pair
+from scheduler_admin.web.fences.folding import Drawn, drawn
+from scheduler_admin.web.reach import Neighbour, neighbours
+
+SINCE = ("24h", "7d", "30d", "none")
+DEFAULT_SINCE = "7d"
+MOST_PAIRS = 60
+"""Of so many leaves every pair is told; of more, those of the chosen queue."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the address asks for. Unknown queues and words count as not said."""
+
+    queue: str = ""
+    since: str = DEFAULT_SINCE
+    opened: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, queue: str, since: str, opened: Iterable[str], seen: Mapping[str, object]) -> "Choice":
+        """From a page's query and the queues that its reader may see."""
+        return cls(
+            queue if queue in seen else "",
+            since if since in SINCE else DEFAULT_SINCE,
+            tuple(dict.fromkeys(path for path in opened if path in seen)),
+        )
+
+    def address(self, *, queue: str | None = None, opened: Sequence[str] | None = None) -> str:
+        """The query of this page with another queue chosen or others opened."""
+        given = [("queue", self.queue if queue is None else queue), ("since", self.since)]
+        plain = ("", DEFAULT_SINCE)
+        query = [(name, value) for name, value in given if value not in plain]
+        return "?" + urlencode([*query, *(("open", path) for path in (self.opened if opened is None else opened))])
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The tree's rules, the queues that the reader may see, the chosen one, and who preempted whom.
+
+    ``standings``: path -> where it stands against its guarantee, in words.
+    """
+
+    tree: QueueTree
+    seen: frozenset[str]
+    choice: Choice
+    happened: Sequence[Pair]
+    standings: Mapping[str, str]
+
+    @property
+    def chosen(self) -> str:
+        """The path of the chosen queue, empty without one."""
+        return self.choice.queue
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        """The leaves that the reader may see."""
+        return tuple(leaf for leaf in self.tree.leaves if leaf in self.seen)
+
+    @cached_property
+    def tops(self) -> list[Drawn]:
+        """The queues as they are drawn."""
+        return drawn(self.tree, self.seen, [path for path in (self.chosen, *self.choice.opened) if path])
+
+    @cached_property
+    def boxes(self) -> list[Drawn]:
+        """The single boxes of the map, in its order."""
+        return [box for top in self.tops for box in top.boxes()]
+
+    @cached_property
+    def _around(self) -> dict[str, Neighbour]:
+        return {each.path: each for each in neighbours(self.tree, self.chosen)} if self.chosen else {}
+
+    @cached_property
+    def around(self) -> dict[str, Neighbour]:
+        """Path -> the borders between the chosen queue and every other leaf that the reader may see."""
+        return {path: each for path, each in self._around.items() if path in self.seen}
+
+    @cached_property
+    def unseen(self) -> list[Neighbour]:
+        """The same of the leaves that the reader may not see: nothing of theirs may be named."""
+        return [each for path, each in self._around.items() if path not in self.seen]
+
+    @cached_property
+    def pods(self) -> Counter[tuple[str, str]]:
+        """(asker, victim) -> pods that went; both are leaves that the reader may see."""
+        found: Counter[tuple[str, str]] = Counter()
+        leaves = set(self.leaves)
+        for pair in self.happened:
+            if pair.asker in leaves and pair.victim in leaves:
+                found[pair.asker, pair.victim] += pair.pods
+        return found
+
+    @property
+    def elsewhere(self) -> int:
+        """Pods that went for asks, or out of queues, that are not among the reader's."""
+        return sum(pair.pods for pair in self.happened) - sum(self.pods.values())
+
+    @cached_property
+    def odd(self) -> list[Pair]:
+        """What went through borders that are shut, the most pods first."""
+        return [pair for pair in self.happened if (pair.asker, pair.victim) in self._shut]
+
+    @cached_property
+    def _shut(self) -> set[tuple[str, str]]:
+        return {pair for pair in self.pods if not border(self.tree, *pair).allowed}
+
+    def border_of(self, asker: str, victim: str) -> Border:
+        """What lies between two leaves."""
+        return border(self.tree, asker, victim)
+
+    def is_odd(self, asker: str, victim: str) -> bool:
+        """Whether pods went through this border although it is shut."""
+        return (asker, victim) in self._shut
+
+    @cached_property
+    def open_borders(self) -> set[tuple[str, str]]:
+        """Every pair of leaves that the reader may see with an open border; for at most MOST_PAIRS leaves."""
+        few = self.leaves if len(self.leaves) <= MOST_PAIRS else ()
+        return {(one, other) for one in few for other in few if border(self.tree, one, other).allowed}
+
+    def is_inside(self, box: Drawn) -> bool:
+        """Whether a box is the chosen queue or one in it."""
+        return bool(self.chosen) and not box.rest and self.tree.contains(self.chosen, box.path)
+
+    def name(self, path: str) -> str:
+        """The queue's own name, with as much of its path as tells it from others on the page."""
+        return self._names.get(path) or path.rpartition(".")[2]
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        names: dict[str, str] = {}
+        parts = 1
+        left = set(self.seen)
+        while left:
+            short = {path: ".".join(path.split(".")[-parts:]) for path in left}
+            times = Counter(short.values())
+            done = {path for path in left if times[short[path]] == 1 or path.count(".") < parts}
+            names |= {path: short[path] for path in done}
+            left -= done
+            parts += 1
+        return names
