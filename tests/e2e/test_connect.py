@@ -1,0 +1,118 @@
+"""The second minute: somebody's cluster, whose own scheduler preempts, is connected, explained, never touched."""
+
+import re
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.e2e.product import Product, SimulatedCluster, wait_for
+
+pytestmark = pytest.mark.e2e
+NAME = "theirs"
+MINUTE = 60.0
+
+
+def _theirs(folder: Path) -> Path:
+    """Two nodes of four cores that batch fills, web with a class that preempts, and a giant that fits nowhere."""
+    room = {"cpu": "4", "memory": "16Gi", "pods": "110"}
+    status = {"capacity": room, "allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}
+    documents: list[dict[str, Any]] = [
+        *[{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("batch", "web")],
+        *[_class(name, value) for name, value in (("low", 10), ("high", 1000))],
+        *[
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"node-{number}"}, "status": status}
+            for number in range(2)
+        ],
+        _replicas("batch", count=4, cpu="2", priority="low"),
+        _replicas("web", count=0, cpu="3", priority="high"),
+        _replicas("giant", count=1, cpu="64", priority="low", namespace="web"),
+    ]
+    folder.mkdir()
+    with (folder / "cluster.yaml").open("w") as file:
+        YAML(typ="safe").dump_all(documents, file)
+    return folder
+
+
+def _class(name: str, value: int) -> dict[str, Any]:
+    return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
+
+
+def _replicas(name: str, *, count: int, cpu: str, priority: str, namespace: str = "") -> dict[str, Any]:
+    container = {"name": "main", "image": "pause", "resources": {"requests": {"cpu": cpu}}}
+    stays = {"simulator.scheduler-admin.io/exits-after": "2s"}
+    template = {
+        "metadata": {"labels": {"app": name}, "annotations": stays},
+        "spec": {"priorityClassName": priority, "containers": [container]},
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": name, "namespace": namespace or name},
+        "spec": {"replicas": count, "selector": {"matchLabels": {"app": name}}, "template": template},
+    }
+
+
+@pytest.fixture
+def theirs(product: Product, tmp_path: Path) -> Iterator[SimulatedCluster]:
+    """It runs, full, before anybody connects it."""
+    cluster = SimulatedCluster(NAME, product.place.folder / NAME)
+    cluster.folder.mkdir()
+    product.children.start(f"simulator-{NAME}", cluster.command(_theirs(tmp_path / "manifests")))
+    wait_for(cluster.kubeconfig.exists, "Their cluster")
+    wait_for(lambda: len(cluster.running("batch")) == 4, "Their batch")
+    return cluster
+
+
+def _page(product: Product, path: str) -> str:
+    """A page as somebody who may see everything reads it."""
+    code = (
+        "from django.test import Client; from scheduler_admin.accounts.models import User as U; "
+        "c = Client(); c.force_login(U.objects.get(username='ci')); print('key', c.cookies['sessionid'].value)"
+    )
+    key = re.search(r"key (\S+)", product.manage("shell", "-c", code))
+    assert key is not None
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{product.port}{path}", headers={"Cookie": f"sessionid={key[1]}"}
+    )
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return str(answer.read().decode())
+
+
+def test_within_a_minute_somebodys_cluster_is_explained_and_not_touched(
+    product: Product, theirs: SimulatedCluster
+) -> None:
+    """Usage, asks with reasons, a preemption by kube-scheduler with its victims; the API server saw only reads."""
+    began = time.monotonic()
+    said = product.manage("connect", "--kubeconfig", str(theirs.kubeconfig), "--context", "simulator", "--name", NAME)
+    assert "4 running, 1 pending" in said
+    assert f"/clusters/{NAME}/queues/" in said
+    wait_for(lambda: (product.api(f"/clusters/{NAME}") or {}).get("last_pass"), "The first pass", MINUTE)
+    queues = {one["path"]: one for one in product.api(f"/clusters/{NAME}/queues")["results"]}
+    assert queues["root.batch"]["resources"]["cpu"]["used"] == "8"
+    waiting = wait_for(lambda: _decisions(product, "no-guarantee"), "Why an ask waits")
+    assert waiting[0]["ask"]["name"].startswith("giant")
+
+    theirs.scale("web", "web", 1)
+    preempted = wait_for(lambda: _decisions(product, "higher-priority"), "A preemption by kube-scheduler", MINUTE)[0]
+    assert (preempted["source"], preempted["mode"]) == ("kube-scheduler", "observe")
+    assert preempted["ask"]["queue"] == "root.web"
+    assert [(one["queue"], one["priority"]) for one in preempted["victims"]] == [("root.batch", 10)] * 2
+    ended = wait_for(lambda: [one for one in product.preemptions(NAME) if one["state"] == "closed"], "Its end")[0]
+    assert ended["ending"] == "bound"
+    assert time.monotonic() - began < MINUTE
+
+    assert "root.batch" in _page(product, f"/clusters/{NAME}/queues/")
+    assert "0/2 nodes are available" in _page(product, f"/clusters/{NAME}/queues/root.web/")
+    page = _page(product, f"/clusters/{NAME}/decisions/{ended['id']}/")
+    assert re.search(r"kube-scheduler preempted <code>batch-\w+, batch-\w+</code> on <code>node-\d</code>", page)
+    ours = [one["verb"] for one in theirs.audit() if not one["user_agent"].startswith("Python-urllib")]
+    assert set(ours) == {"get", "list", "watch"}
+
+
+def _decisions(product: Product, reason: str) -> list[dict[str, Any]]:
+    return [one for one in product.decisions(NAME) if one["reason"] == reason]
