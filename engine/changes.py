@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.explain.message import Message, gettext_noop
+from engine.explain.message import After, Before, Message, Topic, gettext_noop
 from engine.formats.form import write_queue
 from engine.queues import Queue, QueueTree
 
@@ -98,7 +98,7 @@ def _text(value: object) -> str:
 
 def sentences(change: Change) -> tuple[Message, ...]:
     """The change in words: what happened to the queue, then each of its settings."""
-    queue = change.path
+    queue = Topic(change.path)
     settings = tuple(_sentence(queue, setting) for setting in change.settings)
     match change.kind:
         case Kind.ADDED if change.settings:
@@ -109,14 +109,17 @@ def sentences(change: Change) -> tuple[Message, ...]:
         case Kind.REMOVED:
             return (Message(gettext_noop("%(queue)s removed"), {"queue": queue}),)
         case Kind.MOVED:
-            moved = Message(gettext_noop("%(former)s becomes %(queue)s"), {"former": change.former, "queue": queue})
+            moved = Message(
+                gettext_noop("%(former)s becomes %(queue)s"), {"former": Before(change.former), "queue": queue}
+            )
             return (moved, *settings)
         case Kind.CHANGED:
             return settings
 
 
 def _sentence(queue: str, setting: Setting) -> Message:
-    params = {"queue": queue, "setting": label(setting), "before": setting.before, "after": setting.after}
+    before, after = Before(setting.before), After(setting.after)
+    params = {"queue": queue, "setting": label(setting), "before": before, "after": after}
     if not setting.before:
         return Message(gettext_noop("%(queue)s %(setting)s set to %(after)s"), params)
     if not setting.after:

@@ -40,3 +40,4 @@ if (zone) {
 writeTimes();
 setInterval(() => document.hidden || writeTimes(), 1000);
 document.addEventListener("htmx:afterSettle", () => writeTimes());
+document.addEventListener("news", () => writeTimes());

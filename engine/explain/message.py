@@ -12,6 +12,24 @@ class Name(str):
     __slots__ = ()
 
 
+class Topic(str):
+    """What a line is about: pages set it in bold."""
+
+    __slots__ = ()
+
+
+class Before(str):
+    """What something said: pages strike it through."""
+
+    __slots__ = ()
+
+
+class After(str):
+    """What it says now: pages set it off."""
+
+    __slots__ = ()
+
+
 class Moment(int):
     """Milliseconds since 1970: pages write it in the reader's time zone."""
 

@@ -11,8 +11,11 @@ from django.utils.translation import gettext_noop, ngettext
 
 from engine.decision import Decision as EngineDecision
 from engine.explain import Cores, Message, Moment, Name, Param, Tense, interlock
+from engine.explain.message import After, Before, Topic
 from scheduler_admin.history.models import Decision, Step, Victim
 
+_TAGS: dict[type, str] = {Name: "code", Topic: "b", Before: "del", After: "ins"}
+"""How pages mark what a parameter is."""
 LOST = (Victim.State.EVICTED, Victim.State.GONE)
 """States of a victim that was really evicted."""
 _STOPPED = (Decision.Ending.REFUSED, Decision.Ending.BLOCKED, Decision.Ending.OVERTAKEN)
@@ -86,7 +89,8 @@ def _marked(value: Param) -> SafeString:
         return format_html(
             '<time datetime="{}" title="{}" data-clock>{}</time>', at.isoformat(), _plain(value), f"{at:%H:%M:%S} UTC"
         )
-    return format_html("<code>{}</code>", value) if isinstance(value, Name) else escape(_plain(value))
+    tag = _TAGS.get(type(value))
+    return format_html(f"<{tag}>{{}}</{tag}>", value) if tag else escape(_plain(value))
 
 
 def _utc(value: Moment) -> datetime:

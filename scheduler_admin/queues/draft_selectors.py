@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import msgspec
 from django.http import Http404
 
 from engine.changes import Change, Kind, Setting, changes
@@ -12,8 +13,8 @@ from engine.formats.notes import Note, Severity
 from engine.lint import lint
 from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Who
-from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading
-from scheduler_admin.queues.models import Draft, Hierarchy
+from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading, text_of
+from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy
 from scheduler_admin.queues.services import tree_of
 
 
@@ -90,7 +91,9 @@ def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState
     found: tuple[Change, ...] = ()
     if read.tree is not None:
         notes = (*notes, *lint(read.tree, capacity))
-        found = changes(tree_of(draft.base), read.tree, moved(queues))
+        row_at = {one.path: one.row for one in queues}
+        differing = changes(tree_of(draft.base), read.tree, moved(queues))
+        found = tuple(_as_typed(one, row_at.get(one.path)) for one in differing)
     by_path = {one.path: one for one in found if one.kind is not Kind.REMOVED}
     parents = {one.row.parent_id for one in queues}
     told: dict[Any, list[Note]] = {}
@@ -107,3 +110,18 @@ def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState
     )
     order = list(Severity)
     return DraftState(draft, rows, read.tree, tuple(sorted(notes, key=lambda note: order.index(note.severity))), found)
+
+
+def _as_typed(change: Change, row: DraftQueue | None) -> Change:
+    """What can't be read is missing in the tree, but was not taken away: it says what was typed."""
+    if row is None or change.kind is Kind.REMOVED:
+        return change
+    return msgspec.structs.replace(change, settings=tuple(_setting_as_typed(one, row) for one in change.settings))
+
+
+def _setting_as_typed(one: Setting, row: DraftQueue) -> Setting:
+    if one.after or one.field == "parent":
+        return one
+    return msgspec.structs.replace(
+        one, after=text_of(row, f"{one.field}/{one.resource}" if one.resource else one.field)
+    )

@@ -9,7 +9,7 @@ from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree, Standing
 from engine.queues import Queue as TreeQueue
 from engine.resources import CPU, PODS, Amounts, total
 from scheduler_admin.accounts.scopes import Who, scope_of
-from scheduler_admin.queues.models import Queue, Revision
+from scheduler_admin.queues.models import DraftQueue, Queue, Revision
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def visible(user: Who, revision: Revision | None) -> list[Queue]:
     return queues
 
 
-def resources(queues: Iterable[Queue], capacity: Iterable[str]) -> list[str]:
+def resources(queues: Iterable[Queue | DraftQueue], capacity: Iterable[str]) -> list[str]:
     """cpu, memory, then the others that the tree grants or the cluster has; ``pods`` only where it is granted."""
     granted = {name for queue in queues for name in (*queue.guaranteed, *queue.max)}
     names = granted | (

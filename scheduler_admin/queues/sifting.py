@@ -74,17 +74,24 @@ def is_hidden(path: str, folded: Iterable[str]) -> bool:
 
 
 def mark_fences(rows: Sequence[TreeRow], folded: Iterable[str]) -> list[TreeRow]:
-    """Rows with the classes that draw a line beside every fence: the outermost, and the nearest inside it."""
+    """Rows with the classes that draw a line beside every fence."""
     fences = [row.path for row in rows if row.queue.fenced]
-    shown = [row.path for row in rows if not is_hidden(row.path, folded)]
+    marks = fence_marks([row.path for row in rows if not is_hidden(row.path, folded)], fences)
+    return [replace(row, marks=marks.get(row.path, "")) for row in rows]
+
+
+def fence_marks(shown: Sequence[str], fences: Sequence[str]) -> dict[str, str]:
+    """Path -> the classes that draw a line beside every fence: the outermost, and the nearest inside it.
+
+    Both are in the tree's order.
+    """
     around = {path: [fence for fence in fences if path == fence or path.startswith(f"{fence}.")] for path in shown}
     ends = {fence: path for path in shown for fence in around[path]}
-    result = []
-    for row in rows:
-        lines = around.get(row.path, [])
+    result = {}
+    for path, lines in around.items():
         marks = []
         for kind, fence in zip(("outer", "inner"), (lines[0], lines[-1]) if len(lines) > 1 else lines, strict=False):
             marks.append(kind)
-            marks += [f"{kind}-top"] * (fence == row.path) + [f"{kind}-end"] * (ends[fence] == row.path)
-        result.append(replace(row, marks=" ".join(marks)))
+            marks += [f"{kind}-top"] * (fence == path) + [f"{kind}-end"] * (ends[fence] == path)
+        result[path] = " ".join(marks)
     return result

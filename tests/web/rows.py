@@ -6,10 +6,12 @@ from typing import Any
 
 from django.utils import timezone
 
+from engine.formats.tree import encode_tree
 from engine.resources import Amounts, parse_amounts, total
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Usage, Victim
+from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 
 PASSWORD = "correct horse battery"
@@ -80,6 +82,8 @@ def revision(
             delay_ms=settings.get("delay_ms"),
             namespaces=settings.get("namespaces", []),
         )
+    made.document = encode_tree(selectors.engine_tree(selectors.tree_of(made))).decode()
+    made.save()
     hierarchy.current = made
     hierarchy.save()
     return made

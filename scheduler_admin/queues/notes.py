@@ -1,0 +1,18 @@
+"""Notes of formats and lint in the reader's language."""
+
+from django.utils.translation import gettext as _
+
+from engine.formats.notes import Note
+
+
+def said(note: Note) -> str:
+    """The note as a sentence."""
+    return _(note.message) % note.params
+
+
+def setting_of(note: Note) -> str:
+    """The setting that a note is about, as drafts call it: ``max/nvidia.com/gpu``, ``delay``; empty: the queue."""
+    field, *rest = (part.replace("~1", "/").replace("~0", "~") for part in note.field.split("/"))
+    if field in ("guaranteed", "max") and rest:
+        return f"{field}/{rest[0]}"
+    return "" if field == "path" else field

@@ -1,0 +1,71 @@
+"""Reads of published revisions: which there are, and what one changed against another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import Http404
+
+from engine.changes import Change, changes
+from engine.formats import yunikorn
+from engine.queues import ROOT, Queue, QueueTree
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.queues.models import Hierarchy, Revision
+from scheduler_admin.queues.services import native_of, terms_of, tree_of
+
+PAGE = 30
+_BARE = QueueTree([Queue(path=ROOT)])
+"""What a first revision is held against: every tree begins with its root."""
+
+
+@dataclass(frozen=True)
+class RevisionPage:
+    """Some revisions, newest first. ``older``: the number to go on at, None: there are no more."""
+
+    revisions: Sequence[Revision]
+    older: int | None
+
+
+def revisions_of(user: Who, hierarchy: Hierarchy | None, before: int | None = None) -> RevisionPage:
+    """The revisions of a hierarchy, or those with a lower number than ``before``; the last is there to compare."""
+    rows = Revision.objects.restrict(user, "view").filter(hierarchy=hierarchy).order_by("-number")
+    if before is not None:
+        rows = rows.filter(number__lt=before)
+    found = list(rows.defer("source")[: PAGE + 1])
+    return RevisionPage(found[:PAGE], found[PAGE - 1].number if len(found) > PAGE else None)
+
+
+def find_revision(user: Who, hierarchy: Hierarchy | None, number: int) -> Revision:
+    """One revision of a hierarchy. Raises Http404 for a stranger."""
+    rows = Revision.objects.restrict(user, "view").select_related("hierarchy__current", "author")
+    revision = rows.filter(hierarchy=hierarchy, number=number).first()
+    if revision is None:
+        raise Http404
+    return revision
+
+
+def former(user: Who, revision: Revision) -> Revision | None:
+    """The one before; None for the first."""
+    rows = Revision.objects.restrict(user, "view").filter(hierarchy=revision.hierarchy_id, number__lt=revision.number)
+    return rows.order_by("-number").first()
+
+
+def numbers(user: Who, hierarchy: Hierarchy | None) -> list[int]:
+    """Of all revisions, newest first."""
+    rows = Revision.objects.restrict(user, "view").filter(hierarchy=hierarchy).order_by("-number")
+    return list(rows.values_list("number", flat=True))
+
+
+def difference(before: Revision | None, after: Revision) -> tuple[Change, ...]:
+    """What makes one revision of another; before the first there was a bare root."""
+    return changes(tree_of(before) if before else _BARE, tree_of(after))
+
+
+def terms_differ(before: Revision | None, after: Revision) -> bool:
+    """Whether they are enforced by another policy, or by other parameters."""
+    return before is not None and terms_of(before) != terms_of(after)
+
+
+def as_yunikorn(revision: Revision) -> str:
+    """The tree as a queues.yaml: the document that it came from, where it came from one, with the tree's queues."""
+    native = native_of(revision)
+    return yunikorn.write(native.text if native.format == "yunikorn" else None, tree_of(revision))

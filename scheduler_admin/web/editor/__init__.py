@@ -1,0 +1,1 @@
+"""The editor: drafts as grids that are edited in place, and the panels beside them."""

@@ -1,0 +1,74 @@
+"""The grid's cells. A thousand queues have eight thousand of them, so they are written here and not by templates."""
+
+from collections.abc import Mapping
+
+from django.utils.html import conditional_escape, escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from scheduler_admin.queues.drafting import LONGEST_TEXT
+from scheduler_admin.web.editor.grid import Field, Row, Wrong
+from scheduler_admin.web.editor.words import text_in_words
+
+_NOTHING = SafeString("")
+
+
+def cell(row: Row, field: Field) -> SafeString:
+    """A cell of the grid: the field, or the mere text where it may not be edited, with what it said before."""
+    kinds = [
+        "grp" if field.first else "",
+        "" if field.options else "n",
+        "chg" if field.was is not None else "",
+        "bad" if field.errors else "",
+    ]
+    inner = control(row, field) if row.editable else text_in_words(field.setting, field.text)
+    return format_html('<td role="gridcell" class="{}">{}{}</td>', " ".join(filter(None, kinds)), inner, former(field))
+
+
+def former(field: Field) -> SafeString:
+    """What it said in the base."""
+    if field.was is None:
+        return _NOTHING
+    was = format_html("<del>{}</del>", text_in_words(field.setting, field.was))
+    return format_html('<span class="was">{}</span>', _filled(_("was %(text)s"), {"text": was}))
+
+
+def control(row: Row, field: Field) -> SafeString:
+    """Where a setting is typed or chosen. Without JavaScript only the unfolded row's are good for anything."""
+    place = format_html('id="{}" name="{}" data-setting aria-label="{}"', field.id, field.setting, field.label)
+    state = format_html(' form="save-{}"', field.row) if row.act else SafeString(" disabled")
+    if field.errors:
+        state += format_html(' aria-invalid="true" aria-describedby="{}"', field.error_id)
+    if field.options:
+        return format_html("<select {}{}>{}</select>", place, state, _choices(field))
+    return format_html(
+        '<input {}{} value="{}" placeholder="–" maxlength="{}" autocomplete="off" spellcheck="false">',
+        place,
+        state,
+        field.text,
+        LONGEST_TEXT if "/" in field.setting else 5000 if field.setting == "namespaces" else 20,
+    )
+
+
+def _choices(field: Field) -> SafeString:
+    return format_html_join(
+        "",
+        '<option value="{}"{}>{}</option>',
+        ((text, SafeString(" selected") if text == field.text else "", word) for text, word in field.options),
+    )
+
+
+def wrong(row: Row, one: Wrong) -> SafeString:
+    """An error in words; what it suggests are buttons that put it in."""
+    words: dict[str, SafeString | str] = dict(one.note.params)
+    if row.editable and one.field is not None:
+        words |= {name: _suggestion(one.setting, words[name]) for name in ("one", "other") if name in words}
+    return _filled(_(one.note.message), words)
+
+
+def _suggestion(setting: str, text: str) -> SafeString:
+    return format_html('<button class="link" name="{}" value="{}">{}</button>', setting, text, text)
+
+
+def _filled(sentence: str, words: Mapping[str, SafeString | str]) -> SafeString:
+    return mark_safe(escape(sentence) % {name: conditional_escape(word) for name, word in words.items()})  # noqa: S308 - escaped

@@ -1,0 +1,245 @@
+"""The grid of a draft: every queue a row, every setting a field that is edited in place."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+
+from django.http import QueryDict
+from django.utils.http import urlencode
+from django.utils.translation import get_language
+
+from engine.changes import Kind
+from engine.formats.notes import Note, Severity
+from scheduler_admin.queues import sifting
+from scheduler_admin.queues.draft_form import MARKS, TEXTS, text_of
+from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
+from scheduler_admin.queues.notes import setting_of
+from scheduler_admin.queues.selectors import resources
+from scheduler_admin.web.editor.words import Options, options, setting_name
+
+ACTS = ("settings", "add", "rename", "move", "delete")
+"""What a row may be unfolded for."""
+MORE = ("priority_policy", "priority_offset", "namespaces", "parent_declared", "evict_uncontrolled")
+"""The settings without a column."""
+_DEEPEST = 6
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the page's address says: columns beside those that the tree needs, and which row is unfolded for what."""
+
+    resources: tuple[str, ...] = ()
+    queue: int = 0
+    act: str = "settings"
+
+    @classmethod
+    def read(cls, query: QueryDict) -> "Shown":
+        """From a page's query; words that are unknown count as not said."""
+        queue, act = query.get("queue", ""), query.get("act", "")
+        return cls(
+            resources=tuple(dict.fromkeys(name.strip() for name in query.getlist("resource") if name.strip())),
+            queue=int(queue) if queue.isdecimal() and len(queue) < 19 else 0,  # noqa: PLR2004 - a bigint's digits
+            act=act if act in ACTS else "settings",
+        )
+
+    def address(self, queue: int = 0, act: str = "") -> str:
+        """The query of the page with a row unfolded, or none."""
+        words = [("resource", name) for name in self.resources]
+        words += [("queue", str(queue))] if queue else []
+        words += [("act", act)] if act else []
+        return f"?{urlencode(words)}"
+
+    @property
+    def closed(self) -> str:
+        """The same with no row unfolded."""
+        return self.address()
+
+    @property
+    def here(self) -> str:
+        """The same as it is."""
+        return self.address(self.queue, self.act if self.queue else "")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One setting of one queue, where it is typed. ``was``: its text in the base; None: the same."""
+
+    row: int
+    queue: str
+    setting: str
+    text: str
+    was: str | None
+    errors: tuple[Note, ...]
+    first: bool = False
+    """Whether a group of columns begins with it."""
+
+    @property
+    def id(self) -> str:
+        """Of the element."""
+        return f"f{self.row}-{self.setting}"
+
+    @property
+    def error_id(self) -> str:
+        """Of the element that says what is wrong."""
+        return f"e{self.row}-{self.setting}"
+
+    @property
+    def label(self) -> str:
+        """``queue-b, max cpu``."""
+        return f"{self.queue}, {setting_name(self.setting)}"
+
+    @property
+    def options(self) -> Options:
+        """The choices, with what it says even where that is none of them; empty: it is typed."""
+        known = options(self.setting)
+        return known if not known or self.text in dict(known) else (*known, (self.text, self.text))
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """An error under a row: below which field, or (None) below the queue's name."""
+
+    note: Note
+    field: Field | None
+    setting: str
+    column: int
+    """Up to which column it reaches, counted from one."""
+    rest: int
+    """Columns after that."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A queue of the grid. Its fields are only made where they are drawn."""
+
+    of: DraftRow
+    columns: tuple[str, ...]
+    marks: str
+    act: str
+    """What it is unfolded for; empty: it is not."""
+    editable: bool
+    closed: str
+    """The query of the page without it unfolded."""
+
+    @property
+    def href(self) -> str:
+        """Unfolds it, or folds it again."""
+        joint = "" if self.closed.endswith("?") else "&"
+        return f"{self.closed}#n{self.pk}" if self.act else f"{self.closed}{joint}queue={self.pk}#n{self.pk}"
+
+    @property
+    def pk(self) -> int:
+        """Of the DraftQueue."""
+        return self.of.placed.row.pk
+
+    @property
+    def level(self) -> int:
+        """1 for the root."""
+        return self.of.placed.depth + 1
+
+    @property
+    def indent(self) -> int:
+        """The same, as far as there is room."""
+        return min(self.level, _DEEPEST)
+
+    @property
+    def former(self) -> str:
+        """Its path in the base, where it has moved or was renamed."""
+        change = self.of.change
+        return change.former if change is not None and change.kind is Kind.MOVED else ""
+
+    @cached_property
+    def fields(self) -> list[Field]:
+        """Those with a column, in their order."""
+        starts = {next((name for name in self.columns if name.startswith(group)), "") for group in ("guar", "max")}
+        return [self._field(setting, first=setting in {*starts, "delay"}) for setting in self.columns]
+
+    @cached_property
+    def more(self) -> list[Field]:
+        """Those without."""
+        return [self._field(setting) for setting in MORE]
+
+    @cached_property
+    def wrong(self) -> list[Wrong]:
+        """Its errors, each at its field."""
+        places = {field.setting: (index, field) for index, field in enumerate(self.fields, start=2)}
+        found = []
+        for note in self.of.notes:
+            if note.severity is Severity.ERROR:
+                setting = setting_of(note)
+                column, field = places.get(setting, (self.span, None))
+                found.append(Wrong(note, field, setting, column, self.span - column))
+        return found
+
+    @property
+    def first_marks(self) -> str:
+        """The fences' classes for its first line, when others follow."""
+        return self._marks("-end") if self.wrong or self.act else self.marks
+
+    @property
+    def error_marks(self) -> list[str]:
+        """For each line of an error."""
+        marks = [self._marks("-top", "-end")] * len(self.wrong)
+        return marks if self.act or not marks else [*marks[:-1], self.last_marks]
+
+    @property
+    def last_marks(self) -> str:
+        """For the last of several lines."""
+        return self._marks("-top")
+
+    def _marks(self, *without: str) -> str:
+        return " ".join(mark for mark in self.marks.split() if not mark.endswith(without))
+
+    @property
+    def errors(self) -> list[tuple[Wrong, str]]:
+        """Its errors, each with its line's marks."""
+        return list(zip(self.wrong, self.error_marks, strict=True))
+
+    @property
+    def span(self) -> int:
+        """How many columns the grid has."""
+        return len(self.columns) + 1
+
+    def _field(self, setting: str, *, first: bool = False) -> Field:
+        row = self.of.placed.row
+        field, _slash, resource = setting.partition("/")
+        before = self.of.setting("parent" if field == "parent_declared" else field, resource)
+        errors = tuple(one for one in self.of.notes if one.severity is Severity.ERROR and setting_of(one) == setting)
+        was = before.before if before else None
+        return Field(self.pk, row.name, setting, text_of(row, setting), was, errors, first)
+
+    @cached_property
+    def digest(self) -> str:
+        """Differs whenever the row would look different."""
+        row = self.of.placed.row
+        parts = (
+            [getattr(row, field) for field in ("name", "guaranteed", "max", *TEXTS, *MARKS)],
+            [(note.message, note.params, note.field) for note in self.of.notes if note.severity is Severity.ERROR],
+            self.of.change,
+            (self.level, self.marks, self.act, self.editable, self.columns, get_language()),
+        )
+        return blake2b(repr(parts).encode(), digest_size=6).hexdigest()
+
+
+def columns(names: Sequence[str]) -> tuple[str, ...]:
+    """The settings that have a column."""
+    amounts = [f"{field}/{name}" for field in ("guaranteed", "max") for name in names]
+    return ("preemption_policy", *amounts, "delay")
+
+
+def resource_names(state: DraftState, capacity: Mapping[str, int], extra: Iterable[str]) -> list[str]:
+    """The resources that have columns: what the tree or the cluster names, then what was asked for."""
+    names = resources((one.placed.row for one in state.rows), capacity)
+    return [*names, *(name for name in extra if name not in names)]
+
+
+def grid(state: DraftState, names: Sequence[str], shown: Shown, *, editable: bool) -> list[Row]:
+    """All queues of a draft, parents before children."""
+    fences = [one.path for one in state.rows if one.placed.row.preemption_policy == "fence" and one.placed.depth]
+    marks = sifting.fence_marks([one.path for one in state.rows], fences)
+    every, closed = columns(names), shown.closed
+    return [
+        Row(one, every, marks[one.path], shown.act if one.placed.row.pk == shown.queue else "", editable, closed)
+        for one in state.rows
+    ]

@@ -1,0 +1,86 @@
+"""What a tree would preempt now: the forecast's sums, ready for the templates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from engine.forecast import Eviction, Forecast, Group, Settling, Toll, grouped
+from engine.journal import TornError
+from engine.queues import QueueTree
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.forecasting import forecast_tree
+from scheduler_admin.queues.services import Terms
+
+MOST = 20
+"""At most so many lines; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What would happen under a tree, and what of it only because of the change."""
+
+    at: datetime
+    groups: Sequence[Group]
+    """Evictions that only the change causes."""
+    more: int
+    caused: Toll
+    first: Toll
+    """Those of the next pass alone."""
+    spared: Toll
+    anyway: Toll
+    """What the next passes evict under the tree in force."""
+    ending: str
+    enforced: bool
+
+    @property
+    def label(self) -> str:
+        """What the button that publishes it says."""
+        if not self.enforced or not self.caused.pods:
+            return _("Publish")
+        text = ngettext("Publish and evict %(n)s pod", "Publish and evict %(n)s pods", self.caused.pods)
+        return text % {"n": self.caused.pods}
+
+
+def prospect(cluster: Cluster, tree: QueueTree, terms: Terms) -> Prospect | None:
+    """The forecast of a tree; None where the cluster was not read yet."""
+    try:
+        found = forecast_tree(
+            cluster=cluster, tree=tree, policy=terms.policy, dialect=terms.dialect, parameters=terms.parameters
+        )
+    except TornError:
+        return None
+    if found is None:
+        return None
+    groups = grouped(found.change.caused)
+    return Prospect(
+        at=found.at,
+        groups=groups[:MOST],
+        more=max(0, len(groups) - MOST),
+        caused=Toll.of(found.change.caused),
+        first=Toll.of(_first(found.change.caused)),
+        spared=Toll.of(found.change.spared),
+        anyway=found.present.total,
+        ending=_ending(found.proposed),
+        enforced=cluster.mode == Cluster.Mode.ENFORCE,
+    )
+
+
+def _first(evictions: Sequence[Eviction]) -> list[Eviction]:
+    return [one for one in evictions if one.round == 1]
+
+
+def _ending(proposed: Forecast) -> str:
+    """How it goes on after the first pass."""
+    if proposed.settles is Settling.LOOP:
+        names = ", ".join(ask.name for ask in proposed.loop[:3])
+        return _("It never comes to rest: %(asks)s would take from each other in turn.") % {"asks": names}
+    if proposed.settles is Settling.UNSETTLED:
+        passes = len(proposed.rounds)
+        return ngettext("Not quiet after %(n)s pass.", "Not quiet after %(n)s passes.", passes) % {"n": passes}
+    if not proposed.passes:
+        return _("Nothing moves.")
+    text = ngettext("Quiet after %(n)s pass.", "Quiet after %(n)s passes.", proposed.passes)
+    return text % {"n": proposed.passes}

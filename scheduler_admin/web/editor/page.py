@@ -1,0 +1,180 @@
+"""What the page of a draft shows, put together from the selectors; and an answer that holds only what differs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from django.http import HttpRequest, JsonResponse
+from django.template.loader import render_to_string
+
+from engine.formats.notes import Severity
+from engine.resources import PODS
+from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.queues import draft_selectors
+from scheduler_admin.queues.draft_selectors import DraftState
+from scheduler_admin.queues.models import Draft
+from scheduler_admin.queues.services import tree_of
+from scheduler_admin.web.editor import panels
+from scheduler_admin.web.editor.grid import Row, Shown, grid, resource_names
+from scheduler_admin.web.words import names, queue_name
+
+PARTS = ("title", "notices", "columns", "conflicts", "checks", "changes", "publish")
+"""The parts of the page that an act may change, beside the rows. Each has a template and an element of its name."""
+
+
+@dataclass(frozen=True)
+class Toll:
+    """What deleting a queue takes along."""
+
+    queues: int
+    """Below it."""
+    pods: int
+    asks: int
+
+
+@dataclass(frozen=True)
+class DraftPage:
+    """Everything that the page of a draft shows, but the forecast."""
+
+    cluster: Cluster
+    state: DraftState
+    shown: Shown
+    may_edit: bool
+    typed: Mapping[str, str] = field(default_factory=dict)
+    """What a form held that was turned away."""
+    problem: str = ""
+    """Why it was."""
+
+    @property
+    def draft(self) -> Draft:
+        """The draft."""
+        return self.state.draft
+
+    @property
+    def tag(self) -> str:
+        """Differs whenever the page would: the draft's version, and what is in force."""
+        return tag(self.draft)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The resources that have columns."""
+        status = status_of(self.cluster)
+        return resource_names(self.state, status.capacity if status else {}, self.shown.resources)
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The grid."""
+        return grid(self.state, self.names, self.shown, editable=self.may_edit)
+
+    @cached_property
+    def chosen(self) -> Row | None:
+        """The row that is unfolded."""
+        return next((row for row in self.rows if row.act), None)
+
+    @property
+    def checks(self) -> panels.Lines:
+        """See panels."""
+        return panels.checks(self.state, self.rows, self.shown)
+
+    @property
+    def changes(self) -> panels.Lines:
+        """See panels."""
+        return panels.changed(self.state.changes)
+
+    @property
+    def conflicts(self) -> list[panels.Choice]:
+        """See panels."""
+        return panels.choices(self.state)
+
+    @property
+    def obstacle(self) -> str:
+        """See panels."""
+        return panels.obstacles(self.state)
+
+    @property
+    def warnings(self) -> int:
+        """How many there are."""
+        return sum(note.severity is Severity.WARNING for note in self.state.notes)
+
+    @property
+    def left_out(self) -> str:
+        """The queues of which a forecast leaves out what can't be read."""
+        return names(list(dict.fromkeys(queue_name(note.path) for note in self.state.errors)))
+
+    @cached_property
+    def elsewhere(self) -> str:
+        """Other clusters that the tree would come into force in."""
+        others = Cluster.objects.filter(hierarchy=self.draft.hierarchy).exclude(pk=self.cluster.pk)
+        return names(list(others.values_list("name", flat=True)))
+
+    @property
+    def next_number(self) -> int:
+        """The number that it will be published as."""
+        current = self.draft.hierarchy.current
+        return (current.number if current else 0) + 1
+
+    @property
+    def parents(self) -> list[Row]:
+        """Where the chosen queue may be moved."""
+        if self.chosen is None:
+            return []
+        own = {row.pk for row in panels.below(self.rows, self.chosen.of.placed.row)}
+        return [row for row in self.rows if row.pk not in own]
+
+    @property
+    def toll(self) -> Toll | None:
+        """What deleting the chosen queue takes along, as far as the cluster was read."""
+        if self.chosen is None:
+            return None
+        gone, status = panels.below(self.rows, self.chosen.of.placed.row), status_of(self.cluster)
+        base, figures = tree_of(self.draft.base), status.queues if status else {}
+        leaves = [row.of.placed.row.origin for row in gone]
+        found = [figures.get(path, {}) for path in leaves if path in base and base.is_leaf(path)]
+        pods = sum(one.get("used", {}).get(PODS, 0) for one in found)
+        return Toll(len(gone) - 1, pods, sum(one.get("asks", 0) for one in found))
+
+
+def tag(draft: Draft) -> str:
+    """The ETag of a draft as it is."""
+    return f'"{draft.version}.{draft.hierarchy.current_id}"'
+
+
+def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, **more: Any) -> DraftPage:
+    """The page of a draft as it is now."""
+    status = status_of(cluster)
+    state = draft_selectors.state(draft, status.capacity if status else None)
+    return DraftPage(cluster, state, shown, scope_of(user, "edit").everything, **more)
+
+
+def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse:
+    """What of the page differs from what the reader has: rows by their digests, the parts beside them.
+
+    ``shown`` in the request is ``pk.digest`` of every row there, in order.
+    """
+    had = dict(one.split(".", 1) for one in request.POST.get("shown", "").split() if "." in one)
+    context = {"view": page, "cluster": page.cluster}
+    answer = {
+        "version": page.draft.version,
+        "tag": page.tag,
+        "rows": {row.pk: _row(request, row, context) for row in page.rows if had.get(str(row.pk)) != row.digest},
+        "order": _order(page.rows, list(had)),
+        "parts": {part: render_to_string(f"web/_draft_{part}.html", context, request) for part in PARTS},
+        "focus": focus,
+    }
+    response = JsonResponse(answer)
+    response["ETag"] = page.tag
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _row(request: HttpRequest, row: Row, context: dict[str, Any]) -> str:
+    return render_to_string("web/_draft_row.html", {**context, "row": row}, request)
+
+
+def _order(rows: Sequence[Row], had: Sequence[str]) -> list[int] | None:
+    """The rows in their order; None where that is the order which the reader has."""
+    order = [row.pk for row in rows]
+    return None if [str(pk) for pk in order] == list(had) else order

@@ -1,0 +1,127 @@
+"""What stands beside a draft's grid: its checks, its changes, and what keeps it from being published."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from engine.changes import Change, sentences
+from engine.explain import Message
+from engine.formats.notes import Note, Severity
+from scheduler_admin.queues.draft_selectors import DraftState
+from scheduler_admin.queues.models import DraftQueue
+from scheduler_admin.queues.notes import said, setting_of
+from scheduler_admin.web.editor.grid import MORE, Row, Shown
+from scheduler_admin.web.editor.words import setting_name, text_in_words
+
+MOST = 50
+"""At most so many lines in a panel: the errors come first, and the rest is counted."""
+_KINDS = {Severity.ERROR: "stop", Severity.WARNING: "warn", Severity.INFO: "ok"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A line of the panel: a word of state, the place that it leads to, a sentence."""
+
+    kind: str
+    word: str
+    place: str
+    href: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a panel, and how many more there are."""
+
+    shown: Sequence[Check | Message]
+    more: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What both changed, as the three say it."""
+
+    queue: str
+    setting: str
+    place: str
+    base: str
+    theirs: str
+    mine: str
+
+
+def checks(state: DraftState, rows: Sequence[Row], shown: Shown) -> Lines:
+    """Errors, warnings, what holds; each leads to its queue or its field."""
+    by_path = {row.of.path: row for row in rows}
+    found = []
+    for note in state.notes[:MOST]:
+        row = rows[note.index] if note.index is not None else by_path.get(note.path)
+        found.append(_check(note, row, shown))
+    return Lines(found, max(0, len(state.notes) - MOST))
+
+
+def _check(note: Note, row: Row | None, shown: Shown) -> Check:
+    setting = setting_of(note)
+    words = {Severity.ERROR: _("error"), Severity.WARNING: _("warning"), Severity.INFO: _("holds")}
+    href = place = ""
+    if row is not None and note.severity is not Severity.INFO:
+        name = row.of.placed.row.name
+        place = f"{name}, {setting_name(setting)}" if setting else name
+        field = f"f{row.pk}-{setting}" if setting in row.columns else f"n{row.pk}"
+        href = f"#{field}"
+        if setting in MORE and not row.act:
+            href = f"{shown.address(row.pk)}#f{row.pk}-{setting}"
+    return Check(_KINDS[note.severity], words[note.severity], place, href, said(note))
+
+
+def changed(changes: Sequence[Change]) -> Lines:
+    """The changes in words."""
+    found = [message for change in changes[:MOST] for message in sentences(change)]
+    return Lines(found, max(0, len(changes) - MOST))
+
+
+def obstacles(state: DraftState) -> str:
+    """Why it can't be published as it is, in one sentence; empty: it can."""
+    if state.draft.outdated:
+        return _("Merge first: another revision is in force than the one that this draft changes.")
+    if state.draft.conflicts:
+        left = len(state.draft.conflicts)
+        text = ngettext(
+            "Choose %(n)s time first what both changed.", "Choose %(n)s times first what both changed.", left
+        )
+        return text % {"n": left}
+    if state.errors:
+        left, first = len(state.errors), state.errors[0]
+        setting = setting_of(first)
+        name = first.path.rpartition(".")[2]
+        place = f"{name}, {setting_name(setting)}" if setting else name
+        text = ngettext("Fix %(n)s error first: %(place)s.", "Fix %(n)s errors first, as %(place)s.", left)
+        return text % {"n": left, "place": place}
+    return "" if state.changes else _("Nothing is changed yet.")
+
+
+def choices(state: DraftState) -> list[Choice]:
+    """What a merge left to choose from."""
+    paths = {row.placed.row.pk: row.path for row in state.rows}
+    return [_choice(one, paths.get(one["row"], one["queue"])) for one in state.draft.conflicts]
+
+
+def _choice(one: dict[str, str], path: str) -> Choice:
+    setting = one["setting"]
+    if setting:
+        texts = [text_in_words(setting, one[side]) for side in ("base", "theirs", "mine")]
+        return Choice(one["queue"], setting, f"{path}, {setting_name(setting)}", *texts)
+    texts = [_("is there") if one[side] else _("is deleted") for side in ("base", "theirs", "mine")]
+    return Choice(one["queue"], setting, path, *texts)
+
+
+def below(rows: Sequence[Row], queue: DraftQueue) -> list[Row]:
+    """The row of a queue, and those of all below it."""
+    place = next(index for index, row in enumerate(rows) if row.pk == queue.pk)
+    found = [rows[place]]
+    for row in rows[place + 1 :]:
+        if row.level <= found[0].level:
+            break
+        found.append(row)
+    return found

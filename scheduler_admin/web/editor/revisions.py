@@ -1,0 +1,87 @@
+"""What the pages of revisions show, put together from the selectors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from engine.changes import Change, Kind
+from engine.formats.form import write_queue
+from engine.queues import QueueTree
+from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.queues import revision_selectors as selectors
+from scheduler_admin.queues.draft_form import Placed, fields_of
+from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
+from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
+from scheduler_admin.queues.services import tree_of
+from scheduler_admin.web.editor.grid import Row, Shown, grid, resource_names
+from scheduler_admin.web.editor.panels import Lines, changed
+
+
+@dataclass(frozen=True)
+class RevisionLine:
+    """A line of the list. ``changes``: of how many queues, against the one before."""
+
+    revision: Revision
+    changes: int
+    in_force: bool
+
+
+@dataclass(frozen=True)
+class RevisionView:
+    """One revision held against another."""
+
+    revision: Revision
+    against: Revision | None
+    numbers: Sequence[int]
+    changes: Lines
+    count: int
+    terms_differ: bool
+    names: Sequence[str]
+    rows: Sequence[Row]
+    back: Lines | None
+    """What rolling back to it would change; None for the one in force, and for those who may not."""
+    back_terms: bool
+
+
+def revision_lines(hierarchy: Hierarchy, page: selectors.RevisionPage, last: Revision | None) -> list[RevisionLine]:
+    """The list; ``last`` is the one before the last of the page."""
+    return [
+        RevisionLine(after, len(selectors.difference(before, after)), after.pk == hierarchy.current_id)
+        for after, before in pairwise([*page.revisions, last])
+        if after is not None
+    ]
+
+
+def revision_view(user: Who, revision: Revision, against: Revision | None) -> RevisionView:
+    """One revision, what it changed against another, and what going back to it would change."""
+    found, current = selectors.difference(against, revision), revision.hierarchy.current
+    names, rows = _table(revision, found)
+    may_roll_back = current is not None and current.pk != revision.pk and scope_of(user, "edit").everything
+    return RevisionView(
+        revision=revision,
+        against=against,
+        numbers=[number for number in selectors.numbers(user, revision.hierarchy) if number != revision.number],
+        changes=changed(found),
+        count=len(found),
+        terms_differ=selectors.terms_differ(against, revision),
+        names=names,
+        rows=rows,
+        back=changed(selectors.difference(current, revision)) if may_roll_back else None,
+        back_terms=selectors.terms_differ(current, revision),
+    )
+
+
+def _table(revision: Revision, found: Sequence[Change]) -> tuple[list[str], list[Row]]:
+    """The tree as a draft's grid that nobody edits: with the same marks of what is new and what it said before."""
+    tree = tree_of(revision)
+    by_path = {one.path: one for one in found if one.kind is not Kind.REMOVED}
+    rows = tuple(_row(tree, path, place, by_path.get(path)) for place, path in enumerate(tree.walk(), start=1))
+    state = DraftState(Draft(hierarchy=revision.hierarchy, base=revision), rows, tree, (), tuple(found))
+    names = resource_names(state, {}, ())
+    return names, grid(state, names, Shown(), editable=False)
+
+
+def _row(tree: QueueTree, path: str, place: int, change: Change | None) -> DraftRow:
+    queue = tree[path]
+    row = DraftQueue(pk=place, name=queue.name, origin=path, **fields_of(write_queue(queue)))
+    return DraftRow(Placed(row, path, path.count(".")), tree.is_leaf(path), (), change)

@@ -1,0 +1,39 @@
+"""Tags of the editor: the grid's cells, written without templates as there are so many."""
+
+from django import template
+from django.utils.safestring import SafeString
+
+from scheduler_admin.web.editor import cells, words
+from scheduler_admin.web.editor.grid import Field, Row, Wrong
+
+register = template.Library()
+
+
+@register.simple_tag
+def field_cell(row: Row, field: Field) -> SafeString:
+    """A cell of the grid."""
+    return cells.cell(row, field)
+
+
+@register.simple_tag
+def field_control(row: Row, field: Field) -> SafeString | str:
+    """Where a setting without a column is typed, or what it says where it may not be edited."""
+    return cells.control(row, field) if row.editable else words.text_in_words(field.setting, field.text)
+
+
+@register.simple_tag
+def former_text(field: Field) -> SafeString:
+    """What a setting said in the base, where that is something else."""
+    return cells.former(field)
+
+
+@register.simple_tag
+def wrong_sentence(row: Row, one: Wrong) -> SafeString:
+    """What is wrong, its suggestions as buttons."""
+    return cells.wrong(row, one)
+
+
+@register.filter
+def setting_words(setting: str) -> str:
+    """A setting's name as people read it."""
+    return words.setting_name(setting)

@@ -1,0 +1,250 @@
+"""What is done to drafts: every act as a plain form, and the same for a script, which is told only what differs."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from engine.formats.notes import ImportFailure
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues import draft_merging, drafting
+from scheduler_admin.queues.drafting import ConflictError, StaleError
+from scheduler_admin.queues.models import Draft, DraftQueue
+from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.services import OutdatedError
+from scheduler_admin.web.editor.grid import Shown
+from scheduler_admin.web.editor.page import draft_page, news
+from scheduler_admin.web.editor.words import setting_name, text_in_words
+from scheduler_admin.web.views.drafts import editor_page, find, whole_page
+from scheduler_admin.web.views.history import seen_whole
+
+View = Callable[[HttpRequest, str, int], HttpResponse]
+Act = Callable[[Draft, User, QueryDict], int | None]
+"""Does it to a draft as a form says; which row to go on at. Raises what the services raise."""
+
+
+class ClashError(Exception):
+    """Settings that say something else by now than what was seen: setting -> (what was typed, what it says)."""
+
+    def __init__(self, settings: dict[str, tuple[str, str]]) -> None:
+        super().__init__(", ".join(settings))
+        self.settings = settings
+
+
+@require_POST
+@login_required
+def start(request: HttpRequest, name: str) -> HttpResponse:
+    """A draft of the revision in force."""
+    cluster, actor = _editable(request, name)
+    if cluster.hierarchy is None:
+        raise Http404
+    try:
+        made = drafting.start(hierarchy=cluster.hierarchy, name=request.POST.get("name", ""), author=actor)
+    except ValidationError as error:
+        sentence = " ".join(error.messages)
+        return editor_page(request, cluster, status=422, problem=sentence, typed=request.POST.dict())
+    return redirect("web:draft", cluster.name, made.pk)
+
+
+def _editable(request: HttpRequest, name: str) -> tuple[Cluster, User]:
+    """The cluster and who edits its tree. Raises Http404 for strangers, PermissionDenied for those who only read."""
+    cluster = seen_whole(request.user, name)
+    if not scope_of(request.user, "edit").everything:
+        raise PermissionDenied
+    assert isinstance(request.user, User)
+    return cluster, request.user
+
+
+def _acting(act: Act) -> View:
+    @require_POST
+    @login_required
+    @wraps(act)
+    def view(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+        _cluster, actor = _editable(request, name)
+        cluster, draft = find(request, name, pk)
+        try:
+            row = act(draft, actor, request.POST)
+        except Draft.DoesNotExist as error:
+            raise Http404 from error
+        except ClashError as error:
+            return _refused(request, cluster, draft, 409, _clash(error), error.settings)
+        except ConflictError as error:
+            text = _("Somebody else changed this meanwhile: %(now)s.") % {"now": error.now}
+            return _refused(request, cluster, draft, 409, text)
+        except DraftQueue.DoesNotExist:
+            text = _("Somebody else deleted this queue meanwhile.")
+            return _refused(request, cluster, draft, 410, text)
+        except ValidationError as error:
+            return _refused(request, cluster, draft, 422, " ".join(error.messages))
+        return _done(request, cluster, draft.pk, row)
+
+    return view
+
+
+def _done(request: HttpRequest, cluster: Cluster, pk: int, row: int | None) -> HttpResponse:
+    shown = Shown.read(request.GET)
+    if not _scripted(request):
+        at = f"#n{row}" if row else ""
+        return redirect(f"{reverse('web:draft', args=[cluster.name, pk])}{Shown(shown.resources).address()}{at}")
+    _cluster, draft = find(request, cluster.name, pk)
+    return news(request, draft_page(request.user, cluster, draft, shown), focus=f"n{row}" if row else "")
+
+
+def _refused(
+    request: HttpRequest,
+    cluster: Cluster,
+    draft: Draft,
+    status: int,
+    problem: str,
+    settings: dict[str, tuple[str, str]] | None = None,
+) -> HttpResponse:
+    """For a script the sentence, for its place; else the page with what was typed still in its form."""
+    if _scripted(request):
+        ((typed, now),) = (settings or {"": ("", "")}).values()
+        context = {"problem": problem, "clash": settings is not None, "typed": typed, "now": now}
+        html = render_to_string("web/_draft_problem.html", context, request)
+        return JsonResponse({"html": html, "now": now}, status=status)
+    _cluster, draft = find(request, cluster.name, draft.pk)
+    shown, typed_form = Shown.read(request.GET), request.POST.dict()
+    page = draft_page(request.user, cluster, draft, shown, typed=typed_form, problem=problem)
+    return whole_page(request, page, status)
+
+
+def _clash(error: ClashError) -> str:
+    return " ".join(
+        _("Somebody else changed %(setting)s meanwhile: it says %(now)s, you typed %(typed)s.")
+        % {
+            "setting": setting_name(setting),
+            "now": text_in_words(setting, now),
+            "typed": text_in_words(setting, typed),
+        }
+        for setting, (typed, now) in error.settings.items()
+    )
+
+
+def _scripted(request: HttpRequest) -> bool:
+    return request.headers.get("Accept", "") == "application/json"
+
+
+def _number(form: QueryDict, name: str) -> int:
+    """A number of a form; what is none is 0, which no row has."""
+    text = form.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 19 else 0  # noqa: PLR2004 - a bigint's digits
+
+
+@_acting
+def edit(draft: Draft, actor: User, form: QueryDict) -> int:
+    """Every setting of the form that was typed anew; ``was:<setting>`` is what was seen there."""
+    row, clashes = _number(form, "row"), {}
+    for setting in [name.removeprefix("was:") for name in form if name.startswith("was:")]:
+        text, was = form.get(setting, ""), form.get(f"was:{setting}", "")
+        if text.strip() == was.strip():
+            continue
+        try:
+            drafting.edit(draft=draft, row=row, setting=setting, text=text, was=was, actor=actor)
+        except ConflictError as error:
+            clashes[setting] = (text, error.now)
+    if clashes:
+        raise ClashError(clashes)
+    return row
+
+
+@_acting
+def add(draft: Draft, actor: User, form: QueryDict) -> int:
+    """A queue below another."""
+    _draft, made = drafting.add(draft=draft, parent=_number(form, "row"), name=form.get("name", ""), actor=actor)
+    return made.pk
+
+
+@_acting
+def rename(draft: Draft, actor: User, form: QueryDict) -> int:
+    """Another name for a queue."""
+    row = _number(form, "row")
+    drafting.rename(draft=draft, row=row, name=form.get("name", ""), was=form.get("was", ""), actor=actor)
+    return row
+
+
+@_acting
+def move(draft: Draft, actor: User, form: QueryDict) -> int:
+    """A queue below another parent."""
+    row, parent = _number(form, "row"), _number(form, "parent")
+    drafting.move(draft=draft, row=row, parent=parent, was=_number(form, "was"), actor=actor)
+    return row
+
+
+@_acting
+def delete(draft: Draft, actor: User, form: QueryDict) -> int | None:
+    """A queue with all below it."""
+    row = _number(form, "row")
+    parent = DraftQueue.objects.filter(draft=draft, pk=row).values_list("parent", flat=True).first()
+    drafting.delete(draft=draft, row=row, version=_number(form, "version"), actor=actor)
+    return parent
+
+
+@_acting
+def merge(draft: Draft, actor: User, form: QueryDict) -> None:
+    """The revision in force under the draft."""
+    del form
+    draft_merging.merge_draft(draft=draft, actor=actor)
+
+
+@_acting
+def choose(draft: Draft, actor: User, form: QueryDict) -> None:
+    """One of the two texts that a merge found."""
+    draft_merging.choose(
+        draft=draft,
+        queue=form.get("queue", ""),
+        setting=form.get("setting", ""),
+        side="theirs" if form.get("side") == "theirs" else "mine",
+        actor=actor,
+    )
+
+
+@require_POST
+@login_required
+def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Put a draft in force as it was read; what keeps it back is said on its page, with the reason still there."""
+    _cluster, actor = _editable(request, name)
+    cluster, draft = find(request, name, pk)
+    try:
+        with transaction.atomic():
+            revision = drafting.publish_draft(
+                draft=draft,
+                version=_number(request.POST, "version"),
+                reason=request.POST.get("reason", ""),
+                actor=actor,
+            )
+    except Draft.DoesNotExist as error:
+        raise Http404 from error
+    except StaleError:
+        return _refused(request, cluster, draft, 409, _("The draft was changed since you read it. Look at it again."))
+    except OutdatedError:
+        return _refused(request, cluster, draft, 409, _("Another revision came into force meanwhile. Merge first."))
+    except ImportFailure as error:
+        return _refused(request, cluster, draft, 422, " ".join(said(note) for note in error.notes))
+    except ValidationError as error:
+        return _refused(request, cluster, draft, 422, " ".join(error.messages))
+    messages.success(request, _("Revision %(number)s is in force.") % {"number": revision.number})
+    return redirect("web:revision", cluster.name, revision.number)
+
+
+@require_POST
+@login_required
+def discard(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Throw a draft away."""
+    _cluster, actor = _editable(request, name)
+    cluster, draft = find(request, name, pk)
+    drafting.discard(draft=draft, actor=actor)
+    messages.success(request, _("Draft %(name)s is discarded.") % {"name": draft.name})
+    return redirect("web:editor", cluster.name)

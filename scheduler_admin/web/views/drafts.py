@@ -1,0 +1,101 @@
+"""The drafts of a cluster's tree, and one of them as it is edited."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_http_methods, require_safe
+
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues import draft_selectors
+from scheduler_admin.queues.models import Draft
+from scheduler_admin.queues.services import terms_of
+from scheduler_admin.web.editor.drafts import draft_lines, rivals
+from scheduler_admin.web.editor.grid import Shown
+from scheduler_admin.web.editor.outlook import prospect
+from scheduler_admin.web.editor.page import DraftPage, draft_page, news, tag
+from scheduler_admin.web.views.history import seen_whole
+
+
+@require_safe
+@login_required
+def editor(request: HttpRequest, name: str) -> HttpResponse:
+    """The open drafts."""
+    return editor_page(request, seen_whole(request.user, name))
+
+
+def editor_page(request: HttpRequest, cluster: Cluster, *, status: int = 200, **more: Any) -> HttpResponse:
+    """The page of the open drafts; ``more`` tells of a form that was turned away."""
+    found = draft_selectors.drafts_of(request.user, cluster.hierarchy) if cluster.hierarchy else []
+    context = {
+        "cluster": cluster,
+        "lines": draft_lines(found),
+        "revision": cluster.hierarchy.current if cluster.hierarchy else None,
+        "may_edit": scope_of(request.user, "edit").everything,
+    }
+    return render(request, "web/editor.html", context | more, status=status)
+
+
+@require_safe
+@login_required
+def draft(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """What if I change this?"""
+    cluster, found = find(request, name, pk)
+    return whole_page(request, draft_page(request.user, cluster, found, Shown.read(request.GET)))
+
+
+def find(request: HttpRequest, name: str, pk: int) -> tuple[Cluster, Draft]:
+    """A draft of a cluster's hierarchy, for those who see everything. Raises Http404 for others."""
+    cluster = seen_whole(request.user, name)
+    return cluster, draft_selectors.find(request.user, cluster.hierarchy, pk)
+
+
+def whole_page(request: HttpRequest, page: DraftPage, status: int = 200) -> HttpResponse:
+    """The page of a draft."""
+    context: dict[str, Any] = {"view": page, "cluster": page.cluster, "rivals": rivals(request.user, page.draft)}
+    if "forecast" in request.GET:  # asked for by those whose browser does not load it
+        context |= _forecast(page)
+    response = render(request, "web/draft.html", context, status=status)
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def draft_news(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """GET: whether there is any. POST, which changes nothing: what differs from what the reader says to have."""
+    cluster, found = find(request, name, pk)
+    if request.method == "POST":
+        return news(request, draft_page(request.user, cluster, found, Shown.read(request.GET)))
+    response: HttpResponse
+    if request.headers.get("If-None-Match") == tag(found):
+        response = HttpResponseNotModified()
+    else:
+        response = JsonResponse({"version": found.version})
+    response["ETag"] = tag(found)
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@require_safe
+@login_required
+def draft_forecast(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """What it would preempt now, and how the button that publishes it says so."""
+    cluster, found = find(request, name, pk)
+    page = draft_page(request.user, cluster, found, Shown.read(request.GET))
+    context = {"view": page, "cluster": cluster, **_forecast(page)}
+    parts = {part: render_to_string(f"web/_draft_{part}.html", context, request) for part in ("forecast", "publish")}
+    response = JsonResponse({"tag": page.tag, "parts": parts})
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _forecast(page: DraftPage) -> dict[str, Any]:
+    """``prospect`` is None where the cluster was not read yet, or the queues form no tree."""
+    current = page.draft.hierarchy.current
+    if page.state.tree is None or current is None:
+        return {"told": True, "prospect": None}
+    return {"told": True, "prospect": prospect(page.cluster, page.state.tree, terms_of(current))}

@@ -1,0 +1,123 @@
+"""Published trees: the list, what one changed against another, downloads, and the way back."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from engine.formats.notes import ImportFailure
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues import revision_selectors as selectors
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.services import OutdatedError, roll_back, terms_of, tree_of
+from scheduler_admin.web.editor.outlook import prospect
+from scheduler_admin.web.editor.revisions import revision_lines, revision_view
+from scheduler_admin.web.views.history import seen_whole
+
+
+def _find(request: HttpRequest, name: str, number: int) -> tuple[Cluster, Revision]:
+    cluster = seen_whole(request.user, name)
+    return cluster, selectors.find_revision(request.user, cluster.hierarchy, number)
+
+
+@require_safe
+@login_required
+def revisions(request: HttpRequest, name: str) -> HttpResponse:
+    """Who changed what, when, why?"""
+    cluster = seen_whole(request.user, name)
+    before = request.GET.get("before", "")
+    known = before.isdecimal() and len(before) < 10  # noqa: PLR2004 - a number's digits
+    page = selectors.revisions_of(request.user, cluster.hierarchy, int(before) if known else None)
+    last = selectors.former(request.user, page.revisions[-1]) if page.revisions else None
+    lines = revision_lines(cluster.hierarchy, page, last) if cluster.hierarchy else []
+    return render(request, "web/revisions.html", {"cluster": cluster, "lines": lines, "older": page.older})
+
+
+@require_safe
+@login_required
+def revision(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """What one revision changed, and what it says."""
+    cluster, found = _find(request, name, number)
+    return _page(request, cluster, found)
+
+
+def _page(
+    request: HttpRequest, cluster: Cluster, found: Revision, status: int = 200, problem: str = "", reason: str = ""
+) -> HttpResponse:
+    given = request.GET.get("against", "")
+    if given.isdecimal() and len(given) < 10:  # noqa: PLR2004 - a number's digits
+        against: Revision | None = selectors.find_revision(request.user, cluster.hierarchy, int(given))
+    else:
+        against = selectors.former(request.user, found)
+    view = revision_view(request.user, found, against)
+    context = {"cluster": cluster, "view": view, "problem": problem, "reason": reason}
+    if "forecast" in request.GET:  # asked for by those whose browser does not load it
+        context |= {"told": True, "prospect": prospect(cluster, tree_of(found), terms_of(found))}
+    return render(request, "web/revision.html", context, status=status)
+
+
+@require_safe
+@login_required
+def revision_forecast(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """What going back to it would preempt now."""
+    cluster, found = _find(request, name, number)
+    told = prospect(cluster, tree_of(found), terms_of(found))
+    context = {"cluster": cluster, "told": True, "prospect": told}
+    html = render_to_string("web/_prospect.html", context, request)
+    response = JsonResponse({"parts": {"prospect": html}})
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@require_safe
+@login_required
+def as_json(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """The tree in canonical JSON, to the byte as it is kept."""
+    cluster, found = _find(request, name, number)
+    return _download(found.document, "application/json", f"{cluster.name}-revision-{number}.json")
+
+
+@require_safe
+@login_required
+def as_yaml(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """The tree as YuniKorn's queues.yaml, merged into the document that it came from."""
+    cluster, found = _find(request, name, number)
+    return _download(selectors.as_yunikorn(found), "application/yaml", f"{cluster.name}-revision-{number}-queues.yaml")
+
+
+def _download(text: str, content_type: str, file: str) -> HttpResponse:
+    response = HttpResponse(text, content_type=f"{content_type}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{file}"'
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@require_POST
+@login_required
+def revision_back(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Put a former revision in force again, onto the one that was seen in force."""
+    cluster, found = _find(request, name, number)
+    if not scope_of(request.user, "edit").everything:
+        raise PermissionDenied
+    assert isinstance(request.user, User)
+    onto, reason = request.POST.get("onto", ""), request.POST.get("reason", "").strip()
+    if not onto.isdecimal():
+        raise Http404
+    try:
+        made = roll_back(to=found, author=request.user, reason=reason, onto=int(onto))
+    except OutdatedError:
+        problem = _("Another revision came into force meanwhile. Look at what going back changes now.")
+        return _page(request, *_find(request, name, number), 409, problem, reason)
+    except ImportFailure as error:
+        return _page(request, cluster, found, 422, " ".join(said(note) for note in error.notes), reason)
+    except ValidationError as error:
+        return _page(request, cluster, found, 422, " ".join(error.messages), reason)
+    messages.success(request, _("Revision %(number)s is in force.") % {"number": made.number})
+    return redirect("web:revision", cluster.name, made.number)

@@ -1,0 +1,100 @@
+// The grid as it stands in the page: what is typed and not saved yet, and how an answer is put in without touching that.
+import { state } from "./draft-server.js";
+
+export const grid = document.getElementById("grid");
+
+/** What the server says that a field says. */
+export const said = (field) => (field.options ? ([...field.options].find((one) => one.defaultSelected)?.value ?? "") : field.defaultValue);
+
+export function setSaid(field, text) {
+  if (field.options) for (const option of field.options) option.defaultSelected = option.value === text;
+  else field.defaultValue = text;
+}
+
+export const isTyped = (field) => field.value.trim() !== said(field);
+export const fieldsIn = (place) => [...place.querySelectorAll("[data-setting]")];
+export const unsaved = () => fieldsIn(grid).filter(isTyped);
+const keeps = (place) => fieldsIn(place).some(isTyped) || place.querySelector(".problem[data-now]");
+
+/** Fields work once this module does, and only the row that one is in is in the tab order. */
+export function enliven(body, isCurrent = false) {
+  for (const field of fieldsIn(body)) {
+    field.disabled = false;
+    field.removeAttribute("form");
+  }
+  for (const one of body.rows[0].querySelectorAll("a.name, [data-setting]")) one.tabIndex = isCurrent ? 0 : -1;
+}
+
+function parsed(html) {
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  return holder.content.firstElementChild;
+}
+
+function copyAttributes(from, to) {
+  for (const { name } of [...to.attributes]) if (!from.hasAttribute(name)) to.removeAttribute(name);
+  for (const { name, value } of from.attributes) if (to.getAttribute(name) !== value) to.setAttribute(name, value);
+}
+
+/** Cell by cell, so that a field in which somebody types is never touched. */
+function patch(old, fresh) {
+  copyAttributes(fresh, old);
+  copyAttributes(fresh.rows[0], old.rows[0]);
+  const cells = [...fresh.rows[0].cells];
+  cells.forEach((cell, index) => {
+    const had = old.rows[0].cells[index];
+    if (!had) old.rows[0].append(cell);
+    else if (!keeps(had) && !had.isEqualNode(cell)) had.replaceWith(cell);
+  });
+  while (old.rows[0].cells.length > cells.length) old.rows[0].lastElementChild.remove();
+  const below = [...old.rows].slice(1);
+  if (below.some(keeps)) return;
+  const wanted = [...fresh.rows].slice(1);
+  if (below.length === wanted.length && below.every((row, index) => row.isEqualNode(wanted[index]))) return;
+  for (const row of below) row.remove();
+  old.append(...wanted);
+}
+
+function putRow(pk, html, current) {
+  const fresh = parsed(html);
+  const old = document.getElementById(`q${pk}`);
+  enliven(fresh, old ? old === current : false);
+  if (old) patch(old, fresh);
+  else grid.append(fresh);
+}
+
+function putInOrder(order) {
+  const wanted = new Set(order.map((pk) => `q${pk}`));
+  for (const body of [...grid.tBodies]) if (!wanted.has(body.id)) body.remove();
+  let at = grid.tHead;
+  for (const pk of order) {
+    const body = document.getElementById(`q${pk}`);
+    if (at.nextElementSibling !== body) at.after(body);
+    at = body;
+  }
+}
+
+function putPart(name, html) {
+  const old = document.getElementById(`draft-${name}`);
+  const fresh = parsed(html);
+  if (old && fresh && !old.isEqualNode(fresh)) old.replaceWith(fresh);
+}
+
+/** Puts parts of the page in; the keyboard's place is kept. */
+export function putParts(parts) {
+  const focused = document.activeElement?.id;
+  for (const [name, html] of Object.entries(parts)) putPart(name, html);
+  if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
+  document.dispatchEvent(new Event("news"));
+}
+
+/** Puts an answer of the server in: rows that differ, their order, the parts beside them. */
+export function put(answer, current) {
+  const focused = document.activeElement?.id;
+  state.version = String(answer.version);
+  state.tag = answer.tag;
+  for (const [pk, html] of Object.entries(answer.rows)) putRow(pk, html, current);
+  if (answer.order) putInOrder(answer.order);
+  if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
+  putParts(answer.parts);
+}

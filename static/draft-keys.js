@@ -1,0 +1,67 @@
+// The keyboard in the grid: arrows go from cell to cell, letters on a queue's name act on it.
+// Tab goes along one row and then leaves the grid, however many rows there are.
+import { fieldsIn, grid } from "./draft-grid.js";
+
+const ACTS = { a: "add", F2: "rename", m: "move", Delete: "delete" };
+let current = grid.tBodies[0] ?? null;
+
+/** The row that one is in, or was in last. */
+export const currentRow = () => (current?.isConnected ? current : grid.tBodies[0]);
+
+const stops = (body) => [...body.rows[0].querySelectorAll("a.name, [data-setting]")];
+
+function enter(body) {
+  if (body === current || !body) return;
+  if (current?.isConnected) for (const one of stops(current)) one.tabIndex = -1;
+  for (const one of stops(body)) one.tabIndex = 0;
+  current = body;
+  const queue = document.querySelector("#draft-tools [name=queue]");
+  if (queue) queue.value = body.dataset.row;
+}
+
+const atStart = (field) => field.options || (field.selectionStart === 0 && field.selectionEnd === 0);
+const atEnd = (field) => field.options || (field.selectionStart === field.value.length && field.selectionEnd === field.value.length);
+
+/** Where a key leads from a stop of the first line of a row; null: nowhere. */
+function target(key, from, body) {
+  const line = stops(body);
+  const column = line.indexOf(from);
+  const other = key === "ArrowUp" ? body.previousElementSibling : body.nextElementSibling;
+  const isField = "value" in from;
+  switch (key) {
+    case "ArrowUp":
+    case "ArrowDown":
+      return from.options || other?.tagName !== "TBODY" ? null : stops(other)[column];
+    case "ArrowLeft":
+      return isField && !atStart(from) ? null : line[column - 1];
+    case "ArrowRight":
+      return isField && !atEnd(from) ? null : line[column + 1];
+    default:
+      return null;
+  }
+}
+
+export function listen(act, undo) {
+  if (current) for (const one of stops(current)) one.tabIndex = 0;
+  grid.addEventListener("focusin", ({ target: at }) => enter(at.closest("tbody")));
+  grid.addEventListener("keydown", (event) => {
+    const { key, target: at } = event;
+    const body = at.closest("tbody");
+    if (event.altKey || event.ctrlKey || event.metaKey || !body) return;
+    if (key === "Escape") {
+      if (undo(at, body)) event.preventDefault();
+      return;
+    }
+    if (!body.rows[0].contains(at)) return;
+    if (at.matches("a.name") && ACTS[key]) {
+      event.preventDefault();
+      act(body.dataset.row, ACTS[key]);
+      return;
+    }
+    const next = target(key, at, body);
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+    if (next.select && fieldsIn(body.parentElement).length) next.select();
+  });
+}

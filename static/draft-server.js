@@ -1,0 +1,78 @@
+// What the editor asks of the server. Everything is sent one after the other, in the order in which it was done.
+const page = document.getElementById("draft");
+const token = () => document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
+export const state = { version: page.dataset.version, tag: page.dataset.tag };
+
+let last = Promise.resolve();
+let waiting = 0;
+
+/** Whether anything is on its way. */
+export const busy = () => waiting > 0;
+
+/** Does `act` after all that was begun before it. */
+export function inOrder(act) {
+  waiting += 1;
+  const done = last.then(act).finally(() => {
+    waiting -= 1;
+  });
+  last = done.catch(() => {});
+  return done;
+}
+
+/** `pk.digest` of every row that is shown, in order: the server answers with those that differ. */
+const shown = () => [...document.querySelectorAll("#grid > tbody")].map((row) => `${row.dataset.row}.${row.dataset.digest}`).join(" ");
+
+/** The page's address without what it unfolds. */
+export function folded() {
+  const words = new URLSearchParams(location.search);
+  words.delete("queue");
+  words.delete("act");
+  words.delete("forecast");
+  return words.size ? `?${words}` : location.pathname;
+}
+
+export function offline(is) {
+  document.body.toggleAttribute("data-offline", is);
+}
+
+/** Sends a form. `{kind: "done" | "refused" | "signin" | "gone" | "offline", answer}`; never throws. */
+export async function send(path, data = new FormData(), query = location.search) {
+  data.set("shown", shown());
+  data.set("version", state.version);
+  const headers = { Accept: "application/json", "X-CSRFToken": token(), "If-Match": `"${state.version}"` };
+  let response;
+  try {
+    response = await fetch(`${path.split("?")[0]}${query.startsWith("?") ? query : ""}`, { method: "POST", headers, body: data });
+    offline(response.status >= 500);
+    if (response.status >= 500) return { kind: "offline" };
+    if (response.redirected || response.status === 403) return { kind: "signin" };
+    if (response.status === 404) return { kind: "gone" };
+    return { kind: response.ok ? "done" : "refused", answer: await response.json() };
+  } catch {
+    offline(true);
+    return { kind: "offline" };
+  }
+}
+
+/** Whether the draft is another than the one shown; null where nobody answered. */
+export async function hasNews() {
+  try {
+    const response = await fetch(page.dataset.news, { headers: { "If-None-Match": state.tag }, cache: "no-store" });
+    offline(response.status >= 500);
+    if (response.status === 404) return { kind: "gone" };
+    return response.status === 304 || (!response.redirected && response.ok) ? { kind: response.status === 304 ? "same" : "news" } : null;
+  } catch {
+    offline(true);
+    return null;
+  }
+}
+
+/** What is still to be read from a URL as JSON, or null. */
+export async function read(url, signal) {
+  try {
+    const response = await fetch(url, { headers: { Accept: "application/json" }, cache: "no-store", signal });
+    return response.ok && !response.redirected ? await response.json() : null;
+  } catch {
+    return null;
+  }
+}

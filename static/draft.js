@@ -1,0 +1,206 @@
+// The editor of a draft. A field is saved when it is left; what others change comes in within two seconds; nothing that
+// is typed is lost: what can't be saved stays in its field, says so, and is tried again.
+import { fieldsIn, grid, isTyped, put, putParts, said, setSaid, unsaved, enliven } from "./draft-grid.js";
+import { currentRow, listen } from "./draft-keys.js";
+import { busy, folded, hasNews, inOrder, read, send, state } from "./draft-server.js";
+
+const EVERY_MS = 2000;
+const page = document.getElementById("draft");
+const mayEdit = Boolean(document.getElementById("publish-form"));
+const forms = { edit: page.dataset.edit };
+
+// Saving ----------------------------------------------------------------------------------------
+const problemOf = (place) => place.querySelector(":scope > .problem");
+
+function say(field, html) {
+  problemOf(field.parentElement)?.remove();
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  field.after(holder.content);
+}
+
+const unsaidOf = (kind) => document.getElementById(kind === "signin" ? "t-signin" : "t-unsaved").innerHTML;
+
+function gone() {
+  if (!document.querySelector("#draft-gone")) {
+    const notice = document.getElementById("t-gone").content.firstElementChild.cloneNode(true);
+    notice.id = "draft-gone";
+    page.before(notice);
+  }
+}
+
+function save(field, was = said(field)) {
+  const text = field.value.trim();
+  if (!mayEdit || text === was || field.dataset.saving === text) return;
+  field.dataset.saving = text;
+  inOrder(async () => {
+    const data = new FormData();
+    data.set("row", field.closest("tbody").dataset.row);
+    data.set(field.name, text);
+    data.set(`was:${field.name}`, was);
+    const { kind, answer } = await send(forms.edit, data);
+    delete field.dataset.saving;
+    if (kind === "done") {
+      setSaid(field, text);
+      problemOf(field.parentElement)?.remove();
+      show(answer);
+    } else if (kind === "gone") gone();
+    else say(field, kind === "refused" ? answer.html : unsaidOf(kind));
+  });
+}
+
+function keepOrTake(button) {
+  const problem = button.closest(".problem");
+  const field = problem.parentElement.querySelector("[data-setting]");
+  const { now } = problem.dataset;
+  problem.remove();
+  if (button.matches("[data-take]")) field.value = now;
+  setSaid(field, now);
+  if (button.matches("[data-take]")) refresh();
+  else save(field);
+  field.focus();
+}
+
+/** Escape: what was typed here is undone, or what is unfolded is folded. True where there was anything to do. */
+function undo(at, body) {
+  if (at.matches("[data-setting]") && isTyped(at)) {
+    at.value = said(at);
+    problemOf(at.parentElement)?.remove();
+    return true;
+  }
+  if (body.rows[0].classList.contains("unfolded")) {
+    unfold();
+    return true;
+  }
+  return false;
+}
+
+// News ------------------------------------------------------------------------------------------
+function show(answer) {
+  put(answer, currentRow());
+  if (answer.focus) document.getElementById(answer.focus)?.focus();
+  foretell();
+}
+
+function refresh(then) {
+  return inOrder(async () => {
+    const { kind, answer } = await send(page.dataset.news);
+    if (kind === "done") show(answer);
+    if (kind === "gone") gone();
+    then?.();
+  });
+}
+
+async function poll() {
+  if (document.hidden || busy()) return;
+  const found = await hasNews();
+  if (!found) return;
+  if (found.kind === "gone") return gone();
+  if (found.kind === "news" && !busy()) refresh();
+  for (const field of unsaved()) if (field !== document.activeElement && !problemOf(field.parentElement)?.dataset.now) retry(field);
+}
+
+function retry(field) {
+  // What the server refused with a reason is not sent again unless it is changed.
+  const problem = problemOf(field.parentElement);
+  if (!problem || problem.querySelector("[data-retry]")) save(field);
+}
+
+let asked = null;
+let later = 0;
+function foretell() {
+  clearTimeout(later);
+  later = setTimeout(async () => {
+    asked?.abort();
+    asked = new AbortController();
+    const answer = await read(page.dataset.forecast + location.search, asked.signal);
+    // An answer about an earlier version comes too late: the next one is on its way.
+    if (answer?.tag === state.tag) putParts(answer.parts);
+  }, 400);
+}
+
+// Unfolding and acts ----------------------------------------------------------------------------
+function unfold(row = "", act = "") {
+  const words = new URLSearchParams(folded().startsWith("?") ? folded() : "");
+  if (row) words.set("queue", row);
+  if (row && act) words.set("act", act);
+  history.replaceState(null, "", words.size ? `?${words}` : location.pathname);
+  const from = currentRow();
+  refresh(() => {
+    const body = row ? document.getElementById(`q${row}`) : from;
+    const first = body?.querySelector(".more :is(input:not([type=hidden]), select, button):not(noscript *)");
+    (row && first ? first : body?.querySelector("a.name"))?.focus();
+    if (row && act === "rename") first?.select?.();
+  });
+}
+
+function submitAct(form, submitter) {
+  inOrder(async () => {
+    const { kind, answer } = await send(form.action, new FormData(form, submitter), folded());
+    if (kind === "done") {
+      history.replaceState(null, "", folded());
+      show(answer);
+    } else if (kind === "gone") gone();
+    else {
+      form.querySelector(":scope > .problem")?.remove();
+      form.insertAdjacentHTML("beforeend", kind === "refused" ? answer.html : unsaidOf(kind).replace(/<button.*<\/button>/s, ""));
+    }
+  });
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.matches("[data-suggest]")) {
+    event.preventDefault();
+    const field = document.getElementById(form.dataset.suggest);
+    field.value = event.submitter.value;
+    field.focus();
+    save(field);
+  } else if (form.matches(".act, #draft-conflicts form, #draft-notices form")) {
+    event.preventDefault();
+    submitAct(form, event.submitter);
+  } else if (form.matches("#draft-tools")) {
+    event.preventDefault();
+    unfold(currentRow().dataset.row, event.submitter.value);
+  } else if (form.matches(".settings-form")) {
+    event.preventDefault();
+  } else if (form.matches("#publish-form")) {
+    const blocked = document.getElementById("publish").getAttribute("aria-disabled") === "true";
+    if (blocked || busy() || unsaved().length) event.preventDefault();
+  }
+});
+document.addEventListener("click", (event) => {
+  const at = event.target;
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (at.matches("[data-keep], [data-take]")) keepOrTake(at);
+  else if (at.matches("[data-retry]")) {
+    const field = at.closest(".problem").parentElement.querySelector("[data-setting]");
+    if (field) save(field);
+  } else if (at.matches("a[data-close]")) {
+    event.preventDefault();
+    unfold();
+  } else if (at.matches("#grid a.name")) {
+    event.preventDefault();
+    const body = at.closest("tbody");
+    if (body.rows[0].classList.contains("unfolded")) unfold();
+    else unfold(body.dataset.row);
+  }
+});
+
+// Starting --------------------------------------------------------------------------------------
+for (const body of grid.tBodies) enliven(body);
+listen((row, act) => mayEdit && unfold(row, act), undo);
+if (mayEdit) {
+  grid.addEventListener("focusout", ({ target }) => target.matches("[data-setting]") && save(target));
+  grid.addEventListener("change", ({ target }) => target.matches("[data-setting]") && save(target));
+  grid.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !event.target.matches("input[data-setting]")) return;
+    event.preventDefault();
+    save(event.target);
+  });
+}
+window.addEventListener("beforeunload", (event) => (unsaved().length || busy()) && event.preventDefault());
+document.addEventListener("visibilitychange", poll);
+setInterval(poll, EVERY_MS);
+foretell();
+document.querySelector("#grid .more input:not([type=hidden]), #grid .more select")?.focus();
