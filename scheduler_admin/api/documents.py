@@ -160,5 +160,10 @@ def own_form(revision: Revision, scope: Scope) -> dict[str, Any]:
 
 def queues_yaml(revision: Revision) -> str:
     """A revision as a queues.yaml: the one that it came from, as far as it came from one, made to say the same."""
-    native = native_of(revision)
-    return yunikorn.write(native.text if native.format == "yunikorn" else None, tree_of(revision))
+    native, tree = native_of(revision), tree_of(revision)
+    if native.format != "yunikorn":
+        return yunikorn.write(None, tree)
+    # Queues stay where they were typed: the canonical tree knows no order of siblings.
+    typed = {path: place for place, path in enumerate(yunikorn.read(native.text).tree.walk())}
+    in_order = sorted(tree.queues.values(), key=lambda queue: typed.get(queue.path, len(typed)))
+    return yunikorn.write(native.text, QueueTree(in_order))

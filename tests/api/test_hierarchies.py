@@ -1,5 +1,7 @@
 """Hierarchies, the tree in force, and who put which one in force."""
 
+from pathlib import Path
+
 import pytest
 from rest_framework.test import APIClient
 
@@ -62,6 +64,13 @@ def test_a_native_document_keeps_what_is_not_ours(ada: APIClient, db: None) -> N
     assert "# the first" in text
     assert "submitacl: everyone" in text
     assert read(text).tree["root.a"].max == {"cpu": 4000}
+
+
+def test_a_native_document_that_still_holds_comes_back_as_it_was_typed(ada: APIClient, db: None) -> None:
+    """Order of queues, quotes and comments included: in a repository it makes no difference."""
+    text = (Path(__file__).resolve().parents[2] / "demo" / "queues.yaml").read_text(encoding="utf-8")
+    put(ada, text, NEW)
+    assert ada.get(NEW, HTTP_ACCEPT="application/yaml").content.decode() == text
 
 
 def test_the_etag_is_the_trees(olga: APIClient, ada: APIClient, cluster: Cluster) -> None:

@@ -25,7 +25,9 @@ def load(document: str | Mapping[str, Any]) -> Mapping[str, Any]:
     if _depth(document) > DEEPEST:
         raise failure(None, gettext_noop("Brackets are nested more than %(most)s deep."), str(DEEPEST), "most")
     try:
-        loaded = YAML(typ="rt").load(document)
+        yaml = YAML(typ="rt")
+        yaml.preserve_quotes = True
+        loaded = yaml.load(document)
     except (YAMLError, ValueError, RecursionError) as error:
         raise failure(_line_of_error(error), gettext_noop("This is not YAML: %(problem)s."), _problem(error)) from error
     if not isinstance(loaded, Mapping):
