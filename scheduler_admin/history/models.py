@@ -184,6 +184,11 @@ class Decision(models.Model):
     def __str__(self) -> str:
         return f"{self.pk} {self.ask_namespace}/{self.ask_name}"
 
+    @property
+    def replayable(self) -> bool:
+        """Whether all that it rests on is still stored."""
+        return self.entry_id is not None and self.revision_id is not None
+
 
 class VictimQuerySet(RestrictedQuerySet["Victim"]):
     """Victims; tenants see those in namespaces of theirs."""

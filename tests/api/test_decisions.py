@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import Decision
+from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment
 from tests.api import builders
 from tests.api.builders import NOW, blue_pod, decision, red_pod
 
@@ -34,6 +34,16 @@ def test_a_decision_is_told_in_full(olga: APIClient, cluster: Cluster) -> None:
     assert body["document"]["victims"][0]["detail"] == "canary detail"
     assert [step["pod"] for step in body["steps"]] == ["red/red-pod", "canary-ns/canary-pod"]
     assert body["first_seen"] == "2026-01-05T11:50:00Z"
+
+
+def test_a_decision_says_whether_it_can_be_decided_again(olga: APIClient, cluster: Cluster) -> None:
+    """As long as what its pass saw is kept."""
+    row = decision(cluster, ask=red_pod())
+    assert olga.get(f"/api/v1/decisions/{row.pk}").json()["replayable"] is False
+    segment = JournalSegment.objects.create(cluster=cluster, began_at=NOW)
+    row.entry = JournalEntry.objects.create(segment=segment, offset=0, at=NOW, blob=b"")
+    row.save()
+    assert olga.get(f"/api/v1/decisions/{row.pk}").json()["replayable"] is True
 
 
 @pytest.fixture
