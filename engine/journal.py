@@ -73,7 +73,6 @@ _Altered: Any = msgspec.defstruct(
     namespace={"__doc__": "What changed of a pod: the fields that are set."},
     frozen=True,
     kw_only=True,
-    forbid_unknown_fields=True,
 )
 
 
