@@ -101,6 +101,8 @@ ROUTES = {
     "web:demo_surge": act(OPERATORS_FIND),
     "web:demo_speed": act(OPERATORS_FIND, speed="2"),
     "web:demo_reset": act(OPERATORS_FIND),
+    "web:fences": page(SHARERS, "queue"),
+    "web:fences_svg": page(SHARERS, "queue"),
     "web:history": page(STAFF, "ask", "node"),
     "web:history_csv": page(STAFF, "ask", "pod", "application", "priority_class"),
     "web:history_json": page(STAFF, "ask", "pod", "application", "priority_class"),
@@ -147,6 +149,7 @@ GUESSES = {
     "decision": ("decision",),
     "cluster": ("cluster",),
     "folded": ("queue",),
+    "open": ("queue",),
 }
 """A word after the ``?`` -> what somebody may try there, fields of world.Side. Each is tried on every route."""
 
