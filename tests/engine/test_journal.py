@@ -192,11 +192,11 @@ def test_another_process_with_another_hash_seed_finds_the_same(hash_seed: str) -
 
 @given(cut=st.integers(1, 200), flip=st.integers(1, 255), place=st.integers(1, 10_000))
 def test_a_torn_entry_is_told_from_a_whole_one(cut: int, flip: int, place: int) -> None:
-    """Cut short or altered anywhere behind its form: never another state."""
+    """Cut short or altered anywhere behind its beginning: never another state."""
     blob = begin(state_of(*OBJECTS), MOMENT)
     with pytest.raises(TornError):
         read([blob[:-cut]])
-    place = 1 + place % (len(blob) - 1)
+    place = 3 + place % (len(blob) - 3)  # zlib's own two bytes before that have bits that mean nothing to a reader
     altered = bytearray(blob)
     altered[place] ^= flip
     with pytest.raises(TornError):
