@@ -64,15 +64,16 @@ def observed_sides(seen: Observed) -> list[QueueLanes]:
 
 
 def observed_lanes(seen: Observed, path: str, side: str) -> QueueLanes | None:
-    """One queue's lanes: what was asked or taken; None where its usage then is not known."""
+    """One queue's lanes: what was asked or taken; None where its usage then is not known, or is nothing."""
     standing = next((one for one in seen.queues if one.path == path), None)
     if standing is None:
         return None
     names = {name for one in seen.victims for name, amount in one.pod.requests.items() if amount > 0}
     names |= set(seen.ask.requests) if seen.ask else set()
     changes = standing.before != standing.after
-    lanes = [_lane(standing, name, changes=changes) for name in _ordered(names - {PODS})]
-    return QueueLanes(path, short_name(path), side, [lane for lane in lanes if lane is not None])
+    found = (_lane(standing, name, changes=changes) for name in _ordered(names - {PODS}))
+    lanes = [lane for lane in found if lane is not None]
+    return QueueLanes(path, short_name(path), side, lanes) if lanes else None
 
 
 def _ordered(names: Iterable[str]) -> list[str]:

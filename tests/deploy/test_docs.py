@@ -9,6 +9,7 @@ import yaml
 from django.core.management import get_commands
 
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
+from engine.cluster.tables import PREEMPTED, TABLES
 from engine.decision import Interlock
 from scheduler_admin.accounts.models import Tenant, User
 from tests.deploy.test_compose import BASE, variables
@@ -65,8 +66,11 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def rules() -> list[dict[str, Any]]:
-    documents = yaml.safe_load_all((BASE / "deploy" / "rbac.yaml").read_text(encoding="utf-8"))
-    return [{"role": document["metadata"]["name"], **rule} for document in documents for rule in document["rules"]]
+    texts = [(BASE / "deploy" / name).read_text(encoding="utf-8") for name in ("observe.yaml", "rbac.yaml")]
+    documents = [document for text in texts for document in yaml.safe_load_all(text)]
+    return [
+        {"role": document["metadata"]["name"], **rule} for document in documents for rule in document.get("rules", ())
+    ]
 
 
 def test_nothing_may_be_deleted(rules: list[dict[str, Any]]) -> None:
@@ -81,7 +85,15 @@ def test_nothing_may_be_deleted(rules: list[dict[str, Any]]) -> None:
 def test_observing_writes_nothing(rules: list[dict[str, Any]]) -> None:
     """The role for observe and advise only reads."""
     observe = [rule for rule in rules if rule["role"] == "scheduler-admin-observe"]
-    assert {verb for rule in observe for verb in rule["verbs"]} <= {"get", "list", "watch"}
+    assert {verb for rule in observe for verb in rule["verbs"]} == {"get", "list", "watch"}
+
+
+def test_observing_may_read_all_that_is_watched(rules: list[dict[str, Any]]) -> None:
+    """Every kind that is followed, and no other, is granted with list and watch."""
+    observe = [rule for rule in rules if rule["role"] == "scheduler-admin-observe" and "watch" in rule["verbs"]]
+    granted = {(group, name) for rule in observe for group in rule["apiGroups"] for name in rule["resources"]}
+    paths = [table.path.split("/") for table in (*TABLES, PREEMPTED)]
+    assert granted == {(parts[2] if parts[1] == "apis" else "", parts[-1]) for parts in paths}
 
 
 def test_the_lease_of_the_role_is_the_engines() -> None:

@@ -141,6 +141,7 @@ What to look at:
   Queues    who uses what against what was promised; press "Make a preemption happen"
   History   what was preempted; every row opens the answer to "why?"
   My pods   the same answer as the tenant reads it
+  Clusters  "Connect a cluster" shows your own: it is only read
 
 Ctrl-C ends everything. Logs: {place.logs}
 """
