@@ -20,7 +20,8 @@ from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api import problems
 from scheduler_admin.api.media import YUNIKORN, Body
 from scheduler_admin.queues.models import Revision
-from scheduler_admin.queues.services import Native, Terms, check_terms, native_of, terms_of, tree_of
+from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.services import Native, Terms, check_terms, terms_of, tree_of
 
 Place = Callable[[Note], dict[str, Any]]
 """Where in a document a note is about, as members of an error: a pointer, or a line."""
@@ -41,11 +42,6 @@ class Sent:
     def error(self, note: Note) -> dict[str, Any]:
         """The note as a member of a problem's errors."""
         return _error(note, self.place)
-
-
-def sentence(note: Note) -> str:
-    """A note in the language of the request. What YAML can spell and UTF-8 can't hold becomes a question mark."""
-    return (_(note.message) % note.params).encode(errors="replace").decode()
 
 
 def read(body: Body, terms: Terms) -> Sent:
@@ -95,8 +91,8 @@ def _read_own_form(text: str, terms: Terms) -> Sent:
             note = msgspec.structs.replace(note, index=index, field=note.field if found else "queues")
         return {"pointer": note.pointer}
 
-    said = {name: getattr(reading, name) for name in Terms._fields}
-    terms = terms._replace(**{name: value for name, value in said.items() if value is not None})
+    given = {name: getattr(reading, name) for name in Terms._fields}
+    terms = terms._replace(**{name: value for name, value in given.items() if value is not None})
     wrong = _errors((*reading.notes, *(errors(reading.tree) if reading.tree else ())), place)
     wrong += _wrong_terms(terms)
     if wrong or reading.tree is None:
@@ -121,7 +117,7 @@ def _errors(notes: Iterable[Note], place: Place) -> list[dict[str, Any]]:
 
 
 def _error(note: Note, place: Place) -> dict[str, Any]:
-    return {"detail": sentence(note), **place(note), **({"queue": note.path} if note.path else {})}
+    return {"detail": said(note), **place(note), **({"queue": note.path} if note.path else {})}
 
 
 def _line(note: Note) -> dict[str, Any]:
@@ -143,9 +139,9 @@ def _no_number(text: str) -> float:
 
 
 def _not_json(error: Exception) -> dict[str, Any]:
-    said = _("it is nested too deeply") if isinstance(error, RecursionError) else str(error)
+    problem = _("it is nested too deeply") if isinstance(error, RecursionError) else str(error)
     line = {"line": error.lineno} if isinstance(error, json.JSONDecodeError) else {}
-    return {"detail": _("This is not JSON: %(problem)s.") % {"problem": said}, **line}
+    return {"detail": _("This is not JSON: %(problem)s.") % {"problem": problem}, **line}
 
 
 def own_form(revision: Revision, scope: Scope) -> dict[str, Any]:
@@ -156,14 +152,3 @@ def own_form(revision: Revision, scope: Scope) -> dict[str, Any]:
         if "namespaces" in queue:
             queue["namespaces"] = [name for name in queue["namespaces"] if scope.has_pod(name, queue["path"])]
     return {**terms_of(revision)._asdict(), "queues": queues}
-
-
-def queues_yaml(revision: Revision) -> str:
-    """A revision as a queues.yaml: the one that it came from, as far as it came from one, made to say the same."""
-    native, tree = native_of(revision), tree_of(revision)
-    if native.format != "yunikorn":
-        return yunikorn.write(None, tree)
-    # Queues stay where they were typed: the canonical tree knows no order of siblings.
-    typed = {path: place for place, path in enumerate(yunikorn.read(native.text).tree.walk())}
-    in_order = sorted(tree.queues.values(), key=lambda queue: typed.get(queue.path, len(typed)))
-    return yunikorn.write(native.text, QueueTree(in_order))

@@ -13,7 +13,8 @@ from scheduler_admin.api.documents import own_form
 from scheduler_admin.api.pagination import NumberedPageParameters, next_link
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.queues.models import Hierarchy, Revision
+from scheduler_admin.queues.models import Hierarchy
+from scheduler_admin.queues.revision_selectors import find_revision, revisions_of
 
 HIERARCHY = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the hierarchy.")
 
@@ -65,13 +66,8 @@ class RevisionsView(ApiView):
     def get(self, request: Request, name: str) -> Response:
         """Who published what, when and why, newest first; empty for tenants. Follow `next`."""
         hierarchy = get_object_or_404(Hierarchy.objects.restrict(request.user, "view"), name=name)
-        rows = Revision.objects.restrict(request.user, "view").filter(hierarchy=hierarchy).defer("document", "source")
-        limit = self.asked["limit"]
-        if "cursor" in self.asked:
-            rows = rows.filter(number__lt=self.asked["cursor"])
-        found = list(rows.order_by("-number")[: limit + 1])
-        place = found[limit - 1].number if len(found) > limit else None
-        body = {"next": next_link(request, place), "results": found[:limit]}
+        page = revisions_of(request.user, hierarchy, self.asked.get("cursor"), self.asked["limit"])
+        body = {"next": next_link(request, page.older), "results": page.revisions}
         return Response(serializers.RevisionsSerializer(body).data)
 
 
@@ -86,7 +82,7 @@ class RevisionView(ApiView):
     )
     def get(self, request: Request, name: str, number: int) -> Response:
         """One revision with its tree in our own form."""
-        rows = Revision.objects.restrict(request.user, "view").select_related("hierarchy")
-        revision = get_object_or_404(rows, hierarchy__name=name, number=number)
+        hierarchy = get_object_or_404(Hierarchy.objects.restrict(request.user, "view"), name=name)
+        revision = find_revision(request.user, hierarchy, number)
         body = {"hierarchy": name, "revision": revision, "tree": own_form(revision, self.scope)}
         return Response(serializers.RevisionDetailSerializer(body).data)

@@ -13,17 +13,17 @@ from engine.changes import Change, Kind, Setting, changes, sentences
 from engine.formats.notes import Note, Severity
 from engine.formats.tree import encode_tree
 from engine.lint import lint
-from engine.queues import ROOT, Queue, QueueTree
+from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Scope
-from scheduler_admin.api.documents import Sent, sentence
+from scheduler_admin.api.documents import Sent
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.sentences import text
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.revision_selectors import BARE
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
 
-_BARE = QueueTree([Queue(path=ROOT)])
-"""What a first tree is held against: every tree begins with its root."""
 _FOREIGN = gettext_noop("This is not inside of the token's subtree.")
 _CLAIMED = gettext_noop("A token with a subtree claims no further namespace: whose pods run there is not its to say.")
 _LOST = gettext_noop("A queue that is not inside of the token's subtree would be taken away.")
@@ -51,7 +51,7 @@ class Proposal:
     @property
     def before(self) -> QueueTree:
         """The tree in force."""
-        return tree_of(self.current) if self.current else _BARE
+        return tree_of(self.current) if self.current else BARE
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
@@ -88,8 +88,8 @@ class Proposal:
         rows = [_row("", Kind.CHANGED, one, _terms(one)) for one in self.terms]
         for change in self.changes:
             settings = change.settings if change.kind is Kind.CHANGED else (Setting(field=""),)
-            said = zip(settings, sentences(change), strict=True)
-            rows += [_row(change.path, change.kind, one, text(message)) for one, message in said]
+            told = zip(settings, sentences(change), strict=True)
+            rows += [_row(change.path, change.kind, one, text(message)) for one, message in told]
         return rows
 
     def lint(self, clusters: Iterable[Cluster]) -> list[dict[str, Any]]:
@@ -103,8 +103,8 @@ class Proposal:
         return rows
 
     def _noted(self, note: Note, cluster: str | None = None) -> dict[str, Any]:
-        said = {"severity": note.severity.value, "queue": note.path, "field": note.field, "sentence": sentence(note)}
-        return {**said, "cluster": cluster, **self.sent.place(note)}
+        row = {"severity": note.severity.value, "queue": note.path, "field": note.field, "sentence": said(note)}
+        return {**row, "cluster": cluster, **self.sent.place(note)}
 
 
 def _written(term: Any) -> str:
@@ -123,5 +123,5 @@ def _terms(setting: Setting) -> str:
     }
 
 
-def _row(queue: str, kind: Kind, setting: Setting, said: str) -> dict[str, Any]:
-    return {"queue": queue, "kind": kind.value, **msgspec.structs.asdict(setting), "sentence": said}
+def _row(queue: str, kind: Kind, setting: Setting, sentence: str) -> dict[str, Any]:
+    return {"queue": queue, "kind": kind.value, **msgspec.structs.asdict(setting), "sentence": sentence}

@@ -18,7 +18,7 @@ from scheduler_admin.accounts.scopes import Action, scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api import tree_serializers as serializers
 from scheduler_admin.api.base import ApiView, answer
-from scheduler_admin.api.documents import own_form, queues_yaml, read
+from scheduler_admin.api.documents import own_form, read
 from scheduler_admin.api.hierarchies import HIERARCHY
 from scheduler_admin.api.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
 from scheduler_admin.api.outcomes import outcome
@@ -26,6 +26,7 @@ from scheduler_admin.api.proposals import Proposal
 from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, UNCHANGED
 from scheduler_admin.clusters import selectors
 from scheduler_admin.queues.models import Hierarchy, Revision
+from scheduler_admin.queues.revision_selectors import as_yunikorn
 from scheduler_admin.queues.services import OutdatedError, Terms, fingerprint, publish_as, terms_of
 
 _ETAG = OpenApiParameter(
@@ -67,7 +68,7 @@ class TreeView(ApiView):
             return answer(request, own_form(found.current, self.scope), _tag(found.current))
         if not self.scope.everything:
             raise NotAcceptable(_("A queues.yaml shows the whole tree: ask for application/json."))
-        return answer(request, queues_yaml(found.current), _tag(found.current))
+        return answer(request, as_yunikorn(found.current), _tag(found.current))
 
     @extend_schema(
         operation_id="put_tree",

@@ -6,8 +6,8 @@ from engine.formats.notes import Note
 
 
 def said(note: Note) -> str:
-    """The note as a sentence."""
-    return _(note.message) % note.params
+    """The note as a sentence. What documents can spell and UTF-8 can't hold becomes a question mark."""
+    return (_(note.message) % note.params).encode(errors="replace").decode()
 
 
 def setting_of(note: Note) -> str:

@@ -13,7 +13,7 @@ from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.services import native_of, terms_of, tree_of
 
 PAGE = 30
-_BARE = QueueTree([Queue(path=ROOT)])
+BARE = QueueTree([Queue(path=ROOT)])
 """What a first revision is held against: every tree begins with its root."""
 
 
@@ -25,13 +25,13 @@ class RevisionPage:
     older: int | None
 
 
-def revisions_of(user: Who, hierarchy: Hierarchy | None, before: int | None = None) -> RevisionPage:
-    """The revisions of a hierarchy, or those with a lower number than ``before``; the last is there to compare."""
+def revisions_of(user: Who, hierarchy: Hierarchy | None, before: int | None = None, size: int = PAGE) -> RevisionPage:
+    """The revisions of a hierarchy, or those with a lower number than ``before``."""
     rows = Revision.objects.restrict(user, "view").filter(hierarchy=hierarchy).order_by("-number")
     if before is not None:
         rows = rows.filter(number__lt=before)
-    found = list(rows.defer("source")[: PAGE + 1])
-    return RevisionPage(found[:PAGE], found[PAGE - 1].number if len(found) > PAGE else None)
+    found = list(rows.defer("source")[: size + 1])
+    return RevisionPage(found[:size], found[size - 1].number if len(found) > size else None)
 
 
 def find_revision(user: Who, hierarchy: Hierarchy | None, number: int) -> Revision:
@@ -57,7 +57,7 @@ def numbers(user: Who, hierarchy: Hierarchy | None) -> list[int]:
 
 def difference(before: Revision | None, after: Revision) -> tuple[Change, ...]:
     """What makes one revision of another; before the first there was a bare root."""
-    return changes(tree_of(before) if before else _BARE, tree_of(after))
+    return changes(tree_of(before) if before else BARE, tree_of(after))
 
 
 def terms_differ(before: Revision | None, after: Revision) -> bool:

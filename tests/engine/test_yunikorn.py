@@ -140,6 +140,22 @@ def test_writing_an_unchanged_tree_changes_nothing() -> None:
     assert write(written, read(written).tree) == written
 
 
+def test_queues_stay_in_their_places() -> None:
+    """The canonical tree knows no order of siblings: what was typed keeps its own, and its quotes."""
+    typed = """\
+partitions:
+  - name: default
+    queues:
+      - name: b  # first
+        submitacl: "*"
+      - name: a
+"""
+    tree = read(typed).tree
+    assert write(typed, decode_tree(encode_tree(tree))) == typed
+    more = QueueTree([*decode_tree(encode_tree(tree)).queues.values(), Queue(path="root.A0")])
+    assert write(typed, more) == f"{typed}      - name: A0\n"
+
+
 def test_only_what_changed_is_written() -> None:
     """One guarantee raised, a queue added, another removed: all else stays as it was typed."""
     before = read(DOCUMENT).tree

@@ -109,14 +109,15 @@ def _properties(queue: Queue) -> dict[str, str | None]:
 
 
 def _merge_children(fields: Fields, tree: QueueTree, path: str) -> None:
-    """The queues under ``fields`` become the tree's children of ``path``, in the tree's order."""
+    """The queues under ``fields`` become the tree's children of ``path``, new ones behind those that are there."""
     given = fields.get("queues") or []
     before: _Queues = {f"{path}.{child['name']}": child for child in given}
-    for child in tree.children[path]:
+    wanted = dict.fromkeys((*(child for child in before if child in tree), *tree.children[path]))
+    for child in wanted:
         if child not in before:
             before[child] = CommentedMap(name=tree[child].name)
         _merge(before[child], tree, child)
-    after = [before[child] for child in tree.children[path]]
+    after = [before[child] for child in wanted]
     if [id(child) for child in after] != [id(child) for child in given]:
         fields["queues"] = CommentedSeq(after)
         _drop_if_empty(fields, "queues")
