@@ -1,0 +1,98 @@
+"""The page Fences read back: what its map and its tables say about every queue."""
+
+import re
+from html import unescape
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from django.test import Client
+
+from engine.queues import QueueTree
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.models import Hierarchy, Queue, Revision
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def published(tree: QueueTree, name: str = "demo") -> Cluster:
+    """A cluster of a tree, without anything in it."""
+    hierarchy = Hierarchy.objects.create(name=name)
+    revision = Revision.objects.create(hierarchy=hierarchy, number=1, document="{}", author_name="ada", reason="test")
+    parents: dict[str, Queue] = {}
+    for position, path in enumerate(tree.walk()):
+        queue = tree[path]
+        parents[path] = Queue.objects.create(
+            revision=revision,
+            parent=parents.get(queue.parent or ""),
+            path=path,
+            position=position,
+            leaf=tree.is_leaf(path),
+            guaranteed=queue.guaranteed,
+            max=queue.max,
+            preemption_policy=queue.preemption_policy,
+            priority_policy=queue.priority_policy,
+            priority_offset=queue.priority_offset,
+        )
+    hierarchy.current = revision
+    hierarchy.save()
+    return Cluster.objects.create(name=name, hierarchy=hierarchy, mode="enforce")
+
+
+def html_of(client: Client, queue: str = "", **query: Any) -> str:
+    """The page, seen from a queue."""
+    answer = client.get("/clusters/demo/fences/", {"queue": queue, **query} if queue else query)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def map_of(html: str) -> ET.Element:
+    """The drawing of the page."""
+    return ET.fromstring(html[html.index('<svg class="map"') : html.index("</svg>", html.index('class="map"')) + 6])
+
+
+def boxes(html: str) -> dict[str, tuple[bool, bool]]:
+    """Path of every single box -> whether it is drawn as reached, and as reaching the chosen queue."""
+    found = {}
+    for link in map_of(html).iter(f"{SVG}a"):
+        looks = {rect.get("class") for rect in link.iter(f"{SVG}rect")}
+        if looks:
+            found[link.findtext(f"{SVG}title", "").partition(":")[0]] = ("lit" in looks, "hatched" in looks)
+    return found
+
+
+def words(html: str) -> dict[str, tuple[bool, bool]]:
+    """Path of every leaf in "The same in words" but the chosen one -> whether the chosen one may, and it may."""
+    found = {}
+    table = html[html.index('id="words-scroll"') : html.index("</table>", html.index('id="words-scroll"'))]
+    for row in re.findall(r"<tr[ >].*?</tr>", table.split("<tbody>")[1], re.DOTALL):
+        path = re.search(r"queue=([^\"&]+)", row)
+        states = re.findall(r'class="st (ok|shut|none)"', row)
+        assert path is not None
+        if "none" not in states:
+            found[unescape(path[1])] = (states[0] == "ok", states[1] == "ok")
+    return found
+
+
+def matrix(html: str, leaves: tuple[str, ...]) -> dict[tuple[str, str], bool]:
+    """Asker and victim -> whether "All pairs" allows it."""
+    table = html[html.index('id="pairs-scroll"') : html.index("</table>", html.index('id="pairs-scroll"'))]
+    found = {}
+    lines = re.findall(r"<tr[ >].*?</tr>", table.split("<tbody>")[1], re.DOTALL)
+    for asker, line in zip(leaves, lines, strict=True):
+        cells = re.findall(r"<td( class=\"[a-z]+\")?>", line)
+        found |= {(asker, victim): not kind for victim, kind in zip(leaves, cells, strict=True)}
+    return found
+
+
+def arrows(html: str) -> dict[str, str]:
+    """What every arrow says of itself -> its classes."""
+    return {
+        group.findtext(f"{SVG}title", ""): group.get("class", "")
+        for group in map_of(html).iter(f"{SVG}g")
+        if "arrow" in group.get("class", "")
+    }
+
+
+def counts(html: str) -> list[str]:
+    """The counts written at arrows."""
+    return [text.text or "" for text in map_of(html).iter(f"{SVG}text") if "count" in text.get("class", "")]
