@@ -34,14 +34,15 @@ def digest_of(plaintext: str) -> str:
 def record(
     *, actor: User | None, verb: str, target: str, reason: str = "", details: Mapping[str, Any] | None = None
 ) -> AuditEvent:
-    """Write down who did what, when and why. Without an actor it was done on the command line."""
+    """Write down who did what, when and why, and by which token. Without an actor it was done on the command line."""
+    by = {"token": actor.token.prefix} if actor and actor.token else {}
     event = AuditEvent(
         actor=actor,
         actor_name=actor.get_username() if actor else "command line",
         verb=verb,
         target=target,
         reason=reason,
-        details=dict(details or {}),
+        details={**(details or {}), **by},
     )
     event.full_clean(exclude=[] if actor else ["actor"])  # the column may be null, a form may not leave it blank
     event.save()

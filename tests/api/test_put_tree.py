@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
-from scheduler_admin.accounts.models import AuditEvent
+from scheduler_admin.accounts.models import ApiToken, AuditEvent
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import create_hierarchy, tree_of
 from tests.api.builders import RED
@@ -23,6 +23,7 @@ def test_a_changed_tree_is_the_next_revision(ada: APIClient, slower: Any, tag: s
     event = AuditEvent.objects.filter(verb="tree.publish").first()
     assert event is not None
     assert (event.actor_name, event.reason) == ("ada", "slower batch")
+    assert event.details["token"] == ApiToken.objects.get(user__username="ada").prefix
 
 
 def test_the_same_tree_again_changes_nothing(ada: APIClient, slower: Any, tag: str) -> None:
