@@ -67,6 +67,7 @@ if ADMIN_SITE:
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "scheduler_admin.web.security.content_security_policy",
+    "scheduler_admin.web.security.theirs_alone",
     "scheduler_admin.web.security.no_nul",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

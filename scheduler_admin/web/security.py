@@ -1,4 +1,4 @@
-"""What holds for every request: a strict Content-Security-Policy (only our own files, nothing inline); no NUL."""
+"""What holds for every request: a strict Content-Security-Policy (only our own files), no shared cache, no NUL."""
 
 from collections.abc import Callable
 
@@ -28,6 +28,17 @@ def content_security_policy(get_response: Answer) -> Answer:
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         response.setdefault("Content-Security-Policy", POLICY)
+        return response
+
+    return middleware
+
+
+def theirs_alone(get_response: Answer) -> Answer:
+    """Middleware that keeps answers out of shared caches, where a view or a static file does not say otherwise."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        response.setdefault("Cache-Control", "private, no-cache")
         return response
 
     return middleware
