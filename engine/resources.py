@@ -7,6 +7,7 @@ pods) for everything else. A fraction of such a unit is rounded up, as Kubernete
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 Amounts = dict[str, int]
 """Resource name -> amount in its integer unit. A resource that is missing is nothing asked, or no limit given."""
@@ -43,6 +44,7 @@ class QuantityError(ValueError):
     """A text that is not a Kubernetes quantity. ``str()`` of it is a sentence for the person who typed it."""
 
 
+@lru_cache(maxsize=8192, typed=True)  # a tree says the same few hundred amounts many times
 def parse_quantity(text: str | float) -> Fraction:
     """The exact value of a Kubernetes quantity such as ``1500m``, ``32Gi``, ``1e3`` or ``2``.
 

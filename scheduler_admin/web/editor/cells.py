@@ -10,19 +10,29 @@ from scheduler_admin.queues.drafting import LONGEST_TEXT
 from scheduler_admin.web.editor.grid import Field, Row, Wrong
 from scheduler_admin.web.editor.words import text_in_words
 
-_NOTHING = SafeString("")
+_NOTHING, _DISABLED = SafeString(""), SafeString(" disabled")
+_LONGEST = 5000
+"""Of a field that is no amount; the draft says where it takes less."""
+_INPUT = SafeString(
+    '<input id="{}" name="{}" data-setting aria-label="{}"{} value="{}" placeholder="–" maxlength="{}"'
+    ' autocomplete="off" spellcheck="false">'
+)
 
 
 def cell(row: Row, field: Field) -> SafeString:
     """A cell of the grid: the field, or the mere text where it may not be edited, with what it said before."""
     kinds = [
-        "grp" if field.first else "",
-        "" if field.options else "n",
-        "chg" if field.was is not None else "",
-        "bad" if field.errors else "",
+        kind
+        for kind, holds in (
+            ("grp", field.column.first),
+            ("n", not field.column.options),
+            ("chg", field.was is not None),
+            ("bad", bool(field.errors)),
+        )
+        if holds
     ]
     inner = control(row, field) if row.editable else text_in_words(field.setting, field.text)
-    return format_html('<td role="gridcell" class="{}">{}{}</td>', " ".join(filter(None, kinds)), inner, former(field))
+    return format_html('<td role="gridcell" class="{}">{}{}</td>', " ".join(kinds), inner, former(field))
 
 
 def former(field: Field) -> SafeString:
@@ -35,19 +45,15 @@ def former(field: Field) -> SafeString:
 
 def control(row: Row, field: Field) -> SafeString:
     """Where a setting is typed or chosen. Without JavaScript only the unfolded row's are good for anything."""
-    place = format_html('id="{}" name="{}" data-setting aria-label="{}"', field.id, field.setting, field.label)
-    state = format_html(' form="save-{}"', field.row) if row.act else SafeString(" disabled")
+    state = format_html(' form="save-{}"', field.row) if row.act else _DISABLED
     if field.errors:
         state += format_html(' aria-invalid="true" aria-describedby="{}"', field.error_id)
+    said = (field.id, field.setting, field.label, state)
     if field.options:
-        return format_html("<select {}{}>{}</select>", place, state, _choices(field))
-    return format_html(
-        '<input {}{} value="{}" placeholder="–" maxlength="{}" autocomplete="off" spellcheck="false">',
-        place,
-        state,
-        field.text,
-        LONGEST_TEXT if "/" in field.setting else 5000 if field.setting == "namespaces" else 20,
-    )
+        return format_html(
+            '<select id="{}" name="{}" data-setting aria-label="{}"{}>{}</select>', *said, _choices(field)
+        )
+    return format_html(_INPUT, *said, field.text, LONGEST_TEXT if "/" in field.setting else _LONGEST)
 
 
 def _choices(field: Field) -> SafeString:

@@ -62,17 +62,39 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Column:
+    """A setting, with what is the same for it in every row."""
+
+    setting: str
+    first: bool = False
+    """Whether a group of columns begins with it."""
+
+    @cached_property
+    def name(self) -> str:
+        """As people read it."""
+        return setting_name(self.setting)
+
+    @cached_property
+    def options(self) -> Options:
+        """The choices; empty: it is typed."""
+        return options(self.setting)
+
+
+@dataclass(frozen=True)
 class Field:
     """One setting of one queue, where it is typed. ``was``: its text in the base; None: the same."""
 
     row: int
     queue: str
-    setting: str
+    column: Column
     text: str
     was: str | None
     errors: tuple[Note, ...]
-    first: bool = False
-    """Whether a group of columns begins with it."""
+
+    @property
+    def setting(self) -> str:
+        """Which it is."""
+        return self.column.setting
 
     @property
     def id(self) -> str:
@@ -87,12 +109,12 @@ class Field:
     @property
     def label(self) -> str:
         """``queue-b, max cpu``."""
-        return f"{self.queue}, {setting_name(self.setting)}"
+        return f"{self.queue}, {self.column.name}"
 
     @property
     def options(self) -> Options:
         """The choices, with what it says even where that is none of them; empty: it is typed."""
-        known = options(self.setting)
+        known = self.column.options
         return known if not known or self.text in dict(known) else (*known, (self.text, self.text))
 
 
@@ -114,7 +136,7 @@ class Row:
     """A queue of the grid. Its fields are only made where they are drawn."""
 
     of: DraftRow
-    columns: tuple[str, ...]
+    columns: tuple[Column, ...]
     marks: str
     act: str
     """What it is unfolded for; empty: it is not."""
@@ -152,24 +174,27 @@ class Row:
     @cached_property
     def fields(self) -> list[Field]:
         """Those with a column, in their order."""
-        starts = {next((name for name in self.columns if name.startswith(group)), "") for group in ("guar", "max")}
-        return [self._field(setting, first=setting in {*starts, "delay"}) for setting in self.columns]
+        return [self._field(column) for column in self.columns]
 
     @cached_property
     def more(self) -> list[Field]:
         """Those without."""
-        return [self._field(setting) for setting in MORE]
+        return [self._field(Column(setting)) for setting in MORE]
+
+    def has(self, setting: str) -> bool:
+        """Whether a setting has a column."""
+        return any(column.setting == setting for column in self.columns)
 
     @cached_property
     def wrong(self) -> list[Wrong]:
         """Its errors, each at its field."""
-        places = {field.setting: (index, field) for index, field in enumerate(self.fields, start=2)}
+        errors = [note for note in self.of.notes if note.severity is Severity.ERROR]
+        places = {field.setting: (index, field) for index, field in enumerate(self.fields if errors else (), start=2)}
         found = []
-        for note in self.of.notes:
-            if note.severity is Severity.ERROR:
-                setting = setting_of(note)
-                column, field = places.get(setting, (self.span, None))
-                found.append(Wrong(note, field, setting, column, self.span - column))
+        for note in errors:
+            setting = setting_of(note)
+            column, field = places.get(setting, (self.span, None))
+            found.append(Wrong(note, field, setting, column, self.span - column))
         return found
 
     @property
@@ -201,13 +226,12 @@ class Row:
         """How many columns the grid has."""
         return len(self.columns) + 1
 
-    def _field(self, setting: str, *, first: bool = False) -> Field:
-        row = self.of.placed.row
+    def _field(self, column: Column) -> Field:
+        row, setting = self.of.placed.row, column.setting
         field, _slash, resource = setting.partition("/")
         before = self.of.setting("parent" if field == "parent_declared" else field, resource)
         errors = tuple(one for one in self.of.notes if one.severity is Severity.ERROR and setting_of(one) == setting)
-        was = before.before if before else None
-        return Field(self.pk, row.name, setting, text_of(row, setting), was, errors, first)
+        return Field(self.pk, row.name, column, text_of(row, setting), before.before if before else None, errors)
 
     @cached_property
     def digest(self) -> str:
@@ -217,15 +241,15 @@ class Row:
             [getattr(row, field) for field in ("name", "guaranteed", "max", *TEXTS, *MARKS)],
             [(note.message, note.params, note.field) for note in self.of.notes if note.severity is Severity.ERROR],
             self.of.change,
-            (self.level, self.marks, self.act, self.editable, self.columns, get_language()),
+            (self.level, self.marks, self.act, self.editable, [one.setting for one in self.columns], get_language()),
         )
         return blake2b(repr(parts).encode(), digest_size=6).hexdigest()
 
 
-def columns(names: Sequence[str]) -> tuple[str, ...]:
-    """The settings that have a column."""
-    amounts = [f"{field}/{name}" for field in ("guaranteed", "max") for name in names]
-    return ("preemption_policy", *amounts, "delay")
+def columns(names: Sequence[str]) -> tuple[Column, ...]:
+    """The settings that have a column, for resources of these names."""
+    amounts = [Column(f"{field}/{name}", first=name == names[0]) for field in ("guaranteed", "max") for name in names]
+    return (Column("preemption_policy"), *amounts, Column("delay", first=True))
 
 
 def resource_names(state: DraftState, capacity: Mapping[str, int], extra: Iterable[str]) -> list[str]:

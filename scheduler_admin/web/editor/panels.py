@@ -68,7 +68,7 @@ def _check(note: Note, row: Row | None, shown: Shown) -> Check:
     if row is not None and note.severity is not Severity.INFO:
         name = row.of.placed.row.name
         place = f"{name}, {setting_name(setting)}" if setting else name
-        field = f"f{row.pk}-{setting}" if setting in row.columns else f"n{row.pk}"
+        field = f"f{row.pk}-{setting}" if row.has(setting) else f"n{row.pk}"
         href = f"#{field}"
         if setting in MORE and not row.act:
             href = f"{shown.address(row.pk)}#f{row.pk}-{setting}"

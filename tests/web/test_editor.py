@@ -1,0 +1,239 @@
+"""The editor's pages: who may see them, what they say, and that they stay quick."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.models import Draft, Hierarchy
+from tests.web import rows
+from tests.web.drafts import edited, page, row, send, started, texts
+
+pytestmark = pytest.mark.django_db
+LIST = "/clusters/demo/editor/"
+
+
+@pytest.fixture
+def draft(ada: Client, demo: Cluster) -> Draft:
+    """Ada's, nothing changed yet."""
+    return started(demo)
+
+
+def shown(client: Client, address: str, status: int = 200) -> str:
+    """The text of a page."""
+    response = client.get(address)
+    assert response.status_code == status
+    return texts(response.content.decode())
+
+
+def test_a_draft_is_started_and_listed(ada: Client, demo: Cluster) -> None:
+    """Its name, whose, on which revision, how many changes; starting leads to it."""
+    response = ada.post(f"{LIST}start/", {"name": "Room for vision"})
+    draft = Draft.objects.get()
+    assert response.url == page(draft)
+    edited(draft, "queue-b", "max/cpu", "300")
+    listed = shown(ada, LIST)
+    assert "1 open draft" in listed
+    assert "Room for vision ada" in listed
+    assert "may be published" in listed
+
+
+def test_a_draft_needs_a_name(ada: Client, demo: Cluster) -> None:
+    """The form says so and none is made."""
+    response = ada.post(f"{LIST}start/", {"name": " "})
+    assert response.status_code == 422
+    assert "This field cannot be blank." in texts(response.content.decode())
+    assert not Draft.objects.exists()
+
+
+def test_without_a_tree_the_editor_leads_to_the_import(ada: Client) -> None:
+    """With a hierarchy that has no revision, and with none at all."""
+    Cluster.objects.create(name="demo")
+    assert "import_queues" in shown(ada, LIST)
+    assert "import_queues" in shown(ada, "/clusters/demo/revisions/")
+    Cluster.objects.update(hierarchy=Hierarchy.objects.create(name="empty"))
+    assert "import_queues" in shown(ada, LIST)
+
+
+def test_those_who_only_read_see_no_fields_and_no_buttons(otto: Client, audrey: Client, draft: Draft) -> None:
+    """Operators and auditors read the draft, also unfolded, and can't act."""
+    for client in (otto, audrey):
+        html = client.get(page(draft, f"?queue={row(draft, 'queue-b').pk}")).content.decode()
+        assert "data-setting" not in html
+        assert "Publish as" not in html
+        assert "are never victims" in html
+        for act in ("edit", "add", "rename", "move", "delete", "merge", "choose", "publish", "discard"):
+            assert send(client, draft, act, {"row": row(draft, "queue-b").pk}).status_code == 403
+        assert client.post(f"{LIST}start/", {"name": "x"}).status_code == 403
+    assert Draft.objects.get().version == 1
+
+
+def test_tenants_and_strangers_find_nothing(tess: Client, carl: Client, draft: Draft) -> None:
+    """A draft shows the whole tree."""
+    for client in (tess, carl):
+        for address in (LIST, page(draft), page(draft, "news/"), page(draft, "forecast/"), "/clusters/demo/revisions/"):
+            assert client.get(address).status_code == 404
+        assert send(client, draft, "discard", {}).status_code == 404
+
+
+def test_a_draft_is_only_found_under_a_cluster_of_its_tree(ada: Client, draft: Draft) -> None:
+    """Another cluster has other drafts."""
+    rows.cluster("other")
+    assert ada.get(f"/clusters/other/drafts/{draft.pk}/").status_code == 404
+
+
+def test_the_grid_has_a_field_for_every_setting(ada: Client, draft: Draft) -> None:
+    """Resources of the tree and the cluster are columns; another can be asked for in the address."""
+    html = ada.get(page(draft, "?resource=example.com/fpga")).content.decode()
+    queue = row(draft, "queue-b").pk
+    for setting in (
+        "guaranteed/cpu",
+        "max/nvidia.com/gpu",
+        "guaranteed/example.com/fpga",
+        "delay",
+        "preemption_policy",
+    ):
+        assert f'id="f{queue}-{setting}"' in html
+    assert 'value="1Ti"' in html
+
+
+def test_what_is_changed_says_what_it_was(ada: Client, draft: Draft) -> None:
+    """Beside the field, and in words against the revision."""
+    edited(draft, "training", "guaranteed/nvidia.com/gpu", "18")
+    said = shown(ada, page(draft))
+    assert "was 16" in said
+    assert "root.tenant-1.training guaranteed nvidia.com/gpu 16 → 18" in said
+    assert "1 queue changed" in said
+
+
+def test_an_error_stands_under_its_field_with_what_may_have_been_meant(ada: Client, draft: Draft) -> None:
+    """Tied to it, with a button for each suggestion; the publish button says what to fix first."""
+    edited(draft, "queue-b", "max/memory", "128Gb")
+    html, queue = ada.get(page(draft)).content.decode(), row(draft, "queue-b").pk
+    assert f'aria-invalid="true" aria-describedby="e{queue}-max/memory"' in html
+    assert f'id="e{queue}-max/memory"' in html
+    assert '<button class="link" name="max/memory" value="128Gi">128Gi</button>' in html
+    assert 'aria-disabled="true"' in html
+    assert "Fix 1 error first: queue-b, max memory." in texts(html)
+    assert "max memory 2Ti → 128Gb" in texts(html)
+
+
+def test_a_suggestion_is_a_button_that_works_without_a_script(ada: Client, draft: Draft) -> None:
+    """Its form holds what was seen."""
+    edited(draft, "queue-b", "max/memory", "128Gb")
+    queue = row(draft, "queue-b")
+    send(ada, draft, "edit", {"row": queue.pk, "was:max/memory": "128Gb", "max/memory": "128Gi"})
+    assert row(draft, "queue-b").max["memory"] == "128Gi"
+
+
+def test_what_is_typed_is_escaped(ada: Client, draft: Draft) -> None:
+    """In the field, in the error, in the panels."""
+    edited(draft, "queue-b", "max/memory", '"><script>alert(1)</script>')
+    edited(draft, "queue-b", "namespaces", "<b>%(x)s</b>")
+    html = ada.get(page(draft)).content.decode()
+    assert "<script>alert" not in html
+    assert "<b>%(x)s" not in html
+
+
+def test_a_finding_leads_to_its_field(ada: Client, draft: Draft) -> None:
+    """In the grid, or in what the row unfolds."""
+    edited(draft, "queue-b", "max/memory", "128Gb")
+    edited(draft, "queue-b", "priority_offset", "high")
+    html, queue = ada.get(page(draft)).content.decode(), row(draft, "queue-b").pk
+    assert f'href="#f{queue}-max/memory"' in html
+    assert f'href="?queue={queue}#f{queue}-priority_offset"' in html
+
+
+def test_who_else_has_a_draft_open_is_named_with_what_it_changes(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """With the way there; one that changes nothing yet is not worth a notice."""
+    rows.user("rae")
+    other = started(demo, "Less for a", by="rae")
+    assert "another draft open" not in shown(ada, page(draft))
+    edited(other, "queue-a", "guaranteed/cpu", "144", by="rae")
+    said = shown(ada, page(draft))
+    assert "rae has another draft open" in said
+    assert "root.queue-a guaranteed cpu 160 → 144" in said
+
+
+def test_deleting_says_in_numbers_what_goes(ada: Client, draft: Draft) -> None:
+    """Queues below, asks that wait; before anything happens."""
+    said = shown(ada, page(draft, f"?queue={row(draft, 'tenant-1').pk}&act=delete"))
+    assert "Deletes tenant-1 and 2 queues below it." in said
+    assert "4 asks wait there." in said
+
+
+def test_queries_do_not_grow_with_queues(ada: Client, draft: Draft) -> None:
+    """Neither of the page nor of an act."""
+
+    def counts(name: str) -> tuple[int, int]:
+        form = {"row": row(draft, "queue-b").pk, "max/cpu": name, "was:max/cpu": row(draft, "queue-b").max["cpu"]}
+        with CaptureQueriesContext(connection) as of_page:
+            ada.get(page(draft))
+        with CaptureQueriesContext(connection) as of_act:
+            send(ada, draft, "edit", form, script=True)
+        return len(of_page), len(of_act)
+
+    few = counts("301")
+    for number in range(20):
+        send(ada, draft, "add", {"row": row(draft, "tenant-1").pk, "name": f"more-{number}"})
+    assert counts("302") == few
+
+
+def test_the_queue_page_leads_to_the_revisions(ada: Client, demo: Cluster) -> None:
+    """Each in its list."""
+    html = ada.get("/clusters/demo/queues/root.tenant-1.queue-b/").content.decode()
+    assert 'href="/clusters/demo/revisions/1/"' in html
+
+
+def test_news_are_asked_for_by_version(ada: Client, draft: Draft) -> None:
+    """304 while nothing is new; else only that there is something, which is then asked for."""
+    tag = ada.get(page(draft, "news/"))["ETag"]
+    assert ada.get(page(draft, "news/"), headers={"if-none-match": tag}).status_code == 304
+    edited(draft, "queue-b", "delay", "1m")
+    response = ada.get(page(draft, "news/"), headers={"if-none-match": tag})
+    assert (response.status_code, response.json()) == (200, {"version": 2})
+
+
+def digests(answer: dict[str, Any]) -> str:
+    """What a page shows that has put in an answer with every row."""
+    marks = {pk: html.split('data-digest="')[1].partition('"')[0] for pk, html in answer["rows"].items()}
+    return " ".join(f"{pk}.{marks[str(pk)]}" for pk in answer["order"])
+
+
+def test_an_answer_holds_only_the_rows_that_look_different(ada: Client, draft: Draft) -> None:
+    """The edited one alone; every one where nothing is said to be there, and none where all are."""
+    whole = send(ada, draft, "news", {}, script=True).json()
+    assert len(whole["rows"]) == 9
+    form = {"shown": digests(whole), "row": row(draft, "queue-b").pk, "max/cpu": "300", "was:max/cpu": "320"}
+    answer = send(ada, draft, "edit", form, script=True).json()
+    assert list(answer["rows"]) == [str(row(draft, "queue-b").pk)]
+    assert answer["order"] is None
+    assert answer["version"] == 2
+    again = send(ada, draft, "news", {"shown": digests(send(ada, draft, "news", {}, script=True).json())}, script=True)
+    assert again.json()["rows"] == {}
+
+
+def test_the_forecast_comes_after_the_page(ada: Client, draft: Draft) -> None:
+    """As parts of it; without a snapshot it says so."""
+    assert "Being computed" in shown(ada, page(draft))
+    parts = ada.get(page(draft, "forecast/")).json()["parts"]
+    assert "Nothing was read of the cluster yet" in texts(parts["forecast"])
+    assert "Nothing was read of the cluster yet" in shown(ada, page(draft, "?forecast=1"))
+
+
+@pytest.mark.parametrize("query", ["?queue=x", "?queue=99999999999999999999999", "?act=nonsense&queue=1", "?resource="])
+def test_a_strange_address_is_the_plain_page(ada: Client, draft: Draft, query: str) -> None:
+    """Words that are unknown count as not said."""
+    assert ada.get(page(draft, query)).status_code == 200
+
+
+def test_the_page_asks_nothing_of_others_drafts_queues(
+    ada: Client, draft: Draft, django_assert_max_num_queries: Callable[[int], Any]
+) -> None:
+    """Session, user, cluster, draft, queues, others' drafts, clusters of the tree."""
+    with django_assert_max_num_queries(8):
+        ada.get(page(draft))

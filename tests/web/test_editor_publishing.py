@@ -1,0 +1,206 @@
+"""A draft becomes a revision only as it was read; what was published meanwhile is merged; and there is a way back."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from engine.formats.tree import encode_tree
+from engine.formats.yunikorn import read
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.models import Draft, Revision
+from scheduler_admin.queues.services import tree_of
+from tests.builders import ask, node, pod
+from tests.history.test_passes import run
+from tests.history.watch import Watch
+from tests.web import rows
+from tests.web.drafts import edited, page, publish_another, row, send, started, texts
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def draft(ada: Client, demo: Cluster) -> Draft:
+    """Ada's, nothing changed yet."""
+    return started(demo)
+
+
+def refused(ada: Client, draft: Draft, says: str, status: int, **form: object) -> str:
+    """Publish, and be led back to the page with a sentence and the reason still there."""
+    draft.refresh_from_db()
+    given = {"version": draft.version, "reason": "room for the release", **form}
+    response = send(ada, draft, "publish", given)
+    assert response.status_code == status
+    html = response.content.decode()
+    assert says in texts(html)
+    assert Revision.objects.filter(reason="room for the release").count() == 0
+    return html
+
+
+def test_publishing_leads_to_the_revision(ada: Client, draft: Draft) -> None:
+    """In force, with who and why; the draft has ended."""
+    edited(draft, "queue-b", "guaranteed/nvidia.com/gpu", "6")
+    response = send(ada, draft, "publish", {"version": 2, "reason": "room for the release"})
+    assert response.url == "/clusters/demo/revisions/2/"
+    said = texts(ada.get(response.url).content.decode())
+    for part in (
+        "Revision 2 is in force.",
+        "by ada",
+        "room for the release",
+        "queue-b guaranteed nvidia.com/gpu 8 → 6",
+    ):
+        assert part in said
+    assert not Draft.objects.exists()
+
+
+def test_what_keeps_it_back_is_said_on_its_page(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """Nothing changed, no reason, an error, a change since it was read, another revision: each in a sentence."""
+    refused(ada, draft, "Nothing is changed yet.", 422)
+    edited(draft, "queue-b", "delay", "1m")
+    html = refused(ada, draft, "The draft was changed since you read it.", 409, version=1)
+    assert "room for the release</textarea>" in html
+    response = send(ada, draft, "publish", {"version": 2, "reason": " "})
+    assert (response.status_code, Revision.objects.count()) == (422, 1)
+    edited(draft, "queue-b", "max/cpu", "many")
+    refused(ada, draft, "many is not an amount.", 422)
+    edited(draft, "queue-b", "max/cpu", "100")
+    refused(ada, draft, "Guaranteed cpu 160 is above the max of root.tenant-1.queue-b, 100", 422)
+    publish_another(demo, "root.queue-a", guaranteed={"cpu": 1000})
+    refused(ada, draft, "Another revision came into force meanwhile. Merge first.", 409)
+
+
+def test_what_was_published_meanwhile_is_named_and_merged(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """Who and why; after the merge the draft has both."""
+    edited(draft, "queue-b", "max/cpu", "300")
+    publish_another(demo, "root.queue-a", guaranteed={"cpu": 100_000})
+    said = texts(ada.get(page(draft)).content.decode())
+    assert "system published revision 2" in said
+    assert "more for them" in said
+    send(ada, draft, "merge", {})
+    draft.refresh_from_db()
+    assert draft.base.number == 2
+    assert (row(draft, "queue-b").max["cpu"], row(draft, "queue-a").guaranteed["cpu"]) == ("300", "100")
+    assert "published revision 2" not in texts(ada.get(page(draft)).content.decode())
+
+
+@pytest.mark.parametrize(("side", "want"), [("theirs", "100"), ("mine", "120")])
+def test_what_both_changed_is_chosen(ada: Client, demo: Cluster, draft: Draft, side: str, want: str) -> None:
+    """Base, theirs and mine side by side; publishing waits for the choice."""
+    edited(draft, "queue-a", "guaranteed/cpu", "120")
+    publish_another(demo, "root.queue-a", guaranteed={"cpu": 100_000})
+    send(ada, draft, "merge", {})
+    said = texts(ada.get(page(draft)).content.decode())
+    assert "root.queue-a, guaranteed cpu 160 100 120" in said
+    assert "Choose 1 time first what both changed." in said
+    refused(ada, draft, "Choose first what both changed.", 422)
+    send(ada, draft, "choose", {"queue": "root.queue-a", "setting": "guaranteed/cpu", "side": side})
+    assert row(draft, "queue-a").guaranteed["cpu"] == want
+    assert "Both changed" not in texts(ada.get(page(draft)).content.decode())
+
+
+def test_rolling_back_restores_the_bytes(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """After saying what it changes; the roll back is a revision of its own, which can be rolled back too."""
+    first = Revision.objects.get(number=1)
+    edited(draft, "queue-b", "max/cpu", "300")
+    send(ada, draft, "publish", {"version": 2, "reason": "less"})
+    second = Revision.objects.get(number=2)
+    html = ada.get("/clusters/demo/revisions/1/").content.decode()
+    assert "root.tenant-1.queue-b max cpu 300 → 320" in texts(html)
+    assert f'name="onto" value="{second.pk}"' in html
+    response = ada.post("/clusters/demo/revisions/1/back/", {"onto": second.pk, "reason": "it was too little"})
+    assert response.url == "/clusters/demo/revisions/3/"
+    third = Revision.objects.get(number=3)
+    assert third.document == first.document
+    ada.post("/clusters/demo/revisions/2/back/", {"onto": third.pk, "reason": "no, it was right"})
+    assert Revision.objects.get(number=4).document == second.document
+
+
+def test_rolling_back_onto_another_revision_than_was_seen_is_refused(ada: Client, demo: Cluster) -> None:
+    """With the reason still there; a missing reason is said as well."""
+    seen = publish_another(demo, "root.queue-a", guaranteed={"cpu": 100_000})
+    publish_another(demo, "root.queue-a", guaranteed={"cpu": 90_000})
+    response = ada.post("/clusters/demo/revisions/1/back/", {"onto": seen.pk, "reason": "as it was"})
+    assert response.status_code == 409
+    assert "as it was</textarea>" in response.content.decode()
+    current = Revision.objects.get(number=3)
+    assert ada.post("/clusters/demo/revisions/1/back/", {"onto": current.pk, "reason": " "}).status_code == 422
+    assert ada.post("/clusters/demo/revisions/1/back/", {"onto": "x", "reason": "y"}).status_code == 404
+    assert Revision.objects.count() == 3
+
+
+def test_only_admins_roll_back(otto: Client, tess: Client, demo: Cluster) -> None:
+    """Operators see no form for it; tenants no revision."""
+    current = publish_another(demo, "root.queue-a", guaranteed={"cpu": 100_000})
+    assert "Roll back" not in otto.get("/clusters/demo/revisions/1/").content.decode()
+    for client, status in ((otto, 403), (tess, 404)):
+        form = {"onto": current.pk, "reason": "why"}
+        assert client.post("/clusters/demo/revisions/1/back/", form).status_code == status
+    for rest in ("", "tree.json", "queues.yaml", "forecast/"):
+        assert otto.get(f"/clusters/demo/revisions/1/{rest}").status_code == 200
+        assert tess.get(f"/clusters/demo/revisions/1/{rest}").status_code == 404
+
+
+def test_revisions_are_listed_and_compared(ada: Client, demo: Cluster) -> None:
+    """Newest first, with what each changed; any with any other."""
+    publish_another(demo, "root.queue-a", guaranteed={"cpu": 100_000})
+    publish_another(demo, "root.system", max={"cpu": 200_000})
+    said = texts(ada.get("/clusters/demo/revisions/").content.decode())
+    assert said.index("more for them") < said.index("first tree")
+    assert "in force" in said
+    against = texts(ada.get("/clusters/demo/revisions/3/?against=1").content.decode())
+    assert "root.queue-a guaranteed cpu 160 → 100" in against
+    assert "root.system max cpu 192 → 200" in against
+    assert ada.get("/clusters/demo/revisions/3/?against=9").status_code == 404
+    assert ada.get("/clusters/demo/revisions/9/").status_code == 404
+
+
+def test_a_long_list_goes_on_from_page_to_page(ada: Client, demo: Cluster) -> None:
+    """Every revision is on one of them."""
+    for number in range(40):
+        publish_another(demo, "root.queue-a", guaranteed={"cpu": 100_000 + number})
+    first = ada.get("/clusters/demo/revisions/").content.decode()
+    assert '"?before=12"' in first
+    second = ada.get("/clusters/demo/revisions/?before=12").content.decode()
+    assert 'href="/clusters/demo/revisions/11/"' in second
+    assert 'href="/clusters/demo/revisions/1/"' in second
+    assert "Older" not in second
+
+
+def test_a_tree_is_downloaded_as_it_is_kept(ada: Client, demo: Cluster) -> None:
+    """Canonical JSON to the byte, and a queues.yaml that reads back as the same tree."""
+    revision = Revision.objects.get()
+    assert ada.get("/clusters/demo/revisions/1/tree.json").content.decode() == revision.document
+    json.loads(revision.document)
+    text = ada.get("/clusters/demo/revisions/1/queues.yaml").content.decode()
+    assert encode_tree(read(text).tree) == encode_tree(tree_of(revision))
+
+
+@pytest.mark.parametrize(
+    ("mode", "button", "says"),
+    [
+        ("enforce", "Publish and evict 1 pod", "Evicts 1 pod that would stay otherwise"),
+        ("observe", "Publish", "Would evict 1 pod if it were enforced"),
+    ],
+)
+def test_the_button_says_what_publishing_does(ada: Client, mode: str, button: str, says: str) -> None:
+    """In numbers, of what only the change causes; where nothing is carried out, what would be."""
+    cluster = rows.cluster(mode=mode)
+    running = [pod(f"embed-{n}", queue="root.tenant-1.queue-b", node="n1", cpu=100) for n in range(2)]
+    asking = ask("train", queue="root.tenant-1.training", cpu=100)
+    draft = started(cluster)
+    edited(draft, "queue-b", "guaranteed/cpu", "100")
+    row(draft, "queue-b")
+    Cluster.objects.update(mode="observe")
+    run(cluster, Watch(node("n1", 200), running, asking))
+    Cluster.objects.update(mode=mode)
+    parts = ada.get(page(draft, "forecast/")).json()["parts"]
+    assert f">{button}</button>" in parts["publish"]
+    assert says in texts(parts["publish"])
+    assert "queue-b" in texts(parts["forecast"])
+    assert "Under the tree in force no pod goes." in texts(parts["forecast"])
+
+
+def test_other_clusters_that_a_tree_comes_into_force_in_are_named(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """The numbers are of one alone."""
+    Cluster.objects.create(name="prod-us", hierarchy=demo.hierarchy)
+    assert "It comes into force in prod-us too" in texts(ada.get(page(draft)).content.decode())
