@@ -82,13 +82,11 @@ def _read_own_form(text: str, terms: Terms) -> Sent:
     except (ValueError, RecursionError) as error:
         raise problems.Unreadable([_not_json(error)]) from error
     reading = read_form(document)
+    indices = {queue["path"]: index for index, queue in enumerate(document["queues"])} if reading.tree else {}
 
     def place(note: Note) -> dict[str, Any]:
         if note.index is None and note.path:
-            paths = [queue["path"] for queue in document["queues"]]
-            found = note.path in paths
-            index = paths.index(note.path) if found else None
-            note = msgspec.structs.replace(note, index=index, field=note.field if found else "queues")
+            note = msgspec.structs.replace(note, index=indices[note.path])
         return {"pointer": note.pointer}
 
     given = {name: getattr(reading, name) for name in Terms._fields}
