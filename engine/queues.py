@@ -33,6 +33,10 @@ def is_namespace(name: str) -> bool:
     return _NAMESPACE.fullmatch(name) is not None
 
 
+LONGEST_DELAY_MS = 2**31 - 1
+"""Some 24 days."""
+
+
 class PreemptionPolicy(StrEnum):
     """What a queue says of preemption (YuniKorn's property ``preemption.policy``)."""
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from engine.formats.amounts import LARGEST, AmountError, read_amount
+from engine.formats.amounts import AmountError, read_amount
 from engine.formats.durations import DurationError, parse_duration
 from engine.formats.notes import Notebook, Place, gettext_noop
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, is_namespace
+from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, is_namespace
 from engine.resources import Amounts, is_resource_name
 
 FIELDS = (
@@ -84,8 +84,8 @@ def _delay(given: Mapping[str, Any], place: Place, book: Notebook) -> int | None
         milliseconds = parse_duration(str(value))
     except DurationError:
         milliseconds = 0
-    if not 0 < milliseconds <= LARGEST:
-        message = gettext_noop("%(value)s is not a duration above zero, such as 30s or 1m30s.")
+    if not 0 < milliseconds <= LONGEST_DELAY_MS:
+        message = gettext_noop("%(value)s is not a duration above zero and up to 24 days, such as 1m30s.")
         book.error(place.at("delay"), message, value=str(value))
         return None
     return milliseconds

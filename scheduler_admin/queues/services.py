@@ -201,12 +201,13 @@ def roll_back(*, to: Revision, author: User | None, reason: str, onto: int | Ell
 
 
 def _store_queues(revision: Revision, tree: QueueTree) -> None:
+    """The tree's queues as rows, level by level: a row needs its parent's key."""
     stored: dict[str, Queue] = {}
+    levels: dict[int, list[Queue]] = {}
     for position, path in enumerate(tree.walk()):
         queue = tree[path]
         row = Queue(
             revision=revision,
-            parent=stored.get(queue.parent or ""),
             path=path,
             position=position,
             leaf=tree.is_leaf(path),
@@ -219,6 +220,10 @@ def _store_queues(revision: Revision, tree: QueueTree) -> None:
             namespaces=list(queue.namespaces),
             evict_uncontrolled=queue.evict_uncontrolled,
         )
-        row.full_clean(exclude=["parent"])
-        row.save()
+        row.clean_fields(exclude=["revision", "parent"])
+        levels.setdefault(row.depth, []).append(row)
         stored[path] = row
+    for _depth, rows in sorted(levels.items()):
+        for row in rows:
+            row.parent = stored.get(row.path.rpartition(".")[0])
+        Queue.objects.bulk_create(rows)

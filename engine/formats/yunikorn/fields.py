@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from engine.formats.amounts import LARGEST, AmountError, read_amount
+from engine.formats.amounts import AmountError, read_amount
 from engine.formats.durations import DurationError, parse_duration
 from engine.formats.notes import Notebook, Severity, gettext_noop
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, is_namespace
+from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, is_namespace
 from engine.resources import CPU, Amounts, is_resource_name
 
 VCORE = "vcore"
@@ -111,8 +111,10 @@ def _delay(properties: Mapping[str, Any], path: str, book: Notebook) -> int | No
         milliseconds = parse_duration(value)
     except DurationError:
         milliseconds = 0
-    if not 0 < milliseconds <= LARGEST:
-        message = gettext_noop("%(value)s is not a duration above zero such as 1m30s; the default of 30s applies.")
+    if not 0 < milliseconds <= LONGEST_DELAY_MS:
+        message = gettext_noop(
+            "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; the default of 30s applies."
+        )
         book.add(Severity.WARNING, path, line_of(properties, DELAY), message, value=value)
         return None
     return milliseconds
