@@ -74,6 +74,8 @@ def _merged(path: str) -> list[Mapping[str, Any]]:
 
 def _document(path: Path) -> Mapping[str, Any]:
     try:
+        if path.exists() and not path.is_file():
+            raise SettingsError(f"{path} is not a file")
         with path.open(encoding="utf-8") as file:
             text = file.read(_LONGEST)
         document = YAML(typ="safe", pure=True).load(text)

@@ -267,7 +267,10 @@ class DecisionDetailSerializer(DecisionSerializer):
 
     laws = LawSerializer(many=True)
     steps = StepSerializer(many=True, help_text="In order. For tenants: those of their own pods, without notes.")
-    document = DocumentField(allow_null=True, help_text="The engine's decision with its trace; null for tenants.")
+    document = DocumentField(
+        allow_null=True,
+        help_text="The engine's decision with its trace, or what is known of another's; null for tenants.",
+    )
     replayable = serializers.BooleanField(
         source="decision.replayable", help_text="Whether all that it rests on is still stored, to decide it again."
     )

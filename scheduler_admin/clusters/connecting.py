@@ -51,7 +51,7 @@ def look(*, kubeconfig: str, context: str = "", name: str = "", limit_s: float =
     path = _absolute(kubeconfig)
     try:
         context = chosen(path, context.strip())
-        known = _known(name.strip() or slug(context), path, context, asked=bool(name.strip()))
+        known = _known(name.strip() or _name_of(context), path, context, asked=bool(name.strip()))
         read = survey(ConnectionSettings(kubeconfig_path=path, context=context), limit_s=limit_s)
     except ClusterError as error:
         raise ValidationError(_sentence(str(error))) from None
@@ -83,6 +83,13 @@ def connect(*, seen: Look, actor: User | None) -> Cluster:
 def slug(context: str) -> str:
     """A cluster's name out of a context's: ``gke_acme_eu_prod`` -> ``gke-acme-eu-prod``."""
     return re.sub(r"[^a-z0-9]+", "-", context.lower()).strip("-")[:LONGEST_NAME].strip("-")
+
+
+def _name_of(context: str) -> str:
+    name = slug(context)
+    if not name:
+        raise ValidationError({"name": _("No name can be made of the context %(name)s: give one.") % {"name": context}})
+    return name
 
 
 def _publish(seen: Look, actor: User | None) -> Revision:

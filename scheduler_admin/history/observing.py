@@ -126,7 +126,9 @@ def _begin(cluster: Cluster, revision: Revision, seen: Observed, state: ClusterS
 
 
 def _name_of(seen: Observed) -> str:
-    return seen.ask.name or seen.ask.uid if seen.ask else ""
+    """The ask's, where it is a pod that has pages of its own: not a group, and not known by its uid alone."""
+    ask = seen.ask
+    return ask.name if ask and ask.namespace and seen.ask_kind == "Pod" else ""
 
 
 def _detail(seen: Observed) -> str:

@@ -1,5 +1,6 @@
 """Kubeconfig files: what they offer, and a clear sentence for each way in which they don't work."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,9 @@ def test_a_file_that_is_none_is_told_without_quoting_it(tmp_path: Path, text: st
     assert SECRET not in str(caught.value)
 
 
-def test_a_folder_is_not_a_kubeconfig(tmp_path: Path):
-    with pytest.raises(SettingsError, match="can't be read"):
-        contexts(str(tmp_path))
+def test_only_files_are_opened(tmp_path: Path):
+    """A pipe would never end."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(SettingsError, match="is not a file"):
+            contexts(str(path))

@@ -97,6 +97,14 @@ def test_the_default_kubeconfig_is_kubectls(config: str, monkeypatch: pytest.Mon
     assert Cluster.objects.get().kubeconfig == config
 
 
+def test_a_context_that_makes_no_name_wants_one(config: str, tmp_path: Path) -> None:
+    odd = tmp_path / "odd"
+    odd.write_text(Path(config).read_text().replace("simulator", "集群"))
+    with pytest.raises(CommandError, match="No name can be made of the context 集群: give one"):
+        run(kubeconfig=str(odd))
+    assert "named is connected in mode observe" in run(kubeconfig=str(odd), name="named")
+
+
 @pytest.mark.parametrize(
     ("context", "want"),
     [

@@ -150,6 +150,17 @@ def test_what_happened_before_the_cluster_was_watched_is_told_as_far_as_it_is_kn
     assert timezone.now() - row.first_seen > timedelta(minutes=29)
 
 
+@pytest.mark.parametrize("told", [{"ask_kind": "PodGroup", "ask_name": "gang"}, {"ask_namespace": "", "ask_name": ""}])
+def test_an_ask_that_is_no_pod_with_a_name_is_in_the_document_alone(cluster: Cluster, told: dict[str, str]):
+    """A group, or a uid: there is no page of such a pod to lead to. It ends with its victims."""
+    watch = Watch(node("n1", 4), going("b-0", queue="b"), event("b-0", **told))
+    run_pass(cluster=cluster, watch=watch)
+    assert (observed().ask_name, observed().ask_uid, observed().state) == ("", "uid-web", "waiting")
+    watch.gone("b-0")
+    run_pass(cluster=cluster, watch=watch)
+    assert (observed().state, observed().ending) == ("closed", "")
+
+
 def test_when_an_old_ask_was_bound_is_what_its_kubelet_says(cluster: Cluster):
     """Not when we learned of it."""
     web = pod("web", queue="c", node="n1", started_ms=now_ms(1700))

@@ -96,6 +96,21 @@ def test_a_victims_tenant_reads_why_and_nothing_of_the_other_side(tina: Client, 
     assert "preempted" in text(tina, "/pods/")
 
 
+def test_by_rest_a_tenant_gets_their_own_part_of_it(tina: Client, ada: Client, row: Decision) -> None:
+    """Their victims; of the ask its queue; no document, no detail, no notes."""
+    answer = tina.get(f"/api/v1/decisions/{row.pk}")
+    seen = answer.json()
+    assert (seen["source"], seen["reason"], seen["ask"]["queue"]) == (
+        "kube-scheduler",
+        "higher-priority",
+        "root.tenant-1.a",
+    )
+    assert (seen["detail"], seen["document"], seen["took_us"], len(seen["victims"])) == (None, None, None, 2)
+    assert "secret-web" not in answer.content.decode()
+    whole = ada.get(f"/api/v1/decisions/{row.pk}").json()
+    assert (whole["detail"], whole["document"]["ask"]["name"]) == ("across-fence below-guarantee", "secret-web")
+
+
 def test_an_askers_tenant_reads_at_whose_cost(row: Decision) -> None:
     """The victims' queue by name, no pod of it."""
     olga = client_of(rows.tenant_user("olga", "root.tenant-1", ("one",)))
@@ -149,3 +164,23 @@ def test_other_sources_have_their_own_sentence(ada: Client, reason: str, source:
     assert made.source == source
     assert sentence in text(ada, f"/clusters/east/decisions/{made.pk}/")
     assert "evicting" in text(ada, "/clusters/east/history/")
+
+
+def test_decisions_without_queues_are_at_home_on_every_page(ada: Client, db: None) -> None:
+    """Nobody asked, or it is not known of which queue victims were: pages leave out what is missing."""
+    at_ms = int(datetime.now(UTC).timestamp() * 1000) - 30_000
+    told = {"terminating": True, "disruption": "EvictionByEvictionAPI", "disrupted_ms": at_ms}
+    old = Preempted(uid="u", namespace="two", name="gone", at_ms=at_ms, node="n1", ask_uid="a", ask_name="web")
+    lost = pod("lost", namespace="three", node="n1", **told)
+    made = add_cluster(TREE, mode="observe")
+    run_pass(cluster=made, watch=Watch(node("n1", 4), pod("x", queue="tenant-2.c", node="n1", **told), lost, old))
+    assert Decision.objects.exclude(source="engine").count() == 2
+    for path in ("/clusters/", "/pods/", *(f"/clusters/east/{page}" for page in (
+        "queues/", "queues/root.tenant-2.c/", "queues/root/", "history/", "history/?stack=reason", "history.csv",
+        "history.json", "fences/", "fences/?queue=root.tenant-2.c",
+    ))):  # fmt: skip
+        answer = ada.get(path)
+        assert answer.status_code == 200, path
+    for row in Decision.objects.all():
+        text(ada, f"/clusters/east/decisions/{row.pk}/")
+        assert ada.get(f"/api/v1/decisions/{row.pk}").json()["took_us"] is None

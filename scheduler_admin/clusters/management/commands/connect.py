@@ -85,5 +85,6 @@ def _next(seen: Look, cluster: Cluster) -> Iterator[str]:
     tree = f"with the tree {seen.revision}" if seen.revision else "with a tree of its own, revision 1"
     yield f"{cluster} is connected in mode {cluster.mode}, {tree}. Nothing is written to it."
     yield f"  look     {page} (the engine's worker reads it within seconds)"
-    yield f"  refine   manage.py import_queues {cluster.hierarchy} queues.yaml --reason WHY"
+    yield f"  refine   {settings.SITE_URL}/clusters/{cluster.name}/editor/"
+    yield f"           or manage.py import_queues {cluster.hierarchy} queues.yaml --reason WHY"
     yield f"  advise   manage.py set_mode {cluster} advise --reason WHY (also only shows)"
