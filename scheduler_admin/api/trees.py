@@ -88,9 +88,10 @@ class TreeView(ApiView):
         self.demand(action)
         hierarchy = self._changeable(name, action)
         current = hierarchy.current if hierarchy else None
-        preconditions.check(request, _tag(current), required=action == "edit")
         sent = read(body_of(request), terms_of(current) if current else Terms())
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
+        if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
+            preconditions.check(request, _tag(current), required=action == "edit")
         if outside := proposal.outside(scope):
             raise problems.OutsideSubtree(outside, subtree=", ".join(scope.subtrees))
         clusters = selectors.using(request.user, hierarchy)

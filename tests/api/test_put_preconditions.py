@@ -12,6 +12,9 @@ from tests.api.conftest import client_of
 from tests.api.sending import NEW, PROD, SMALL, plan, put, queue_of, revisions
 
 
+OTHER = {"queues": [*SMALL["queues"], {"path": "root.other"}]}
+
+
 def test_of_two_changes_of_one_tree_the_second_is_told_so(ada: APIClient, slower: Any, tag: str) -> None:
     """A lost update is a 412 that carries what is in force now."""
     first = put(ada, slower, match=tag)
@@ -71,5 +74,13 @@ def test_a_first_tree_does_not_overwrite_another(ada: APIClient, db: None) -> No
     """If-None-Match: * only makes, If-Match only replaces."""
     assert put(ada, SMALL, NEW, match="*").status_code == 412
     assert put(ada, SMALL, NEW, none_match="*").status_code == 201
-    assert put(ada, SMALL, NEW, none_match="*").status_code == 412
-    assert put(ada, SMALL, NEW).status_code == 428
+    assert put(ada, OTHER, NEW, none_match="*").status_code == 412
+    assert put(ada, OTHER, NEW).status_code == 428
+
+
+def test_who_lost_the_answer_may_send_the_tree_again(ada: APIClient, slower: Any, tag: str) -> None:
+    """With the condition of the first time: what was asked for is in force, and nothing is changed."""
+    first = put(ada, slower, match=tag)
+    again = put(ada, slower, match=tag)
+    assert (again.status_code, again["ETag"], again.json()["changed"]) == (200, first["ETag"], False)
+    assert revisions() == [1, 2]
