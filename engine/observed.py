@@ -13,7 +13,7 @@ import msgspec
 from engine.decision import PodFacts, QueueFigures
 from engine.queues import QueueTree
 from engine.resources import PODS, Amounts, subtract, total
-from engine.snapshot import ClusterState, Preempted, queue_of
+from engine.snapshot import ClusterState, Pod, Preempted, queue_of
 
 TOGETHER_MS = 10_000
 """What one evicts on one node for one ask within this time is one decision."""
@@ -83,7 +83,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     nominated: tuple[str, ...] = ()
     """Where the ask is not known: ``namespace/name`` of pods that were nominated to the node just then."""
     queues: tuple[QueueFigures, ...] = ()
-    """The queues of ask and victims, before and after, as far as they are known."""
+    """The queues of ask and victims and those of their flags, before and after, as far as they are known."""
 
 
 class _Sighting(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,15 +131,20 @@ def _sightings(state: ClusterState, now_ms: int, settled: Collection[str]) -> It
     for uid, event in events.items():
         if uid not in settled:
             yield _of_event(state, event)
-    for pod in (*state.pods.values(), *state.departed.values()):
-        source = SOURCES.get(pod.disruption)
-        if source is None or pod.uid in events or pod.uid in settled or not pod.node:
+    for pod in _gone_or_going(state):
+        source, at_ms = SOURCES.get(pod.disruption), pod.disrupted_ms
+        if source is None or at_ms is None or not pod.node or pod.uid in events or pod.uid in settled:
             continue
-        at_ms = pod.disrupted_ms or 0
         if source is not Source.KUBE_SCHEDULER or now_ms - at_ms >= EVENT_WAIT_MS:
             yield _Sighting(
                 source=source, at_ms=at_ms, uid=pod.uid, namespace=pod.namespace, name=pod.name, node=pod.node
             )
+
+
+def _gone_or_going(state: ClusterState) -> Iterable[Pod]:
+    """The condition comes first: one whose deletion failed has it, too, and runs on."""
+    yield from (pod for pod in state.pods.values() if pod.disruption and (pod.terminating or pod.finished))
+    yield from (pod for uid, pod in state.departed.items() if uid not in state.pods)
 
 
 def _of_event(state: ClusterState, event: Preempted) -> _Sighting:
@@ -175,11 +180,14 @@ def _observed(state: ClusterState, tree: QueueTree, group: list[_Sighting], now_
     paths = [*([ask.queue] if ask else []), *(one.pod.queue for one in taken)]
     known = [one.pod for one in taken if one.known and now_ms - one.at_ms <= FRESH_MS]
     figures = _figures(state, tree, known, paths)
+    if first.source is Source.KUBE_SCHEDULER:  # others evict for reasons of their own, as for a drain
+        taken = [msgspec.structs.replace(one, flags=_flags(tree, ask, one.pod, figures.get)) for one in taken]
+    paths += [each.queue for one in taken for each in one.flags]
     return Observed(
         source=first.source,
         at_ms=first.at_ms,
         node=first.node,
-        victims=tuple(msgspec.structs.replace(one, flags=_flags(tree, ask, one.pod, figures.get)) for one in taken),
+        victims=tuple(taken),
         ask=ask,
         ask_known=ask_known,
         ask_kind=first.event.ask_kind if first.event else "Pod",

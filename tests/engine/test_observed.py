@@ -142,6 +142,38 @@ def test_below_the_guarantee_is_flagged_with_its_numbers():
     assert said.params == {"by": "kube-scheduler", "short": "1", "resource": "cpu", "queue": "b", "guaranteed": "3"}
 
 
+def test_a_parent_left_below_its_guarantee_is_flagged_with_its_numbers():
+    """The leaf is promised nothing, the queue above it two cores, of which one is left."""
+    above = tree({"t": queue("2"), "t.x": queue(), "t.y": queue(), "c": queue()})
+    cluster = state(
+        going("v1", queue="t.x"), pod("y", queue="t.y", node="n1"), ask("ask", queue="c", priority=9), event("v1")
+    )
+    (found,) = observe(cluster, above, now_ms=NOW)
+    (said,) = observed_because(found, by="kube-scheduler")
+    assert (said.params["queue"], said.params["short"], said.params["guaranteed"]) == ("t", "1", "2")
+
+
+def test_who_drains_a_node_is_held_to_no_guarantee():
+    """Only a preemption is for somebody's sake."""
+    (found,) = seen(going("v1", queue="b", cpu=3, disruption="EvictionByEvictionAPI"))
+    assert flags(found) == set()
+
+
+def test_a_pod_whose_deletion_failed_runs_on():
+    """It has the condition, and is nobody's victim; nor is one that does not say since when."""
+    assert seen(going("v1", terminating=False), now=AT + 60_000) == []
+    assert seen(going("v1", disrupted_ms=None), now=AT + 60_000) == []
+    assert len(seen(going("v1", terminating=False, finished=True), now=AT + 60_000)) == 1
+
+
+def test_a_pod_that_was_missed_for_a_moment_counts_once():
+    """A list without it came between."""
+    both = state(going("v1"))
+    both.depart(both.pods["uid-v1"])
+    (found,) = observe(both, TREE, now_ms=AT + 60_000)
+    assert len(found.victims) == 1
+
+
 def test_at_the_guarantee_nothing_is_flagged():
     """Left with exactly what it is promised."""
     rest = [pod(f"b{number}", queue="b", node="n1") for number in range(3)]
