@@ -139,5 +139,5 @@ def text_of(row: DraftQueue, setting: str) -> str:
 
 
 def queues_of(draft: Draft) -> list[Placed]:
-    """The draft's queues in their places, read afresh."""
-    return placed(DraftQueue.objects.filter(draft=draft))
+    """The draft's queues in their places, read afresh unless they were fetched with it."""
+    return placed(draft.queues.all())

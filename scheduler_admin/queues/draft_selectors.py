@@ -78,9 +78,9 @@ def find(user: Who, hierarchy: Hierarchy | None, pk: int) -> Draft:
 
 
 def drafts_of(user: Who, hierarchy: Hierarchy | None) -> list[Draft]:
-    """All drafts of a hierarchy, the one changed last first."""
+    """All drafts of a hierarchy with their queues, the one changed last first."""
     rows = Draft.objects.restrict(user, "view").filter(hierarchy=hierarchy)
-    return list(rows.select_related("hierarchy__current", "base", "author"))
+    return list(rows.select_related("hierarchy__current", "base", "author").prefetch_related("queues"))
 
 
 def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState:

@@ -55,14 +55,22 @@ class World:
         self, person: str, method: str, address: str, body: Mapping[str, str] | None = None, **headers: str
     ) -> HttpResponse:
         """The answer to a person who is signed in: to pages by session, to the API by token."""
-        client = Client()
         if person in self.sessions and address.startswith("/api/"):
             headers["Authorization"] = f"Bearer {self.tokens[person]}"
             sent, kind = json.dumps(body or {}), "application/json"
         else:
-            client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions.get(person, "")
             sent, kind = urlencode(body or {}), "application/x-www-form-urlencoded"
+        client = self._browser("" if address.startswith("/api/") else person)
         return client.generic(method, address, "" if method in READS else sent, kind, headers=headers)
+
+    def forge(self, person: str, method: str, address: str) -> HttpResponse:
+        """The answer to a request that another site's page makes a signed-in person's browser send."""
+        return self._browser(person, enforce_csrf_checks=True).generic(method, address)
+
+    def _browser(self, person: str, **settled: bool) -> Client:
+        client = Client(**settled)
+        client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions.get(person, "")
+        return client
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from tests.grid.addresses import Route
+from tests.grid.addresses import Route, routes
 
 PEOPLE = ("anonymous", "nobody", "other", "tenant", "auditor", "operator", "admin")
 """Not signed in; signed in without a tenant; another tenant's; whose things the address names; the three roles."""
@@ -98,6 +98,26 @@ ROUTES = {
     "web:queues": page(SHARERS, "queue"),
     "web:queue": page(OWNERS, "application", "namespace", "ask"),
     "web:queue_usage": page(OWNERS),
+    "web:editor": page(STAFF),
+    "web:draft_start": act(_row(IN, 404, 404, 404, 403, 403, 302), name="next"),
+    "web:draft": page(STAFF, "queue"),
+    "web:draft_news": Rule(dict.fromkeys(("GET", "HEAD", "POST"), STAFF)),
+    "web:draft_forecast": page(STAFF),
+    "web:draft_edit": act(_row(IN, 404, 404, 404, 403, 403, 302)),
+    "web:draft_add": act(_row(IN, 404, 404, 404, 403, 403, 410), name="next"),
+    "web:draft_rename": act(_row(IN, 404, 404, 404, 403, 403, 410), name="next"),
+    "web:draft_move": act(_row(IN, 404, 404, 404, 403, 403, 410)),
+    "web:draft_delete": act(_row(IN, 404, 404, 404, 403, 403, 410)),
+    "web:draft_merge": act(_row(IN, 404, 404, 404, 403, 403, 302)),
+    "web:draft_choose": act(_row(IN, 404, 404, 404, 403, 403, 302)),
+    "web:draft_publish": act(_row(IN, 404, 404, 404, 403, 403, 409)),
+    "web:draft_discard": act(_row(IN, 404, 404, 404, 403, 403, 302)),
+    "web:revisions": page(STAFF),
+    "web:revision": page(STAFF, "queue"),
+    "web:revision_forecast": page(STAFF),
+    "web:revision_json": page(STAFF, "queue", "namespace"),
+    "web:revision_yaml": page(STAFF),
+    "web:revision_back": act(_row(IN, 404, 404, 404, 403, 403, 409), onto="0"),
     "web:demo_surge": act(OPERATORS_FIND),
     "web:demo_speed": act(OPERATORS_FIND, speed="2"),
     "web:demo_reset": act(OPERATORS_FIND),
@@ -134,6 +154,7 @@ PARAMETERS = {
     "pods/name": "cluster",
     "queues/path": "queue",
     "decisions/pk": "decision",
+    "drafts/pk": "draft",
     "namespace": "namespace",
     "pod": "pod",
     "rest": "nothing",
@@ -156,7 +177,7 @@ GUESSES = {
 
 def rule_of(route: Route) -> Rule:
     """The route's line. Fails where there is none."""
-    rule = ROUTES.get(route.name) or ROUTES.get(f"{route.namespace}:*")
+    rule = _line(route)
     assert rule, f"/{route.form} has no line in ROUTES of tests/grid/rules.py: add {route.name!r} and who gets what."
     return rule
 
@@ -175,7 +196,16 @@ def names_of(route: Route) -> dict[str, str]:
     return found
 
 
-def is_read(route: Route) -> bool:
-    """Whether the route answers GET; one without a line may."""
-    rule = ROUTES.get(route.name) or ROUTES.get(f"{route.namespace}:*")
-    return rule is None or "GET" in rule.answers
+def lines() -> dict[Route, Rule]:
+    """Every route with its line; those without one fail a test of their own."""
+    return {route: rule for route in routes() if (rule := _line(route))}
+
+
+def _line(route: Route) -> Rule | None:
+    return ROUTES.get(route.name) or ROUTES.get(f"{route.namespace}:*")
+
+
+READ = [route for route, rule in lines().items() if "GET" in rule.answers]
+"""The routes that answer GET."""
+WRITTEN = {route: methods for route, rule in lines().items() if (methods := set(rule.answers) - set(READS))}
+"""The routes that write, with the methods by which they do."""

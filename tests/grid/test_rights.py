@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from itertools import product
+from urllib.parse import quote
 
 import pytest
 from django.http import HttpResponse
@@ -13,32 +14,58 @@ from scheduler_admin.demo.environment import BASE
 from tests.grid.addresses import Route, routes
 from tests.grid.conftest import World
 from tests.grid.names import foreign
-from tests.grid.rules import IN, METHODS, PEOPLE, ROUTES, rule_of
+from tests.grid.rules import IN, METHODS, PEOPLE, READ, ROUTES, WRITTEN, lines, names_of, rule_of
 
 pytestmark = pytest.mark.django_db
 ADMIN_SITE = any(route.namespace == "admin" for route in routes())
 
 
-def told(response: HttpResponse) -> int | str:
-    """The status, or that one has to sign in."""
+def told(response: HttpResponse, address: str) -> int | str:
+    """The status, or that one has to sign in: then with how to, and the way back."""
     if response.status_code == 401:
         assert response["WWW-Authenticate"] == 'Bearer realm="api"'
+        assert response["Content-Type"] == "application/problem+json"
         return IN
-    to_sign_in = response.headers.get("Location", "").startswith(f"{reverse('web:login')}?next=")
-    return IN if response.status_code == 302 and to_sign_in else response.status_code
+    back = f"{reverse('web:login')}?next={quote(address)}"
+    return IN if response.headers.get("Location") == back else response.status_code
 
 
-@pytest.mark.parametrize("route", routes(), ids=str)
+@pytest.mark.parametrize("route", lines(), ids=str)
 def test_everybody_gets_what_the_table_says(world: World, route: Route) -> None:
     """And in it nothing that they may not see, whatever the method."""
     rule, wrong = rule_of(route), {}
     for person, method in product(PEOPLE, METHODS):
         address = world.address(route, method=method)
         response = world.ask(person, method, address, rule.body)
-        found = told(response), foreign(response, person, address)
+        found = told(response, address), foreign(response, person, address)
         if found != (rule.expected(route, method, person), []):
             wrong[f"{method} {address} as {person}"] = found
     assert wrong == {}
+
+
+@pytest.mark.parametrize("route", READ, ids=str)
+def test_no_cache_keeps_an_answer_for_somebody_else(world: World, route: Route) -> None:
+    """What is told to who is signed in says that it is theirs alone; the API says so of every answer."""
+    by = {"Cookie", "Authorization"} if route.namespace == "api" else {"Cookie"}
+    for person in PEOPLE:
+        response = world.ask(person, "GET", world.address(route))
+        if route.namespace == "api" or (response.status_code == 200 and person != "anonymous"):
+            assert "private" in response["Cache-Control"], person
+            assert by <= {word.strip() for word in response["Vary"].split(",")}, person
+
+
+@pytest.mark.parametrize("route", WRITTEN, ids=str)
+def test_another_sites_page_makes_a_browser_do_nothing(world: World, route: Route) -> None:
+    """A session alone writes nowhere: it takes the token of a form of ours."""
+    for method in WRITTEN[route]:
+        assert world.forge("admin", method, world.address(route, method=method)).status_code == 403, method
+
+
+def test_every_address_has_its_line() -> None:
+    """What it does not say cannot be held; a new address is added here, or its tests never run."""
+    for route in routes():
+        rule_of(route)
+        names_of(route)
 
 
 def test_no_line_of_the_table_is_left_over() -> None:

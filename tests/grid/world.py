@@ -16,6 +16,7 @@ from scheduler_admin.accounts.services import create_tenant, create_token, creat
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Usage
 from scheduler_admin.history.recording import Finding, record
+from scheduler_admin.queues import drafting
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import publish
 from tests import builders
@@ -59,9 +60,11 @@ class Side:
     nothing: str
     decision: int
     """The number of the decision that took ``pod`` for ``ask``."""
+    draft: int
+    """The number of a draft of a tree of theirs; all drafts are the staff's."""
 
     @classmethod
-    def of(cls, canary: str, *, met: str, revision: int = 1, decision: int = 2**31) -> "Side":
+    def of(cls, canary: str, *, met: str, revision: int = 1, number: int = 2**31) -> "Side":
         """All of somebody's names."""
         team = f"root.{canary}-team"
         plain = ("tenant", "cluster", "namespace", "application", "priority_class", "node", "ask", "pod")
@@ -74,7 +77,8 @@ class Side:
             batch=f"{team}.{canary}-batch",
             met=f"{MARKET}.{met}",
             nothing=f"{canary}-nothing",
-            decision=decision,
+            decision=number,
+            draft=number,
             **{name: f"{canary}-{name.replace('_', '-')}" for name in plain},
         )
 
@@ -139,15 +143,23 @@ def make(author: User) -> tuple[Side, Side]:
     shared = _cluster(SHARED, (RED, BLUE), author)
     for side in (RED, BLUE):
         _cluster(side.cluster, (side,), author)
-    return _happened(shared, 0)
+    red, blue = _happened(shared, 0)
+    return replace(red, draft=_draft(SHARED, author)), replace(blue, draft=_draft(BLUE.cluster, author))
+
+
+def _draft(cluster: str, author: User) -> int:
+    hierarchy = Hierarchy.objects.get(name=tree_of(cluster))
+    return drafting.start(hierarchy=hierarchy, name=f"{STAFF} draft", author=author).pk
 
 
 def grow(author: User, times: int = 10) -> None:
-    """All of it ten times: clusters, revisions, queues, decisions, usage. What there was stays."""
+    """All of it ten times: clusters, revisions, drafts, queues, decisions, usage. What there was stays."""
     shared = Cluster.objects.get(name=SHARED)
     for number in range(1, times):
         for side in (RED, BLUE):
             _cluster(f"{side.cluster}-{number}", (side,), author)
+            _draft(side.cluster, author)
+        _draft(SHARED, author)
         _happened(shared, number)
     assert shared.hierarchy is not None
     for number in range(1, times):

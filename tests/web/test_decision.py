@@ -190,14 +190,6 @@ def test_a_decision_of_another_cluster_is_not_found(cluster, reader):
     assert reader.get(f"/clusters/other/decisions/{row.pk}/").status_code == 404
 
 
-def test_it_asks_the_database_little(cluster, reader, django_assert_max_num_queries):
-    """However many pods, laws and steps."""
-    (row,) = moments.decide(cluster, only=WORKER)
-    moments.carried_out(row)
-    with django_assert_max_num_queries(12):
-        reader.get(f"/clusters/demo/decisions/{row.pk}/")
-
-
 def test_names_can_not_carry_markup(cluster, reader):
     """What others named is text, in the sentence too."""
     (row,) = moments.decide(cluster, only=WORKER)

@@ -256,15 +256,6 @@ def test_json_holds_the_filtered_rows(cluster, reader):
     assert json.loads(b"".join(empty.streaming_content)) == []
 
 
-@pytest.mark.parametrize("path", ["history/", "history.csv", "history.json"])
-def test_only_those_who_see_everything_read_it(cluster, client, path):
-    """It names pods of all tenants; theirs have a page of their own."""
-    url = f"/clusters/demo/{path}"
-    assert client.get(url).url == f"/sign-in/?next={url}"
-    client.force_login(rows.tenant_user())
-    assert client.get(url).status_code == 404
-
-
 def test_an_unknown_cluster_is_not_found(reader):
     """Whoever asks."""
     assert reader.get("/clusters/nowhere/history/").status_code == 404
@@ -275,14 +266,6 @@ def test_an_empty_history_says_what_to_do(reader):
     rows.status(rows.cluster("demo"))
     assert b"Nothing was preempted in the last 24 hours." in reader.get(URL).content
     assert b"No decision matches these filters." in reader.get(URL, {"node": "x"}).content
-
-
-def test_it_asks_the_database_little(cluster, reader, django_assert_max_num_queries):
-    """As often for fifty rows as for three."""
-    for minutes in range(60):
-        rows.decision(cluster, TRAINING, minutes=minutes, victims=(QUEUE_B, QUEUE_2))
-    with django_assert_max_num_queries(12):
-        assert len(shown(reader.get(URL))) == 50
 
 
 def test_without_news_it_answers_304(cluster, reader):

@@ -199,19 +199,6 @@ def test_the_other_sides_numbers_are_kept_back(cluster, search, vision):
     assert shown.prevention == ()
 
 
-def test_a_stranger_does_not_learn_that_a_pod_exists(cluster, client):
-    """The same answer as for a pod that never was."""
-    url = f"/pods/demo/search/{VICTIM}/"
-    assert client.get(url).url == f"/sign-in/?next={url}"
-    client.force_login(rows.tenant_user("mallory", "root.tenant-2", ("ads",)))
-    assert client.get(url).status_code == 404
-    assert client.get("/pods/demo/search/no-such-pod/").status_code == 404
-    assert VICTIM not in names(client.get("/pods/"))
-    client.force_login(rows.user("nobody", User.Role.TENANT))
-    assert client.get("/pods/").status_code == 200
-    assert client.get(url).status_code == 404
-
-
 def test_an_ask_is_not_theirs_because_its_victims_are(cluster, search):
     """The decision is theirs to see in part; the asker's pod is not."""
     assert search.get(f"/pods/demo/vision/{WORKER}/").status_code == 404
@@ -269,15 +256,6 @@ def test_somebody_who_sees_everything_finds_any_pod(cluster, client):
     row = Decision.objects.get(ask_name=WORKER)
     assert f"/clusters/demo/decisions/{row.pk}/" in page
     assert len(names(client.get("/pods/"))) == 7
-
-
-@pytest.mark.parametrize("url", ["/pods/", f"/pods/demo/search/{VICTIM}/"])
-def test_it_asks_the_database_little(cluster, search, django_assert_max_num_queries, url):
-    """However long the list."""
-    for minutes in range(30):
-        rows.decision(cluster, "root.tenant-1.training", minutes=minutes, victims=("root.tenant-1.queue-b",) * 2)
-    with django_assert_max_num_queries(12):
-        search.get(url)
 
 
 def test_an_empty_list_says_what_to_expect(client):

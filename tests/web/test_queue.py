@@ -2,9 +2,7 @@
 
 import importlib
 import json
-from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db.models import F
@@ -38,21 +36,6 @@ def test_the_page_holds_the_queue_in_numbers_and_words(ada: Client, demo: Cluste
         "The same as a table",
     ):
         assert shown in html
-
-
-def test_few_queries(ada: Client, demo: Cluster, django_assert_num_queries: Callable[[int], Any]) -> None:
-    """Session, user, cluster; first sample; queues seen, whole tree; asks; revisions and their queues; usage; marks."""
-    with django_assert_num_queries(12):
-        ada.get(PAGE)
-
-
-def test_a_tenant_opens_its_own_queue_only(tess: Client, demo: Cluster) -> None:
-    """Its neighbour's page does not exist for it; nor do revisions, which show the whole tree."""
-    assert tess.get(PAGE).status_code == 200
-    assert "first tree" not in tess.get(PAGE).content.decode()
-    assert tess.get("/clusters/demo/queues/root.tenant-2.queue-1/").status_code == 404
-    assert tess.get("/clusters/demo/queues/root.tenant-2.queue-1/usage.json").status_code == 404
-    assert tess.get("/clusters/demo/queues/root/").status_code == 404
 
 
 def test_an_unknown_queue_is_not_found(ada: Client, demo: Cluster) -> None:

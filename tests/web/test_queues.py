@@ -35,14 +35,6 @@ def test_the_tree_is_shown_in_its_order(ada: Client, demo: Cluster) -> None:
     assert paths(ada.get(PAGE).content.decode()) == [path for path, _ in rows.TREE]
 
 
-def test_eight_queries_however_many_queues(
-    ada: Client, demo: Cluster, django_assert_num_queries: Callable[[int], Any]
-) -> None:
-    """Session, user, cluster with status and revision, queues, three of preemptions, the lead's decision."""
-    with django_assert_num_queries(8):
-        ada.get(PAGE)
-
-
 def test_standings_are_words_with_amounts(ada: Client, demo: Cluster) -> None:
     """Colour and shape are never alone."""
     html = ada.get(PAGE).content.decode()
@@ -57,11 +49,6 @@ def test_a_tenant_sees_its_own_subtree(tess: Client, demo: Cluster) -> None:
     assert paths(html) == ["root.tenant-1", "root.tenant-1.queue-b", "root.tenant-1.training"]
     assert "queue-2" not in html
     assert "1216" not in html
-
-
-def test_a_stranger_gets_404(carl: Client, demo: Cluster) -> None:
-    """To a stranger the cluster does not exist."""
-    assert carl.get(PAGE).status_code == 404
 
 
 @pytest.mark.parametrize(

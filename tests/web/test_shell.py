@@ -17,14 +17,6 @@ from tests.web import rows
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("page", ["/", "/clusters/", "/clusters/demo/queues/", "/clusters/demo/queues/root.queue-a/"])
-def test_the_anonymous_get_the_sign_in_page(client: Client, demo: Cluster, page: str) -> None:
-    """Whoever is not signed in is asked to, and comes back to where they wanted to go."""
-    answer = client.get(page)
-    assert answer.status_code == 302
-    assert answer["Location"] == f"{reverse('web:login')}?next={page}"
-
-
 def test_signing_in_leads_on(client: Client, demo: Cluster) -> None:
     """A right password leads to the page that was asked for."""
     rows.user()

@@ -24,7 +24,7 @@ class DraftLine:
 
 
 def draft_lines(drafts: Iterable[Draft]) -> list[DraftLine]:
-    """Each draft with the number of its changes. Reads the queues of every one."""
+    """Each draft, with its queues, and the number of its changes."""
     return [_line(draft) for draft in drafts]
 
 
