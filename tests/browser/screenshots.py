@@ -61,6 +61,7 @@ def _draw(browser: Browser, site: str, logins: dict[str, tuple[str, str]], folde
     _shoot(page, f"{site}/clusters/", folder / "clusters")
     _shoot(page, f"{site}/clusters/demo/queues/", folder / "queues")
     _shoot(page, queue, folder / "queue", wait_for=".js-plotly-plot .main-svg")
+    _shoot(page, f"{site}/clusters/demo/fences/?queue=root.tenant-1.training", folder / "fences", wait_for=".map")
     _shoot(page, f"{site}/clusters/demo/history/", folder / "history")
     _shoot(page, decision, folder / "decision")
     page.context.close()

@@ -7,7 +7,7 @@ from functools import cached_property
 from scheduler_admin.web.fences import told
 from scheduler_admin.web.fences.arrows import Arrow, arrows
 from scheduler_admin.web.fences.folding import Drawn
-from scheduler_admin.web.fences.layout import SIDE, WIDTH, Box, height, layout
+from scheduler_admin.web.fences.layout import SIDE, Box, extent, layout
 from scheduler_admin.web.fences.routes import Plot, Rect
 from scheduler_admin.web.fences.scene import Scene
 from scheduler_admin.web.fences.stops import Stop, stop
@@ -71,7 +71,7 @@ def picture(scene: Scene) -> Picture:
     every = [box for top in boxes for box in top.walk()]
     parents = [_parent(scene, box) for box in every if box.inside]
     singles = [_single(scene, box) for box in every if not box.inside]
-    size = (WIDTH, height(boxes))
+    size = extent(boxes)
     plot = Plot(
         size,
         tuple(_rect(shape.box) for shape in singles),

@@ -67,17 +67,21 @@ Natural = Callable[[Drawn], int]
 
 
 def layout(tops: Sequence[Drawn], natural: Natural, banded: Callable[[Drawn], bool]) -> list[Box]:
-    """The boxes of ``tops``, each with those inside it, in a map of WIDTH pixels.
+    """The boxes of ``tops``, each with those inside it, in a map of WIDTH pixels, or wider where they are very deep.
 
     ``banded``: which single boxes stand in rows of their own, above the others.
     """
     boxes = sum(1 for top in tops for _box in top.boxes())
-    return min((_laid(tops, _Measures(natural, banded, shape, boxes)) for shape in _SHAPES), key=height)
+    return min((_laid(tops, _Measures(natural, banded, shape, boxes)) for shape in _SHAPES), key=_height_of)
 
 
-def height(boxes: Sequence[Box]) -> int:
-    """How high a map is, in pixels."""
-    return max(box.bottom for box in boxes)
+def extent(boxes: Sequence[Box]) -> tuple[int, int]:
+    """How wide and high a map is, in pixels."""
+    return max(WIDTH, *(box.right for box in boxes)), max(box.bottom for box in boxes)
+
+
+def _height_of(boxes: Sequence[Box]) -> int:
+    return extent(boxes)[1]
 
 
 @dataclass(frozen=True)
@@ -103,9 +107,10 @@ class _Measures:
 def _laid(tops: Sequence[Drawn], by: _Measures) -> list[Box]:
     if len(tops) == 1:
         plan = _plan(tops[0], by, WIDTH)
-        return [_place(plan, 0, 0, WIDTH, plan.h, by.gap)]
+        return [_place(plan, 0, 0, max(WIDTH, plan.w), plan.h, by.gap)]
     rows = _rows([_plan(top, by, WIDTH - CELL) for top in tops], WIDTH, by.gap)
-    return list(_place_rows(rows, 0, 0, WIDTH, _height(rows, by.gap), by.gap))
+    wide = max(WIDTH, *(_width(row, by.gap) for row in rows))
+    return list(_place_rows(rows, 0, 0, wide, _height(rows, by.gap), by.gap))
 
 
 def _plan(drawn: Drawn, by: _Measures, most: int) -> _Plan:
@@ -141,9 +146,10 @@ def _height(rows: Sequence[Sequence[_Plan]], gap: int) -> int:
 def _rows(plans: Sequence[_Plan], room: int, gap: int) -> list[list[_Plan]]:
     """As few rows as there is room for, and those as even as they get."""
     fewest = _filled(plans, room, gap)
-    for narrower in range(CELL, room, CELL):
+    even = sum(plan.w for plan in plans) // max(1, len(fewest)) // CELL * CELL
+    for narrower in range(even, room, CELL):
         rows = _filled(plans, narrower, gap)
-        if len(rows) == len(fewest) and all(_width(row, gap) <= room for row in rows):
+        if len(rows) == len(fewest):
             return rows
     return fewest
 

@@ -20,7 +20,7 @@ Rect = tuple[int, int, int, int]
 Point = tuple[float, float]
 
 _STEPS: tuple[Step, ...] = ((0, -1), (1, 0), (0, 1), (-1, 0))
-_EAGER = 1.5
+_EAGER = 1.2
 _BEND, _TAKEN, _BESIDE, _CROSSING, _BORDER, _TEXT, _OFF_CENTRE = 5.0, 60.0, 3.0, 4.0, 10.0, 8.0, 0.35
 _HUGGING, _LATE = 0.8, 12.0
 """Of running along a box, and of a bend right before the end, where the arrow head would have no room."""
