@@ -1,0 +1,80 @@
+"""Connecting a cluster in a real browser: from the page of clusters to its queues, with nothing for axe to find."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from engine.simulator.kubeconfig import kubeconfig
+from scheduler_admin.clusters.models import Cluster
+from tests.browser.conftest import OpenPage
+from tests.browser.test_pages import RULES
+from tests.cluster.doubles import simulate
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def config(live_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Somebody's cluster, in kubectl's own kubeconfig."""
+    with simulate() as theirs:
+        theirs.add_node()
+        theirs.add_pod("web", node="n1")
+        path = tmp_path / "config"
+        path.write_text(kubeconfig(theirs.address))
+        monkeypatch.setenv("KUBECONFIG", str(path))
+        yield str(path)
+
+
+def _sound(page: Page) -> None:
+    """Nothing for axe, nothing that scrolls sideways."""
+    found = Axe().run(page, options=RULES).response["violations"]
+    assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
+def test_from_the_clusters_to_the_queues_of_ones_own(open_page: OpenPage, config: str, width: int, scheme: str) -> None:
+    """Offered, looked at, connected; and said what is being waited for."""
+    page = open_page("/clusters/", width=width, scheme=scheme)
+    page.get_by_role("link", name="Connect a cluster").click()
+    _sound(page)
+    page.get_by_label("Context").select_option("simulator")
+    page.get_by_role("button", name="Look at it").click()
+    expect(page.get_by_role("heading", name="What is there")).to_be_visible()
+    assert not Cluster.objects.exists()
+    _sound(page)
+    page.get_by_role("button", name="Connect simulator").click()
+    page.wait_for_url("**/clusters/simulator/queues/")
+    expect(page.get_by_text("nothing is written to it")).to_be_visible()
+    assert Cluster.objects.get().mode == "observe"
+
+
+def test_a_look_says_that_it_takes_a_while_and_is_not_sent_twice(open_page: OpenPage, config: str) -> None:
+    """Of two presses of the button the second is held back."""
+    page = open_page("/clusters/connect/")
+    held, busy, told = page.evaluate(
+        """() => {
+          const form = document.querySelector("form[data-busy]"), held = [];
+          form.addEventListener("submit", (event) => { held.push(event.defaultPrevented); event.preventDefault(); });
+          for (const _ of [1, 2]) form.querySelector("button").click();
+          return [held, form.ariaBusy, form.querySelector("[role=status]").textContent];
+        }"""
+    )
+    assert (held, busy) == ([False, True], "true")
+    assert "twenty at most" in told
+
+
+def test_what_is_wrong_stands_at_its_field(open_page: OpenPage, config: str) -> None:
+    """Tied to it, for those who can't see it."""
+    page = open_page("/clusters/connect/")
+    page.get_by_label("Kubeconfig, a file on the server").fill("/nowhere/config")
+    page.get_by_role("button", name="List its contexts").click()
+    field = page.get_by_label("Kubeconfig, a file on the server")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_accessible_description(re.compile("there is no kubeconfig /nowhere/config"))
+    _sound(page)
