@@ -40,6 +40,10 @@ OPEN = frozenset({BorderReason.SAME_FENCE, BorderReason.NO_FENCE})
 """The reasons of borders that let preemption through."""
 
 
+CLAIMS = frozenset({BorderReason.NO_GUARANTEE, BorderReason.SHARED_GUARANTEE})
+"""Reasons that shut a border to ordinary asks alone: a DaemonSet's claims nothing."""
+
+
 class Border(msgspec.Struct, frozen=True, kw_only=True):
     """What lies between the asks of one leaf and the pods of another."""
 

@@ -55,7 +55,7 @@ def boxes(html: str) -> dict[str, tuple[bool, bool]]:
     found = {}
     for link in map_of(html).iter(f"{SVG}a"):
         looks = {rect.get("class") for rect in link.iter(f"{SVG}rect")}
-        if looks:
+        if looks - {"grip"}:
             found[link.findtext(f"{SVG}title", "").partition(":")[0]] = ("lit" in looks, "hatched" in looks)
     return found
 

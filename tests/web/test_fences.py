@@ -177,6 +177,15 @@ class TestWhatHappened:
         assert html.count('class="st warn"><span class="vh">') == 2
         assert words(html)["root.system"] == (False, True)
 
+    def test_a_daemonsets_ask_needs_no_guarantee(self, ada: Client) -> None:
+        """So that it had none is nothing to flag; that it went through a fence is."""
+        made = published(tree({"a": queue(), "b": queue("1"), "t.c": queue("1"), "t": queue(fence=True)}))
+        for asker, victim in (("a", "b"), ("t.c", "b")):
+            rows.decision(made, f"root.{asker}", victims=(f"root.{victim}",), reason="daemonset")
+        found = arrows(html_of(ada))
+        assert found["1 pod of b went for asks of a"] == "arrow"
+        assert found["1 pod of b went for asks of c"] == "arrow odd"
+
     def test_what_went_within_one_queue_is_told(self, ada: Client, demo: Cluster) -> None:
         """There is no arrow from a box to itself."""
         rows.decision(demo, TRAINING, victims=(TRAINING,), source=Decision.Source.KUBE_SCHEDULER)
@@ -300,6 +309,12 @@ class TestTenants:
         assert lead(html) == "a reaches b. b reaches a."
         assert "canary" not in html
 
+    def test_a_queue_that_is_alone_to_its_tenant_is_not_said_to_be_alone(self, db: None, tess: Client) -> None:
+        """There are others, and why they are out of reach is theirs."""
+        published(tree({"tenant-1": queue("1"), "canary": queue("1", disabled=True)}))
+        said = lead(html_of(tess, "root.tenant-1"))
+        assert said == "tenant-1 reaches no other queue. No other queue reaches tenant-1."
+
     def test_a_queue_of_others_can_not_be_chosen(self, tess: Client, demo: Cluster) -> None:
         """As if it were not there; neither does opening show it."""
         html = html_of(tess, "root.tenant-2.queue-1", open=["root.tenant-2", "root"])
@@ -396,6 +411,6 @@ def test_pods_are_counted_by_when_they_went(
     reader = rows.user("audrey", "auditor")
     with django_assert_num_queries(1):
         found = preempted_pairs(reader, demo, timezone.now() - timedelta(minutes=30))
-    assert found[0] == Pair(TRAINING, QUEUE_B, "engine", 2)
-    assert Pair(TRAINING, QUEUE_B, "yunikorn", 1) in found
+    assert found[0] == Pair(TRAINING, QUEUE_B, "engine", ordinary=True, pods=2)
+    assert Pair(TRAINING, QUEUE_B, "yunikorn", ordinary=True, pods=1) in found
     assert sum(pair.pods for pair in found) == 4

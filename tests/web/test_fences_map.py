@@ -35,7 +35,11 @@ def random_scene(seed: int) -> Scene:
     random = Random(seed)
     of = grown(random)
     leaves = [random.choice(of.leaves) for _ in range(8)]
-    happened = [Pair(one, other, "engine", random.randint(1, 300)) for one, other in pairwise(leaves) if one != other]
+    happened = [
+        Pair(one, other, "engine", ordinary=True, pods=random.randint(1, 300))
+        for one, other in pairwise(leaves)
+        if one != other
+    ]
     return scene(of, random.choice(["", *list(of.queues)[1:]]), happened)
 
 
@@ -169,9 +173,10 @@ def test_without_a_fence_around_the_chosen_nothing_is_stopped(chosen: str) -> No
 def test_the_busiest_arrow_is_the_widest() -> None:
     """By the square root of the count, none thinner than can be seen."""
     pairs = [
-        Pair("root.system", f"root.tenant-1.{name}", "engine", n) for name, n in (("queue-b", 400), ("training", 100))
+        Pair("root.system", f"root.tenant-1.{name}", "engine", ordinary=True, pods=n)
+        for name, n in (("queue-b", 400), ("training", 100))
     ]
-    pairs.append(Pair("root.system", "root.queue-a", "engine", 1))
+    pairs.append(Pair("root.system", "root.queue-a", "engine", ordinary=True, pods=1))
     found = {arrow.count.text: arrow.width for arrow in picture(scene(EXAMPLE, "", pairs)).arrows}
     assert found == {"400": 9.0, "100": 4.5, "1": 1.5}
 
@@ -241,7 +246,9 @@ def test_five_hundred_queues_are_drawn_in_no_time(chosen: str) -> None:
     """Well within the two seconds in which a page refreshes itself."""
     of = huge()
     random = Random(7)
-    happened = [Pair(random.choice(of.leaves), random.choice(of.leaves), "engine", 9) for _ in range(300)]
+    happened = [
+        Pair(random.choice(of.leaves), random.choice(of.leaves), "engine", ordinary=True, pods=9) for _ in range(300)
+    ]
     start = time.process_time()
     made = picture(scene(of, chosen, happened))
     assert time.process_time() - start < 1.5

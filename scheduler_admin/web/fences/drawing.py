@@ -40,7 +40,6 @@ class Shape:
     look: str
     hatched: bool
     current: bool
-    parent: bool
     teeth: str
     texts: list[Text]
     url: str
@@ -117,7 +116,6 @@ def _parent(scene: Scene, box: Box) -> Shape:
         look="chosen" if chosen else "plain",
         hatched=False,
         current=chosen,
-        parent=True,
         teeth=_teeth(box) if fenced else "",
         texts=texts,
         url=scene.choice.address(queue="" if path == scene.tree.root else path),
@@ -157,7 +155,6 @@ def _single(scene: Scene, box: Box) -> Shape:
         look="chosen" if current else "lit" if any(each.out.allowed for each in around) else "plain",
         hatched=any(each.into.allowed for each in around),
         current=current,
-        parent=False,
         teeth=_teeth(box) if _fenced(scene, drawn) else "",
         texts=_lines(scene, box, says),
         url=_url(scene, drawn),

@@ -9,7 +9,7 @@ from scheduler_admin.web.fences.scene import MOST_PAIRS, Scene
 
 @dataclass(frozen=True)
 class Cell:
-    """One asker and victim. ``kind``: ``self``, ``open`` with its pods, ``shut`` with why, ``odd``: both."""
+    """One asker and victim. ``kind``: ``self``, ``open`` with its pods, ``shut`` with why, ``odd``: shut, and yet."""
 
     kind: str
     pods: int
@@ -62,7 +62,7 @@ def _cell(scene: Scene, asker: str, victim: str) -> Cell:
     pods = scene.pods[asker, victim]
     if found.allowed:
         kind = "open"
-    elif pods:
+    elif scene.is_odd(asker, victim):
         kind = "odd"
     else:
         kind = "self" if found.reason is BorderReason.SAME_QUEUE else "shut"

@@ -7,7 +7,7 @@ from functools import cached_property
 from urllib.parse import urlencode
 
 from engine.queues import QueueTree
-from engine.reach import Border, border
+from engine.reach import CLAIMS, Border, border
 from scheduler_admin.history.pair_selectors import Pair
 from scheduler_admin.web.fences.folding import Drawn, drawn
 from scheduler_admin.web.reach import Neighbour, neighbours
@@ -107,12 +107,16 @@ class Scene:
 
     @cached_property
     def odd(self) -> list[Pair]:
-        """What went through borders that are shut, the most pods first."""
-        return [pair for pair in self.happened if (pair.asker, pair.victim) in self._shut]
+        """What went through borders that are shut to it, the most pods first."""
+        return [pair for pair in self.happened if (pair.asker, pair.victim) in self.pods and self._is_shut(pair)]
+
+    def _is_shut(self, pair: Pair) -> bool:
+        found = self.border_of(pair.asker, pair.victim)
+        return not found.allowed and (pair.ordinary or found.reason not in CLAIMS)
 
     @cached_property
-    def _shut(self) -> set[tuple[str, str]]:
-        return {pair for pair in self.pods if not border(self.tree, *pair).allowed}
+    def _odd_ones(self) -> set[tuple[str, str]]:
+        return {(pair.asker, pair.victim) for pair in self.odd}
 
     def border_of(self, asker: str, victim: str) -> Border:
         """What lies between two leaves."""
@@ -120,7 +124,7 @@ class Scene:
 
     def is_odd(self, asker: str, victim: str) -> bool:
         """Whether pods went through this border although it is shut."""
-        return (asker, victim) in self._shut
+        return (asker, victim) in self._odd_ones
 
     @cached_property
     def open_borders(self) -> set[tuple[str, str]]:

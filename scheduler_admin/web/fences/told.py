@@ -22,8 +22,8 @@ class Lead:
     """The sentence above the map. ``kind``: ``none`` is chosen, or what is reaches ``all``, ``some`` or ``nothing``.
 
     ``because``: what stops it elsewhere. ``fence_lets_in``: some reach it through a fence from outside; ``let_in``:
-    which, unless all do. ``reaches_others``, ``others_reach``: so do queues that the reader may not see. ``fence``: the
-    one that holds it in. ``fences``: how many there are.
+    which, unless all do. ``reaches_others``, ``others_reach``: so do queues that the reader may not see. ``alone``:
+    there is no other queue. ``fence``: the one that holds it in. ``fences``: how many there are.
     """
 
     kind: str
@@ -36,6 +36,7 @@ class Lead:
     fence_lets_in: bool = False
     reaches_others: bool = False
     others_reach: bool = False
+    alone: bool = False
     fence: str = ""
     fences: int = 0
 
@@ -96,6 +97,7 @@ def lead(scene: Scene) -> Lead:
         fence_lets_in=bool(through),
         reaches_others=any(each.out.allowed for each in scene.unseen),
         others_reach=any(each.into.allowed for each in scene.unseen),
+        alone=not around and not scene.unseen,
         fence=scene.name(scene.tree.fence(scene.chosen) or ""),
     )
 
