@@ -140,9 +140,11 @@ class Reflector:
     def _pause(self, why: str, at_least_s: float | None) -> None:
         if self._stopping.is_set():
             return
+        # Once is enough: what may not be read may stay so for months.
+        level = logging.DEBUG if why == self.health.error else logging.WARNING
         self.health.error = why
         wait_s = self._back_off.next_s(at_least_s)
-        log.warning("following %s: %s; again in %.1f s", self._table.kind, why, wait_s)
+        log.log(level, "following %s: %s; again in %.1f s", self._table.kind, why, wait_s)
         self._stopping.wait(wait_s)
 
     def _alive(self) -> None:

@@ -246,6 +246,15 @@ def test_a_server_in_trouble_is_waited_for():
         assert "broke" in noted.errors[1]
 
 
+def test_the_same_trouble_is_a_warning_once(caplog: pytest.LogCaptureFixture):
+    """A kind that may not be read would fill the log for months."""
+    refused = lambda answer: answer.status(403, "Forbidden", "no")  # noqa: E731
+    with noting(Play([refused, refused, refused, listed(pod("p1"))], [])) as noted:
+        until(lambda: noted.reflector.health.synced, "a list was read")
+    warned = [one for one in caplog.records if one.levelname == "WARNING" and ": no; again" in one.getMessage()]
+    assert len(warned) == 1
+
+
 def test_watches_that_end_at_once_are_not_hammered():
     """A server that ends every watch at once is left alone for longer and longer."""
     with noting(Play([listed()], [[] for _ in range(4)])) as noted:

@@ -131,6 +131,17 @@ def test_an_ask_that_ran_elsewhere_or_went_closes_it(
     assert observed().ending == ending
 
 
+@pytest.mark.parametrize(("left", "ending"), [(False, "taken"), (True, "expired")])
+def test_an_ask_that_gets_nothing_in_time_closes_it(cluster: Cluster, watch: Watch, *, left: bool, ending: str):
+    """Others took the room, or not all victims went: as with decisions of ours."""
+    run_pass(cluster=cluster, watch=watch)
+    if not left:
+        watch.gone("b-0", "b-1")
+    Decision.objects.exclude(source="engine").update(deadline=timezone.now() - timedelta(seconds=1))
+    run_pass(cluster=cluster, watch=watch)
+    assert (observed().state, observed().ending) == ("closed", ending)
+
+
 def test_victims_that_go_without_anybody_asking_close_with_the_last(cluster: Cluster):
     """A drain: three evictions through the API on one node are one decision, without a named ask."""
     watch = Watch(node("n1", 4), [going(f"c-{n}", queue="c", reason="EvictionByEvictionAPI") for n in range(3)])
