@@ -43,7 +43,7 @@ function save(field, was = said(field)) {
     if (kind === "done") {
       setSaid(field, text);
       problemOf(field.parentElement)?.remove();
-      show(answer);
+      show({ ...answer, focus: "" }); // one has gone on already
     } else if (kind === "gone") gone();
     else say(field, kind === "refused" ? answer.html : unsaidOf(kind));
   });

@@ -55,7 +55,7 @@ def revision_lines(hierarchy: Hierarchy, page: selectors.RevisionPage, last: Rev
 def revision_view(user: Who, revision: Revision, against: Revision | None) -> RevisionView:
     """One revision, what it changed against another, and what going back to it would change."""
     found, current = selectors.difference(against, revision), revision.hierarchy.current
-    names, rows = _table(revision, found)
+    names, rows = _table(revision, found if against else ())  # of the first, every queue would be marked as new
     may_roll_back = current is not None and current.pk != revision.pk and scope_of(user, "edit").everything
     return RevisionView(
         revision=revision,

@@ -1,0 +1,291 @@
+"""The editor in a real browser: typing, acting by mouse and keyboard, two people on one draft, a server away."""
+
+import re
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, Route, expect
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.models import Draft
+from tests.browser.conftest import OpenPage
+from tests.browser.test_pages import RULES
+from tests.web import rows
+from tests.web.drafts import edited, page, publish_another, row, started
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def draft(live_server: Any) -> Draft:
+    """Rae's, of the fence example."""
+    demo = rows.everything()
+    rows.user("rae", User.Role.ADMIN)
+    return started(demo, by="rae")
+
+
+def field(opened: Page, label: str) -> Locator:
+    """The field of the grid with this label."""
+    return opened.get_by_label(label, exact=True)
+
+
+def name(opened: Page, queue: str) -> Locator:
+    """A queue's name in the grid."""
+    return opened.locator("#grid a.name").get_by_text(queue, exact=True)
+
+
+def saved(opened: Page, version: int) -> None:
+    """Wait until the page shows this version of the draft."""
+    expect(opened.locator("[name=version]").first).to_have_value(str(version))
+
+
+def edited_by_rae(draft: Draft, queue: str, setting: str, text: str) -> None:
+    """Somebody else types."""
+    edited(draft, queue, setting, text, by="rae")
+
+
+def test_a_mistyped_amount_is_put_right_by_its_suggestion(open_page: OpenPage, draft: Draft) -> None:
+    """4Tb says what may have been meant; a click puts it in, and the draft may be published."""
+    opened = open_page(page(draft))
+    field(opened, "queue-b, max memory").fill("4Tb")
+    field(opened, "queue-b, max memory").press("Tab")
+    error = opened.locator(".errrow .err")
+    expect(error).to_contain_text("4Tb is not an amount. Did you mean 4Ti or 4T?")
+    described = field(opened, "queue-b, max memory").get_attribute("aria-describedby")
+    assert error.get_attribute("id") == described
+    expect(opened.get_by_role("button", name="Publish")).to_have_attribute("aria-disabled", "true")
+    opened.get_by_role("button", name="4Ti").click()
+    saved(opened, 3)
+    expect(error).to_have_count(0)
+    expect(field(opened, "queue-b, max memory")).to_have_value("4Ti")
+    assert row(draft, "queue-b").max["memory"] == "4Ti"
+
+
+def test_what_is_typed_is_saved_on_leaving_and_undone_by_escape(open_page: OpenPage, draft: Draft) -> None:
+    """Enter saves and stays; Escape puts back what was there; what it was stands beside."""
+    opened = open_page(page(draft))
+    delay = field(opened, "queue-b, delay")
+    delay.fill("soon")
+    delay.press("Escape")
+    expect(delay).to_have_value("")
+    delay.fill("1m")
+    delay.press("Enter")
+    saved(opened, 2)
+    expect(delay).to_be_focused()
+    expect(opened.locator("#draft-changes")).to_contain_text("root.tenant-1.queue-b delay set to 1m")
+    field(opened, "queue-b, preemption").select_option("disabled")
+    saved(opened, 3)
+    assert (row(draft, "queue-b").delay, row(draft, "queue-b").preemption_policy) == ("1m", "disabled")
+
+
+def test_arrows_go_from_cell_to_cell_and_tab_leaves_the_grid(open_page: OpenPage, draft: Draft) -> None:
+    """One row is in the tab order, however many there are."""
+    opened = open_page(page(draft))
+    field(opened, "queue-b, max cpu").focus()
+    opened.keyboard.press("ArrowDown")
+    expect(field(opened, "training, max cpu")).to_be_focused()
+    opened.keyboard.press("ArrowRight")
+    opened.keyboard.press("ArrowRight")
+    expect(field(opened, "training, max memory")).to_be_focused()
+    opened.keyboard.press("ArrowUp")
+    expect(field(opened, "queue-b, max memory")).to_be_focused()
+    for _ in range(3):
+        opened.keyboard.press("Tab")
+    expect(opened.get_by_label("A column for another resource")).to_be_focused()
+
+
+def test_queues_are_added_renamed_moved_and_deleted_from_the_keyboard(open_page: OpenPage, draft: Draft) -> None:
+    """a, F2, m and Del on a queue's name; Enter confirms, Escape does not."""
+    opened = open_page(page(draft))
+    name(opened, "tenant-2").focus()
+    opened.keyboard.press("a")
+    expect(opened.get_by_label("Add a queue below tenant-2, called")).to_be_focused()
+    opened.keyboard.press("Escape")
+    expect(name(opened, "tenant-2")).to_be_focused()
+    opened.keyboard.press("a")
+    expect(opened.get_by_label("Add a queue below tenant-2, called")).to_be_focused()
+    opened.keyboard.type("adhoc")
+    opened.keyboard.press("Enter")
+    expect(name(opened, "adhoc")).to_be_focused()
+    opened.keyboard.press("F2")
+    expect(opened.get_by_label("Rename adhoc to")).to_be_focused()
+    opened.keyboard.type("lab")
+    opened.keyboard.press("Enter")
+    expect(name(opened, "lab")).to_be_focused()
+    opened.keyboard.press("m")
+    expect(opened.get_by_label("Move lab with all below it under")).to_be_focused()
+    opened.get_by_label("Move lab with all below it under").select_option(label="root.tenant-1")
+    opened.keyboard.press("Tab")
+    opened.keyboard.press("Enter")
+    expect(name(opened, "lab")).to_be_focused()
+    assert row(draft, "lab").parent == row(draft, "tenant-1")
+    opened.keyboard.press("Delete")
+    expect(opened.get_by_text("Deletes lab.")).to_be_visible()
+    opened.get_by_role("button", name="Delete", exact=True).press("Enter")
+    expect(name(opened, "tenant-1")).to_be_focused()
+    assert not draft.queues.filter(name="lab").exists()
+    assert "act=" not in opened.url
+
+
+def test_the_same_by_mouse(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
+    """The buttons act on the row that one is in; what is not allowed is said in the form."""
+    opened = open_page(page(draft))
+    field(opened, "tenant-2, delay").click()
+    opened.get_by_role("button", name="Add below").click()
+    opened.get_by_label("Add a queue below tenant-2, called").fill("queue 3")
+    opened.get_by_role("button", name="Add", exact=True).click()
+    expect(opened.locator(".act .err")).to_contain_text("can't name a queue")
+    opened.get_by_label("Add a queue below tenant-2, called").fill("queue-3")
+    opened.get_by_role("button", name="Add", exact=True).click()
+    expect(name(opened, "queue-3")).to_be_visible()
+    name(opened, "queue-3").click()
+    opened.get_by_label("pods without a controller").first.select_option("true")
+    saved(opened, 3)
+    assert row(draft, "queue-3").evict_uncontrolled
+    opened.reload()
+    expect(opened.get_by_label("pods without a controller").first).to_have_value("true")
+    said.clear()  # the browser itself notes the refusal
+
+
+def test_two_people_on_one_draft_see_each_other(open_page: OpenPage, draft: Draft) -> None:
+    """Within two seconds, in rows that one isn't typing in; a line says who."""
+    mine = open_page(page(draft))
+    field(mine, "queue-a, max cpu").fill("25")
+    rows.user("eve", User.Role.ADMIN)
+    edited(draft, "queue-b", "max/cpu", "300", by="eve")
+    edited(draft, "queue-a", "max/memory", "900Gi", by="eve")
+    expect(field(mine, "queue-b, max cpu")).to_have_value("300", timeout=5000)
+    expect(field(mine, "queue-a, max memory")).to_have_value("900Gi")
+    expect(mine.locator("#draft-title")).to_contain_text("by eve")
+    expect(field(mine, "queue-a, max cpu")).to_have_value("25")
+    expect(field(mine, "queue-a, max cpu")).to_be_focused()
+    mine.keyboard.type("0")
+    mine.keyboard.press("Enter")
+    saved(mine, 4)
+    assert row(draft, "queue-a").max["cpu"] == "250"
+
+
+@pytest.mark.parametrize(("button", "want"), [("Keep mine", "300"), ("Take theirs", "400")])
+def test_a_clash_is_settled_at_the_field(
+    open_page: OpenPage, draft: Draft, said: list[str], button: str, want: str
+) -> None:
+    """What the other typed is shown where one typed oneself; either may stay."""
+    opened = open_page(page(draft))
+    mine = field(opened, "queue-b, max cpu")
+    mine.fill("300")
+    edited_by_rae(draft, "queue-b", "max/cpu", "400")
+    mine.press("Tab")
+    expect(opened.locator(".problem")).to_contain_text("it says 400, you typed 300")
+    expect(mine).to_have_value("300")
+    opened.get_by_role("button", name=button).click()
+    expect(opened.locator(".problem")).to_have_count(0)
+    expect(mine).to_have_value(want)
+    saved(opened, 3 if want == "300" else 2)
+    assert row(draft, "queue-b").max["cpu"] == want
+    said[:] = [each for each in said if "409" not in each]  # the browser itself notes the refusal
+
+
+def test_nothing_typed_is_lost_while_the_server_is_away(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
+    """The field says that it is not saved, leaving asks first, and once the server is back it is saved by itself."""
+    opened = open_page(page(draft))
+
+    def away(route: Route) -> None:
+        route.abort()
+
+    opened.route("**/drafts/**", away)
+    field(opened, "queue-b, max cpu").fill("300")
+    field(opened, "queue-b, max cpu").press("Tab")
+    expect(opened.locator(".problem")).to_contain_text("Not saved")
+    expect(opened.locator(".offline")).to_be_visible()
+    field(opened, "queue-b, delay").fill("1m")
+    asked: list[str] = []
+
+    def stay(dialog: Any) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    opened.on("dialog", stay)
+    opened.get_by_role("link", name="History").click()
+    opened.wait_for_timeout(200)
+    assert asked == ["beforeunload"]
+    expect(field(opened, "queue-b, max cpu")).to_have_value("300")
+    opened.unroute("**/drafts/**", away)
+    saved(opened, 3)
+    expect(opened.locator(".offline")).to_be_hidden()
+    assert (row(draft, "queue-b").max["cpu"], row(draft, "queue-b").delay) == ("300", "1m")
+    said.clear()  # the browser itself notes each request that failed
+
+
+def test_a_draft_that_is_gone_says_so_and_keeps_what_was_typed(
+    open_page: OpenPage, draft: Draft, said: list[str]
+) -> None:
+    """With the way to those that are open."""
+    opened = open_page(page(draft))
+    Draft.objects.all().delete()
+    field(opened, "queue-b, max cpu").fill("300")
+    field(opened, "queue-b, max cpu").press("Tab")
+    expect(opened.get_by_text("This draft is no longer there.")).to_be_visible()
+    expect(field(opened, "queue-b, max cpu")).to_have_value("300")
+    said.clear()
+
+
+def test_what_both_changed_is_chosen_and_published(open_page: OpenPage, draft: Draft) -> None:
+    """Merge, choose, say why, publish: in force."""
+    edited_by_rae(draft, "queue-a", "guaranteed/cpu", "120")
+    publish_another(Cluster.objects.get(), "root.queue-a", guaranteed={"cpu": 100_000})
+    opened = open_page(page(draft))
+    expect(opened.get_by_role("button", name="Publish")).to_have_attribute("aria-disabled", "true")
+    opened.get_by_role("button", name="Merge").click()
+    opened.get_by_role("button", name=re.compile("^Keep this draft’s.*root.queue-a, guaranteed cpu")).click()
+    expect(opened.get_by_text("Both changed")).to_have_count(0)
+    expect(opened.get_by_role("button", name="Publish")).not_to_have_attribute("aria-disabled", "true")
+    opened.get_by_label("Reason, kept with the revision").fill("agreed")
+    opened.get_by_role("button", name="Publish").click()
+    expect(opened.get_by_role("heading", name="Revision 3")).to_be_visible()
+    expect(opened.get_by_text("Revision 3 is in force.")).to_be_visible()
+
+
+def test_without_a_script_a_row_is_a_form(open_page: OpenPage, draft: Draft) -> None:
+    """Its name unfolds it; everything else is links and buttons."""
+    opened = open_page(page(draft), java_script_enabled=False)
+    name(opened, "queue-b").click()
+    field(opened, "queue-b, max cpu").fill("300")
+    opened.get_by_role("button", name="Save").click()
+    expect(opened.locator("#draft-changes")).to_contain_text("max cpu 320 → 300")
+    name(opened, "queue-b").click()
+    opened.get_by_role("button", name="Rename").click()
+    opened.get_by_label("Rename queue-b to").fill("search")
+    opened.locator(".act").get_by_role("button", name="Rename").click()
+    expect(name(opened, "search")).to_be_visible()
+
+
+ADDRESSES = ["", "?queue={queue}", "?queue={queue}&act=delete"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_finds_nothing(open_page: OpenPage, draft: Draft, width: int, scheme: str) -> None:
+    """With errors, changes and news in it; unfolded; the lists; a revision with the way back."""
+    edited_by_rae(draft, "queue-b", "max/memory", "128Gb")
+    edited_by_rae(draft, "queue-a", "guaranteed/cpu", "120")
+    publish_another(Cluster.objects.get(), "root.queue-a", guaranteed={"cpu": 100_000})
+    queue = row(draft, "queue-b").pk
+    opened = open_page("/clusters/demo/editor/", width=width, scheme=scheme)
+    drafts = [page(draft, query.format(queue=queue)) for query in ADDRESSES]
+    for address in (*drafts, "/clusters/demo/revisions/", "/clusters/demo/revisions/1/", "/clusters/demo/editor/"):
+        opened.goto(address)
+        opened.wait_for_load_state("networkidle")
+        found = Axe().run(opened, options=RULES).response["violations"]
+        assert [(address, each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280, 2560])
+def test_nothing_overflows_sideways(open_page: OpenPage, draft: Draft, width: int) -> None:
+    """The grid scrolls in its own region, its first column staying in sight."""
+    edited_by_rae(draft, "queue-b", "max/memory", "128Gb")
+    opened = open_page(page(draft, f"?queue={row(draft, 'queue-b').pk}"), width=width)
+    for address in (opened.url, "/clusters/demo/revisions/1/", "/clusters/demo/editor/"):
+        opened.goto(address)
+        assert opened.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), address
