@@ -11,7 +11,6 @@ from tests.api.builders import RED
 from tests.api.conftest import client_of
 from tests.api.sending import NEW, PROD, SMALL, plan, put, queue_of, revisions
 
-
 OTHER = {"queues": [*SMALL["queues"], {"path": "root.other"}]}
 
 
