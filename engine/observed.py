@@ -123,6 +123,17 @@ def observe(
     return tuple(sorted(groups, key=lambda one: (one.at_ms, one.victims[0].pod.uid)))
 
 
+def joined(former: Observed, later: Observed) -> Observed:
+    """One decision, the rest of which became known later: with the usage before the first and after the last victim."""
+    began = {one.path: one for one in former.queues}
+    ended = {one.path: one for one in later.queues}
+    queues = [
+        msgspec.structs.replace(ended.get(path, one), before=began.get(path, one).before)
+        for path, one in (began | ended).items()
+    ]
+    return msgspec.structs.replace(former, victims=(*former.victims, *later.victims), queues=tuple(queues))
+
+
 def _sightings(state: ClusterState, now_ms: int, settled: Collection[str]) -> Iterable[_Sighting]:
     events: dict[str, Preempted] = {}
     for _, event in sorted(state.preempted.items()):

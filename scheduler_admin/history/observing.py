@@ -6,12 +6,11 @@ Nothing is done to the cluster here, whatever its mode.
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-import msgspec
 from django.db.models import Q
 
 from engine.decision import Outcome
 from engine.explain import HIGHER_PRIORITY
-from engine.observed import Observed, Source, Taken, decode, encode, observe, sighted
+from engine.observed import Observed, Source, Taken, decode, encode, joined, observe, sighted
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Pod
 from scheduler_admin.clusters.models import Cluster
@@ -69,8 +68,7 @@ def _record(cluster: Cluster, revision: Revision, seen: Observed, state: Cluster
     if row is None:
         row = _begin(cluster, revision, seen, state, now)
     else:
-        former = decode(row.document)
-        seen = msgspec.structs.replace(seen, victims=(*former.victims, *seen.victims))
+        seen = joined(decode(row.document), seen)
         row.document, row.last_seen = encode(seen).decode(), now
         row.detail = _detail(seen)
         row.save(update_fields=["document", "last_seen", "detail"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.explain import observed_because, observed_sentence, observed_victim, taken_verdict
 from engine.formats.kubernetes import DecodeError, preempted_from_bytes
-from engine.observed import Flag, Observed, Source, decode, encode, observe, sighted
+from engine.observed import Flag, Observed, Source, decode, encode, joined, observe, sighted
 from engine.snapshot import ClusterState, Pod, Preempted
 from tests.builders import NOW, ask, node, pod, queue, tree
 
@@ -151,6 +151,17 @@ def test_a_parent_left_below_its_guarantee_is_flagged_with_its_numbers():
     (found,) = observe(cluster, above, now_ms=NOW)
     (said,) = observed_because(found, by="kube-scheduler")
     assert (said.params["queue"], said.params["short"], said.params["guaranteed"]) == ("t", "1", "2")
+
+
+def test_news_of_a_further_victim_spans_the_usage_of_both():
+    """b held four cores before the first went, and two after the second."""
+    rest, web = [pod(f"b{n}", queue="b", node="n1") for n in range(2)], ask("ask", queue="c", priority=9)
+    (first,) = seen(going("v1", queue="b"), pod("v2", queue="b", node="n1"), *rest, web, event("v1"))
+    (second,) = seen(going("v1", queue="b"), going("v2", queue="b"), *rest, web, event("v2"))
+    both = joined(first, second)
+    (b,) = [one for one in both.queues if one.path == "root.b"]
+    assert [one.pod.name for one in both.victims] == ["v1", "v2"]
+    assert (b.before["cpu"], b.after["cpu"]) == (4000, 2000)
 
 
 def test_who_drains_a_node_is_held_to_no_guarantee():
