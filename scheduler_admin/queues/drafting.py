@@ -11,6 +11,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.draft_form import AMOUNTS, MARKS, TEXTS, assign, fields_of, queues_of, reading, text_of
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
+from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import OutdatedError, publish, tree_of
 
 LONGEST_TEXT = 100
@@ -147,7 +148,7 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
         raise ValidationError(_("Choose first what both changed."))
     found = reading(queues_of(draft))
     if found.failed or found.tree is None:
-        raise ValidationError([note.text for note in found.notes])
+        raise ValidationError([said(note) for note in found.notes])
     revision = publish(
         hierarchy=draft.hierarchy, tree=found.tree, author=actor, reason=reason.strip(), onto=draft.base_id
     )

@@ -64,6 +64,8 @@ def _draw(browser: Browser, site: str, logins: dict[str, tuple[str, str]], folde
     _shoot(page, f"{site}/clusters/demo/fences/?queue=root.tenant-1.training", folder / "fences", wait_for=".map")
     _shoot(page, f"{site}/clusters/demo/history/", folder / "history")
     _shoot(page, decision, folder / "decision")
+    _shoot(page, _draft(page, site), folder / "editor", wait_for="#prospect")
+    _shoot(page, f"{site}/clusters/demo/revisions/1/", folder / "revision")
     page.context.close()
     page = _signed_in(browser, site, *logins["tenant"])
     _shoot(page, f"{site}/pods/", folder / "pods")
@@ -85,6 +87,23 @@ def _signed_in(browser: Browser, site: str, name: str, password: str) -> Page:
     page.click("main button[type=submit]")
     page.wait_for_url(lambda url: "sign-in" not in url)
     return page
+
+
+def _draft(page: Page, site: str) -> str:
+    """Start a draft with changes and a slip in it; its address."""
+    page.goto(f"{site}/clusters/demo/editor/")
+    page.get_by_label("What it is about").fill("Room for vision")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url("**/drafts/**")
+    for label, text in (
+        ("queue-b, guaranteed nvidia.com/gpu", "2"),
+        ("training, guaranteed nvidia.com/gpu", "5"),
+        ("queue-2, max memory", "128Gb"),
+    ):
+        page.get_by_label(label, exact=True).fill(text)
+        page.get_by_label(label, exact=True).press("Enter")
+    page.locator(".errrow").wait_for()
+    return page.url
 
 
 def _wait_for_decision(page: Page, site: str) -> str:
