@@ -153,6 +153,8 @@ class Stream:
 def _typed_errors() -> Iterator[None]:
     try:
         yield
+    except urllib3.exceptions.NewConnectionError as error:  # which urllib3 counts among the timeouts
+        raise ConnectionFailure("nothing answers at its address") from error
     except urllib3.exceptions.TimeoutError as error:
         raise ConnectionFailure("the API server did not answer in time", timed_out=True) from error
     except (urllib3.exceptions.HTTPError, OSError) as error:

@@ -113,7 +113,7 @@ def test_something_else_that_answers_is_no_api_server():
 
 
 def test_a_server_that_is_not_there_is_named():
-    with pytest.raises(SurveyError, match=r"http://127\.0\.0\.1:9 can't be reached"):
+    with pytest.raises(SurveyError, match=r"http://127\.0\.0\.1:9 can't be reached: nothing answers"):
         survey(ConnectionSettings(address="http://127.0.0.1:9"))
 
 
