@@ -39,7 +39,7 @@ export function offline(is) {
 export async function send(path, data = new FormData(), query = location.search) {
   data.set("shown", shown());
   data.set("version", state.version);
-  const headers = { Accept: "application/json", "X-CSRFToken": token(), "If-Match": `"${state.version}"` };
+  const headers = { Accept: "application/json", "X-CSRFToken": token() };
   let response;
   try {
     response = await fetch(`${path.split("?")[0]}${query.startsWith("?") ? query : ""}`, { method: "POST", headers, body: data });

@@ -2,6 +2,7 @@
 // is typed is lost: what can't be saved stays in its field, says so, and is tried again.
 import { fieldsIn, grid, isTyped, put, putParts, said, setSaid, unsaved, enliven } from "./draft-grid.js";
 import { currentRow, listen } from "./draft-keys.js";
+import { keep, listen as listenForUndo } from "./draft-undo.js";
 import { busy, folded, hasNews, inOrder, read, send, state } from "./draft-server.js";
 
 const EVERY_MS = 2000;
@@ -42,6 +43,7 @@ function save(field, was = said(field)) {
     delete field.dataset.saving;
     if (kind === "done") {
       setSaid(field, text);
+      keep(forms.edit, data, answer);
       problemOf(field.parentElement)?.remove();
       show({ ...answer, focus: "" }); // one has gone on already
     } else if (kind === "gone") gone();
@@ -136,16 +138,34 @@ function unfold(row = "", act = "") {
 
 function submitAct(form, submitter) {
   inOrder(async () => {
-    const { kind, answer } = await send(form.action, new FormData(form, submitter), folded());
+    const data = new FormData(form, submitter);
+    const { kind, answer } = await send(form.action, data, folded());
     if (kind === "done") {
+      keep(form.action, data, answer);
       history.replaceState(null, "", folded());
       show(answer);
+      if (document.activeElement === document.body) document.querySelector("#draft-conflicts button, #reason")?.focus();
     } else if (kind === "gone") gone();
     else {
       form.querySelector(":scope > .problem")?.remove();
       form.insertAdjacentHTML("beforeend", kind === "refused" ? answer.html : unsaidOf(kind).replace(/<button.*<\/button>/s, ""));
     }
   });
+}
+
+/** Only what one has read is published: what was still on its way is waited for, and looked at if it changed anything. */
+function publish(event) {
+  const form = event.target;
+  const seen = state.version;
+  document.getElementById("look").hidden = true;
+  if (document.getElementById("publish").getAttribute("aria-disabled") === "true") event.preventDefault();
+  else if (busy() || unsaved().length) {
+    event.preventDefault();
+    inOrder(() => {}).then(() => {
+      if (state.version === seen && !unsaved().length) form.requestSubmit(event.submitter);
+      else document.getElementById("look").hidden = false;
+    });
+  }
 }
 
 document.addEventListener("submit", (event) => {
@@ -165,8 +185,7 @@ document.addEventListener("submit", (event) => {
   } else if (form.matches(".settings-form")) {
     event.preventDefault();
   } else if (form.matches("#publish-form")) {
-    const blocked = document.getElementById("publish").getAttribute("aria-disabled") === "true";
-    if (blocked || busy() || unsaved().length) event.preventDefault();
+    publish(event);
   }
 });
 document.addEventListener("click", (event) => {
@@ -191,6 +210,8 @@ document.addEventListener("click", (event) => {
 for (const body of grid.tBodies) enliven(body);
 listen((row, act) => mayEdit && unfold(row, act), undo);
 if (mayEdit) {
+  const isFree = (at) => !at.matches("input, textarea, select") || (at.matches("[data-setting]") && !isTyped(at));
+  listenForUndo(isFree, (answer) => show({ ...answer, focus: "" }));
   grid.addEventListener("focusout", ({ target }) => target.matches("[data-setting]") && save(target));
   grid.addEventListener("change", ({ target }) => target.matches("[data-setting]") && save(target));
   grid.addEventListener("keydown", (event) => {
@@ -199,7 +220,7 @@ if (mayEdit) {
     save(event.target);
   });
 }
-window.addEventListener("beforeunload", (event) => (unsaved().length || busy()) && event.preventDefault());
+window.addEventListener("beforeunload", (event) => unsaved().length && event.preventDefault());
 document.addEventListener("visibilitychange", poll);
 setInterval(poll, EVERY_MS);
 foretell();

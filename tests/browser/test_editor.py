@@ -149,6 +149,36 @@ def test_the_same_by_mouse(open_page: OpenPage, draft: Draft, said: list[str]) -
     said.clear()  # the browser itself notes the refusal
 
 
+def test_ones_own_acts_are_undone_and_redone(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
+    """One after the other, by keyboard or button; what somebody else changed since is not."""
+    opened = open_page(page(draft))
+    name(opened, "tenant-2").press("a")
+    opened.get_by_label("Add a queue below tenant-2, called").fill("adhoc")
+    opened.keyboard.press("Enter")
+    expect(name(opened, "adhoc")).to_be_focused()
+    field(opened, "adhoc, max cpu").fill("4")
+    field(opened, "adhoc, max cpu").press("Enter")
+    saved(opened, 3)
+    opened.keyboard.press("Control+z")
+    expect(field(opened, "adhoc, max cpu")).to_have_value("")
+    expect(field(opened, "adhoc, max cpu")).to_be_focused()
+    opened.keyboard.press("Control+y")
+    expect(field(opened, "adhoc, max cpu")).to_have_value("4")
+    opened.get_by_role("button", name="Undo").click()
+    expect(field(opened, "adhoc, max cpu")).to_have_value("")
+    opened.get_by_role("button", name="Undo").click()
+    expect(name(opened, "adhoc")).to_have_count(0)
+    expect(opened.get_by_role("button", name="Undo")).to_have_attribute("aria-disabled", "true")
+    field(opened, "queue-b, delay").fill("1m")
+    field(opened, "queue-b, delay").press("Enter")
+    saved(opened, 8)
+    edited_by_rae(draft, "queue-b", "delay", "2m")
+    opened.keyboard.press("Control+z")
+    expect(opened.locator("#undo-problem")).to_contain_text("it says 2m")
+    assert row(draft, "queue-b").delay == "2m"
+    said.clear()  # the browser itself notes the refusal
+
+
 def test_two_people_on_one_draft_see_each_other(open_page: OpenPage, draft: Draft) -> None:
     """Within two seconds, in rows that one isn't typing in; a line says who."""
     mine = open_page(page(draft))

@@ -159,11 +159,15 @@ def test_who_else_has_a_draft_open_is_named_with_what_it_changes(ada: Client, de
     assert "root.queue-a guaranteed cpu 160 → 144" in said
 
 
-def test_deleting_says_in_numbers_what_goes(ada: Client, draft: Draft) -> None:
-    """Queues below, asks that wait; before anything happens."""
+def test_deleting_says_in_numbers_what_goes(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """Queues below, pods that run, asks that wait; before anything happens."""
+    figures = demo.status.queues
+    for path, pods in (("root.tenant-1.queue-b", 9), ("root.tenant-1.training", 3), ("root.queue-a", 50)):
+        figures[path]["used"]["pods"] = pods
+    demo.status.save()
     said = shown(ada, page(draft, f"?queue={row(draft, 'tenant-1').pk}&act=delete"))
     assert "Deletes tenant-1 and 2 queues below it." in said
-    assert "4 asks wait there." in said
+    assert "12 pods run there; once it is published, they belong to no queue. 4 asks wait there." in said
 
 
 def test_queries_do_not_grow_with_queues(ada: Client, draft: Draft) -> None:

@@ -22,7 +22,7 @@ ACTS = ("settings", "add", "rename", "move", "delete")
 """What a row may be unfolded for."""
 MORE = ("priority_policy", "priority_offset", "namespaces", "parent_declared", "evict_uncontrolled")
 """The settings without a column."""
-_DEEPEST = 6
+_DEEPEST, _MOST = 6, 20
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Shown:
         """From a page's query; words that are unknown count as not said."""
         queue, act = query.get("queue", ""), query.get("act", "")
         return cls(
-            resources=tuple(dict.fromkeys(name.strip() for name in query.getlist("resource") if name.strip())),
+            resources=tuple(dict.fromkeys(name.strip() for name in query.getlist("resource") if name.strip()))[:_MOST],
             queue=int(queue) if queue.isdecimal() and len(queue) < 19 else 0,  # noqa: PLR2004 - a bigint's digits
             act=act if act in ACTS else "settings",
         )

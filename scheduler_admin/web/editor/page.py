@@ -43,6 +43,8 @@ class DraftPage:
     state: DraftState
     shown: Shown
     may_edit: bool
+    elsewhere: str
+    """Other clusters that it would come into force in."""
     typed: Mapping[str, str] = field(default_factory=dict)
     """What a form held that was turned away."""
     problem: str = ""
@@ -104,12 +106,6 @@ class DraftPage:
         """The queues of which a forecast leaves out what can't be read."""
         return names(list(dict.fromkeys(queue_name(note.path) for note in self.state.errors)))
 
-    @cached_property
-    def elsewhere(self) -> str:
-        """Other clusters that the tree would come into force in."""
-        others = Cluster.objects.filter(hierarchy=self.draft.hierarchy).exclude(pk=self.cluster.pk)
-        return names(list(others.values_list("name", flat=True)))
-
     @property
     def next_number(self) -> int:
         """The number that it will be published as."""
@@ -146,7 +142,9 @@ def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, **more: 
     """The page of a draft as it is now."""
     status = status_of(cluster)
     state = draft_selectors.state(draft, status.capacity if status else None)
-    return DraftPage(cluster, state, shown, scope_of(user, "edit").everything, **more)
+    others = Cluster.objects.restrict(user, "view").filter(hierarchy=draft.hierarchy).exclude(pk=cluster.pk)
+    elsewhere = names(list(others.values_list("name", flat=True)))
+    return DraftPage(cluster, state, shown, scope_of(user, "edit").everything, elsewhere, **more)
 
 
 def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse:

@@ -96,7 +96,7 @@ def obstacles(state: DraftState) -> str:
         setting = setting_of(first)
         name = first.path.rpartition(".")[2]
         place = f"{name}, {setting_name(setting)}" if setting else name
-        text = ngettext("Fix %(n)s error first: %(place)s.", "Fix %(n)s errors first, as %(place)s.", left)
+        text = ngettext("Fix %(n)s error first: %(place)s.", "Fix %(n)s errors first, such as %(place)s.", left)
         return text % {"n": left, "place": place}
     return "" if state.changes else _("Nothing is changed yet.")
 

@@ -1,0 +1,79 @@
+// Undo and redo of one's own acts in this page: each is a form that is sent, and the one that takes it back. What
+// somebody else changed since is not undone: the server refuses it, and says so. Deleting is asked before instead.
+import { inOrder, send } from "./draft-server.js";
+
+const done = [];
+const undone = [];
+const buttons = { undo: document.querySelector("[data-undo]"), redo: document.querySelector("[data-redo]") };
+
+function mark() {
+  buttons.undo.setAttribute("aria-disabled", String(!done.length));
+  buttons.redo.setAttribute("aria-disabled", String(!undone.length));
+}
+
+function form(values) {
+  const data = new FormData();
+  for (const [name, value] of Object.entries(values)) data.set(name, value);
+  return data;
+}
+
+/** What takes an act back, or null where nothing does. `path` ends in the act's name. */
+function reverse(path, values, answer) {
+  const act = path.split("/").at(-2);
+  const { row, name, parent, was } = values;
+  if (act === "rename") return [path, { row, name: was, was: name }];
+  if (act === "move") return [path, { row, parent: was, was: parent }];
+  if (act === "add") return [path.replace(/add\/$/, "delete/"), { row: answer.focus.slice(1) }];
+  if (act !== "edit") return null;
+  const [key] = Object.keys(values).filter((each) => each.startsWith("was:"));
+  const setting = key.slice("was:".length);
+  return [path, { row, [setting]: values[key], [key]: values[setting] }];
+}
+
+/** Keeps an act that was done. */
+export function keep(path, data, answer) {
+  const values = Object.fromEntries([...data].filter(([name]) => !["shown", "version", "csrfmiddlewaretoken"].includes(name)));
+  const address = new URL(path, location.href).pathname;
+  const back = reverse(address, values, answer);
+  if (!back) return;
+  done.push({ act: [address, values], back });
+  undone.length = 0;
+  mark();
+}
+
+/** Takes the last act back (`way` undo) or does it again (redo); `show` puts the answer in. */
+export function step(way, show) {
+  return inOrder(async () => {
+    const entry = (way === "undo" ? done : undone).pop();
+    mark();
+    if (!entry) return;
+    const [path, values] = way === "undo" ? entry.back : entry.act;
+    const { kind, answer } = await send(path, form(values));
+    const problem = document.getElementById("undo-problem");
+    problem.replaceChildren();
+    if (kind === "done") {
+      if (way === "redo") entry.back = reverse(path, values, answer);
+      (way === "undo" ? undone : done).push(entry);
+      show(answer);
+    } else if (kind === "refused") problem.textContent = new DOMParser().parseFromString(answer.html, "text/html").querySelector(".err").textContent;
+    else (way === "undo" ? done : undone).push(entry);
+    mark();
+  });
+}
+
+/** Listens to Ctrl Z, Ctrl Y and the buttons. A field that is being typed in keeps its own undo. */
+export function listen(isFree, show) {
+  for (const [way, button] of Object.entries(buttons)) {
+    button.hidden = false;
+    button.addEventListener("click", () => step(way, show));
+  }
+  mark();
+  document.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || !isFree(event.target)) return;
+    const key = event.key.toLowerCase();
+    const way = key === "y" || (key === "z" && event.shiftKey) ? "redo" : key === "z" ? "undo" : "";
+    if (!way) return;
+    event.preventDefault();
+    step(way, show);
+  });
+}
