@@ -39,6 +39,10 @@ OWNERS_LED_ON = _row(IN, 404, 404, 302, 200, 200, 200)
 STAFF = _row(IN, 404, 404, 404, 200, 200, 200)
 OPERATORS_ACT = _row(IN, 404, 403, 403, 403, 302, 302)
 ADMINS_WRITE = _row(IN, 404, 403, 403, 403, 403, 422)  # 422: nothing was sent
+EDITORS_ACT = _row(IN, 404, 404, 404, 403, 403, 302)
+EDITORS_MISS = _row(IN, 404, 404, 404, 403, 403, 410)  # 410: no row was named
+EDITORS_CLASH = _row(IN, 404, 404, 404, 403, 403, 409)  # 409: no version was named
+CONNECTORS = _row(IN, 404, 404, 404, 403, 403, 200)
 OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 302, 302)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404)
 
@@ -93,31 +97,31 @@ ROUTES = {
     "web:logout": Rule({"POST": ALL_LED_ON, "OPTIONS": EVERYONE}),
     "web:language": Rule(dict.fromkeys(METHODS, ALL_LED_ON)),
     "web:clusters": page(STAFF, "cluster"),
-    "web:connect": Rule(dict.fromkeys(("GET", "HEAD", "POST"), _row(IN, 404, 404, 404, 403, 403, 200))),
+    "web:connect": Rule(dict.fromkeys(("GET", "HEAD", "POST"), CONNECTORS)),
     "web:cluster_pause": act(OPERATORS_ACT, act="pause", reason="maintenance"),
     "web:queues": page(SHARERS, "queue"),
     "web:queue": page(OWNERS, "application", "namespace", "ask"),
     "web:queue_usage": page(OWNERS),
     "web:editor": page(STAFF),
-    "web:draft_start": act(_row(IN, 404, 404, 404, 403, 403, 302), name="next"),
+    "web:draft_start": act(EDITORS_ACT, name="next"),
     "web:draft": page(STAFF, "queue"),
     "web:draft_news": Rule(dict.fromkeys(("GET", "HEAD", "POST"), STAFF)),
     "web:draft_forecast": page(STAFF),
-    "web:draft_edit": act(_row(IN, 404, 404, 404, 403, 403, 302)),
-    "web:draft_add": act(_row(IN, 404, 404, 404, 403, 403, 410), name="next"),
-    "web:draft_rename": act(_row(IN, 404, 404, 404, 403, 403, 410), name="next"),
-    "web:draft_move": act(_row(IN, 404, 404, 404, 403, 403, 410)),
-    "web:draft_delete": act(_row(IN, 404, 404, 404, 403, 403, 410)),
-    "web:draft_merge": act(_row(IN, 404, 404, 404, 403, 403, 302)),
-    "web:draft_choose": act(_row(IN, 404, 404, 404, 403, 403, 302)),
-    "web:draft_publish": act(_row(IN, 404, 404, 404, 403, 403, 409)),
-    "web:draft_discard": act(_row(IN, 404, 404, 404, 403, 403, 302)),
+    "web:draft_edit": act(EDITORS_ACT),
+    "web:draft_add": act(EDITORS_MISS, name="next"),
+    "web:draft_rename": act(EDITORS_MISS, name="next"),
+    "web:draft_move": act(EDITORS_MISS),
+    "web:draft_delete": act(EDITORS_MISS),
+    "web:draft_merge": act(EDITORS_ACT),
+    "web:draft_choose": act(EDITORS_ACT),
+    "web:draft_publish": act(EDITORS_CLASH),
+    "web:draft_discard": act(EDITORS_ACT),
     "web:revisions": page(STAFF),
     "web:revision": page(STAFF, "queue"),
     "web:revision_forecast": page(STAFF),
     "web:revision_json": page(STAFF, "queue", "namespace"),
     "web:revision_yaml": page(STAFF),
-    "web:revision_back": act(_row(IN, 404, 404, 404, 403, 403, 409), onto="0"),
+    "web:revision_back": act(EDITORS_CLASH, onto="0"),
     "web:demo_surge": act(OPERATORS_FIND),
     "web:demo_speed": act(OPERATORS_FIND, speed="2"),
     "web:demo_reset": act(OPERATORS_FIND),

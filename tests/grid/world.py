@@ -10,11 +10,12 @@ from engine.planning import plan
 from engine.policies import policy
 from engine.queues import Queue
 from engine.resources import Amounts, parse_amounts
-from engine.snapshot import Pod
+from engine.snapshot import ClusterState, Pod, Preempted
 from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.services import create_tenant, create_token, create_user
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Usage
+from scheduler_admin.history.observing import record_others
 from scheduler_admin.history.recording import Finding, record
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.models import Hierarchy
@@ -224,15 +225,41 @@ def _status(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
 
 
 def _happened(cluster: Cluster, number: int) -> tuple[Side, Side]:
-    """Each takes from its own and from the other; waits, also as a guest in a queue of the other's."""
+    """Each takes from its own and from the other, by us and by others; waits, also as a guest of the other's."""
     found = []
     for side, other in ((RED, BLUE), (BLUE, RED)):
         own = _decided(cluster, number, asker=side, giver=side, to=side.queue, of=side.batch, node=side.node)
         _decided(cluster, number, asker=side, giver=other, to=side.met, of=other.met, kind="met")
         _decided(cluster, number, asker=side, giver=other, to=other.met, of=side.met, kind="guest")
         _decided(cluster, number, asker=side, giver=other, to=side.queue, of=other.batch, kind="late")
+        _seen(cluster, number, asker=side, giver=other)
         found.append(replace(side, decision=own.pk))
     return found[0], found[1]
+
+
+def _seen(cluster: Cluster, number: int, *, asker: Side, giver: Side) -> None:
+    """kube-scheduler took a pod of one for an ask of the other: told by an Event and by the pod's condition."""
+    assert cluster.hierarchy is not None
+    assert cluster.hierarchy.current is not None
+    at, node = NOW - timedelta(minutes=number), "met-node"
+    going = {"terminating": True, "disruption": "PreemptionByScheduler", "disrupted_ms": ms(at)}
+    ask = _pod(asker, f"{asker.ask}-seen-{number}", asker.met, at, priority=20)
+    gone = _pod(giver, f"{giver.pod}-seen-{number}", giver.met, at, node=node, **going)
+    state = ClusterState()
+    state.nodes[node] = builders.node(node, 4)
+    state.pods.update({pod.uid: pod for pod in (ask, gone)})
+    state.preempted["event"] = Preempted(
+        uid=gone.uid,
+        namespace=gone.namespace,
+        name=gone.name,
+        node=node,
+        at_ms=ms(at),
+        ask_uid=ask.uid,
+        ask_namespace=ask.namespace,
+        ask_name=ask.name,
+    )
+    revision, tree = cluster.hierarchy.current, builders.tree(_queues((RED, BLUE)))
+    assert record_others(cluster=cluster, revision=revision, tree=tree, state=state, settled=set(), now=at)
 
 
 def _decided(
