@@ -37,6 +37,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     classes: tuple[PriorityClass, ...] = ()
     budgets: tuple[DisruptionBudget, ...] = ()
     quotas: tuple[Quota, ...] = ()
+    namespaces: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     """API groups that are served."""
     yunikorn: str = ""
@@ -105,7 +106,8 @@ class Proposal:
 def propose(survey: Survey) -> Proposal:
     """YuniKorn's own tree if there is one, then a leaf per queue label, then one per namespace of the pods left over.
 
-    Guarantees come from YuniKorn's tree and from ResourceQuotas, which are limits as well; nothing else is promised.
+    Guarantees come from YuniKorn's tree alone: a ResourceQuota is a limit, and becomes a max. Namespaces without pods
+    have their leaf too, as their first pod would have none; but not those of the cluster itself.
     """
     imported, notes, refused = _imported(survey.yunikorn)
     queues = {path: imported[path] for path in imported.walk()} if imported else {ROOT: Queue(path=ROOT)}
@@ -115,7 +117,9 @@ def propose(survey: Survey) -> Proposal:
     labelled = len(queues) > known
     tree = QueueTree(queues.values())
     left = {pod.namespace for pod in pods if queue_of(pod, tree) is None}
-    quotas = {} if imported else _by_namespace(survey.quotas)  # YuniKorn's tree says what is promised
+    quotas = {} if imported else _by_namespace(survey.quotas)  # YuniKorn's tree says what is allowed
+    empty = set() if imported else set(survey.namespaces) - {pod.namespace for pod in pods}
+    left |= {namespace for namespace in empty if not _runs_the_cluster(namespace)}
     for namespace in sorted(left | set(quotas)):
         _grow_namespace(queues, namespace, quotas.get(namespace, {}))
     origin = "yunikorn" if imported else "labels" if labelled else "namespaces"
@@ -167,7 +171,7 @@ def _grow_namespace(queues: dict[str, Queue], namespace: str, quota: Amounts) ->
     path = f"{above}.{namespace}"
     while path in queues and (queues[path].parent_declared or _has_children(queues, path)):
         path = f"{path}-namespace"
-    queue = queues.get(path, Queue(path=path, guaranteed=quota, max=quota))
+    queue = queues.get(path, Queue(path=path, max=quota))
     queues[path] = msgspec.structs.replace(queue, namespaces=(*queue.namespaces, namespace))
 
 

@@ -16,7 +16,7 @@ from engine.cluster.timing import Clock
 from engine.discovery import Quota, Survey, yunikorn_namespaces
 from engine.formats.kubernetes import DecodeError
 from engine.formats.kubernetes_requests import amounts
-from engine.formats.kubernetes_wire import ConfigMapObject, ListPage, Quantities, QuotaObject
+from engine.formats.kubernetes_wire import ConfigMapObject, ListPage, NamedObject, Quantities, QuotaObject
 from engine.resources import CPU, PODS, Amounts
 
 Read = TypeVar("Read")
@@ -26,6 +26,7 @@ LIMIT_S = 20.0
 _PAGE = 500
 _REQUEST_S = 10.0
 _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
+_NAMESPACES = "/api/v1/namespaces"
 _QUOTAS = "/api/v1/resourcequotas"
 _PLAIN = (CPU, "memory", "ephemeral-storage", PODS)
 """What a quota limits the requests of without the prefix ``requests.``."""
@@ -95,6 +96,7 @@ class _Surveyor:
             classes=tuple(classes),
             budgets=tuple(budgets),
             quotas=tuple(self._optional("list resourcequotas", lambda: list(self._quotas())) or ()),
+            namespaces=tuple(self._optional("list namespaces", lambda: list(self._namespaces())) or ()),
             groups=self._optional("get apis", self._groups) or (),
             yunikorn=self._yunikorn(yunikorn_namespaces(pods)),
             unread=tuple(self._unread),
@@ -147,6 +149,12 @@ class _Surveyor:
         found = msgspec.json.decode(self._get("/apis"))
         groups = found.get("groups") if isinstance(found, dict) else None
         return tuple(str(one.get("name", "")) for one in groups or () if isinstance(one, dict))
+
+    def _namespaces(self) -> Iterator[str]:
+        for item in self._items(_NAMESPACES, {}):
+            name = msgspec.json.decode(item, type=NamedObject).metadata.name
+            if name:
+                yield name
 
     def _quotas(self) -> Iterator[Quota]:
         for item in self._items(_QUOTAS, {}):

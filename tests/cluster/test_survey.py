@@ -46,6 +46,7 @@ def test_what_is_there_is_read_and_nothing_is_sent_but_get(cluster: Simulated):
     assert [one.name for one in (*found.nodes, *found.pods, *found.budgets)] == ["n1", "a", "b"]
     assert found.quotas[0].requests == {"cpu": 4000, "memory": 8 * 2**30, "nvidia.com/gpu": 1}
     assert (len(found.quotas), found.unread, found.odd) == (1, (), ())
+    assert "default" in found.namespaces
     assert "policy" in found.groups
     assert found.version
     assert {record.verb for record in cluster.audit} <= {"get", "list", "watch"}
@@ -86,7 +87,7 @@ def test_what_can_be_done_without_is_done_without():
     """Events, quotas, the list of API groups."""
 
     def serve(asked: Asked, answer: Answer) -> None:
-        if asked.path.endswith(("/events", "/resourcequotas", "/apis", "/version")):
+        if asked.path.endswith(("/events", "/namespaces", "/resourcequotas", "/apis", "/version")):
             answer.status(403, "Forbidden", "no")
         elif "watch" in asked.query:
             answer.begin()
@@ -95,7 +96,8 @@ def test_what_can_be_done_without_is_done_without():
 
     with scripted(serve) as server:
         found = survey(ConnectionSettings(address=server.address))
-    assert found.unread == ("list events", "watch events", "get version", "list resourcequotas", "get apis")
+    wanted = ("list events", "watch events", "get version", "list resourcequotas", "list namespaces", "get apis")
+    assert found.unread == wanted
 
 
 @pytest.mark.parametrize(("code", "message"), [(401, "Unauthorized"), (403, 'User "system:anonymous" cannot list')])

@@ -60,7 +60,7 @@ def test_a_namespace_called_like_a_queue_joins_it_or_stands_beside_it():
     assert leaves(*pods) == {"root.web": ("web",), "root.prod.x": (), "root.prod-namespace": ("prod",)}
 
 
-def test_quotas_become_guarantee_and_max_and_nothing_else_is_promised():
+def test_a_quota_is_a_limit_and_promises_nothing():
     """Of several the smallest holds; a quota makes a leaf even where nothing runs yet."""
     quotas = (
         Quota(namespace="shop", name="a", requests=amounts({"cpu": "8", "memory": "4Gi"})),
@@ -68,9 +68,17 @@ def test_quotas_become_guarantee_and_max_and_nothing_else_is_promised():
         Quota(namespace="idle", name="c", requests=amounts({"cpu": "1"})),
     )
     tree = propose(survey(pod("a", namespace="shop"), pod("b", namespace="free"), quotas=quotas)).tree
-    assert tree["root.shop"].guaranteed == tree["root.shop"].max == amounts({"cpu": "6", "memory": "4Gi"})
-    assert (tree["root.free"].guaranteed, tree["root.free"].max) == ({}, {})
+    assert tree["root.shop"].max == amounts({"cpu": "6", "memory": "4Gi"})
+    assert tree["root.free"].max == {}
     assert "root.idle" in tree
+    assert not any(queue.guaranteed for queue in tree.queues.values())
+
+
+def test_a_namespace_without_pods_has_its_leaf_too():
+    """Its first pod would run in no queue; the cluster's own namespaces are not shown for nothing."""
+    pods = (pod("a", namespace="shop"), pod("b", queue="web", namespace="labelled"))
+    names = ("shop", "labelled", "vision", "kube-public")
+    assert leaves(*pods, namespaces=names) == {"root.web": (), "root.shop": ("shop",), "root.vision": ("vision",)}
 
 
 def test_yunikorns_own_tree_is_taken_as_it_is_and_grown_for_the_pods_it_misses():
