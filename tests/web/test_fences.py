@@ -216,6 +216,7 @@ class TestWhatHappened:
         assert "gpu above by 2" in html
         assert "gpu at" in html
         assert "cpu above" not in html
+        assert "at the lower edge: gpu against the guarantee" in html
 
 
 class TestManyQueues:

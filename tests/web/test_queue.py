@@ -31,6 +31,7 @@ def test_the_page_holds_the_queue_in_numbers_and_words(ada: Client, demo: Cluste
         "Not system, queue-1, queue-2 and queue-a: the fence of tenant-1 lets nothing out.",
         "Asks of <b>system</b>: the asker has no fence; that of tenant-1 lets it in.",
         "Asks of <b>training</b>: both below the fence of tenant-1.",
+        "/clusters/demo/fences/?queue=root.tenant-1.queue-b",
         "Not queue-a: behind a leaf fence it preempts nothing at all.",
         "first tree",
         "The same as a table",

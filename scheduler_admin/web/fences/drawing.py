@@ -189,7 +189,8 @@ def _lines(scene: Scene, box: Box, says: Sequence[str]) -> list[Text]:
         y += 20 if y == box.y + 24 else _LINE
         texts.append(Text(x, y, line, whole=whole if line not in whole else ""))
     if standing := scene.standings.get(drawn.path if not drawn.rest else ""):
-        texts.append(_text(x, box.bottom - inset, standing, room))
+        whole = f"{scene.scarcest} {standing}"
+        texts.append(_text(x, box.bottom - inset, whole if width(whole, TEXT) <= room else standing, room))
     return texts
 
 

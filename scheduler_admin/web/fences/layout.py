@@ -13,12 +13,12 @@ from scheduler_admin.web.fences.folding import Drawn
 CELL = 12
 """Every edge is a multiple of this, in pixels; arrows run between the lines."""
 WIDTH = 101 * CELL
-LEAF_WIDTH = 13 * CELL
 WIDEST_LEAF = 22 * CELL
 WIDEST_GAP = 9 * CELL
 SIDE = 2 * CELL
 HEAD = 3 * CELL
 FOOT = 2 * CELL
+_FEW = 12
 _SHAPES = (4.0, 2.4, 1.4, 0.6, 0.2)
 """Parents' boxes are about so many times as wide as high: of these, what makes the lowest map."""
 
@@ -94,14 +94,24 @@ class _Measures:
     boxes: int
 
     @property
+    def roomy(self) -> bool:
+        """Whether there are few enough boxes for wide ones."""
+        return self.boxes <= _FEW
+
+    @property
     def gap(self) -> int:
         """Between boxes."""
-        return (5 if self.boxes <= 12 else 4 if self.boxes <= 20 else 3) * CELL  # noqa: PLR2004
+        return (4 if self.roomy else 3) * CELL
+
+    @property
+    def leaf_width(self) -> int:
+        """The least of a single box."""
+        return (14 if self.roomy else 13) * CELL
 
     @property
     def leaf_height(self) -> int:
         """Of a single box."""
-        return 6 * CELL + self.gap
+        return (10 if self.roomy else 9) * CELL
 
 
 def _laid(tops: Sequence[Drawn], by: _Measures) -> list[Box]:
@@ -116,7 +126,7 @@ def _laid(tops: Sequence[Drawn], by: _Measures) -> list[Box]:
 def _plan(drawn: Drawn, by: _Measures, most: int) -> _Plan:
     """The least room for a queue in a box that is at most so wide; only what has all of the map spreads out."""
     if not drawn.children:
-        width = min(WIDEST_LEAF, max(LEAF_WIDTH, _up(by.natural(drawn))))
+        width = min(WIDEST_LEAF, max(by.leaf_width, _up(by.natural(drawn))))
         return _Plan(drawn, width, by.leaf_height, WIDTH if by.banded(drawn) else WIDEST_LEAF)
     room = most - 2 * SIDE
     plans = [_plan(child, by, room) for child in drawn.children]
@@ -128,7 +138,7 @@ def _plan(drawn: Drawn, by: _Measures, most: int) -> _Plan:
     others = [plan for plan in plans if not (mixed and by.banded(plan.drawn))]
     rows = _rows(first, room, by.gap) + _rows(others, room, by.gap)
     width = max(_width(row, by.gap) for row in rows) + 2 * SIDE
-    return _Plan(drawn, max(LEAF_WIDTH, width), HEAD + _height(rows, by.gap) + FOOT, WIDTH, rows)
+    return _Plan(drawn, max(by.leaf_width, width), HEAD + _height(rows, by.gap) + FOOT, WIDTH, rows)
 
 
 def _up(pixels: float) -> int:

@@ -71,24 +71,26 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
     if revision is None or not queues:
         return FencesPage(queues, None, choice)
     length = _RANGES.get(choice.since)
+    standings, scarcest = _standings(cluster, queues)
     scene = Scene(
         tree=selectors.engine_tree(selectors.tree_of(revision)),
         seen=frozenset(seen),
         choice=choice,
         happened=preempted_pairs(user, cluster, now - length) if length else [],
-        standings=_standings(cluster, queues),
+        standings=standings,
+        scarcest=scarcest,
     )
     return FencesPage(queues, scene, choice)
 
 
-def _standings(cluster: Cluster, queues: Sequence[Queue]) -> dict[str, str]:
-    """Where every queue stands in the one resource that is the scarcest; nothing before the first pass."""
+def _standings(cluster: Cluster, queues: Sequence[Queue]) -> tuple[dict[str, str], str]:
+    """Where every queue stands in the one resource that is the scarcest, and which; nothing before the first pass."""
     status = status_of(cluster)
     if status is None or not status.queues:
-        return {}
+        return {}, ""
     rows = selectors.rows(queues, status.queues, status.capacity, selectors.resources(queues, status.capacity))
     scarcest = _scarcest([row for row in rows if row.queue.leaf])
-    return {row.path: _standing(row, scarcest) for row in rows if scarcest}
+    return {row.path: _standing(row, scarcest) for row in rows if scarcest}, scarcest.rpartition("/")[2]
 
 
 def _scarcest(leaves: Sequence[TreeRow]) -> str:
@@ -104,5 +106,4 @@ def _scarcest(leaves: Sequence[TreeRow]) -> str:
 
 def _standing(row: TreeRow, resource: str) -> str:
     figure = next(each for each in row.figures if each.resource == resource)
-    said = standing_text(figure.used, figure.guaranteed, lambda value: amount_text(resource, value))
-    return f"{resource.rpartition('/')[2]} {said}"
+    return standing_text(figure.used, figure.guaranteed, lambda value: amount_text(resource, value))

@@ -47,7 +47,7 @@ class Choice:
 class Scene:
     """The tree's rules, the queues that the reader may see, the chosen one, and who preempted whom.
 
-    ``standings``: path -> where it stands against its guarantee, in words.
+    ``standings``: path -> where it stands against its guarantee in the resource ``scarcest``, in words.
     """
 
     tree: QueueTree
@@ -55,6 +55,7 @@ class Scene:
     choice: Choice
     happened: Sequence[Pair]
     standings: Mapping[str, str]
+    scarcest: str = ""
 
     @property
     def chosen(self) -> str:
