@@ -10,6 +10,11 @@ if __name__ == "__main__":
         from scheduler_admin.demo.environment import prepare
 
         prepare(sys.argv[2:])
+    elif "SECRET_KEY" not in os.environ:
+        from scheduler_admin.demo.environment import join
+
+        if join():
+            sys.stderr.write("This is about the demo that runs here.\n")
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)

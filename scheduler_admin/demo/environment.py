@@ -1,5 +1,7 @@
 """Where the demo lives and the environment that all its processes share. Runs before Django reads its settings."""
 
+import fcntl
+import json
 import os
 import secrets
 import tempfile
@@ -26,6 +28,16 @@ class Place:
         return self.folder / "kubeconfig"
 
     @property
+    def lock(self) -> Path:
+        """Held while a demo lives here."""
+        return self.folder / "lock"
+
+    @property
+    def environment(self) -> Path:
+        """What its processes were started with, for commands that join it."""
+        return self.folder / "environment.json"
+
+    @property
     def logs(self) -> Path:
         return self.folder / "logs"
 
@@ -33,6 +45,9 @@ class Place:
     def socket(self) -> Path:
         """Redis' socket; in the temporary folder, as a socket's path may have 107 characters at most."""
         return Path(tempfile.gettempdir()) / f"scheduler-admin-{os.getpid()}.sock"
+
+
+_JOINED = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "STATIC_ROOT", "SITE_URL", "INSECURE_HTTP", "LOG_LEVEL")
 
 
 def prepare(arguments: list[str]) -> None:
@@ -55,6 +70,33 @@ def prepare(arguments: list[str]) -> None:
         "LOG_LEVEL": "WARNING",
     }
     os.environ.update(values)
+
+
+def keep(place: Place) -> None:
+    """Write down the environment, for the owner's eyes only, so that other commands may ``join``."""
+    place.environment.unlink(missing_ok=True)
+    with os.fdopen(os.open(place.environment, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump({name: os.environ[name] for name in _JOINED}, file)
+
+
+def join(place: Place = Place(BASE / "var" / "demo")) -> bool:
+    """Take over the environment of the demo that runs in its usual folder; whether one does."""
+    try:
+        if _alive(place):
+            os.environ.update(json.loads(place.environment.read_text()))
+            return True
+    except OSError:  # none ever ran here, or it is only just starting
+        return False
+    return False
+
+
+def _alive(place: Place) -> bool:
+    with place.lock.open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def _value(arguments: list[str], option: str) -> str:

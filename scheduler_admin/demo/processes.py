@@ -81,7 +81,7 @@ def check_port(port: int) -> None:
 @contextmanager
 def alone(place: Place) -> Iterator[None]:
     """Hold the demo's folder. Raises DemoError when another demo lives there: ours would take its database away."""
-    with (place.folder / "lock").open("w") as lock:
+    with place.lock.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

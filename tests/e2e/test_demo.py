@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scheduler_admin.demo import processes
-from scheduler_admin.demo.environment import BASE, Place
+from scheduler_admin.demo.environment import _JOINED, BASE, Place, join, keep
 from scheduler_admin.demo.supervisor import DemoError, StoppedError, Supervisor
 from tests.e2e.product import free_port, wait_for
 
@@ -71,6 +71,22 @@ def test_a_second_demo_leaves_the_first_ones_folder_alone(tmp_path: Path) -> Non
         assert [path.name for path in tmp_path.iterdir()] == ["lock"]
     with processes.alone(Place(tmp_path)):
         pass
+
+
+def test_commands_join_the_demo_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its database, its key and its Redis; only while it lives, and readable by its owner alone."""
+    place = Place(tmp_path)
+    monkeypatch.setattr(os, "environ", os.environ | {"SECRET_KEY": "of the demo", "SITE_URL": "http://demo"})
+    for name in _JOINED:
+        os.environ.setdefault(name, "x")
+    assert not join(place)
+    with processes.alone(place):
+        keep(place)
+        assert place.environment.stat().st_mode & 0o777 == 0o600
+        os.environ["SECRET_KEY"] = "another"
+        assert join(place)
+        assert os.environ["SECRET_KEY"] == "of the demo"
+    assert not join(place)
 
 
 def test_an_interrupt_ends_all_of_it_cleanly(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.services import set_mode
 from scheduler_admin.demo import processes
 from scheduler_admin.demo.check import Visitor
-from scheduler_admin.demo.environment import CLUSTER, PORT, Place
+from scheduler_admin.demo.environment import CLUSTER, PORT, Place, keep
 from scheduler_admin.demo.seed import Seed, seed, seed_cluster
 from scheduler_admin.demo.supervisor import DemoError, StoppedError, Supervisor
 from scheduler_admin.history.models import Decision, Victim
@@ -87,6 +87,7 @@ class Command(BaseCommand):
             for path in place.folder.glob(f"{old.name}*"):
                 path.unlink()
         shutil.rmtree(settings.STATIC_ROOT, ignore_errors=True)
+        keep(place)
         call_command("migrate", verbosity=0)
         call_command("collectstatic", verbosity=0, interactive=False)
 
@@ -142,7 +143,9 @@ What to look at:
   Fences    who may preempt whom, and who did
   History   what was preempted; every row opens the answer to "why?"
   My pods   the same answer as the tenant reads it
-  Clusters  "Connect a cluster" shows your own: it is only read
+  Editor    the tree as a draft: what a change would preempt, before it is published
+
+Your own cluster, only read: .venv/bin/python manage.py connect --context NAME
 
 Ctrl-C ends everything. Logs: {place.logs}
 """
