@@ -65,7 +65,7 @@ function putRow(pk, html, current) {
 
 function putInOrder(order) {
   const wanted = new Set(order.map((pk) => `q${pk}`));
-  for (const body of [...grid.tBodies]) if (!wanted.has(body.id)) body.remove();
+  for (const body of [...grid.tBodies]) if (!wanted.has(body.id) && !keeps(body)) body.remove();
   let at = grid.tHead;
   for (const pk of order) {
     const body = document.getElementById(`q${pk}`);

@@ -30,11 +30,12 @@ function gone() {
   }
 }
 
-function save(field, was = said(field)) {
+function save(field) {
   const text = field.value.trim();
-  if (!mayEdit || text === was || field.dataset.saving === text) return;
+  if (!mayEdit || !isTyped(field) || field.dataset.saving === text) return;
   field.dataset.saving = text;
   inOrder(async () => {
+    const was = said(field); // only now: what was typed here before may have been on its way
     const data = new FormData();
     data.set("row", field.closest("tbody").dataset.row);
     data.set(field.name, text);

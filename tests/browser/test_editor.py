@@ -218,6 +218,38 @@ def test_a_clash_is_settled_at_the_field(
     said[:] = [each for each in said if "409" not in each]  # the browser itself notes the refusal
 
 
+def test_who_types_on_while_it_is_being_saved_does_not_clash_with_oneself(open_page: OpenPage, draft: Draft) -> None:
+    """One save after the other, each on what the one before left."""
+    opened = open_page(page(draft))
+    mine = field(opened, "queue-b, max cpu")
+    mine.fill("300")
+    mine.press("Enter")
+    mine.fill("301")
+    mine.press("Enter")
+    saved(opened, 3)
+    expect(opened.locator(".problem")).to_have_count(0)
+    assert row(draft, "queue-b").max["cpu"] == "301"
+
+
+def test_what_is_typed_into_a_queue_that_another_deletes_stays_to_be_read(
+    open_page: OpenPage, draft: Draft, said: list[str]
+) -> None:
+    """The row stays as long as something is typed in it, and says that the queue is gone."""
+    opened = open_page(page(draft))
+    mine = field(opened, "queue-2, max cpu")
+    mine.fill("300")
+    row(draft, "queue-2").delete()
+    edited_by_rae(draft, "queue-1", "delay", "1m")
+    expect(field(opened, "queue-1, delay")).to_have_value("1m", timeout=5000)
+    expect(mine).to_have_value("300")
+    mine.press("Enter")
+    expect(opened.locator(".problem")).to_contain_text("deleted this queue")
+    mine.press("Escape")
+    edited_by_rae(draft, "queue-1", "delay", "2m")
+    expect(mine).to_have_count(0, timeout=5000)
+    said.clear()  # the browser itself notes the refusal
+
+
 def test_nothing_typed_is_lost_while_the_server_is_away(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
     """The field says that it is not saved, leaving asks first, and once the server is back it is saved by itself."""
     opened = open_page(page(draft))
