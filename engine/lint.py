@@ -113,7 +113,7 @@ def _leaf(tree: QueueTree, queue: Queue) -> Iterator[Note]:
             "Its own fence lets nothing out: it can preempt nothing, its guarantee helps only while room is free."
         )
         yield _note(Severity.WARNING, queue.path, message, "preemption_policy")
-    elif fence and not any(leaf != queue.path and tree.contains(fence, leaf) for leaf in tree.leaves):
+    elif fence and not any(other != queue.path and tree.is_leaf(other) for other in tree.walk(fence)):
         message = gettext_noop("It is the only leaf inside the fence of %(queue)s, so it can preempt nothing.")
         yield _note(Severity.WARNING, queue.path, message, "preemption_policy", queue=fence)
 
