@@ -128,6 +128,18 @@ def test_of_a_form_with_one_clash_the_rest_is_saved(ada: Client, draft: Draft) -
     assert row(draft, "queue-b").delay == "1m"
 
 
+def test_a_strange_form_breaks_nothing(ada: Client, draft: Draft) -> None:
+    """Two clashes sent by a script at once; a NUL, which no database takes; numbers beyond all bounds."""
+    edited(draft, "queue-b", "max/cpu", "400")
+    edited(draft, "queue-b", "delay", "2m")
+    queue = row(draft, "queue-b").pk
+    form = {"row": queue, "max/cpu": "300", "was:max/cpu": "320", "delay": "1m", "was:delay": ""}
+    assert send(ada, draft, "edit", form, script=True).status_code == 409
+    assert send(ada, draft, "edit", {"row": queue, "delay": "1\0", "was:delay": "2m"}).status_code == 400
+    assert send(ada, draft, "edit", {"row": "9" * 30, "delay": "1m", "was:delay": ""}).status_code == 410
+    assert send(ada, draft, "publish", {"version": "9" * 30, "reason": "x"}).status_code == 409
+
+
 def test_what_one_did_not_touch_never_clashes(ada: Client, draft: Draft) -> None:
     """Another's change of a field that the form only carries along stays."""
     edited(draft, "queue-b", "max/cpu", "400")

@@ -5,7 +5,7 @@ from functools import wraps
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
@@ -16,9 +16,8 @@ from django.views.decorators.http import require_POST
 
 from engine.formats.notes import ImportFailure
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.queues import draft_merging, drafting
+from scheduler_admin.queues import draft_merging, draft_selectors, drafting
 from scheduler_admin.queues.drafting import ConflictError, StaleError
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import said
@@ -26,8 +25,7 @@ from scheduler_admin.queues.services import OutdatedError
 from scheduler_admin.web.editor.grid import Shown
 from scheduler_admin.web.editor.page import draft_page, news
 from scheduler_admin.web.editor.words import setting_name, text_in_words
-from scheduler_admin.web.views.drafts import editor_page, find, whole_page
-from scheduler_admin.web.views.history import seen_whole
+from scheduler_admin.web.views.drafts import editable, editor_page, whole_page
 
 View = Callable[[HttpRequest, str, int], HttpResponse]
 Act = Callable[[Draft, User, QueryDict], int | None]
@@ -46,7 +44,7 @@ class ClashError(Exception):
 @login_required
 def start(request: HttpRequest, name: str) -> HttpResponse:
     """A draft of the revision in force."""
-    cluster, actor = _editable(request, name)
+    cluster, actor = editable(request, name)
     if cluster.hierarchy is None:
         raise Http404
     try:
@@ -57,22 +55,13 @@ def start(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("web:draft", cluster.name, made.pk)
 
 
-def _editable(request: HttpRequest, name: str) -> tuple[Cluster, User]:
-    """The cluster and who edits its tree. Raises Http404 for strangers, PermissionDenied for those who only read."""
-    cluster = seen_whole(request.user, name)
-    if not scope_of(request.user, "edit").everything:
-        raise PermissionDenied
-    assert isinstance(request.user, User)
-    return cluster, request.user
-
-
 def _acting(act: Act) -> View:
     @require_POST
     @login_required
     @wraps(act)
     def view(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-        _cluster, actor = _editable(request, name)
-        cluster, draft = find(request, name, pk)
+        cluster, actor = editable(request, name)
+        draft = draft_selectors.find(actor, cluster.hierarchy, pk)
         try:
             row = act(draft, actor, request.POST)
         except Draft.DoesNotExist as error:
@@ -97,7 +86,7 @@ def _done(request: HttpRequest, cluster: Cluster, pk: int, row: int | None) -> H
     if not _scripted(request):
         at = f"#n{row}" if row else ""
         return redirect(f"{reverse('web:draft', args=[cluster.name, pk])}{Shown(shown.resources).address()}{at}")
-    _cluster, draft = find(request, cluster.name, pk)
+    draft = draft_selectors.find(request.user, cluster.hierarchy, pk)
     return news(request, draft_page(request.user, cluster, draft, shown), focus=f"n{row}" if row else "")
 
 
@@ -111,11 +100,11 @@ def _refused(
 ) -> HttpResponse:
     """For a script the sentence, for its place; else the page with what was typed still in its form."""
     if _scripted(request):
-        ((typed, now),) = (settings or {"": ("", "")}).values()
-        context = {"problem": problem, "clash": settings is not None, "typed": typed, "now": now}
+        now = next((says for _typed, says in (settings or {}).values()), "")
+        context = {"problem": problem, "clash": settings is not None, "now": now}
         html = render_to_string("web/_draft_problem.html", context, request)
         return JsonResponse({"html": html, "now": now}, status=status)
-    _cluster, draft = find(request, cluster.name, draft.pk)
+    draft = draft_selectors.find(request.user, cluster.hierarchy, draft.pk)
     shown, typed_form = Shown.read(request.GET), request.POST.dict()
     page = draft_page(request.user, cluster, draft, shown, typed=typed_form, problem=problem)
     return whole_page(request, page, status)
@@ -215,8 +204,8 @@ def choose(draft: Draft, actor: User, form: QueryDict) -> None:
 @login_required
 def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Put a draft in force as it was read; what keeps it back is said on its page, with the reason still there."""
-    _cluster, actor = _editable(request, name)
-    cluster, draft = find(request, name, pk)
+    cluster, actor = editable(request, name)
+    draft = draft_selectors.find(actor, cluster.hierarchy, pk)
     try:
         with transaction.atomic():
             revision = drafting.publish_draft(
@@ -243,8 +232,8 @@ def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @login_required
 def discard(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Throw a draft away."""
-    _cluster, actor = _editable(request, name)
-    cluster, draft = find(request, name, pk)
+    cluster, actor = editable(request, name)
+    draft = draft_selectors.find(actor, cluster.hierarchy, pk)
     drafting.discard(draft=draft, actor=actor)
     messages.success(request, _("Draft %(name)s is discarded.") % {"name": draft.name})
     return redirect("web:editor", cluster.name)

@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_http_methods, require_safe
 
+from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import draft_selectors
@@ -51,6 +53,21 @@ def find(request: HttpRequest, name: str, pk: int) -> tuple[Cluster, Draft]:
     """A draft of a cluster's hierarchy, for those who see everything. Raises Http404 for others."""
     cluster = seen_whole(request.user, name)
     return cluster, draft_selectors.find(request.user, cluster.hierarchy, pk)
+
+
+def editable(request: HttpRequest, name: str) -> tuple[Cluster, User]:
+    """The cluster and who edits its tree.
+
+    Raises Http404 for strangers, PermissionDenied for those who only read, BadRequest for a form with a NUL in it,
+    which PostgreSQL does not take.
+    """
+    cluster = seen_whole(request.user, name)
+    if not scope_of(request.user, "edit").everything:
+        raise PermissionDenied
+    if any("\0" in text for text in request.POST.values()):
+        raise BadRequest
+    assert isinstance(request.user, User)
+    return cluster, request.user
 
 
 def whole_page(request: HttpRequest, page: DraftPage, status: int = 200) -> HttpResponse:

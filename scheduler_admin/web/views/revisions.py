@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -10,8 +10,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from engine.formats.notes import ImportFailure
-from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import revision_selectors as selectors
 from scheduler_admin.queues.models import Revision
@@ -19,6 +17,7 @@ from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import OutdatedError, roll_back, terms_of, tree_of
 from scheduler_admin.web.editor.outlook import prospect
 from scheduler_admin.web.editor.revisions import revision_lines, revision_view
+from scheduler_admin.web.views.drafts import editable
 from scheduler_admin.web.views.history import seen_whole
 
 
@@ -103,15 +102,13 @@ def _download(text: str, content_type: str, file: str) -> HttpResponse:
 @login_required
 def revision_back(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Put a former revision in force again, onto the one that was seen in force."""
-    cluster, found = _find(request, name, number)
-    if not scope_of(request.user, "edit").everything:
-        raise PermissionDenied
-    assert isinstance(request.user, User)
+    cluster, actor = editable(request, name)
+    found = selectors.find_revision(actor, cluster.hierarchy, number)
     onto, reason = request.POST.get("onto", ""), request.POST.get("reason", "").strip()
     if not onto.isdecimal():
         raise Http404
     try:
-        made = roll_back(to=found, author=request.user, reason=reason, onto=int(onto))
+        made = roll_back(to=found, author=actor, reason=reason, onto=int(onto))
     except OutdatedError:
         problem = _("Another revision came into force meanwhile. Look at what going back changes now.")
         return _page(request, *_find(request, name, number), 409, problem, reason)
