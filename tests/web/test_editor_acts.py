@@ -137,7 +137,7 @@ def test_a_strange_form_breaks_nothing(ada: Client, draft: Draft) -> None:
     assert send(ada, draft, "edit", form, script=True).status_code == 409
     assert send(ada, draft, "edit", {"row": queue, "delay": "1\0", "was:delay": "2m"}).status_code == 400
     assert send(ada, draft, "edit", {"row": "9" * 30, "delay": "1m", "was:delay": ""}).status_code == 410
-    assert send(ada, draft, "publish", {"version": "9" * 30, "reason": "x"}).status_code == 409
+    assert send(ada, draft, "publish", {"version": "9" * 30, "reason": "x"}).status_code == 412
 
 
 def test_what_one_did_not_touch_never_clashes(ada: Client, draft: Draft) -> None:

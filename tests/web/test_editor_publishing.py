@@ -57,7 +57,7 @@ def test_what_keeps_it_back_is_said_on_its_page(ada: Client, demo: Cluster, draf
     """Nothing changed, no reason, an error, a change since it was read, another revision: each in a sentence."""
     refused(ada, draft, "Nothing is changed yet.", 422)
     edited(draft, "queue-b", "delay", "1m")
-    html = refused(ada, draft, "The draft was changed since you read it.", 409, version=1)
+    html = refused(ada, draft, "The draft was changed since you read it.", 412, version=1)
     assert "room for the release</textarea>" in html
     response = send(ada, draft, "publish", {"version": 2, "reason": " "})
     assert (response.status_code, Revision.objects.count()) == (422, 1)
@@ -66,7 +66,7 @@ def test_what_keeps_it_back_is_said_on_its_page(ada: Client, demo: Cluster, draf
     edited(draft, "queue-b", "max/cpu", "100")
     refused(ada, draft, "Guaranteed cpu 160 is above the max of root.tenant-1.queue-b, 100", 422)
     publish_another(demo, "root.queue-a", guaranteed={"cpu": 1000})
-    refused(ada, draft, "Another revision came into force meanwhile. Merge first.", 409)
+    refused(ada, draft, "Another revision came into force meanwhile. Merge first.", 412)
 
 
 def test_what_was_published_meanwhile_is_named_and_merged(ada: Client, demo: Cluster, draft: Draft) -> None:
@@ -120,7 +120,7 @@ def test_rolling_back_onto_another_revision_than_was_seen_is_refused(ada: Client
     seen = publish_another(demo, "root.queue-a", guaranteed={"cpu": 100_000})
     publish_another(demo, "root.queue-a", guaranteed={"cpu": 90_000})
     response = ada.post("/clusters/demo/revisions/1/back/", {"onto": seen.pk, "reason": "as it was"})
-    assert response.status_code == 409
+    assert response.status_code == 412
     assert "as it was</textarea>" in response.content.decode()
     current = Revision.objects.get(number=3)
     assert ada.post("/clusters/demo/revisions/1/back/", {"onto": current.pk, "reason": " "}).status_code == 422

@@ -217,9 +217,9 @@ def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     except Draft.DoesNotExist as error:
         raise Http404 from error
     except StaleError:
-        return _refused(request, cluster, draft, 409, _("The draft was changed since you read it. Look at it again."))
+        return _refused(request, cluster, draft, 412, _("The draft was changed since you read it. Look at it again."))
     except OutdatedError:
-        return _refused(request, cluster, draft, 409, _("Another revision came into force meanwhile. Merge first."))
+        return _refused(request, cluster, draft, 412, _("Another revision came into force meanwhile. Merge first."))
     except ImportFailure as error:
         return _refused(request, cluster, draft, 422, " ".join(said(note) for note in error.notes))
     except ValidationError as error:

@@ -111,7 +111,7 @@ def revision_back(request: HttpRequest, name: str, number: int) -> HttpResponse:
         made = roll_back(to=found, author=actor, reason=reason, onto=int(onto))
     except OutdatedError:
         problem = _("Another revision came into force meanwhile. Look at what going back changes now.")
-        return _page(request, *_find(request, name, number), 409, problem, reason)
+        return _page(request, *_find(request, name, number), 412, problem, reason)
     except ImportFailure as error:
         return _page(request, cluster, found, 422, " ".join(said(note) for note in error.notes), reason)
     except ValidationError as error:
