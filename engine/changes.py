@@ -59,6 +59,8 @@ def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None
 
 def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str, str]) -> Change | None:
     was = former.get(path)
+    if was == path and before[was] == after[path]:  # as nearly all are
+        return None
     if was is None:
         return Change(kind=Kind.ADDED, path=path, settings=_settings({}, _texts(after[path])))
     settings = _settings(_texts(before[was]), _texts(after[path]))

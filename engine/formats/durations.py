@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 _UNITS_MS = {
     "ns": Fraction(1, 10**6),
@@ -21,6 +22,7 @@ class DurationError(ValueError):
     """A text that is not a Go duration. ``str()`` of it is a sentence."""
 
 
+@lru_cache(maxsize=1024)
 def parse_duration(text: str) -> int:
     """Milliseconds, a fraction of one rounded away from zero. Raises DurationError.
 
