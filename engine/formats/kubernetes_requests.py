@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
+from engine.formats.amounts import LARGEST
 from engine.formats.kubernetes_wire import Container, PodSpec, Quantities, ResourceRequirements
-from engine.resources import PODS, Amounts, add, parse_amount, total
+from engine.resources import PODS, Amounts, QuantityError, add, parse_amount, total
 
 # A cluster uses few distinct quantities, in very many pods; parsing exact fractions is the dear part of decoding one.
 _amount = lru_cache(maxsize=65_536)(parse_amount)
@@ -12,7 +13,7 @@ _amount = lru_cache(maxsize=65_536)(parse_amount)
 
 def amounts(quantities: Quantities | None) -> Amounts:
     """A Kubernetes resource list in integer units. Raises QuantityError."""
-    return {resource: _amount(resource, text) for resource, text in (quantities or {}).items()}
+    return _bounded({resource: _amount(resource, text) for resource, text in (quantities or {}).items()})
 
 
 def pod_requests(spec: PodSpec) -> Amounts:
@@ -25,7 +26,7 @@ def pod_requests(spec: PodSpec) -> Amounts:
     result = _of_containers(spec.containers or (), spec.init_containers or ())
     if spec.resources is not None:
         result = _pod_level(spec.resources.limits) | result | _pod_level(spec.resources.requests)
-    return total((result, amounts(spec.overhead), {PODS: 1}))
+    return _bounded(total((result, amounts(spec.overhead), {PODS: 1})))
 
 
 def _of_containers(containers: Iterable[Container], init_containers: Iterable[Container]) -> Amounts:
@@ -61,3 +62,11 @@ def _pod_level(quantities: Quantities | None) -> Amounts:
         for resource, amount in amounts(quantities).items()
         if resource in ("cpu", "memory") or resource.startswith("hugepages-")
     }
+
+
+def _bounded(found: Amounts) -> Amounts:
+    """The same. More than 64 bits, as of ``cpu: 9E``, is nothing that a node has, and no journal takes it."""
+    for resource, amount in found.items():
+        if amount > LARGEST:
+            raise QuantityError(f"{amount} of {resource} is too large")
+    return found

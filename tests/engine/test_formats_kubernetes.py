@@ -396,6 +396,13 @@ def test_extreme_quantities_are_read_or_refused(text):
         decode_pod(pod({"containers": [container({"memory": text})]}))
 
 
+@pytest.mark.parametrize("spec", [[container({"cpu": "9E"})], [container({"memory": "7E"})] * 2])
+def test_a_pod_that_asks_for_more_than_64_bits_is_refused(spec):
+    """Read, it would stop every pass over its cluster: no journal takes such a number."""
+    with pytest.raises(DecodeError, match="too large"):
+        decode_pod(pod({"containers": spec}))
+
+
 def test_bytes_and_dictionaries_read_alike():
     """The fast path from bytes gives what the slow one gives; items of lists and watches fit it."""
     obj = pod({"nodeName": "n1", "containers": [container({"cpu": "1"})]}, {"phase": "Running"}, uid="u")
