@@ -29,7 +29,8 @@ _DECIMAL = {
     "E": Fraction(10**18),
 }
 _SCALES: dict[str, Fraction] = {**_DECIMAL, **{suffix: Fraction(scale) for suffix, scale in _BINARY.items()}}
-_QUANTITY = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE])([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
+_NUMBER = r"\d{1,99}\.?\d{0,99}|\.\d{1,99}"  # Python reads no number of very many digits
+_QUANTITY = re.compile(rf"([+-]?)({_NUMBER})(?:([eE])([+-]?\d{{1,3}})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 
 
 _NAME = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")

@@ -8,7 +8,7 @@ from engine.resources import QuantityError, parse_amount
 LARGEST = 2**63 - 1
 """Amounts are 64-bit integers in every system that these documents go to."""
 
-_NEAR_MISS = re.compile(r"(\d+(?:[.,]\d+)?)\s*([A-Za-z]*)", re.ASCII)
+_NEAR_MISS = re.compile(r"(\d{1,20}(?:[.,]\d{1,20})?)\s*([A-Za-z]*)", re.ASCII)
 
 
 class AmountError(ValueError):

@@ -14,7 +14,7 @@ _UNITS_MS = {
     "m": Fraction(60 * 10**3),
     "h": Fraction(3600 * 10**3),
 }
-_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+_PART = re.compile(r"(\d{1,99}\.?\d{0,99}|\.\d{1,99})(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _WHOLE = re.compile(rf"([+-]?)((?:{_PART.pattern})+|0)", re.ASCII)
 
 

@@ -63,6 +63,8 @@ def test_what_is_written_is_read_back(shape: QueueTree) -> None:
         ({"max": {"cpu": "-1"}}, "/queues/1/max/cpu", "-1 is negative or too large."),
         ({"max": {"cpu": True}}, "/queues/1/max/cpu", "An amount is a text or a number."),
         ({"max": {"c pu": "1"}}, "/queues/1/max/c pu", "'c pu' is not the name of a resource."),
+        ({"max": {"cpu": "9" * 5000}}, "/queues/1/max/cpu", f"{'9' * 5000} is not an amount."),
+        ({"delay": "9" * 5000 + "s"}, "/queues/1/delay", f"{'9' * 5000}s is not a duration"),
         ({"guaranteed": ["1"]}, "/queues/1/guaranteed", "guaranteed must be a mapping."),
         ({"delay": "soon"}, "/queues/1/delay", "soon is not a duration above zero and up to 24 days, such as 1m30s."),
         ({"delay": "600h"}, "/queues/1/delay", "600h is not a duration above zero and up to 24 days, such as 1m30s."),
