@@ -15,21 +15,27 @@ from engine.formats.kubernetes_convert import to_ms
 from engine.formats.kubernetes_wire import EventObject, ObjectReference
 from engine.snapshot import Preempted
 
+_UID, _NAMESPACE, _NAME = r"[-\w.]{1,64}", r"[-\w]{1,63}", r"[-\w.]{1,253}"
+"""Anybody may write an Event, and the API server checks little of it: what could name no object is kept out here."""
 _FORM = re.compile(
-    r"Preempted by (?:(?P<kind>pod|podgroup|compositepodgroup) (?P<uid>\S+)"
-    r"|(?P<namespace>[^\s/]+)/(?P<name>[^\s/]+)|a pod) on node (?P<node>\S+)"
+    rf"Preempted by (?:(?P<kind>pod|podgroup|compositepodgroup) (?P<uid>{_UID})"
+    rf"|(?P<namespace>{_NAMESPACE})/(?P<name>{_NAME})|a pod) on node (?P<node>{_NAME})",
+    re.ASCII,
 )
+_FIRST_YEAR, _LAST_YEAR = 1970, 9000
 _GROUPS = {"podgroup": "PodGroup", "compositepodgroup": "CompositePodGroup"}
 
 
 def to_preempted(event: EventObject) -> Preempted:
-    """What the Event tells. Raises ValueError when it does not say which pod, or when.
+    """What the Event tells. Raises ValueError when it does not say which pod, or when, in a way that can be.
 
     Others use the same reason (we do, so does Kueue): one that is not in kube-scheduler's form is not ``by_scheduler``.
     """
     victim, related = event.involved_object, event.related or ObjectReference()
     if not victim.uid or not victim.name:
         raise ValueError("it does not say which pod was preempted")
+    _check(victim)
+    _check(related)
     form = _FORM.fullmatch((event.message or "").strip())
     told = form.groupdict(default="") if form else {}
     return Preempted(
@@ -46,9 +52,18 @@ def to_preempted(event: EventObject) -> Preempted:
     )
 
 
+def _check(reference: ObjectReference) -> None:
+    named = ((reference.uid, _UID), (reference.namespace, _NAMESPACE), (reference.name, _NAME))
+    for text, form in (*named, (reference.kind, _NAMESPACE)):
+        if text and not re.fullmatch(form, text, re.ASCII):
+            raise ValueError(f"nothing is called {text[:80]!r}")
+
+
 def _at_ms(event: EventObject) -> int:
     """When it happened first: an Event that comes again keeps that time."""
     at = event.event_time or event.first_timestamp or event.metadata.creation_timestamp
     if at is None:
         raise ValueError("it does not say when")
+    if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
+        raise ValueError(f"it says that it was in {at.year}")
     return to_ms(at)

@@ -270,7 +270,28 @@ def test_the_same_reason_by_others_tells_nothing():
     assert not preempted_from_bytes(other).by_scheduler
 
 
-@pytest.mark.parametrize("fields", [{"involvedObject": {}}, {"eventTime": None}])
+@pytest.mark.parametrize(
+    "told",
+    [f"pod {'u' * 65} on node n1", f"a pod on node {'n' * 254}", f"ns/{'w' * 254} on node n1", "pod a\0b on node n1"],
+)
+def test_an_event_that_names_what_can_not_be_tells_nothing(told: str):
+    """Anybody may write one, and what is stored of it has its bounds."""
+    assert not preempted_from_bytes(written(f"Preempted by {told}")).by_scheduler
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"involvedObject": {}},
+        {"eventTime": None},
+        {"eventTime": "0001-01-01T00:00:00Z"},
+        {"eventTime": "9999-12-31T23:59:59Z"},
+        {"involvedObject": {"kind": "Pod", "namespace": "ns", "name": "v", "uid": "u" * 65}},
+        {"related": RELATED | {"uid": "u" * 65}},
+        {"related": RELATED | {"name": "a\0b"}},
+        {"related": RELATED | {"namespace": "n" * 64}},
+    ],
+)
 def test_an_event_that_does_not_say_who_or_when_is_odd(fields: dict[str, Any]):
     """Skipped and told, as every object that can't be read."""
     with pytest.raises(DecodeError):
