@@ -16,6 +16,7 @@ from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, O
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.recording import deadline
 
 _RETRY = timedelta(seconds=5)
 """When a held eviction is tried again where the API server does not say."""
@@ -115,10 +116,10 @@ class Carrier:
                 ending = Decision.Ending.OVERTAKEN if gone else Decision.Ending.BLOCKED
                 self.close(row, ending, note=judged.sentence)
                 return
-        grace = max((pod.grace_s for victim in victims if (pod := self.pod(victim.uid))), default=0)
+        graces = (pod.grace_s for victim in victims if (pod := self.pod(victim.uid)))
         with transaction.atomic():
             row.state = Decision.State.EVICTING
-            row.deadline = self.now() + timedelta(seconds=grace + self.cluster.bind_margin_s)
+            row.deadline = deadline(self.cluster, graces, self.now())
             row.save(update_fields=["state", "deadline"])
             self._step(row, Step.Kind.RESERVED, note=row.node)
         told = f"{len(victims)} of the pods on {row.node} are evicted to make room, as queue {row.ask_queue} is below"

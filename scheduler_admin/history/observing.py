@@ -15,7 +15,7 @@ from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Step, Victim
-from scheduler_admin.history.recording import fitting, moment
+from scheduler_admin.history.recording import deadline, fitting, moment
 from scheduler_admin.history.sentences import LOST
 from scheduler_admin.queues.models import Revision
 
@@ -115,7 +115,7 @@ def _begin(cluster: Cluster, revision: Revision, seen: Observed, state: ClusterS
         state=Decision.State.WAITING,
         first_seen=at,
         last_seen=now,
-        deadline=_deadline(cluster, seen, now),
+        deadline=deadline(cluster, (taken.pod.grace_s for taken in seen.victims), now),
     )
     if row.ask_since is not None and row.ask_since <= row.first_seen:
         Step.objects.create(decision=row, at=row.ask_since, kind=Step.Kind.SEEN)
@@ -132,11 +132,6 @@ def _name_of(seen: Observed) -> str:
 def _detail(seen: Observed) -> str:
     """The flags, each once, for those who filter and count."""
     return " ".join(sorted({each.flag.value for taken in seen.victims for each in taken.flags}))
-
-
-def _deadline(cluster: Cluster, seen: Observed, now: datetime) -> datetime:
-    grace = max(taken.pod.grace_s for taken in seen.victims)
-    return now + timedelta(seconds=grace + cluster.bind_margin_s)
 
 
 def _store_victim(row: Decision, position: int, taken: Taken, state: ClusterState, now: datetime) -> None:

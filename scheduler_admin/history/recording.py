@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 from django.db.models import CharField, F, Model
@@ -14,10 +14,19 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.queues.models import Revision
 
+LONGEST_GRACE = timedelta(days=30)
+"""So long a victim is waited for at most: Kubernetes takes any number of seconds."""
+
 
 def moment(ms: int | None) -> datetime | None:
     """Milliseconds since 1970 as an aware time."""
     return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def deadline(cluster: Cluster, graces: Iterable[int], now: datetime) -> datetime:
+    """When victims that are told to go ``now`` are gone, by their grace in seconds, and the ask should be bound."""
+    longest = min(max(graces, default=0), LONGEST_GRACE // timedelta(seconds=1))
+    return now + timedelta(seconds=longest + cluster.bind_margin_s)
 
 
 @dataclass(frozen=True, kw_only=True)

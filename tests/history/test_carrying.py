@@ -341,3 +341,11 @@ def test_a_note_is_cut_to_its_column(cluster: Cluster, watch: Watch) -> None:
     """However long the server's sentence, or a name in it, the decision is closed."""
     watch.actuator.reserving = Result(outcome=Outcome.REFUSED, sentence="no " * 200)
     assert len(first(watch).steps.last().note) == 300
+
+
+def test_a_victim_with_an_endless_grace_stops_no_pass(cluster: Cluster, watch: Watch) -> None:
+    """Kubernetes takes any number of seconds; no calendar reaches that far."""
+    watch.put([msgspec.structs.replace(one, grace_s=2**63 - 1) for one in watch.state.pods.values()])
+    row = first(watch)
+    assert row.state == "waiting"
+    assert row.deadline is not None

@@ -237,3 +237,9 @@ def test_why_events_can_not_be_read_is_on_the_status(cluster: Cluster, watch: Wa
     run_pass(cluster=cluster, watch=watch)
     status = ClusterStatus.objects.get()
     assert (status.error, status.missing) == ("", "events is forbidden")
+
+
+def test_a_victim_with_an_endless_grace_stops_no_pass(cluster: Cluster):
+    """Kubernetes takes any number of seconds; no calendar reaches that far."""
+    run_pass(cluster=cluster, watch=Watch(node("n1", 4), going("b-0", queue="b", grace_s=2**63 - 1), event("b-0")))
+    assert observed().deadline is not None
