@@ -148,7 +148,8 @@ def _first(labels: Mapping[str, str], keys: tuple[str, ...]) -> str:
 
 def _controller(meta: ObjectMeta) -> str:
     owners = meta.owner_references or ()
-    return next((f"{owner.kind or ''}/{owner.name or ''}" for owner in owners if owner.controller), "")
+    found = next((f"{owner.kind or ''}/{owner.name or ''}" for owner in owners if owner.controller), "")
+    return found.replace("\0", "")  # any text may stand there, and no database takes this one
 
 
 def _unschedulable_ms(status: PodStatus, created_ms: int) -> int | None:

@@ -207,6 +207,12 @@ def test_labels_name_queue_and_application_and_ours_win(labels, queue, applicati
     assert (got.queue_label, got.application_label) == (queue, application)
 
 
+def test_an_owners_name_is_read_as_far_as_a_database_takes_it():
+    """Kubernetes takes any text there; PostgreSQL none with a NUL in it."""
+    owner = {"kind": "Jo\0b", "name": "a\0b", "controller": True}
+    assert decode_pod(pod(ownerReferences=[owner])).controller == "Job/ab"
+
+
 def condition(**fields: Any) -> dict[str, Any]:
     known = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     return {"conditions": [{"type": "Ready", "status": "False"}, {**known, **fields}]}
