@@ -9,7 +9,7 @@ import msgspec
 
 from engine import journal
 from engine.journal import Moment
-from engine.snapshot import ClusterState
+from engine.snapshot import ClusterState, Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import Watch
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment
@@ -27,6 +27,7 @@ class _Head:
 
     segment: int
     began_at: datetime
+    at: datetime
     entries: int
     state: ClusterState
     moment: Moment
@@ -52,8 +53,31 @@ class _Head:
         """Whether this entry says it all already, but for the time."""
         return msgspec.structs.replace(self.moment, now_ms=moment.now_ms) == moment and journal.same(self.state, state)
 
+    def words_of(self, pod: Pod, now: datetime) -> str:
+        """What the cluster's scheduler says of a pod: within one minute, what it said first.
+
+        It counts nodes in its words, and so says others at each of its tries, where nothing else has changed.
+        """
+        known = self.state.pods.get(pod.uid)
+        said = known.unschedulable_message if known else ""
+        heard = said and pod.unschedulable_message and _minute(self.at) == _minute(now)
+        return said if heard else pod.unschedulable_message
+
+
+def _minute(at: datetime) -> datetime:
+    return at.replace(second=0, microsecond=0)
+
 
 _heads: WeakKeyDictionary[Watch, _Head] = WeakKeyDictionary()
+
+
+def seen(*, watch: Watch, now: datetime) -> ClusterState:
+    """The cluster as a pass is to see it: as it is, but for mere rewording by its scheduler."""
+    state, head = watch.watcher.state(), _heads.get(watch)
+    for uid, pod in state.pods.items():
+        if head is not None and (words := head.words_of(pod, now)) != pod.unschedulable_message:
+            state.pods[uid] = msgspec.structs.replace(pod, unschedulable_message=words)
+    return state
 
 
 def write(
@@ -73,7 +97,7 @@ def write(
         head = _begun(cluster, len(blob), now, state, moment)
     else:
         blob = journal.advance(head.state, state, moment)
-        head = _followed(head, len(blob), state, moment)
+        head = _followed(head, len(blob), now, state, moment)
     entry = JournalEntry.objects.create(segment_id=head.segment, offset=head.entries - 1, at=now, blob=blob)
     Decision.objects.filter(pk__in=decided).update(entry=entry)
     _heads[watch] = head
@@ -81,11 +105,11 @@ def write(
 
 def _begun(cluster: Cluster, size: int, now: datetime, state: ClusterState, moment: Moment) -> _Head:
     segment = JournalSegment.objects.create(cluster=cluster, began_at=now, entries=1, size=size)
-    return _Head(segment=segment.pk, began_at=now, entries=1, state=state, moment=moment, keyframe=size)
+    return _Head(segment=segment.pk, began_at=now, at=now, entries=1, state=state, moment=moment, keyframe=size)
 
 
-def _followed(head: _Head, size: int, state: ClusterState, moment: Moment) -> _Head:
-    new = replace(head, entries=head.entries + 1, since=head.since + size, state=state, moment=moment)
+def _followed(head: _Head, size: int, now: datetime, state: ClusterState, moment: Moment) -> _Head:
+    new = replace(head, at=now, entries=head.entries + 1, since=head.since + size, state=state, moment=moment)
     JournalSegment.objects.filter(pk=head.segment).update(entries=new.entries, size=new.keyframe + new.since)
     return new
 

@@ -152,7 +152,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     began = time.perf_counter_ns()
     tree = tree_of(revision)
     decide = policy(revision.policy, revision.dialect, revision.parameters)
-    state, moment = watch.watcher.state(), _moment(cluster, now)
+    state, moment = journal.seen(watch=watch, now=now), _moment(cluster, now)
     snapshot = moment.snapshot(state, tree)
     enforced = cluster.mode == Cluster.Mode.ENFORCE
     hold = Interlocks(cluster, snapshot, now, leads=leads).hold if enforced else _never

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+import msgspec
 import pytest
 import time_machine
 from django.conf import LazySettings
@@ -10,8 +11,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from engine.journal import read, same
-from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history import journal, tasks
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history import journal, replay, tasks
 from scheduler_admin.history.journal_selectors import chain, live
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment
 from tests.builders import node, pod
@@ -54,6 +55,32 @@ def test_a_quiet_cluster_writes_nothing_more(observed: Cluster, watch: Watch, cl
         run(observed, watch)
         clock.shift(timedelta(minutes=5))
     assert offsets() == [[0]]
+
+
+def test_a_scheduler_that_says_it_in_other_words_each_second_is_heard_once_a_minute(
+    observed: Cluster, watch: Watch, clock: time_machine.Traveller
+) -> None:
+    """kube-scheduler counts nodes in its words; pages, rows and journal don't change with each of its tries."""
+    news = set()
+    for second in range(150):
+        waiting = watch.state.pods["uid-prod-0"]
+        watch.put(msgspec.structs.replace(waiting, unschedulable_message=f"{second} of 900 nodes have too little cpu"))
+        run(observed, watch)
+        news.add(ClusterStatus.objects.get().news)
+        clock.shift(timedelta(seconds=1))
+    assert (offsets(), len(news)) == ([[0, 1, 2]], 3)
+    row = Decision.objects.get()
+    assert "120 of 900 nodes" in row.document
+    assert replay.same(row)
+
+
+def test_what_else_changes_of_a_pod_is_seen_at_once(observed: Cluster, watch: Watch) -> None:
+    """Also the first words, and that there are none any more."""
+    for words in ("", "too little cpu", ""):
+        waiting = watch.state.pods["uid-prod-0"]
+        watch.put(msgspec.structs.replace(waiting, unschedulable_message=words))
+        run(observed, watch)
+        assert reads_as(watch)
 
 
 def test_a_change_is_one_entry(observed: Cluster, watch: Watch) -> None:
