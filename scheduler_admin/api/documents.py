@@ -1,6 +1,7 @@
 """Trees as documents: what was sent, read with everything that is wrong at its place, and what is sent back."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -126,8 +127,8 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object, as JSON's own rule that the last of two wins would lose what somebody typed."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _value in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _value in pairs)
+        twice = next(name for name, times in counts.items() if times > 1)
         raise ValueError(_("%(name)s is given twice in one object") % {"name": twice})
     return found
 

@@ -1,6 +1,7 @@
 """A tree that can't be put in force: everything that is wrong with it, at its place, and nothing is changed."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -217,3 +218,13 @@ def test_a_request_without_a_body_is_told_so(ada: APIClient, cluster: Cluster) -
     """Nothing is no tree."""
     response = ada.put(f"{PROD}?dry_run=true")
     assert (response.status_code, says(response)) == (400, ["The request has no body."])
+
+
+def test_the_name_that_is_given_twice_is_found_among_very_many(ada: APIClient) -> None:
+    """In one look at each: a document of names only would keep a web worker busy for a minute."""
+    names = [str(number) for number in range(45_000)]
+    body = "{" + ",".join(f'"{name}":0' for name in [*names, names[-1]]) + "}"
+    began = time.process_time()
+    response = plan(ada, body.encode())
+    assert "44999 is given twice" in response.json()["errors"][0]["detail"]
+    assert time.process_time() - began < 5
