@@ -83,18 +83,29 @@ def flat_tree(tree: QueueTree) -> dict[str, dict[str, str]]:
     return found
 
 
-def flat_draft(queues: Sequence[Placed], base: QueueTree) -> tuple[dict[str, dict[str, str]], dict[str, DraftQueue]]:
-    """Identity -> settings, and -> row: a queue's path in the base, or where it is new, its own (if nobody has it)."""
-    identity: dict[int, str] = {}
-    for one in queues:
-        path = one.path if one.path not in base else f"{one.path}+{one.row.pk}"
-        identity[one.row.pk] = one.row.origin or path
+def flat_draft(queues: Sequence[Placed]) -> tuple[dict[str, dict[str, str]], dict[str, DraftQueue]]:
+    """Identity -> settings, and -> row."""
+    identity = _identities(queues)
     settings = {}
     for one in queues:
         fields = {field: getattr(one.row, field) for field in (*AMOUNTS, *TEXTS, *MARKS)}
         parent = identity[one.row.parent_id] if one.row.parent_id else ""
         settings[identity[one.row.pk]] = _flat(one.row.name, parent, fields)
     return settings, {identity[one.row.pk]: one.row for one in queues}
+
+
+def _identities(queues: Sequence[Placed]) -> dict[int, str]:
+    """Row -> its path in the base. A new one's is what it would be there, so that both may have added it."""
+    taken = {one.row.origin for one in queues}
+    found: dict[int, str] = {}
+    for one in queues:
+        row = one.row
+        identity = row.origin or f"{found[row.parent_id or 0]}.{row.name}"
+        if not row.origin and identity in taken:
+            identity = f"{identity}+{row.pk}"  # which no name can hold
+        taken.add(identity)
+        found[row.pk] = identity
+    return found
 
 
 def _flat(name: str, parent: str, fields: Mapping[str, Any]) -> dict[str, str]:

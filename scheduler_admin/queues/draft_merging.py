@@ -5,6 +5,7 @@ from typing import Any, Literal
 import msgspec
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from engine.formats.form import write_queue
@@ -21,13 +22,18 @@ Side = Literal["mine", "theirs"]
 
 @transaction.atomic
 def merge_draft(*, draft: Draft, actor: User) -> Draft:
-    """Put the revision in force under the draft. What both changed stays as the draft has it, in ``conflicts``."""
+    """Put the revision in force under the draft. What both changed stays as the draft has it, in ``conflicts``.
+
+    Raises ValidationError where the last merge left any: they would count as the draft's own changes, unasked.
+    """
     draft = locked(draft)
     current = draft.hierarchy.current
     if current is None or not draft.outdated:
         return draft
+    if draft.conflicts:
+        raise ValidationError(_("Choose first what both changed."))
     base, theirs = tree_of(draft.base), tree_of(current)
-    mine, rows = flat_draft(queues_of(draft), base)
+    mine, rows = flat_draft(queues_of(draft))
     merged = merge(flat_tree(base), flat_tree(theirs), mine)
     gone = [row.pk for identity, row in rows.items() if identity not in merged.queues]
     rows = _put(draft, merged, mine, rows)
@@ -69,8 +75,7 @@ def _stored(conflict: dict[str, Any], rows: dict[str, DraftQueue]) -> dict[str, 
 def choose(*, draft: Draft, queue: str, setting: str, side: Side, actor: User) -> Draft:
     """Settle what both changed: one setting of a queue (as it stands in ``conflicts``), or whether it is there.
 
-    What is no conflict any more is left alone. Raises ValidationError where the parent of a queue to be put back is
-    gone itself.
+    Choosing mine keeps what the draft says by now. What is no conflict any more is left alone.
     """
     draft = locked(draft)
     found = next((one for one in draft.conflicts if (one["queue"], one["setting"]) == (queue, setting)), None)
@@ -78,21 +83,32 @@ def choose(*, draft: Draft, queue: str, setting: str, side: Side, actor: User) -
         return draft
     draft.conflicts = [one for one in draft.conflicts if one is not found]
     draft.save(update_fields=["conflicts"])
-    row = draft.queues.filter(pk=found["row"]).first()
+    row = draft.queues.filter(Q(pk=found["row"]) | Q(origin=queue)).first()
     if setting == EXISTS:
-        if found[side] and row is None:
-            row = _put_back(draft, queue)
-        elif not found[side] and row is not None:
-            DraftQueue.objects.filter(pk__in=[one.pk for one in subtree(draft, row)]).delete()
-            row = None
-    elif row is not None:
-        assign(row, setting, found[side])
-    return changed(draft, actor, *([row] if row else []))
+        return changed(draft, actor, *_settle(draft, row, found, side))
+    if side == "mine" or row is None:
+        return changed(draft, actor)
+    assign(row, setting, found["theirs"])
+    return changed(draft, actor, row)
 
 
-def _put_back(draft: Draft, path: str) -> DraftQueue:
-    queue = tree_of(draft.base)[path]
-    parent = draft.queues.filter(origin=queue.parent or "").first()
-    if parent is None:
-        raise ValidationError(_("Its parent %(queue)s is gone: settle that first.") % {"queue": queue.parent})
-    return DraftQueue(draft=draft, parent=parent, name=queue.name, origin=path, **fields_of(write_queue(queue)))
+def _settle(draft: Draft, row: DraftQueue | None, conflict: dict[str, Any], side: Side) -> list[DraftQueue]:
+    """Whether a queue is there: it is deleted with all below it, or put back; the rows to be stored."""
+    if row is not None and not conflict[side]:
+        DraftQueue.objects.filter(pk__in=[one.pk for one in subtree(draft, row)]).delete()
+    if row is None and side == "theirs" and conflict["theirs"]:
+        return _put_back(draft, conflict["queue"])
+    return []
+
+
+def _put_back(draft: Draft, path: str) -> list[DraftQueue]:
+    """A queue of the base, after those above it that are gone as well."""
+    tree, there = tree_of(draft.base), {row.origin: row for row in draft.queues.exclude(origin="")}
+    made = []
+    for each in reversed(tree.lineage(path)):
+        if each not in there:
+            parent = there[tree[each].parent or ""]
+            fields = fields_of(write_queue(tree[each]))
+            there[each] = DraftQueue(draft=draft, parent=parent, name=tree[each].name, origin=each, **fields)
+            made.append(there[each])
+    return made

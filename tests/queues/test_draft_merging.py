@@ -136,3 +136,80 @@ def test_a_new_name_that_they_took_as_well_is_an_error_to_mend(draft: Draft, ann
     drafting.rename(draft=draft, row=row(draft, "lab").pk, name="new", was="lab", actor=ann)
     draft = merge_draft(draft=theirs(draft, new=queue(1)), actor=ann)
     assert [note.text for note in state(draft).errors] == ["Queue root.new is given twice."]
+
+
+def test_what_both_changed_is_chosen_before_the_next_merge(draft: Draft, ann: User) -> None:
+    """Else it would count as mine alone, unasked."""
+    edit(draft, "web", "max/cpu", "21", "20", ann)
+    draft = merge_draft(draft=theirs(draft, prod_web=queue({"cpu": 10, "memory": "1Gi"}, max=30)), actor=ann)
+    draft = theirs(draft, lab=queue(6, namespaces=("lab",)))
+    with pytest.raises(ValidationError, match="Choose first"):
+        merge_draft(draft=draft, actor=ann)
+    draft = choose(draft=draft, queue="root.prod.web", setting="max/cpu", side="theirs", actor=ann)
+    assert merge_draft(draft=draft, actor=ann).conflicts == []
+
+
+def test_keeping_mine_keeps_what_it_says_by_now(draft: Draft, ann: User, bob: User) -> None:
+    """What somebody typed after the merge is the draft's too."""
+    edit(draft, "web", "max/cpu", "21", "20", ann)
+    draft = merge_draft(draft=theirs(draft, prod_web=queue({"cpu": 10, "memory": "1Gi"}, max=30)), actor=ann)
+    edit(draft, "web", "max/cpu", "22", "21", bob)
+    draft = choose(draft=draft, queue="root.prod.web", setting="max/cpu", side="mine", actor=ann)
+    assert row(draft, "web").max == {"cpu": "22"}
+
+
+def test_keeping_what_was_deleted_after_the_merge(draft: Draft, ann: User) -> None:
+    """The draft is without it by now, and stays so."""
+    edit(draft, "lab", "guaranteed/cpu", "6", "5", ann)
+    draft = merge_draft(draft=theirs(draft, but=("lab",)), actor=ann)
+    draft = drafting.delete(draft=draft, row=row(draft, "lab").pk, version=draft.version, actor=ann)
+    draft = choose(draft=draft, queue="root.lab", setting="", side="mine", actor=ann)
+    assert (draft.conflicts, said(draft)) == ([], [])
+
+
+def test_a_queue_is_put_back_with_those_above_it(draft: Draft, ann: User) -> None:
+    """They are gone without a question: nobody but me changed them."""
+    drafting.delete(draft=draft, row=row(draft, "prod").pk, version=draft.version, actor=ann)
+    draft = merge_draft(draft=theirs(draft, prod_api=queue({"cpu": 11})), actor=ann)
+    assert [one["queue"] for one in draft.conflicts] == ["root.prod.api"]
+    draft = choose(draft=draft, queue="root.prod.api", setting="", side="theirs", actor=ann)
+    assert said(draft) == ["root.prod.web removed"]
+
+
+@pytest.mark.parametrize("first", ["root.prod", "root.prod.api"])
+def test_queues_are_put_back_in_any_order(draft: Draft, ann: User, first: str) -> None:
+    """Each is there once."""
+    drafting.delete(draft=draft, row=row(draft, "prod").pk, version=draft.version, actor=ann)
+    draft = merge_draft(draft=theirs(draft, prod=queue({"cpu": 41}), prod_api=queue({"cpu": 11})), actor=ann)
+    for one in sorted(draft.conflicts, key=lambda one: one["queue"] != first):
+        draft = choose(draft=draft, queue=one["queue"], setting="", side="theirs", actor=ann)
+    assert (draft.conflicts, said(draft)) == ([], ["root.prod.web removed"])
+
+
+def test_two_new_queues_of_one_name_stay_two(draft: Draft, ann: User) -> None:
+    """Each with what is below it, through a second merge too."""
+    drafting.rename(draft=draft, row=row(draft, "lab").pk, name="new", was="lab", actor=ann)
+    draft = merge_draft(draft=theirs(draft, new_below=queue(1)), actor=ann)
+    draft = merge_draft(draft=theirs(draft, but=("lab",), new_below=queue(2)), actor=ann)
+    assert draft.queues.filter(name="new").count() == 2
+    assert [note.text for note in state(draft).errors] == ["Queue root.new is given twice."]
+
+
+def test_new_queues_below_a_renamed_one_are_one_queue_with_theirs(draft: Draft, ann: User) -> None:
+    """Below the same queue, whatever it is called by now."""
+    drafting.rename(draft=draft, row=row(draft, "lab").pk, name="labs", was="lab", actor=ann)
+    draft, _new = drafting.add(draft=draft, parent=row(draft, "labs").pk, name="vision", actor=ann)
+    edit(draft, "vision", "delay", "5s", "", ann)
+    draft = merge_draft(draft=theirs(draft, lab_vision=queue(1), labs_vision=queue(2)), actor=ann)
+    assert draft.conflicts == []
+    (mine,) = draft.queues.filter(origin="root.lab.vision")
+    assert (mine.delay, mine.guaranteed) == ("5s", {"cpu": "1"})
+
+
+def test_a_queue_deleted_and_added_again_is_the_same(draft: Draft, ann: User) -> None:
+    """Their change of it comes in."""
+    drafting.delete(draft=draft, row=row(draft, "lab").pk, version=draft.version, actor=ann)
+    draft, _new = drafting.add(draft=draft, parent=row(draft, "root").pk, name="lab", actor=ann)
+    draft = merge_draft(draft=theirs(draft, lab=queue({"cpu": 5, "memory": "1Gi"}, namespaces=("lab",))), actor=ann)
+    assert draft.conflicts == []
+    assert row(draft, "lab").guaranteed == {"memory": "1Gi"}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -9,6 +10,7 @@ from django.utils.translation import ngettext
 from engine.changes import Change, sentences
 from engine.explain import Message
 from engine.formats.notes import Note, Severity
+from scheduler_admin.queues.draft_form import Placed, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
 from scheduler_admin.queues.models import DraftQueue
 from scheduler_admin.queues.notes import said, setting_of
@@ -83,14 +85,14 @@ def changed(changes: Sequence[Change]) -> Lines:
 
 def obstacles(state: DraftState) -> str:
     """Why it can't be published as it is, in one sentence; empty: it can."""
-    if state.draft.outdated:
-        return _("Merge first: another revision is in force than the one that this draft changes.")
     if state.draft.conflicts:
         left = len(state.draft.conflicts)
         text = ngettext(
             "Choose %(n)s time first what both changed.", "Choose %(n)s times first what both changed.", left
         )
         return text % {"n": left}
+    if state.draft.outdated:
+        return _("Merge first: another revision is in force than the one that this draft changes.")
     if state.errors:
         left, first = len(state.errors), state.errors[0]
         setting = setting_of(first)
@@ -103,14 +105,15 @@ def obstacles(state: DraftState) -> str:
 
 def choices(state: DraftState) -> list[Choice]:
     """What a merge left to choose from."""
-    paths = {row.placed.row.pk: row.path for row in state.rows}
-    return [_choice(one, paths.get(one["row"], one["queue"])) for one in state.draft.conflicts]
+    rows = {row.placed.row.pk: row.placed for row in state.rows}
+    return [_choice(one, rows.get(one["row"])) for one in state.draft.conflicts]
 
 
-def _choice(one: dict[str, str], path: str) -> Choice:
-    setting = one["setting"]
+def _choice(one: dict[str, Any], placed: Placed | None) -> Choice:
+    setting, path = one["setting"], placed.path if placed else one["queue"]
     if setting:
-        texts = [text_in_words(setting, one[side]) for side in ("base", "theirs", "mine")]
+        mine = text_of(placed.row, setting) if placed else one["mine"]
+        texts = [text_in_words(setting, text) for text in (one["base"], one["theirs"], mine)]
         return Choice(one["queue"], setting, f"{path}, {setting_name(setting)}", *texts)
     texts = [_("is there") if one[side] else _("is deleted") for side in ("base", "theirs", "mine")]
     return Choice(one["queue"], setting, path, *texts)
