@@ -160,7 +160,8 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
 
 @transaction.atomic
 def discard(*, draft: Draft, actor: User) -> None:
-    """Throw a draft away."""
+    """Throw a draft away. Raises Draft.DoesNotExist where somebody did so, or published it, meanwhile."""
+    draft = locked(draft)
     record(actor=actor, verb="draft.discard", target=str(draft), details={"base": str(draft.base)})
     draft.delete()
 

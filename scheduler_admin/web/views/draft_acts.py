@@ -234,6 +234,9 @@ def discard(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Throw a draft away."""
     cluster, actor = editable(request, name)
     draft = draft_selectors.find(actor, cluster.hierarchy, pk)
-    drafting.discard(draft=draft, actor=actor)
+    try:
+        drafting.discard(draft=draft, actor=actor)
+    except Draft.DoesNotExist as error:
+        raise Http404 from error
     messages.success(request, _("Draft %(name)s is discarded.") % {"name": draft.name})
     return redirect("web:editor", cluster.name)
