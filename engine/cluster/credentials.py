@@ -13,6 +13,7 @@ from typing import Any
 import urllib3
 
 from engine.cluster.errors import SettingsError
+from engine.formats.notes import gettext_noop
 
 POOL_SIZE = 12
 """Kept connections: five watches and a few requests beside them."""
@@ -57,7 +58,9 @@ def open_access(settings: ConnectionSettings) -> Access:
     """Load the credentials. Raises SettingsError with a sentence that quotes none of them."""
     ways = (settings.kubeconfig_path, settings.kubeconfig_text, settings.in_cluster, settings.address)
     if sum(map(bool, ways)) != 1:
-        raise SettingsError("a connection needs one of: a kubeconfig file, its text, in-cluster, an address")
+        raise SettingsError(
+            gettext_noop("A connection needs one of: a kubeconfig file, its text, in-cluster, an address.")
+        )
     if settings.address:
         return _by_address(settings)
     try:
@@ -68,16 +71,16 @@ def open_access(settings: ConnectionSettings) -> Access:
         # Parsers quote the line that they stumble over, which may be the token: only the kind of error is told.
         known = type(error).__name__ == "ConfigException" and not settings.kubeconfig_text
         told = str(error) if known else type(error).__name__
-        raise SettingsError(f"the credentials can't be loaded: {told}") from None
+        raise SettingsError(gettext_noop("The credentials can't be loaded: %(why)s."), why=told.rstrip(".")) from None
 
 
 def _by_address(settings: ConnectionSettings) -> Access:
     if not settings.address.startswith(("https://", "http://")):
-        raise SettingsError("the address of a cluster begins with https://")
+        raise SettingsError(gettext_noop("The address of a cluster begins with https://."))
     try:
         context = ssl.create_default_context(cadata=settings.ca or None)
     except ssl.SSLError:
-        raise SettingsError("the CA is not a PEM certificate") from None
+        raise SettingsError(gettext_noop("The CA is not a PEM certificate.")) from None
     if not settings.verify_tls:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -116,13 +119,16 @@ def _self_contained(text: str) -> dict[str, Any]:
 
     parsed = YAML(typ="safe", pure=True).load(text)
     if not isinstance(parsed, dict):
-        raise SettingsError("the kubeconfig is not a mapping")
+        raise SettingsError(gettext_noop("The kubeconfig is not a mapping."))
     for part, inner in (("users", "user"), ("clusters", "cluster")):
         for entry in parsed.get(part) or ():
             named = [key for key in _FROM_ELSEWHERE if key in (entry.get(inner) or {})]
             if named:
                 raise SettingsError(
-                    f"the kubeconfig names {named[0]}: only a file on the server may refer to commands or other files; "
-                    "embed the data (kubectl config view --flatten --raw)"
+                    gettext_noop(
+                        "The kubeconfig names %(name)s: only a file on the server may refer to commands or other "
+                        "files; embed the data (kubectl config view --flatten --raw)."
+                    ),
+                    name=named[0],
                 )
     return parsed

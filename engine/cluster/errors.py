@@ -6,7 +6,15 @@ import msgspec
 
 
 class ClusterError(Exception):
-    """Anything that went wrong while talking to a cluster."""
+    """Anything that went wrong while talking to a cluster.
+
+    ``message`` and ``params`` are the sentence before it is translated, where it is one of ours.
+    """
+
+    def __init__(self, message: str, **params: str) -> None:
+        super().__init__(message % params if params else message)
+        self.message = message
+        self.params = params
 
 
 class SettingsError(ClusterError):

@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from engine.cluster.errors import SettingsError
+from engine.formats.notes import gettext_noop
 
 _LONGEST = 1_000_000
 
@@ -44,14 +45,17 @@ def chosen(path: str, context: str) -> str:
     name = context or offered.current
     listed = ", ".join(offered.names) or "none"
     if not name:
-        raise SettingsError(f"{path} has no current context: name one of its contexts ({listed})")
+        message = gettext_noop("%(path)s has no current context: name one of its contexts (%(listed)s).")
+        raise SettingsError(message, path=path, listed=listed)
     if name not in offered.names:
-        raise SettingsError(f"{path} has no context {name}; its contexts: {listed}")
+        message = gettext_noop("%(path)s has no context %(name)s; its contexts: %(listed)s.")
+        raise SettingsError(message, path=path, name=name, listed=listed)
     inner = _named(found, "contexts")[name].get("context")
     inner = inner if isinstance(inner, Mapping) else {}
     for part, key in (("clusters", "cluster"), ("users", "user")):
         if inner.get(key) not in _named(found, part):
-            raise SettingsError(f"the context {name} of {path} names a {key} that is not there")
+            message = gettext_noop("The context %(name)s of %(path)s names a %(kind)s that is not there.")
+            raise SettingsError(message, name=name, path=path, kind=key)
     _check_program(name, _named(found, "users")[str(inner["user"])].get("user"))
     return name
 
@@ -60,7 +64,11 @@ def _check_program(context: str, user: Any) -> None:
     program = user.get("exec") if isinstance(user, Mapping) else None
     command = str(program.get("command") or "") if isinstance(program, Mapping) else ""
     if command and shutil.which(command) is None:
-        raise SettingsError(f"the context {context} signs in by the program {command}, which is not installed here")
+        raise SettingsError(
+            gettext_noop("The context %(name)s signs in by the program %(command)s, which is not installed here."),
+            name=context,
+            command=command,
+        )
 
 
 def _merged(path: str) -> list[Mapping[str, Any]]:
@@ -68,27 +76,30 @@ def _merged(path: str) -> list[Mapping[str, Any]]:
     given = [part for part in path.split(os.pathsep) if part]
     there = [part for part in given if len(given) == 1 or Path(part).exists()]
     if not there:
-        raise SettingsError(f"there is no kubeconfig {path}" if path else "a kubeconfig is needed")
+        if not path:
+            raise SettingsError(gettext_noop("A kubeconfig is needed."))
+        raise SettingsError(gettext_noop("There is no kubeconfig %(path)s."), path=path)
     return [_document(Path(part).expanduser()) for part in there]
 
 
 def _document(path: Path) -> Mapping[str, Any]:
     try:
         if path.exists() and not path.is_file():
-            raise SettingsError(f"{path} is not a file")
+            raise SettingsError(gettext_noop("%(path)s is not a file."), path=str(path))
         with path.open(encoding="utf-8") as file:
             text = file.read(_LONGEST)
         document = YAML(typ="safe", pure=True).load(text)
     except FileNotFoundError:
-        raise SettingsError(f"there is no kubeconfig {path}") from None
+        raise SettingsError(gettext_noop("There is no kubeconfig %(path)s."), path=str(path)) from None
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise SettingsError(f"the kubeconfig {path} can't be read: {why}") from None
+        why = str(error.strerror) if isinstance(error, OSError) else "not UTF-8"
+        message = gettext_noop("The kubeconfig %(path)s can't be read: %(why)s.")
+        raise SettingsError(message, path=str(path), why=why) from None
     except (YAMLError, ValueError, RecursionError):
         # Parsers quote the line that they stumble over, which may be the token.
-        raise SettingsError(f"the kubeconfig {path} is not YAML") from None
+        raise SettingsError(gettext_noop("The kubeconfig %(path)s is not YAML."), path=str(path)) from None
     if not isinstance(document, Mapping):
-        raise SettingsError(f"{path} is not a kubeconfig")
+        raise SettingsError(gettext_noop("%(path)s is not a kubeconfig."), path=str(path))
     return document
 
 

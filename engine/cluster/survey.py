@@ -17,6 +17,7 @@ from engine.discovery import Quota, Survey, yunikorn_namespaces
 from engine.formats.kubernetes import DecodeError
 from engine.formats.kubernetes_requests import amounts
 from engine.formats.kubernetes_wire import ConfigMapObject, ListPage, NamedObject, Quantities, QuotaObject
+from engine.formats.notes import gettext_noop
 from engine.resources import CPU, PODS, Amounts
 
 Read = TypeVar("Read")
@@ -42,7 +43,11 @@ class MissingRightsError(SurveyError):
     def __init__(self, missing: tuple[str, ...]) -> None:
         needed = ", ".join(f"list and watch {_resource(table.path)}" for table in TABLES)
         super().__init__(
-            f"The credentials may not {'; '.join(missing)}. Needed are: {needed}; deploy/observe.yaml grants just that."
+            gettext_noop(
+                "The credentials may not %(missing)s. Needed are: %(needed)s; deploy/observe.yaml grants just that."
+            ),
+            missing="; ".join(missing),
+            needed=needed,
         )
         self.missing = missing
         """``verb resource``, one each."""
@@ -65,7 +70,8 @@ def survey(settings: ConnectionSettings, *, limit_s: float = LIMIT_S, clock: Clo
     thread.start()
     thread.join(limit_s)
     if not answer:
-        raise SurveyError(f"Reading the cluster took longer than {limit_s:.0f} s and was given up.")
+        message = gettext_noop("Reading the cluster took longer than %(seconds)s s and was given up.")
+        raise SurveyError(message, seconds=f"{limit_s:.0f}")
     if isinstance(answer[0], ClusterError):
         raise answer[0]
     return answer[0]
@@ -186,7 +192,8 @@ class _Surveyor:
             try:
                 page = msgspec.json.decode(self._get(path, asked), type=ListPage)
             except msgspec.DecodeError:
-                raise SurveyError(f"{self._connection.address}{path} answers, but not as a Kubernetes API.") from None
+                message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
+                raise SurveyError(message, address=f"{self._connection.address}{path}") from None
             yield from page.items or ()
             if not page.metadata.continue_:
                 return
@@ -201,24 +208,31 @@ class _Surveyor:
         try:
             yield
         except ConnectionFailure as error:
-            raise SurveyError(f"The API server {self._connection.address} can't be reached: {error}.") from None
+            message = gettext_noop("The API server %(address)s can't be reached: %(why)s.")
+            raise SurveyError(message, address=self._connection.address, why=str(error)) from None
 
     def _left_s(self) -> float:
         left_s = self._until_s - self._clock.steady_s()
         if left_s <= 0:
-            raise SurveyError("Reading the cluster took too long and was given up.")
+            raise SurveyError(gettext_noop("Reading the cluster took too long and was given up."))
         return min(left_s, _REQUEST_S)
 
     def _explained(self, error: ApiFailure, what: str) -> SurveyError:
         address = self._connection.address
         if error.code in (_UNAUTHORIZED, _FORBIDDEN):
             return SurveyError(
-                f"The API server {address} does not accept the credentials ({error.code}). They may have expired, or "
-                "the program that signs in gave none: sign in anew, check with kubectl, then try again."
+                gettext_noop(
+                    "The API server %(address)s does not accept the credentials (%(code)s). They may have expired, or "
+                    "the program that signs in gave none: sign in anew, check with kubectl, then try again."
+                ),
+                address=address,
+                code=str(error.code),
             )
         if error.code == _NOT_FOUND:
-            return SurveyError(f"The API server {address} can't {what}: it serves no such thing (404).")
-        return SurveyError(f"The API server {address} can't {what}: {error}.")
+            message = gettext_noop("The API server %(address)s can't %(what)s: it serves no such thing (404).")
+            return SurveyError(message, address=address, what=what)
+        message = gettext_noop("The API server %(address)s can't %(what)s: %(why)s.")
+        return SurveyError(message, address=address, what=what, why=str(error))
 
 
 def _resource(path: str) -> str:

@@ -54,7 +54,7 @@ def look(*, kubeconfig: str, context: str = "", name: str = "", limit_s: float =
         known = _known(name.strip() or _name_of(context), path, context, asked=bool(name.strip()))
         read = survey(ConnectionSettings(kubeconfig_path=path, context=context), limit_s=limit_s)
     except ClusterError as error:
-        raise ValidationError(_sentence(str(error))) from None
+        raise ValidationError(told(error)) from None
     named = known.name if known else name.strip() or slug(context)
     revision, proposal = _tree_there(known, named), propose(read)
     found = facts(read, tree_of(revision) if revision else proposal.tree)
@@ -132,5 +132,6 @@ def _absolute(kubeconfig: str) -> str:
     return ":".join(parts)
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+def told(error: ClusterError) -> str:
+    """What went wrong, in the reader's language where the sentence is one of ours."""
+    return _(error.message) % error.params if error.params else _(error.message)

@@ -76,5 +76,5 @@ def test_what_is_wrong_stands_at_its_field(open_page: OpenPage, config: str) -> 
     page.get_by_role("button", name="List its contexts").click()
     field = page.get_by_label("Kubeconfig, a file on the server")
     expect(field).to_have_attribute("aria-invalid", "true")
-    expect(field).to_have_accessible_description(re.compile("there is no kubeconfig /nowhere/config"))
+    expect(field).to_have_accessible_description(re.compile("There is no kubeconfig /nowhere/config"))
     _sound(page)

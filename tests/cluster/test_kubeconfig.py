@@ -68,7 +68,7 @@ def test_what_is_wrong_with_a_context_is_said(tmp_path: Path, changed: dict[str,
 
 @pytest.mark.parametrize(
     ("text", "want"),
-    [(f"{{token: {SECRET}", "is not YAML"), ("- a", "is not a kubeconfig"), (None, "there is no kubeconfig")],
+    [(f"{{token: {SECRET}", "is not YAML"), ("- a", "is not a kubeconfig"), (None, "There is no kubeconfig")],
 )
 def test_a_file_that_is_none_is_told_without_quoting_it(tmp_path: Path, text: str | None, want: str):
     path = tmp_path / "x"

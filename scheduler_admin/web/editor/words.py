@@ -17,7 +17,7 @@ def setting_name(setting: str) -> str:
         "priority_policy": _("priorities"),
         "priority_offset": _("priority offset"),
         "namespaces": _("namespaces"),
-        "parent_declared": _("holds"),
+        "parent_declared": _("what it holds"),
         "evict_uncontrolled": _("pods without a controller"),
         "name": _("name"),
         "parent": _("parent"),

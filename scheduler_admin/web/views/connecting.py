@@ -16,7 +16,7 @@ from engine.cluster.errors import SettingsError
 from engine.cluster.kubeconfig import contexts, default_path
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
-from scheduler_admin.clusters.connecting import Look, connect, look
+from scheduler_admin.clusters.connecting import Look, connect, look, told
 from scheduler_admin.web.connect_page import connect_page
 
 
@@ -63,7 +63,7 @@ def _page(
     try:
         context["offered"] = contexts(asked["kubeconfig"])
     except SettingsError as trouble:
-        context["wrong_file"] = f"{trouble}."
+        context["wrong_file"] = told(trouble)
     if error is not None:
         fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
         context["wrong_name"] = " ".join(fields.pop("name", ()))
