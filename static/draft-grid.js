@@ -1,5 +1,5 @@
 // The grid as it stands in the page: what is typed and not saved yet, and how an answer is put in without touching that.
-import { state } from "./draft-server.js";
+import { state, token } from "./draft-server.js";
 
 export const grid = document.getElementById("grid");
 
@@ -14,7 +14,7 @@ export function setSaid(field, text) {
 export const isTyped = (field) => field.value.trim() !== said(field);
 export const fieldsIn = (place) => [...place.querySelectorAll("[data-setting]")];
 export const unsaved = () => fieldsIn(grid).filter(isTyped);
-const keeps = (place) => fieldsIn(place).some(isTyped) || place.querySelector(".problem[data-now]");
+const keeps = (place) => [...place.querySelectorAll("input:not([type=hidden]), select")].some(isTyped) || place.querySelector(".problem[data-now]");
 
 /** Fields work once this module does, and only the row that one is in is in the tab order. */
 export function enliven(body, isCurrent = false) {
@@ -28,6 +28,8 @@ export function enliven(body, isCurrent = false) {
 function parsed(html) {
   const holder = document.createElement("template");
   holder.innerHTML = html;
+  // It is masked anew in every answer, and would make all forms look changed.
+  for (const one of holder.content.querySelectorAll("[name=csrfmiddlewaretoken]")) one.setAttribute("value", token());
   return holder.content.firstElementChild;
 }
 

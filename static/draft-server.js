@@ -1,6 +1,6 @@
 // What the editor asks of the server. Everything is sent one after the other, in the order in which it was done.
 const page = document.getElementById("draft");
-const token = () => document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
+export const token = () => document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
 export const state = { version: page.dataset.version, tag: page.dataset.tag };
 
 let last = Promise.resolve();

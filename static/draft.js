@@ -129,6 +129,7 @@ function unfold(row = "", act = "") {
   if (row && act) words.set("act", act);
   history.replaceState(null, "", words.size ? `?${words}` : location.pathname);
   const from = currentRow();
+  for (const form of grid.querySelectorAll("form.act")) form.reset();
   refresh(() => {
     const body = row ? document.getElementById(`q${row}`) : from;
     const first = body?.querySelector(".more :is(input:not([type=hidden]), select, button):not(noscript *)");
@@ -143,6 +144,7 @@ function submitAct(form, submitter) {
     const { kind, answer } = await send(form.action, data, folded());
     if (kind === "done") {
       keep(form.action, data, answer);
+      form.reset(); // what was typed is done: it need not be kept
       history.replaceState(null, "", folded());
       show(answer);
       if (document.activeElement === document.body) document.querySelector("#draft-conflicts button, #reason")?.focus();

@@ -352,3 +352,28 @@ def test_nothing_overflows_sideways(open_page: OpenPage, draft: Draft, width: in
     for address in (opened.url, "/clusters/demo/revisions/1/", "/clusters/demo/editor/"):
         opened.goto(address)
         assert opened.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), address
+
+
+def test_news_leave_a_form_and_the_keyboard_where_they_are(open_page: OpenPage, draft: Draft) -> None:
+    """A half-typed name stays though its queue was changed, and a button that one is on is not taken away."""
+    opened = open_page(page(draft, f"?queue={row(draft, 'queue-b').pk}&act=rename"))
+    opened.get_by_label("Rename queue-b to").fill("half")
+    edited_by_rae(draft, "queue-b", "max/cpu", "321")
+    saved(opened, 2)
+    expect(opened.get_by_label("Rename queue-b to")).to_have_value("half")
+    expect(opened.get_by_label("Rename queue-b to")).to_be_focused()
+    opened.keyboard.press("Escape")
+    expect(name(opened, "queue-b")).to_be_focused()
+    expect(opened.get_by_label("Rename queue-b to")).to_have_count(0)
+    cluster = Cluster.objects.get(name="demo")
+    publish_another(cluster, "root.tenant-1.queue-b", max={"cpu": 330_000})
+    opened.get_by_role("button", name="Merge").focus()
+    edited_by_rae(draft, "training", "delay", "1m")
+    saved(opened, 3)
+    expect(opened.get_by_role("button", name="Merge")).to_be_focused()
+    opened.keyboard.press("Enter")
+    mine = opened.get_by_role("button", name="Keep this draft’s")
+    mine.focus()
+    edited_by_rae(draft, "training", "delay", "2m")
+    saved(opened, 5)
+    expect(mine).to_be_focused()
