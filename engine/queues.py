@@ -145,8 +145,9 @@ class QueueTree:
 
     @cached_property
     def leaf_by_namespace(self) -> dict[str, str]:
-        """Namespace -> path of the leaf that claims it."""
-        return {name: leaf for leaf in reversed(self.leaves) for name in self.queues[leaf].namespaces}
+        """Namespace -> path of the leaf that claims it; of several the first by path: in that order trees are kept."""
+        ordered = sorted(self.leaves, key=lambda leaf: leaf.split("."), reverse=True)
+        return {name: leaf for leaf in ordered for name in self.queues[leaf].namespaces}
 
     def walk(self, path: str | None = None) -> Iterable[str]:
         """The paths of a subtree (default: all), parents before children, siblings in the order given."""

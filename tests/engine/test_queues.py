@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.formats.tree import decode_tree, encode_tree
 from engine.queues import DEFAULT_DELAY_MS, Queue, QueueTree, TreeError
 from tests.builders import queue, tree
 
@@ -48,8 +49,15 @@ def test_names_and_parents_come_from_the_path() -> None:
 
 
 def test_the_first_leaf_that_claims_a_namespace_has_it() -> None:
-    """In the tree's order."""
+    """By its path."""
     assert TENANTS.leaf_by_namespace == {"team-a": "root.tenant.a", "shared": "root.tenant.a"}
+
+
+def test_which_leaf_that_is_does_not_depend_on_the_order_in_which_queues_are_given() -> None:
+    """What is sent in any order is published, and enforced, in the order of paths."""
+    turned = QueueTree(reversed(TENANTS.queues.values()))
+    assert turned.leaf_by_namespace == TENANTS.leaf_by_namespace
+    assert decode_tree(encode_tree(turned)).leaf_by_namespace == turned.leaf_by_namespace
 
 
 def test_walking_goes_from_parents_to_children() -> None:
