@@ -7,6 +7,7 @@ import msgspec
 from django.utils.translation import gettext as _
 
 from engine.forecast import Eviction, Toll, grouped
+from engine.journal import TornError
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
 from scheduler_admin.api.proposals import Proposal
@@ -27,9 +28,13 @@ def outcome(proposal: Proposal, clusters: Sequence[Cluster], scope: Scope) -> di
 
 def _outlook(cluster: Cluster, sent: Sent, scope: Scope) -> dict[str, Any]:
     """One cluster's forecast under the tree as a row; of a scope that is not everything, what becomes of its pods."""
-    found = forecast_tree(cluster=cluster, tree=sent.tree, **sent.terms._asdict())
+    reason = _("Nothing was read of this cluster yet.")
+    try:
+        found = forecast_tree(cluster=cluster, tree=sent.tree, **sent.terms._asdict())
+    except TornError:
+        found, reason = None, _("What was read of this cluster last is lost: its journal is torn.")
     if found is None:
-        return {"cluster": cluster.name, "forecast": None, "reason": _("Nothing was read of this cluster yet.")}
+        return {"cluster": cluster.name, "forecast": None, "reason": reason}
     return {"cluster": cluster.name, "forecast": _told(found, scope), "reason": None}
 
 

@@ -34,7 +34,7 @@ def forecast_tree(
     """Forecast a tree, published or not, beside the cluster's own; None where the cluster was not read yet.
 
     Raises UnknownPolicyError for a policy that this version can't decide by, msgspec.ValidationError for parameters
-    that it does not have.
+    that it does not have, engine.journal.TornError.
     """
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     seen = live(cluster)

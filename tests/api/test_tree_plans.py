@@ -6,7 +6,7 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import Decision
+from scheduler_admin.history.models import Decision, JournalEntry
 from tests.api import builders
 from tests.api.builders import RED
 from tests.api.conftest import client_of
@@ -83,6 +83,14 @@ def taking(client: APIClient) -> Any:
     form = own_form(client, MAIN)
     queue_of(form, "root.test")["guaranteed"] = {"cpu": "2"}
     return form
+
+
+def test_a_torn_journal_keeps_no_tree_from_being_published(ada: APIClient, busy: Cluster) -> None:
+    """There is no forecast then, and the reason says why."""
+    JournalEntry.objects.update(blob=b"\x01torn")
+    response = put(ada, own_form(ada, MAIN) | {"parameters": {"last_resort": "never"}}, MAIN, match="*")
+    assert (response.status_code, response.json()["forecast"][0]["forecast"]) == (200, None)
+    assert "journal" in response.json()["forecast"][0]["reason"]
 
 
 def test_what_a_change_would_preempt_is_told_by_cluster(ada: APIClient, busy: Cluster) -> None:
