@@ -1,5 +1,6 @@
 """The editor's pages: who may see them, what they say, and that they stay quick."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -168,6 +169,11 @@ def test_deleting_says_in_numbers_what_goes(ada: Client, demo: Cluster, draft: D
     said = shown(ada, page(draft, f"?queue={row(draft, 'tenant-1').pk}&act=delete"))
     assert "Deletes tenant-1 and 2 queues below it." in said
     assert "12 pods run there; once it is published, they belong to no queue. 4 asks wait there." in said
+    del figures["root.tenant-1.queue-b"]  # another tree is in force than the draft's base
+    demo.status.save()
+    said = shown(ada, page(draft, f"?queue={row(draft, 'tenant-1').pk}&act=delete"))
+    assert "Deletes tenant-1 and 2 queues below it." in said
+    assert not re.search("pods? runs? there|asks? waits? there", said)
 
 
 def test_queries_do_not_grow_with_queues(ada: Client, draft: Draft) -> None:
@@ -219,6 +225,17 @@ def test_an_answer_holds_only_the_rows_that_look_different(ada: Client, draft: D
     assert answer["version"] == 2
     again = send(ada, draft, "news", {"shown": digests(send(ada, draft, "news", {}, script=True).json())}, script=True)
     assert again.json()["rows"] == {}
+
+
+def test_what_deleting_says_follows_what_others_do(ada: Client, draft: Draft) -> None:
+    """A queue that somebody adds below is counted, though the row itself looks as before."""
+    queue = row(draft, "tenant-2")
+    query = f"?queue={queue.pk}&act=delete"
+    whole = send(ada, draft, "news", {}, script=True, query=query).json()
+    assert "Deletes tenant-2 and 2 queues below it." in texts(whole["rows"][str(queue.pk)])
+    send(ada, draft, "add", {"row": queue.pk, "name": "adhoc"})
+    answer = send(ada, draft, "news", {"shown": digests(whole)}, script=True, query=query).json()
+    assert "Deletes tenant-2 and 3 queues below it." in texts(answer["rows"][str(queue.pk)])
 
 
 def test_the_forecast_comes_after_the_page(ada: Client, draft: Draft) -> None:

@@ -31,6 +31,8 @@ class Toll:
 
     queues: int
     """Below it."""
+    known: bool
+    """Whether what runs there is: the tree in force, by which it was counted, may be another than the base."""
     pods: int
     asks: int
 
@@ -127,10 +129,12 @@ class DraftPage:
             return None
         gone, status = panels.below(self.rows, self.chosen.of.placed.row), status_of(self.cluster)
         base, figures = tree_of(self.draft.base), status.queues if status else {}
-        leaves = [row.of.placed.row.origin for row in gone]
-        found = [figures.get(path, {}) for path in leaves if path in base and base.is_leaf(path)]
-        pods = sum(one.get("used", {}).get(PODS, 0) for one in found)
-        return Toll(len(gone) - 1, pods, sum(one.get("asks", 0) for one in found))
+        origins = [row.of.placed.row.origin for row in gone]
+        leaves = [path for path in origins if path in base and base.is_leaf(path)]
+        known = status is not None and all(path in figures for path in leaves)
+        found = [figures[path] for path in leaves] if known else []
+        pods = sum(one["used"].get(PODS, 0) for one in found)
+        return Toll(len(gone) - 1, known, pods, sum(one["asks"] for one in found))
 
 
 def tag(draft: Draft) -> str:
@@ -157,7 +161,7 @@ def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse
     answer = {
         "version": page.draft.version,
         "tag": page.tag,
-        "rows": {row.pk: _row(request, row, context) for row in page.rows if had.get(str(row.pk)) != row.digest},
+        "rows": {row.pk: _row(request, row, context) for row in page.rows if _differs(row, had)},
         "order": _order(page.rows, list(had)),
         "parts": {part: render_to_string(f"web/_draft_{part}.html", context, request) for part in PARTS},
         "focus": focus,
@@ -166,6 +170,11 @@ def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse
     response["ETag"] = page.tag
     response["Cache-Control"] = "private, no-store"
     return response
+
+
+def _differs(row: Row, had: Mapping[str, str]) -> bool:
+    """Whether a row looks different; what deleting one says is of all below it, and of the cluster."""
+    return had.get(str(row.pk)) != row.digest or row.act == "delete"
 
 
 def _row(request: HttpRequest, row: Row, context: dict[str, Any]) -> str:
