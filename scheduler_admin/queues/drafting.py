@@ -189,8 +189,9 @@ def _check_setting(setting: str, text: str) -> None:
     known = (field in AMOUNTS and resource) or (field in (*TEXTS, *MARKS) and not resource)
     if not known:
         raise ValidationError(_("There is no setting %(name)s.") % {"name": setting})
-    if len(resource) > LONGEST_NAME or (resource and len(text) > LONGEST_TEXT):
-        raise ValidationError(_("This is longer than %(most)s characters.") % {"most": LONGEST_TEXT})
+    for given, most in ((resource, LONGEST_NAME), (text if resource else "", LONGEST_TEXT)):
+        if len(given) > most:
+            raise ValidationError(_("This is longer than %(most)s characters.") % {"most": most})
 
 
 def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:

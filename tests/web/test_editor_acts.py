@@ -136,6 +136,10 @@ def test_a_strange_form_breaks_nothing(ada: Client, draft: Draft) -> None:
     form = {"row": queue, "max/cpu": "300", "was:max/cpu": "320", "delay": "1m", "was:delay": ""}
     assert send(ada, draft, "edit", form, script=True).status_code == 409
     assert send(ada, draft, "edit", {"row": queue, "delay": "1\0", "was:delay": "2m"}).status_code == 400
+    assert send(ada, draft, "edit", {"row": queue, "max/\0": "1", "was:max/\0": ""}).status_code == 400
+    long = f"max/{'x' * 400}"
+    answer = send(ada, draft, "edit", {"row": queue, long: "1", f"was:{long}": ""}, script=True)
+    assert "longer than 317 characters" in texts(answer.json()["html"])
     assert send(ada, draft, "edit", {"row": "9" * 30, "delay": "1m", "was:delay": ""}).status_code == 410
     assert send(ada, draft, "publish", {"version": "9" * 30, "reason": "x"}).status_code == 412
 

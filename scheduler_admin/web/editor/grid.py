@@ -17,6 +17,7 @@ from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
 from scheduler_admin.queues.notes import setting_of
 from scheduler_admin.queues.selectors import resources
 from scheduler_admin.web.editor.words import Options, options, setting_name
+from scheduler_admin.web.numbers import read_number
 
 ACTS = ("settings", "add", "rename", "move", "delete")
 """What a row may be unfolded for."""
@@ -36,10 +37,10 @@ class Shown:
     @classmethod
     def read(cls, query: QueryDict) -> "Shown":
         """From a page's query; words that are unknown count as not said."""
-        queue, act = query.get("queue", ""), query.get("act", "")
+        act = query.get("act", "")
         return cls(
             resources=tuple(dict.fromkeys(name.strip() for name in query.getlist("resource") if name.strip()))[:_MOST],
-            queue=int(queue) if queue.isdecimal() and len(queue) < 19 else 0,  # noqa: PLR2004 - a bigint's digits
+            queue=read_number(query.get("queue", "")),
             act=act if act in ACTS else "settings",
         )
 

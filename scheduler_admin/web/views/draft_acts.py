@@ -25,6 +25,7 @@ from scheduler_admin.queues.services import OutdatedError
 from scheduler_admin.web.editor.grid import Shown
 from scheduler_admin.web.editor.page import draft_page, news
 from scheduler_admin.web.editor.words import setting_name, text_in_words
+from scheduler_admin.web.numbers import read_number
 from scheduler_admin.web.views.drafts import editable, editor_page, whole_page
 
 View = Callable[[HttpRequest, str, int], HttpResponse]
@@ -127,9 +128,7 @@ def _scripted(request: HttpRequest) -> bool:
 
 
 def _number(form: QueryDict, name: str) -> int:
-    """A number of a form; what is none is 0, which no row has."""
-    text = form.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < 19 else 0  # noqa: PLR2004 - a bigint's digits
+    return read_number(form.get(name, ""))
 
 
 @_acting

@@ -64,7 +64,7 @@ def editable(request: HttpRequest, name: str) -> tuple[Cluster, User]:
     cluster = seen_whole(request.user, name)
     if not scope_of(request.user, "edit").everything:
         raise PermissionDenied
-    if any("\0" in text for text in request.POST.values()):
+    if any("\0" in text for field in request.POST.items() for text in field):
         raise BadRequest
     assert isinstance(request.user, User)
     return cluster, request.user

@@ -17,6 +17,7 @@ from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import OutdatedError, roll_back, terms_of, tree_of
 from scheduler_admin.web.editor.outlook import prospect
 from scheduler_admin.web.editor.revisions import revision_lines, revision_view
+from scheduler_admin.web.numbers import read_number
 from scheduler_admin.web.views.drafts import editable
 from scheduler_admin.web.views.history import seen_whole
 
@@ -31,9 +32,7 @@ def _find(request: HttpRequest, name: str, number: int) -> tuple[Cluster, Revisi
 def revisions(request: HttpRequest, name: str) -> HttpResponse:
     """Who changed what, when, why?"""
     cluster = seen_whole(request.user, name)
-    before = request.GET.get("before", "")
-    known = before.isdecimal() and len(before) < 10  # noqa: PLR2004 - a number's digits
-    page = selectors.revisions_of(request.user, cluster.hierarchy, int(before) if known else None)
+    page = selectors.revisions_of(request.user, cluster.hierarchy, read_number(request.GET.get("before", "")) or None)
     last = selectors.former(request.user, page.revisions[-1]) if page.revisions else None
     lines = revision_lines(cluster.hierarchy, page, last) if cluster.hierarchy else []
     return render(request, "web/revisions.html", {"cluster": cluster, "lines": lines, "older": page.older})
@@ -50,9 +49,9 @@ def revision(request: HttpRequest, name: str, number: int) -> HttpResponse:
 def _page(
     request: HttpRequest, cluster: Cluster, found: Revision, status: int = 200, problem: str = "", reason: str = ""
 ) -> HttpResponse:
-    given = request.GET.get("against", "")
-    if given.isdecimal() and len(given) < 10:  # noqa: PLR2004 - a number's digits
-        against: Revision | None = selectors.find_revision(request.user, cluster.hierarchy, int(given))
+    other = read_number(request.GET.get("against", ""))
+    if other:
+        against: Revision | None = selectors.find_revision(request.user, cluster.hierarchy, other)
     else:
         against = selectors.former(request.user, found)
     view = revision_view(request.user, found, against)
@@ -104,11 +103,11 @@ def revision_back(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Put a former revision in force again, onto the one that was seen in force."""
     cluster, actor = editable(request, name)
     found = selectors.find_revision(actor, cluster.hierarchy, number)
-    onto, reason = request.POST.get("onto", ""), request.POST.get("reason", "").strip()
-    if not onto.isdecimal():
+    onto, reason = read_number(request.POST.get("onto", "")), request.POST.get("reason", "").strip()
+    if not onto:
         raise Http404
     try:
-        made = roll_back(to=found, author=actor, reason=reason, onto=int(onto))
+        made = roll_back(to=found, author=actor, reason=reason, onto=onto)
     except OutdatedError:
         problem = _("Another revision came into force meanwhile. Look at what going back changes now.")
         return _page(request, *_find(request, name, number), 412, problem, reason)
