@@ -16,6 +16,11 @@ Decide = Callable[[Snapshot, QueueTree, Pod], Decision]
 class UnknownPolicyError(LookupError):
     """A policy or dialect that this version can't decide by. ``str()`` is a sentence."""
 
+    def __init__(self, name: str, dialect: str) -> None:
+        super().__init__(f"policy {name}, dialect {dialect}: not yet")
+        self.member = "dialect" if name == fence.POLICY else "policy"
+        """Which of the two is not known."""
+
 
 def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None) -> Decide:
     """The function that decides by a policy, a dialect and a revision's parameters.
@@ -23,7 +28,7 @@ def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None)
     Raises UnknownPolicyError, and msgspec.ValidationError for parameters that the policy does not have.
     """
     if (name, dialect) != (fence.POLICY, fence.DIALECT):
-        raise UnknownPolicyError(f"policy {name}, dialect {dialect}: not yet")
+        raise UnknownPolicyError(name, dialect)
     chosen = msgspec.convert(dict(parameters or {}), fence.Parameters)
     return lambda snapshot, tree, ask: fence.decide(snapshot, tree, ask, chosen)
 

@@ -150,7 +150,7 @@ def check_terms(terms: Terms) -> None:
     try:
         decide_by(*terms)
     except UnknownPolicyError as error:
-        raise ValidationError({"policy": str(error)}) from error
+        raise ValidationError({error.member: str(error)}) from error
     except msgspec.ValidationError as error:
         raise ValidationError({"parameters": str(error)}) from error
 

@@ -98,7 +98,7 @@ def test_other_json_is_no_tree(ada: APIClient, cluster: Cluster, document: Any) 
     [
         ({"policy": "whim"}, "/policy"),
         ({"policy": 1}, "/policy"),
-        ({"dialect": "slang"}, "/policy"),
+        ({"dialect": "slang"}, "/dialect"),
         ({"parameters": {"speed": 9}}, "/parameters"),
         ({"parameters": []}, "/parameters"),
     ],
