@@ -129,7 +129,7 @@ def publish(
     Raises OutdatedError when another one is, ImportFailure for a tree that contradicts itself, ValidationError for
     terms that this version can't decide by and for a missing reason.
     """
-    hierarchy = Hierarchy.objects.select_for_update().select_related("current").get(pk=hierarchy.pk)
+    hierarchy = Hierarchy.objects.select_for_update(of=("self",)).select_related("current").get(pk=hierarchy.pk)
     current = hierarchy.current
     if onto is not ... and onto != hierarchy.current_id:
         raise OutdatedError(current)
