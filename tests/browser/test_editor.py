@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.drafting import publish_draft
 from scheduler_admin.queues.models import Draft
 from tests.browser.conftest import OpenPage
 from tests.browser.test_pages import RULES
@@ -377,3 +378,20 @@ def test_news_leave_a_form_and_the_keyboard_where_they_are(open_page: OpenPage, 
     edited_by_rae(draft, "training", "delay", "2m")
     saved(opened, 5)
     expect(mine).to_be_focused()
+
+
+def test_long_names_leave_room_for_what_they_name(open_page: OpenPage, draft: Draft) -> None:
+    """The first column stays in sight, so it must not fill a phone's screen: of a draft, a revision, a map's table."""
+    long = row(draft, "queue-b")
+    long.name = "q" * 64
+    long.save()
+    edited_by_rae(draft, long.name, "delay", "1m")
+    opened = open_page(page(draft), width=360)
+    rae = User.objects.get(username="rae")
+    widths = "[...document.querySelectorAll('.stick tbody th')].map((one) => one.getBoundingClientRect().width)"
+    room = "document.querySelector('.stick').clientWidth - 90"
+    assert max(opened.evaluate(widths)) < opened.evaluate(room)
+    publish_draft(draft=draft, version=2, reason="long", actor=rae)
+    for address in ("revisions/2/", f"fences/?queue=root.tenant-1.{long.name}"):
+        opened.goto(f"/clusters/demo/{address}")
+        assert max(opened.evaluate(widths)) < opened.evaluate(room), address
