@@ -145,6 +145,8 @@ class Product:
 class SimulatedCluster:
     """A simulated cluster with its kubeconfig and the log of what was asked of its API server."""
 
+    context = "simulator"
+
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder
         self.kubeconfig = folder / "kubeconfig"
@@ -160,6 +162,13 @@ class SimulatedCluster:
     def audit(self) -> list[dict[str, Any]]:
         """Every request that the API server saw."""
         return [json.loads(line) for line in self._audit_log.read_text().splitlines()]
+
+    def verbs(self) -> set[str]:
+        """What others than the tests themselves asked its API server for."""
+        return {one["verb"] for one in self.audit() if not one["user_agent"].startswith("Python-urllib")}
+
+    def stop(self) -> None:
+        """It ends with the product."""
 
     def request(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
         """Send a request to its API server."""

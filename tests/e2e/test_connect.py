@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from tests.controlplane.cluster import RealCluster
 from tests.e2e.product import Product, SimulatedCluster, wait_for
 
 pytestmark = pytest.mark.e2e
-NAME = "theirs"
 MINUTE = 60.0
 
 
-def _theirs(folder: Path) -> Path:
+def _theirs() -> list[dict[str, Any]]:
     """Two nodes of four cores that batch fills, web with a class that preempts, and a giant that fits nowhere."""
     room = {"cpu": "4", "memory": "16Gi", "pods": "110"}
     status = {"capacity": room, "allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}
-    documents: list[dict[str, Any]] = [
+    return [
         *[{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("batch", "web")],
         *[_class(name, value) for name, value in (("low", 10), ("high", 1000))],
         *[
@@ -32,10 +32,6 @@ def _theirs(folder: Path) -> Path:
         _replicas("web", count=0, cpu="3", priority="high"),
         _replicas("giant", count=1, cpu="64", priority="low", namespace="web"),
     ]
-    folder.mkdir()
-    with (folder / "cluster.yaml").open("w") as file:
-        YAML(typ="safe").dump_all(documents, file)
-    return folder
 
 
 def _class(name: str, value: int) -> dict[str, Any]:
@@ -57,15 +53,32 @@ def _replicas(name: str, *, count: int, cpu: str, priority: str, namespace: str 
     }
 
 
-@pytest.fixture
-def theirs(product: Product, tmp_path: Path) -> Iterator[SimulatedCluster]:
-    """It runs, full, before anybody connects it."""
-    cluster = SimulatedCluster(NAME, product.place.folder / NAME)
+def _simulated(product: Product, folder: Path) -> SimulatedCluster:
+    cluster = SimulatedCluster("simulated", product.place.folder / "simulated")
     cluster.folder.mkdir()
-    product.children.start(f"simulator-{NAME}", cluster.command(_theirs(tmp_path / "manifests")))
+    manifests = folder / "manifests"
+    manifests.mkdir()
+    with (manifests / "cluster.yaml").open("w") as file:
+        YAML(typ="safe").dump_all(_theirs(), file)
+    product.children.start("simulator-theirs", cluster.command(manifests))
     wait_for(cluster.kubeconfig.exists, "Their cluster")
-    wait_for(lambda: len(cluster.running("batch")) == 4, "Their batch")
     return cluster
+
+
+@pytest.fixture(params=["simulated", pytest.param("real", marks=pytest.mark.controlplane)])
+def theirs(
+    request: pytest.FixtureRequest, product: Product, tmp_path: Path
+) -> Iterator[SimulatedCluster | RealCluster]:
+    """It runs, full, before anybody connects it."""
+    cluster: SimulatedCluster | RealCluster
+    if request.param == "simulated":
+        cluster = _simulated(product, tmp_path)
+    else:
+        cluster = RealCluster(request.getfixturevalue("plane"))
+        cluster.start(_theirs())
+    wait_for(lambda: len(cluster.running("batch")) == 4, "Their batch")
+    yield cluster
+    cluster.stop()
 
 
 def _page(product: Product, path: str) -> str:
@@ -84,35 +97,37 @@ def _page(product: Product, path: str) -> str:
 
 
 def test_within_a_minute_somebodys_cluster_is_explained_and_not_touched(
-    product: Product, theirs: SimulatedCluster
+    product: Product, theirs: SimulatedCluster | RealCluster
 ) -> None:
     """Usage, asks with reasons, a preemption by kube-scheduler with its victims; the API server saw only reads."""
-    began = time.monotonic()
-    said = product.manage("connect", "--kubeconfig", str(theirs.kubeconfig), "--context", "simulator", "--name", NAME)
+    began, name = time.monotonic(), theirs.name
+    given = ("--kubeconfig", str(theirs.kubeconfig), "--context", theirs.context, "--name", name)
+    said = product.manage("connect", *given)
     assert "4 running, 1 pending" in said
-    assert f"/clusters/{NAME}/queues/" in said
-    wait_for(lambda: (product.api(f"/clusters/{NAME}") or {}).get("last_pass"), "The first pass", MINUTE)
-    queues = {one["path"]: one for one in product.api(f"/clusters/{NAME}/queues")["results"]}
+    assert f"/clusters/{name}/queues/" in said
+    wait_for(lambda: (product.api(f"/clusters/{name}") or {}).get("last_pass"), "The first pass", MINUTE)
+    queues = {one["path"]: one for one in product.api(f"/clusters/{name}/queues")["results"]}
     assert queues["root.batch"]["resources"]["cpu"]["used"] == "8"
-    waiting = wait_for(lambda: _decisions(product, "no-guarantee"), "Why an ask waits")
+    waiting = wait_for(lambda: _decisions(product, name, "no-guarantee"), "Why an ask waits")
     assert waiting[0]["ask"]["name"].startswith("giant")
 
     theirs.scale("web", "web", 1)
-    preempted = wait_for(lambda: _decisions(product, "higher-priority"), "A preemption by kube-scheduler", MINUTE)[0]
+    preempted = wait_for(
+        lambda: _decisions(product, name, "higher-priority"), "A preemption by kube-scheduler", MINUTE
+    )[0]
     assert (preempted["source"], preempted["mode"]) == ("kube-scheduler", "observe")
     assert preempted["ask"]["queue"] == "root.web"
     assert [(one["queue"], one["priority"]) for one in preempted["victims"]] == [("root.batch", 10)] * 2
-    ended = wait_for(lambda: [one for one in product.preemptions(NAME) if one["state"] == "closed"], "Its end")[0]
+    ended = wait_for(lambda: [one for one in product.preemptions(name) if one["state"] == "closed"], "Its end")[0]
     assert ended["ending"] == "bound"
     assert time.monotonic() - began < MINUTE
 
-    assert "root.batch" in _page(product, f"/clusters/{NAME}/queues/")
-    assert "0/2 nodes are available" in _page(product, f"/clusters/{NAME}/queues/root.web/")
-    page = _page(product, f"/clusters/{NAME}/decisions/{ended['id']}/")
+    assert "root.batch" in _page(product, f"/clusters/{name}/queues/")
+    assert "0/2 nodes are available" in _page(product, f"/clusters/{name}/queues/root.web/")
+    page = _page(product, f"/clusters/{name}/decisions/{ended['id']}/")
     assert re.search(r"kube-scheduler preempted <code>batch-\w+, batch-\w+</code> on <code>node-\d</code>", page)
-    ours = [one["verb"] for one in theirs.audit() if not one["user_agent"].startswith("Python-urllib")]
-    assert set(ours) == {"get", "list", "watch"}
+    assert theirs.verbs() == {"get", "list", "watch"}
 
 
-def _decisions(product: Product, reason: str) -> list[dict[str, Any]]:
-    return [one for one in product.decisions(NAME) if one["reason"] == reason]
+def _decisions(product: Product, name: str, reason: str) -> list[dict[str, Any]]:
+    return [one for one in product.decisions(name) if one["reason"] == reason]

@@ -1,0 +1,74 @@
+"""etcd and the Kubernetes control plane as binaries: built once from the pinned modules beside this file, and kept.
+
+``python -m tests.controlplane.binaries`` builds them, 10 to 16 minutes on two cores. They are kept outside the checkout
+under a name made of what they are built from. KUBEBUILDER_ASSETS, a folder that has them already, is taken instead.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
+PROGRAMS = ("etcd", *KUBERNETES)
+_VERSION_PACKAGES = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+
+
+def folder() -> Path:
+    """Where the binaries are, or will be."""
+    if given := os.environ.get("KUBEBUILDER_ASSETS"):
+        return Path(given)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    pins = b"".join((HERE / module / "go.mod").read_bytes() for module in ("etcd", "kube"))
+    return cache / "scheduler-admin" / f"controlplane-{hashlib.sha256(pins).hexdigest()[:12]}"
+
+
+def missing() -> list[str]:
+    """The programs that are not there yet."""
+    return [program for program in PROGRAMS if not (folder() / program).is_file()]
+
+
+def can_build() -> bool:
+    """Whether there is a Go to build them with."""
+    return shutil.which("go") is not None
+
+
+def build() -> None:
+    """Build what is missing; who comes second waits for who came first. Raises subprocess.CalledProcessError."""
+    target = folder()
+    target.mkdir(parents=True, exist_ok=True)
+    with (target / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for program in missing():
+            _build(program, target)
+
+
+def _build(program: str, target: Path) -> None:
+    sys.stderr.write(f"Building {program} …\n")
+    module, package = "kube", f"k8s.io/kubernetes/cmd/{program}"
+    if program == "etcd":
+        module, package = "etcd", "go.etcd.io/etcd/server/v3"
+    made = target / f".{program}"
+    command = ["go", "build", "-p", "2", "-ldflags", _flags(), "-o", str(made), package]
+    subprocess.run(command, cwd=HERE / module, env={**os.environ, "CGO_ENABLED": "0"}, check=True)
+    made.rename(target / program)  # whole or not at all
+
+
+def _flags() -> str:
+    """The linker's: without a version of its own the control plane refuses to start."""
+    found = re.search(r"k8s\.io/kubernetes (v(\d+)\.(\d+)\.\d+)", (HERE / "kube" / "go.mod").read_text())
+    assert found is not None
+    version, major, minor = found.groups()
+    values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+    named = [f"-X {package}.{name}={value}" for package in _VERSION_PACKAGES for name, value in values.items()]
+    return " ".join(["-s", "-w", *named])
+
+
+if __name__ == "__main__":
+    build()
+    sys.stdout.write(f"{folder()}\n")

@@ -1,0 +1,195 @@
+"""A real control plane in processes of its own: etcd, kube-apiserver with RBAC, controller manager, scheduler."""
+
+import json
+import os
+import secrets
+import socket
+import ssl
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from tests.controlplane import binaries
+
+PATIENCE_S = 90.0
+_CONTROLLERS = (
+    "*,-node-lifecycle-controller,-taint-eviction-controller,-node-ipam-controller,-node-route-controller,"
+    "-service-lb-controller"
+)
+"""Nodes that tests make by hand stay schedulable: nobody waits for their heartbeats."""
+_USERS = {
+    "admin": "system:masters",
+    "system:kube-scheduler": "",
+    "system:kube-controller-manager": "",
+}
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class ControlPlane:
+    """Up within some 15 s between ``start`` and ``stop``; everything lives in ``folder``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.tokens = {user: secrets.token_urlsafe(24) for user in _USERS}
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    @property
+    def address(self) -> str:
+        """Of the API server."""
+        return f"https://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start all of it and wait until pods can be made and are scheduled."""
+        self._write_keys()
+        etcd = f"http://127.0.0.1:{free_port()}"
+        self._run("etcd", self._etcd(etcd))
+        self._run("kube-apiserver", self._apiserver(etcd))
+        self._wait(self._ready, "the API server")
+        for program, options in (("kube-controller-manager", self._controllers()), ("kube-scheduler", [])):
+            user = f"system:{program}"
+            config = self.kubeconfig(user)
+            self._run(program, [f"--kubeconfig={config}", "--leader-elect=false", "--secure-port=0", *options])
+        self._wait(lambda: self.get("/api/v1/namespaces/default/serviceaccounts/default"), "the controllers")
+
+    def stop(self) -> None:
+        """End all of it, the last started first."""
+        for process in reversed(self._processes.values()):
+            process.terminate()
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._processes.clear()
+
+    def kubeconfig(self, user: str = "admin", token: str = "") -> Path:
+        """A kubeconfig of one of the users, or of whoever has the token."""
+        path = self.folder / f"{user.replace(':', '-')}.kubeconfig"
+        ca = str(self.folder / "ca.crt")
+        document = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "real",
+            "clusters": [{"name": "real", "cluster": {"server": self.address, "certificate-authority": ca}}],
+            "users": [{"name": user, "user": {"token": token or self.tokens[user]}}],
+            "contexts": [{"name": "real", "context": {"cluster": "real", "user": user}}],
+        }
+        path.write_text(json.dumps(document))
+        return path
+
+    def get(self, path: str) -> Any:
+        """What the API server says to an admin; None where it does not answer, or has nothing there."""
+        return self.request("GET", path)
+
+    def request(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, media: str = "application/json"
+    ) -> Any:
+        """One request of an admin's; None for any failure."""
+        headers = {"Authorization": f"Bearer {self.tokens['admin']}", "Content-Type": media}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.address}{path}", data=data, headers=headers, method=method)
+        context = ssl.create_default_context(cafile=str(self.folder / "ca.crt"))
+        try:
+            with urllib.request.urlopen(request, timeout=10, context=context) as answer:
+                text = answer.read()
+        except (urllib.error.URLError, OSError):
+            return None
+        return json.loads(text) if text.startswith(b"{") else text
+
+    # What is run
+
+    def _etcd(self, client: str) -> list[str]:
+        peer = f"http://127.0.0.1:{free_port()}"
+        return [
+            *(f"--data-dir={self.folder / 'etcd'}", "--unsafe-no-fsync", "--log-level=warn"),
+            *(f"--listen-client-urls={client}", f"--advertise-client-urls={client}"),
+            *(
+                f"--listen-peer-urls={peer}",
+                f"--initial-advertise-peer-urls={peer}",
+                f"--initial-cluster=default={peer}",
+            ),
+        ]
+
+    def _apiserver(self, etcd: str) -> list[str]:
+        at = self.folder
+        return [
+            *(f"--etcd-servers={etcd}", "--bind-address=127.0.0.1", f"--secure-port={self.port}"),
+            *("--authorization-mode=Node,RBAC", f"--token-auth-file={at / 'tokens.csv'}"),
+            *(f"--tls-cert-file={at / 'server.crt'}", f"--tls-private-key-file={at / 'server.key'}"),
+            *(f"--client-ca-file={at / 'ca.crt'}", "--service-account-issuer=https://kubernetes.default.svc"),
+            *(
+                f"--service-account-key-file={at / 'accounts.key'}",
+                f"--service-account-signing-key-file={at / 'accounts.key'}",
+            ),
+            *("--service-cluster-ip-range=10.96.0.0/24", "--endpoint-reconciler-type=none"),
+            "--disable-admission-plugins=TaintNodesByCondition",
+            *(f"--audit-policy-file={at / 'audit.json'}", f"--audit-log-path={at / 'audit.log'}"),
+        ]
+
+    def _controllers(self) -> list[str]:
+        return [
+            *(f"--controllers={_CONTROLLERS}", "--use-service-account-credentials"),
+            *(
+                f"--service-account-private-key-file={self.folder / 'accounts.key'}",
+                f"--root-ca-file={self.folder / 'ca.crt'}",
+            ),
+        ]
+
+    def _run(self, program: str, options: Sequence[str]) -> None:
+        with (self.folder / f"{program}.log").open("wb") as log:
+            command = [str(binaries.folder() / program), *options]
+            self._processes[program] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=os.environ)
+
+    def _write_keys(self) -> None:
+        """An authority of our own, the server's certificate, the key of service accounts, a token for each user."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        names = "subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:kubernetes.default.svc"
+        for command in (
+            "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test-ca -keyout ca.key -out ca.crt",
+            "req -newkey rsa:2048 -nodes -subj /CN=kube-apiserver -keyout server.key -out server.csr",
+            "x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -out server.crt -extfile names",
+            "genrsa -out accounts.key 2048",
+        ):
+            (self.folder / "names").write_text(names)
+            subprocess.run(["openssl", *command.split()], cwd=self.folder, check=True, capture_output=True)
+        lines = [f'{self.tokens[user]},{user},{user},"{groups}"' for user, groups in _USERS.items()]
+        (self.folder / "tokens.csv").write_text("\n".join(lines))
+        audit = {
+            "apiVersion": "audit.k8s.io/v1",
+            "kind": "Policy",
+            "rules": [{"level": "Metadata"}],
+            "omitStages": ["RequestReceived"],
+        }
+        (self.folder / "audit.json").write_text(json.dumps(audit))
+
+    def _ready(self) -> bool:
+        return self.get("/readyz") == b"ok"
+
+    def _wait(self, ready: Callable[[], Any], what: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not ready():
+            for program, process in self._processes.items():
+                if process.poll() is not None:
+                    log = (self.folder / f"{program}.log").read_text(errors="replace")
+                    raise AssertionError(f"{program} ended:\n{log[-3000:]}")
+            assert time.monotonic() < deadline, f"{what} did not come within {PATIENCE_S:.0f} s"
+            time.sleep(0.2)
