@@ -223,6 +223,21 @@ def test_what_the_engine_only_would_have_taken_is_recorded_when_others_take_it(c
     assert observed().victims.get().uid == "uid-b-0"
 
 
+def test_what_a_budget_kept_from_the_engine_is_recorded_when_others_take_it_later(cluster: Cluster):
+    """Asked for is not evicted: the API server held it, and the decision has ended since."""
+    ended = Decision.objects.create(
+        cluster=cluster, policy="fence", outcome="preempt", reason="below-guarantee", node="n1", document="{}",
+        ask_uid="uid-x", ask_name="x", ask_namespace="ns", first_seen=timezone.now(), last_seen=timezone.now(),
+        state="closed", ending="expired",
+    )  # fmt: skip
+    Victim.objects.create(
+        decision=ended, position=0, uid="uid-b-0", namespace="ns", name="b-0", queue="root.b", node="n1", reason="x",
+        state="spared", attempts=3, retry_at=timezone.now(),
+    )  # fmt: skip
+    run_pass(cluster=cluster, watch=Watch(node("n1", 4), going("b-0", queue="b"), event("b-0")))
+    assert observed().victims.get().uid == "uid-b-0"
+
+
 def test_nothing_is_done_to_the_cluster(cluster: Cluster, watch: Watch):
     """Decisions of others that wait for their ask are none of ours to carry out, or to end."""
     for _ in range(3):
