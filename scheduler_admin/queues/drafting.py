@@ -168,8 +168,9 @@ def discard(*, draft: Draft, actor: User) -> None:
 
 def locked(draft: Draft) -> Draft:
     """The draft as it is now, kept from others until the transaction ends. Raises Draft.DoesNotExist."""
-    rows = Draft.objects.select_for_update(of=("self",)).select_related("hierarchy__current", "base")
-    return rows.get(pk=draft.pk)
+    # Apart from the join: after a wait PostgreSQL reads the locked row anew, but not those that it was joined to.
+    Draft.objects.select_for_update().get(pk=draft.pk)
+    return Draft.objects.select_related("hierarchy__current", "base").get(pk=draft.pk)
 
 
 def changed(draft: Draft, actor: User, *queues: DraftQueue) -> Draft:

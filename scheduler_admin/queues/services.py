@@ -129,8 +129,8 @@ def publish(
     Raises OutdatedError when another one is, ImportFailure for a tree that contradicts itself, ValidationError for
     terms that this version can't decide by and for a missing reason.
     """
-    hierarchy = Hierarchy.objects.select_for_update(of=("self",)).select_related("current").get(pk=hierarchy.pk)
-    current = hierarchy.current
+    hierarchy = Hierarchy.objects.select_for_update().get(pk=hierarchy.pk)
+    current = hierarchy.current  # apart from the lock: a join to it would be of before the wait
     if onto is not ... and onto != hierarchy.current_id:
         raise OutdatedError(current)
     if wrong := errors(tree):
