@@ -65,6 +65,11 @@ def parse_amount(resource: str, text: str | float) -> int:
     return -((-value.numerator) // value.denominator)
 
 
+def is_bytes(resource: str) -> bool:
+    """Whether amounts of the resource are bytes."""
+    return resource == "memory" or resource.endswith("storage") or resource.startswith("hugepages-")
+
+
 def parse_amounts(quantities: Mapping[str, str | int | float] | None) -> Amounts:
     """Every quantity of a Kubernetes resource list in its integer unit. Raises QuantityError."""
     return {resource: parse_amount(resource, text) for resource, text in (quantities or {}).items()}
@@ -74,7 +79,7 @@ def format_amount(resource: str, amount: int) -> str:
     """The amount as people type it: ``1500m``, ``2``, ``32Gi``. ``parse_amount`` reads it back exactly."""
     if resource == CPU:
         return str(amount // 1000) if amount % 1000 == 0 else f"{amount}m"
-    if resource == "memory" or resource.endswith("storage") or resource.startswith("hugepages-"):
+    if is_bytes(resource):
         for suffix, scale in reversed(_BINARY.items()):
             if amount and amount % scale == 0:
                 return f"{amount // scale}{suffix}"

@@ -3,12 +3,16 @@
 import re
 
 from engine.formats.notes import gettext_noop
-from engine.resources import QuantityError, parse_amount
+from engine.resources import CPU, QuantityError, is_bytes, parse_amount, parse_quantity
 
 LARGEST = 2**63 - 1
 """Amounts are 64-bit integers in every system that these documents go to."""
 
 _NEAR_MISS = re.compile(r"(\d{1,20}(?:[.,]\d{1,20})?)\s*([A-Za-z]*)", re.ASCII)
+
+
+_FINER = gettext_noop("%(value)s is finer than a thousandth of a core.")
+_BROKEN = gettext_noop("%(value)s is not a whole number: %(resource)s comes in whole ones.")
 
 
 class AmountError(ValueError):
@@ -26,8 +30,13 @@ def read_amount(resource: str, text: str) -> int:
         amount = parse_amount(resource, text)
     except QuantityError:
         raise _not_an_amount(text) from None
-    if not 0 <= amount <= LARGEST:
-        raise AmountError(gettext_noop("%(value)s is negative or too large."), value=text)
+    if amount < 0:
+        raise AmountError(gettext_noop("%(value)s is below zero."), value=text)
+    if amount > LARGEST:
+        raise AmountError(gettext_noop("%(value)s is too large: amounts have 64 bits."), value=text)
+    exact = parse_quantity(text) * (1000 if resource == CPU else 1)
+    if exact != amount and not is_bytes(resource):  # of a byte nobody minds a fraction
+        raise AmountError(_FINER if resource == CPU else _BROKEN, value=text, resource=resource)
     return amount
 
 

@@ -84,6 +84,10 @@ def _delay(given: Mapping[str, Any], place: Place, book: Notebook) -> int | None
         milliseconds = parse_duration(str(value))
     except DurationError:
         milliseconds = 0
+    if _INTEGER.fullmatch(str(value)) and int(value) > 0:
+        message = gettext_noop("%(value)s is not a duration. Did you mean %(one)s?")
+        book.error(place.at("delay"), message, value=str(value), one=f"{value}s")
+        return None
     if not 0 < milliseconds <= LONGEST_DELAY_MS:
         message = gettext_noop("%(value)s is not a duration above zero and up to 24 days, such as 1m30s.")
         book.error(place.at("delay"), message, value=str(value))

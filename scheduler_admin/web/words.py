@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from engine.queues import Standing
-from engine.resources import CPU, format_amount
+from engine.resources import CPU, format_amount, is_bytes
 
 _UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 
@@ -67,11 +67,6 @@ def names(found: Sequence[str], most: int = 8) -> str:
         return get_text_list(list(found), _("and"))
     more = ngettext("%(n)s more", "%(n)s more", len(found) - most) % {"n": len(found) - most}
     return get_text_list([*found[:most], more], _("and"))
-
-
-def is_bytes(resource: str) -> bool:
-    """Whether amounts of the resource are bytes."""
-    return resource == "memory" or resource.endswith("storage") or resource.startswith("hugepages-")
 
 
 def readable(resource: str, value: int) -> tuple[str, str]:

@@ -60,7 +60,11 @@ def test_what_is_written_is_read_back(shape: QueueTree) -> None:
     [
         ({"max": {"memory": "128Gb"}}, "/queues/1/max/memory", "128Gb is not an amount. Did you mean 128Gi or 128G?"),
         ({"max": {"nvidia.com/gpu": "few"}}, "/queues/1/max/nvidia.com~1gpu", "few is not an amount."),
-        ({"max": {"cpu": "-1"}}, "/queues/1/max/cpu", "-1 is negative or too large."),
+        ({"max": {"cpu": "-1"}}, "/queues/1/max/cpu", "-1 is below zero."),
+        ({"max": {"memory": "10E"}}, "/queues/1/max/memory", "10E is too large: amounts have 64 bits."),
+        ({"max": {"pods": "0.5"}}, "/queues/1/max/pods", "0.5 is not a whole number: pods comes in whole ones."),
+        ({"max": {"cpu": "0.0005"}}, "/queues/1/max/cpu", "0.0005 is finer than a thousandth of a core."),
+        ({"delay": "3"}, "/queues/1/delay", "3 is not a duration. Did you mean 3s?"),
         ({"max": {"cpu": True}}, "/queues/1/max/cpu", "An amount is a text or a number."),
         ({"max": {"c pu": "1"}}, "/queues/1/max/c pu", "'c pu' is not the name of a resource."),
         ({"max": {"cpu": "9" * 5000}}, "/queues/1/max/cpu", f"{'9' * 5000} is not an amount."),

@@ -264,7 +264,7 @@ def test_what_is_no_near_miss_gets_no_suggestion(value: str) -> None:
         (one_queue("", name="a.b"), "line 6 root: 'a.b' can't name a queue"),
         (one_queue("", name="root"), "line 6 root: root must be the only queue at the top."),
         (one_queue("resources: 5"), "line 7 root.a: resources must be a mapping."),
-        (one_queue("resources: {max: {memory: -1}}"), "line 7 root.a: -1 is negative or too large."),
+        (one_queue("resources: {max: {memory: -1}}"), "line 7 root.a: -1 is below zero."),
         (one_queue("resources: {max: {memory: 9E}}"), "line 7 root.a: 9E is"),
         (one_queue("resources: {max: {vcore: 1, cpu: 1}}"), "line 7 root.a: max gives cpu twice."),
         ("[" * 5000, "Brackets are nested more than 100 deep."),
