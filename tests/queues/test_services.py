@@ -83,8 +83,9 @@ def test_the_import_command_tells_line_and_remedy(tmp_path: Path) -> None:
 
 
 def test_no_lock_reaches_over_a_join() -> None:
-    """PostgreSQL refuses to lock what may not be there, and after a wait reads only what is locked anew: a revision that
-    is joined to it would be a former one, or none. SQLite, on which these tests run, locks nothing at all.
+    """PostgreSQL refuses to lock what may not be there, and after a wait reads anew only what is locked.
+
+    A revision joined to it would be a former one, or none. SQLite, on which these tests run, locks nothing at all.
     """
     lines = [line for file in Path("scheduler_admin").rglob("*.py") for line in file.read_text("utf-8").splitlines()]
     locks = [line for line in lines if ".select_for_update(" in line]
