@@ -77,10 +77,12 @@ def find(user: Who, hierarchy: Hierarchy | None, pk: int) -> Draft:
     return draft
 
 
-def drafts_of(user: Who, hierarchy: Hierarchy | None) -> list[Draft]:
-    """All drafts of a hierarchy with their queues, the one changed last first."""
-    rows = Draft.objects.restrict(user, "view").filter(hierarchy=hierarchy)
-    return list(rows.select_related("hierarchy__current", "base", "author").prefetch_related("queues"))
+def drafts_of(
+    user: Who, hierarchy: Hierarchy | None, *, but: Draft | None = None, most: int | None = None
+) -> list[Draft]:
+    """The drafts of a hierarchy with their queues, the one changed last first."""
+    rows = Draft.objects.restrict(user, "view").filter(hierarchy=hierarchy).exclude(pk=but.pk if but else 0)
+    return list(rows.select_related("hierarchy__current", "base", "author").prefetch_related("queues")[:most])
 
 
 def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState:

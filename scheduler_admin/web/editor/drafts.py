@@ -30,8 +30,8 @@ def draft_lines(drafts: Iterable[Draft]) -> list[DraftLine]:
 
 def rivals(user: Who, draft: Draft) -> list[DraftLine]:
     """Other drafts of the same hierarchy, the latest few; those that change nothing are no rivals."""
-    others = [one for one in draft_selectors.drafts_of(user, draft.hierarchy) if one.pk != draft.pk]
-    return [line for line in draft_lines(others[:_FEW]) if line.changes]
+    others = draft_selectors.drafts_of(user, draft.hierarchy, but=draft, most=_FEW)
+    return [line for line in draft_lines(others) if line.changes]
 
 
 def _line(draft: Draft) -> DraftLine:
