@@ -30,6 +30,13 @@ function reverse(path, values, answer) {
   return [path, { row, [setting]: values[key], [key]: values[setting] }];
 }
 
+/** A queue that is added again has another key: what is still to be redone is about that one. */
+function follow(old, fresh) {
+  for (const [path, values] of undone.flatMap(({ act, back }) => [act, back]))
+    for (const name of path.endsWith("/move/") ? ["row", "parent", "was"] : ["row"])
+      if (values[name] === old) values[name] = fresh;
+}
+
 /** Keeps an act that was done. */
 export function keep(path, data, answer) {
   const values = Object.fromEntries([...data].filter(([name]) => !["shown", "version", "csrfmiddlewaretoken"].includes(name)));
@@ -52,7 +59,11 @@ export function step(way, show) {
     const problem = document.getElementById("undo-problem");
     problem.replaceChildren();
     if (kind === "done") {
-      if (way === "redo") entry.back = reverse(path, values, answer);
+      if (way === "redo") {
+        const { row } = entry.back[1];
+        entry.back = reverse(path, values, answer);
+        follow(row, entry.back[1].row);
+      }
       (way === "undo" ? undone : done).push(entry);
       show(answer);
     } else if (kind === "refused") problem.textContent = new DOMParser().parseFromString(answer.html, "text/html").querySelector(".err").textContent;

@@ -395,3 +395,22 @@ def test_long_names_leave_room_for_what_they_name(open_page: OpenPage, draft: Dr
     for address in ("revisions/2/", f"fences/?queue=root.tenant-1.{long.name}"):
         opened.goto(f"/clusters/demo/{address}")
         assert max(opened.evaluate(widths)) < opened.evaluate(room), address
+
+
+def test_what_is_redone_in_a_queue_that_was_added_anew(open_page: OpenPage, draft: Draft) -> None:
+    """It is the same queue to whoever undid adding it."""
+    opened = open_page(page(draft))
+    name(opened, "tenant-2").press("a")
+    opened.get_by_label("Add a queue below tenant-2, called").fill("adhoc")
+    opened.keyboard.press("Enter")
+    field(opened, "adhoc, max cpu").fill("4")
+    field(opened, "adhoc, max cpu").press("Enter")
+    saved(opened, 3)
+    for version in (4, 5):
+        opened.get_by_role("button", name="Undo").click()
+        saved(opened, version)
+    for version in (6, 7):
+        opened.get_by_role("button", name="Redo").click()
+        saved(opened, version)
+    expect(field(opened, "adhoc, max cpu")).to_have_value("4")
+    expect(opened.locator("#undo-problem")).to_be_empty()
