@@ -59,7 +59,7 @@ class Flagged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
-    """A pod that went. Where only its name is known, its facts say nothing of queue, priority and requests."""
+    """A pod that went. Where only its name is known, its queue is that of its namespace, and nothing else is said."""
 
     pod: PodFacts
     at_ms: int
@@ -192,7 +192,9 @@ def _observed(state: ClusterState, tree: QueueTree, group: list[_Sighting], now_
     known = [one.pod for one in taken if one.known and now_ms - one.at_ms <= FRESH_MS]
     figures = _figures(state, tree, known, paths)
     if first.source is Source.KUBE_SCHEDULER:  # others evict for reasons of their own, as for a drain
-        taken = [msgspec.structs.replace(one, flags=_flags(tree, ask, one.pod, figures.get)) for one in taken]
+        asker = ask if ask_known else None
+        flags = [_flags(tree, asker, one.pod, figures.get) if one.known else () for one in taken]
+        taken = [msgspec.structs.replace(one, flags=each) for one, each in zip(taken, flags, strict=True)]
     paths += [each.queue for one in taken for each in one.flags]
     return Observed(
         source=first.source,
@@ -213,19 +215,21 @@ def _ask(state: ClusterState, tree: QueueTree, event: Preempted | None) -> tuple
     pod = state.placed(event.ask_uid, tree)
     if pod is not None:
         return msgspec.structs.replace(PodFacts.of(pod), node=""), True
-    return _named(event.ask_uid, event.ask_namespace, event.ask_name), False
+    return _named(tree, event.ask_uid, event.ask_namespace, event.ask_name), False
 
 
 def _taken(state: ClusterState, tree: QueueTree, one: _Sighting) -> Taken:
     pod = state.placed(one.uid, tree)
     if pod is None:
-        facts = msgspec.structs.replace(_named(one.uid, one.namespace, one.name), node=one.node)
+        facts = msgspec.structs.replace(_named(tree, one.uid, one.namespace, one.name), node=one.node)
         return Taken(pod=facts, at_ms=one.at_ms, known=False)
     return Taken(pod=PodFacts.of(pod), at_ms=one.at_ms)
 
 
-def _named(uid: str, namespace: str, name: str) -> PodFacts:
-    return PodFacts(uid=uid, namespace=namespace, name=name, queue="", application="", priority=0, requests={})
+def _named(tree: QueueTree, uid: str, namespace: str, name: str) -> PodFacts:
+    """A pod that nobody saw. Its labels, which might have named another queue, are not known."""
+    queue = tree.leaf_by_namespace.get(namespace, "")
+    return PodFacts(uid=uid, namespace=namespace, name=name, queue=queue, application="", priority=0, requests={})
 
 
 def _nominated(state: ClusterState, node: str, taken: list[Taken]) -> tuple[str, ...]:

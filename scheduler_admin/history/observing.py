@@ -95,7 +95,7 @@ def _begin(cluster: Cluster, revision: Revision, seen: Observed, state: ClusterS
     pod = _seen(state, ask.uid) if ask else None
     row = Decision.objects.create(
         cluster=cluster,
-        revision=revision,
+        revision=revision if at >= revision.published_at else None,  # what happened before was under no tree of ours
         source=seen.source.value,
         mode=cluster.mode,
         policy="",

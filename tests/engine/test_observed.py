@@ -100,6 +100,16 @@ def test_a_pod_that_left_at_once_is_told_with_its_numbers():
     assert (found.victims[0].known, found.victims[0].pod.queue, found.victims[0].pod.priority) == (True, "root.b", 7)
 
 
+def test_a_pod_that_was_never_seen_is_in_the_queue_of_its_namespace():
+    """Its labels are not known any more; against what is only supposed nothing is flagged."""
+    shape = tree({"t": queue("2", fence=True), "t.a": queue(namespaces=("x",)), "b": queue(namespaces=("ns",))})
+    told = state(event("v1", "web", ask_namespace="x"))
+    (found,) = observe(told, shape, now_ms=NOW, settled=())
+    assert found.ask is not None
+    assert (found.ask.queue, found.victims[0].pod.queue) == ("root.t.a", "root.b")
+    assert (found.victims[0].known, flags(found)) == (False, set())
+
+
 def test_a_pod_that_was_never_seen_has_a_name_and_nothing_else():
     """No queue, no priority is made up for it."""
     (found,) = seen(event("v1"))

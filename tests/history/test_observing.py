@@ -161,6 +161,12 @@ def test_what_happened_before_the_cluster_was_watched_is_told_as_far_as_it_is_kn
     assert timezone.now() - row.first_seen > timedelta(minutes=29)
 
 
+def test_what_happened_before_the_tree_was_published_was_under_none(cluster: Cluster):
+    """It is no revision's doing."""
+    run_pass(cluster=cluster, watch=Watch(node("n1", 4), event("b-9", ago=600)))
+    assert observed().revision is None
+
+
 @pytest.mark.parametrize("told", [{"ask_kind": "PodGroup", "ask_name": "gang"}, {"ask_namespace": "", "ask_name": ""}])
 def test_an_ask_that_is_no_pod_with_a_name_is_in_the_document_alone(cluster: Cluster, told: dict[str, str]):
     """A group, or a uid: there is no page of such a pod to lead to. It ends with its victims."""
