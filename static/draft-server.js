@@ -35,14 +35,25 @@ export function offline(is) {
   document.body.toggleAttribute("data-offline", is);
 }
 
+/** Signing in again, in another tab, changes the token that forms carry: takes the new one, if one is signed in. */
+async function renewed() {
+  const response = await fetch(location.href, { cache: "no-store" });
+  const fresh = response.redirected ? null : new DOMParser().parseFromString(await response.text(), "text/html").querySelector("[name=csrfmiddlewaretoken]");
+  if (fresh) for (const one of document.querySelectorAll("[name=csrfmiddlewaretoken]")) one.value = fresh.value;
+  return Boolean(fresh);
+}
+
+const post = (url, body) => fetch(url, { method: "POST", headers: { Accept: "application/json", "X-CSRFToken": token() }, body });
+
 /** Sends a form. `{kind: "done" | "refused" | "signin" | "gone" | "offline", answer}`; never throws. */
 export async function send(path, data = new FormData(), query = location.search) {
   data.set("shown", shown());
   data.set("version", state.version);
-  const headers = { Accept: "application/json", "X-CSRFToken": token() };
-  let response;
+  data.delete("csrfmiddlewaretoken"); // the header says it
+  const url = `${path.split("?")[0]}${query.startsWith("?") ? query : ""}`;
   try {
-    response = await fetch(`${path.split("?")[0]}${query.startsWith("?") ? query : ""}`, { method: "POST", headers, body: data });
+    let response = await post(url, data);
+    if (response.status === 403 && (await renewed())) response = await post(url, data);
     offline(response.status >= 500);
     if (response.status >= 500) return { kind: "offline" };
     if (response.redirected || response.status === 403) return { kind: "signin" };

@@ -414,3 +414,15 @@ def test_what_is_redone_in_a_queue_that_was_added_anew(open_page: OpenPage, draf
         saved(opened, version)
     expect(field(opened, "adhoc, max cpu")).to_have_value("4")
     expect(opened.locator("#undo-problem")).to_be_empty()
+
+
+def test_who_signed_in_again_elsewhere_goes_on_typing(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
+    """Signing in changes the token that forms carry; the page's own is renewed."""
+    opened = open_page(page(draft))
+    (had,) = [one for one in opened.context.cookies() if one["name"] == "csrftoken"]
+    opened.context.add_cookies([{"name": "csrftoken", "value": "n" * 32, "domain": had["domain"], "path": "/"}])
+    field(opened, "queue-b, max cpu").fill("300")
+    field(opened, "queue-b, max cpu").press("Enter")
+    saved(opened, 2)
+    expect(opened.locator(".problem")).to_have_count(0)
+    said[:] = [each for each in said if "403" not in each]  # the browser itself notes the refusal
