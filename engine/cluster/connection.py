@@ -1,5 +1,6 @@
 """Requests and streams to one Kubernetes API server, with typed errors and nothing of Kubernetes' object model."""
 
+import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -157,5 +158,9 @@ def _typed_errors() -> Iterator[None]:
         raise ConnectionFailure("nothing answers at its address") from error
     except urllib3.exceptions.TimeoutError as error:
         raise ConnectionFailure("the API server did not answer in time", timed_out=True) from error
+    except (urllib3.exceptions.SSLError, ssl.SSLError) as error:
+        cause = error.args[0] if error.args else error
+        why = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or type(cause).__name__
+        raise ConnectionFailure(f"there is no secure connection to the API server, as TLS says: {why}") from error
     except (urllib3.exceptions.HTTPError, OSError) as error:
         raise ConnectionFailure(f"the connection to the API server broke ({type(error).__name__})") from error

@@ -51,7 +51,7 @@ def _check_no_rival(cluster: Cluster) -> None:
             _(
                 "The cluster's own scheduler would preempt for pods of these priority classes, at once and across"
                 " fences: %(classes)s. Give them preemptionPolicy Never and the annotation"
-                ' scheduler-admin.io/may-preempt: "true", or name the cluster to override.'
+                ' scheduler-admin.io/may-preempt: "true", or say --override with the cluster\'s name.'
             )
             % {"classes": classes}
         )

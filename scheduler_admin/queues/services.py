@@ -141,7 +141,7 @@ def publish(
     if current is not None and (document, terms) == (current.document, terms_of(current)):
         return current
     return _put_in_force(
-        hierarchy, tree, document, terms, native or (native_of(current) if current else Native()), author, reason
+        hierarchy, document, terms, native or (native_of(current) if current else Native()), author, reason
     )
 
 
@@ -157,7 +157,6 @@ def check_terms(terms: Terms) -> None:
 
 def _put_in_force(
     hierarchy: Hierarchy,
-    tree: QueueTree,
     document: str,
     terms: Terms,
     native: Native,
@@ -180,7 +179,7 @@ def _put_in_force(
     )
     revision.full_clean()
     revision.save()
-    _store_queues(revision, tree)
+    _store_queues(revision)
     hierarchy.current = revision
     hierarchy.save(update_fields=["current"])
     record(actor=author, verb="tree.publish", target=str(revision), reason=reason)
@@ -200,8 +199,9 @@ def roll_back(*, to: Revision, author: User | None, reason: str, onto: int | Ell
     )
 
 
-def _store_queues(revision: Revision, tree: QueueTree) -> None:
-    """The tree's queues as rows, level by level: a row needs its parent's key."""
+def _store_queues(revision: Revision) -> None:
+    """The queues as rows, in the canonical order, level by level: a row needs its parent's key."""
+    tree = tree_of(revision)
     stored: dict[str, Queue] = {}
     levels: dict[int, list[Queue]] = {}
     for position, path in enumerate(tree.walk()):

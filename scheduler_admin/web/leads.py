@@ -22,6 +22,8 @@ class Lead:
     every: bool = False
     asks: int = 0
     oldest_ask_ms: int | None = None
+    granted: bool = True
+    """With ``waiting``: whether any queue that asks has a guarantee at all."""
 
     @property
     def name(self) -> str:
@@ -36,12 +38,14 @@ def lead(rows: Sequence[TreeRow]) -> Lead:
     short = [row for row in waiting if row.below]
     if short:
         row = short[0]
-        granted = [figure.resource for figure in row.figures if figure.guaranteed]
-        every = len(row.below) == len(granted) > 1
+        promised = [figure.resource for figure in row.figures if figure.guaranteed]
+        every = len(row.below) == len(promised) > 1
         return Lead("short", row.path, names(row.below), every, row.asks, row.oldest_ask_ms)
     if waiting:
         asks = sum(row.asks for row in waiting)
-        return Lead("waiting", waiting[0].path, asks=asks, oldest_ask_ms=waiting[0].oldest_ask_ms)
+        granted = any(figure.guaranteed for row in waiting for figure in row.figures)
+        oldest_ms = waiting[0].oldest_ask_ms
+        return Lead("waiting", waiting[0].path, asks=asks, oldest_ask_ms=oldest_ms, granted=granted)
     over = max(leaves, key=lambda row: max((f.excess for f in row.figures), default=0.0), default=None)
     if over is not None and over.above:
         return Lead("over", over.path, names(over.above))

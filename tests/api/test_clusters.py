@@ -46,7 +46,7 @@ def test_pause_and_error_are_told_with_their_reasons(olga: APIClient, cluster: C
 def test_queues_stand_below_at_or_above_their_guarantee(olga: APIClient, cluster: Cluster) -> None:
     """Each resource of a queue has its standing and the difference, exact to the unit."""
     found = {row["path"]: row for row in olga.get(f"{PROD}/queues").json()["results"]}
-    assert list(found) == ["root", "root.red", RED, "root.blue"]
+    assert list(found) == ["root", "root.blue", "root.red", RED]
     assert found[RED]["resources"] == {
         "cpu": {"used": "5500m", "guaranteed": "4", "max": "10", "standing": "above", "difference": "1500m"},
         "memory": {"used": "8Gi", "guaranteed": "8Gi", "max": None, "standing": "at", "difference": "0"},

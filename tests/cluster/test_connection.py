@@ -1,9 +1,13 @@
 """Requests, streams and credentials."""
 
+import contextlib
 import json
+import socket
+import ssl
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -220,3 +224,24 @@ def test_an_address_and_token_do_without_the_kubernetes_client():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_certificate_that_is_not_trusted_is_told_as_such(tmp_path: Path):
+    """Not as a connection that broke: what to mend is in the kubeconfig."""
+    make = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=other -keyout k.pem -out c.pem"
+    subprocess.run(["openssl", *make.split()], cwd=tmp_path, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "c.pem", tmp_path / "k.pem")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        answering = threading.Thread(target=_shake_hands, args=(listener, context))
+        answering.start()
+        with pytest.raises(ConnectionFailure, match="no secure connection to the API server, as TLS says: self"):
+            Connection(ConnectionSettings(address=f"https://127.0.0.1:{port}")).request("GET", "/version")
+        answering.join()
+
+
+def _shake_hands(listener: socket.socket, context: ssl.SSLContext) -> None:
+    connection, _peer = listener.accept()
+    with connection, contextlib.suppress(OSError):
+        context.wrap_socket(connection, server_side=True).close()

@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.queues.models import Queue
 from scheduler_admin.queues.selectors import Figure
 from scheduler_admin.web.bars import bar
 from tests.web import rows
@@ -41,6 +42,15 @@ def test_standings_are_words_with_amounts(ada: Client, demo: Cluster) -> None:
     assert 'class="st above">above by 76<' in row(html, "root.tenant-1.queue-b")
     assert 'class="st below">below by 27.5<' in row(html, "root.system")
     assert "not granted" in row(html, "root.system")
+
+
+def test_where_nothing_is_guaranteed_nobody_is_said_to_have_what_was_promised(ada: Client, demo: Cluster) -> None:
+    """As in a cluster that was just connected."""
+    assert demo.hierarchy is not None
+    Queue.objects.filter(revision=demo.hierarchy.current).update(guaranteed={})
+    html = ada.get(PAGE).content.decode()
+    assert "nothing is guaranteed to any queue that asks." in html
+    assert "every queue that asks has its guarantee" not in html
 
 
 def test_a_tenant_sees_its_own_subtree(tess: Client, demo: Cluster) -> None:

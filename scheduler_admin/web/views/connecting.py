@@ -63,7 +63,8 @@ def _page(
     try:
         context["offered"] = contexts(asked["kubeconfig"])
     except SettingsError as trouble:
-        context["wrong_file"] = told(trouble)
+        # At the first visit nobody has named a file yet.
+        context["wrong_file"] = told(trouble) if "kubeconfig" in {**request.GET, **request.POST} else ""
     if error is not None:
         fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
         context["wrong_name"] = " ".join(fields.pop("name", ()))

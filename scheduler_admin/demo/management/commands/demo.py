@@ -147,7 +147,7 @@ What to look at:
 
 Your own cluster, only read: .venv/bin/python manage.py connect --context NAME
 
-Ctrl-C ends everything. Logs: {place.logs}
+Ctrl-C ends everything; the next start begins anew, with other passwords. Logs: {place.logs}
 """
         )
 
