@@ -23,6 +23,7 @@ from tests.builders import queue, tree
 from tests.derived import pairs
 from tests.engine.test_reach import EXAMPLE, grown
 from tests.web import rows
+from tests.web.conftest import client_of
 from tests.web.fences_page import arrows, boxes, counts, html_of, map_of, matrix, published, words
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +41,12 @@ def lead(html: str) -> str:
 def told(html: str) -> str:
     """All that the page says of its own, without its address, which says what was asked."""
     return re.sub(r' hx-get="[^"]*"', "", html.split("<main")[1].split("</main>", maxsplit=1)[0])
+
+
+def state(html: str, path: str = TRAINING) -> str:
+    """What the box of a leaf says of itself."""
+    (said,) = re.findall(rf"<title>{re.escape(path)}: ([^<]*)</title>", html)
+    return str(said)
 
 
 def notes(html: str) -> str:
@@ -197,7 +204,28 @@ class TestWhatHappened:
         """One without a queue, and one of a queue that is gone."""
         rows.decision(demo, "", victims=(TRAINING,))
         rows.decision(demo, "root.gone", victims=(TRAINING,))
-        assert "2 more pods went where the asker or the pod runs in no leaf of this tree." in notes(html_of(ada))
+        html = html_of(ada)
+        assert "2 of the preempted pods went where the asker or the pod runs in no leaf of this tree." in notes(html)
+        assert "7 pods preempted, last 7 days" in html
+
+    def test_the_total_is_that_of_history_and_clusters(self, ada: Client, demo: Cluster) -> None:
+        """Wherever they went, be it in the map or not."""
+        rows.decision(demo, "", victims=(TRAINING,))
+        rows.decision(demo, TRAINING, victims=(TRAINING,), source=Decision.Source.KUBE_SCHEDULER)
+        assert "7 pods preempted, last 24 hours" in html_of(ada, since="24h")
+        assert "<b>7</b> pods preempted" in ada.get("/clusters/demo/history/?range=24h").content.decode()
+        assert "7 pods preempted in 24 hours" in ada.get("/clusters/").content.decode()
+
+    def test_arrows_and_sentences_share_out_the_total(self, ada: Client) -> None:
+        """Between boxes, within one, and where no leaf is."""
+        made = published(TestManyQueues.SHAPE)
+        for asker, victim in (("t0.q0", "t0.q1"), ("t0.q0", "t1.q1"), ("gone", "t1.q1")):
+            rows.decision(made, f"root.{asker}", victims=(f"root.{victim}",) * 2)
+        html = html_of(ada)
+        assert "6 pods preempted" in html
+        assert counts(html) == ["2"]
+        assert "2 of the preempted pods went within one box of the map." in notes(html)
+        assert "2 of the preempted pods went where the asker or the pod runs in no leaf of this tree." in notes(html)
 
     def test_of_many_pairs_the_most_frequent_are_drawn(self, ada: Client) -> None:
         """Those of the chosen queue before all others; how many are left out is said."""
@@ -207,7 +235,7 @@ class TestWhatHappened:
             rows.decision(made, "root.q00", victims=(f"root.q{n:02}",) * n)
         html = html_of(ada)
         assert sorted(map(int, counts(html))) == list(range(8, 20))
-        assert "7 more pairs of boxes have preemptions, fewer than those drawn." in notes(html)
+        assert "28 of the preempted pods went between 7 more pairs of boxes, fewer than those drawn." in notes(html)
         assert "1" in counts(html_of(ada, "root.q01"))
 
     def test_standings_are_of_the_scarcest_resource(self, ada: Client, demo: Cluster) -> None:
@@ -294,7 +322,8 @@ class TestTenants:
                 "2 pods of queue-b went for asks of training",
                 "1 pod of training went for asks of queue-b",
             }
-            assert "more pods went for asks of queues of others." in notes(html)
+            assert "5 of the preempted pods went where the asker or the pod runs in a queue of others." in notes(html)
+            assert "8 pods preempted, last 7 days" in html
 
     def test_the_lead_claims_nothing_about_queues_unseen(self, tess: Client, demo: Cluster) -> None:
         """It does not reach every queue, and others reach it."""
@@ -302,6 +331,46 @@ class TestTenants:
             "queue-b reaches training, and nothing else: the fence of tenant-1 lets nothing out. "
             "training reaches queue-b. Queues of others reach queue-b."
         )
+
+    def test_what_a_tenant_reads_holds_of_the_whole_tree(self, db: None) -> None:
+        """Its leaf lies within a fence that it can't see, with a neighbour; what is outside reaches in."""
+        tess = client_of(rows.tenant_user(subtree=TRAINING))
+        published(EXAMPLE)
+        assert lead(html_of(tess)) == (
+            "training is inside a fence: it preempts nothing outside. Your queues reach queues of others. "
+            "Queues of others reach yours. Choose a queue to see whom it reaches and who reaches it."
+        )
+        assert state(html_of(tess)) == "reaches 1 queue, 1 of others; reached by 2, 2 of others"
+        assert lead(html_of(tess, TRAINING)) == (
+            "training reaches queues of others, but not all: the fence of tenant-1 lets nothing out. "
+            "Queues of others reach training."
+        )
+
+    def test_staff_read_the_same_numbers(self, db: None, ada: Client) -> None:
+        """To them nobody is unseen."""
+        published(EXAMPLE)
+        assert state(html_of(ada)) == "reaches 1 queue; reached by 2"
+
+    def test_a_fence_of_ones_own_lets_others_in(self, tess: Client, demo: Cluster) -> None:
+        """Said at its edge without a name."""
+        html = html_of(tess, QUEUE_B)
+        assert "lets nothing out; lets queues of others in" in html
+        assert lead(html_of(tess)).startswith("1 fence among your queues")
+
+    def test_without_any_fence_the_lead_says_so_of_ones_own_queues(self, db: None, tess: Client) -> None:
+        """Of others it knows whether they are reached."""
+        published(tree({"tenant-1.a": queue("1"), "b": queue(fence=True)}))
+        assert lead(html_of(tess)) == (
+            "No fence is around your queues. Your queues reach queues of others. "
+            "Choose a queue to see whom it reaches and who reaches it."
+        )
+
+    def test_of_very_many_borders_none_is_counted(self, db: None, tess: Client) -> None:
+        """A number that is missing, rather than a wrong one."""
+        published(tree({f"tenant-1.q{n}": queue("1") for n in range(20)} | {f"u.q{n}": queue() for n in range(170)}))
+        html = html_of(tess)
+        assert "reached by" not in html
+        assert lead(html).startswith("No fence is around your queues. Choose")
 
     def test_a_reason_that_others_give_is_not_told(self, db: None, tess: Client) -> None:
         """A neighbour that turned preemption off is its own business."""

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -36,11 +36,26 @@ class Arrow:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """What has no arrow: pods between so many ``pairs`` of boxes, and pods that went ``within`` one box."""
+
+    pairs: int
+    pods: int
+    within: int
+
+
+@dataclass(frozen=True)
 class Traffic:
     """Pods that went between single boxes, each pair by its places; what went within one box has no arrow."""
 
     pods: Counter[tuple[int, int]]
     odd: set[tuple[int, int]]
+
+    def left_out(self, drawn: Collection[tuple[int, int]], total: int) -> LeftOut:
+        """All but the pairs that are drawn, of so many pods in all."""
+        between = sum(self.pods.values())
+        pods = between - sum(self.pods[pair] for pair in drawn)
+        return LeftOut(len(self.pods) - len(drawn), pods, total - between)
 
     def ranked(self, own: set[int]) -> list[tuple[int, int]]:
         """The pairs to draw."""
@@ -60,8 +75,8 @@ def traffic(scene: Scene, boxes: Sequence[Box]) -> Traffic:
     return found
 
 
-def arrows(scene: Scene, boxes: Sequence[Box], plot: Plot) -> tuple[list[Arrow], int]:
-    """The arrows between the single boxes of a map, and how many pairs are left out."""
+def arrows(scene: Scene, boxes: Sequence[Box], plot: Plot) -> tuple[list[Arrow], LeftOut]:
+    """The arrows between the single boxes of a map, and what is left out."""
     happened = traffic(scene, boxes)
     own = {place for place, box in enumerate(boxes) if scene.is_inside(box.drawn)}
     ranked = happened.ranked(own)
@@ -69,15 +84,15 @@ def arrows(scene: Scene, boxes: Sequence[Box], plot: Plot) -> tuple[list[Arrow],
     labels = Labels(plot, ways)
     most = max([*happened.pods.values(), _MANY])
     widest = _WIDEST if len(boxes) <= _FEW_BOXES else _WIDEST_OF_MANY
-    drawn = []
+    drawn = {}
     for pair, way in zip(ranked, ways, strict=True):
         if way:
             pods, odd = happened.pods[pair], pair in happened.odd
             thick = round(max(_THINNEST, widest * math.sqrt(pods / most)), 1)
             count = labels.place(way, thick, _("%(n)s, shut") % {"n": pods} if odd else str(pods))
             title = _title(scene, boxes[pair[0]], boxes[pair[1]], pods)
-            drawn.append(Arrow(*paths.arrow(way, thick), thick, count, pair[0] in own, odd, title))
-    return drawn, len(happened.pods) - len(drawn)
+            drawn[pair] = Arrow(*paths.arrow(way, thick), thick, count, pair[0] in own, odd, title)
+    return list(drawn.values()), happened.left_out(drawn, scene.pods.total())
 
 
 def _title(scene: Scene, asker: Box, victim: Box, pods: int) -> str:

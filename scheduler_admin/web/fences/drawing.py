@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from scheduler_admin.web.fences import told
-from scheduler_admin.web.fences.arrows import Arrow, arrows
+from scheduler_admin.web.fences.arrows import Arrow, LeftOut, arrows
 from scheduler_admin.web.fences.folding import Drawn
 from scheduler_admin.web.fences.layout import SIDE, Box, extent, layout
 from scheduler_admin.web.fences.routes import Plot, Rect
@@ -48,7 +48,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Picture:
-    """All that the template draws. ``left_out``: pairs of boxes whose arrows are not drawn."""
+    """All that the template draws."""
 
     width: int
     height: int
@@ -56,7 +56,7 @@ class Picture:
     singles: list[Shape]
     arrows: list[Arrow]
     stop: Stop | None
-    left_out: int
+    left_out: LeftOut
 
     @cached_property
     def odd(self) -> bool:

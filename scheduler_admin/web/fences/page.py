@@ -58,8 +58,8 @@ class FencesPage:
 
     @property
     def pods(self) -> int:
-        """Pods that went from one queue of the map to another."""
-        return self.scene.pods.total() if self.scene else 0
+        """Pods that went, as History counts them; the map and the sentences below it share them out."""
+        return self.scene.total if self.scene else 0
 
 
 def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) -> FencesPage:

@@ -101,10 +101,21 @@ class Scene:
                 found[pair.asker, pair.victim] += pair.pods
         return found
 
+    @cached_property
+    def total(self) -> int:
+        """All pods that went, be they in the map or not."""
+        return sum(pair.pods for pair in self.happened)
+
+    @cached_property
+    def with_others(self) -> int:
+        """Pods that went for asks, or out of, leaves that the reader may not see."""
+        others = set(self.tree.leaves).difference(self.leaves)
+        return sum(pair.pods for pair in self.happened if pair.asker in others or pair.victim in others)
+
     @property
     def elsewhere(self) -> int:
-        """Pods that went for asks, or out of queues, that are not among the reader's."""
-        return sum(pair.pods for pair in self.happened) - sum(self.pods.values())
+        """Pods that went where asker or pod ran in no leaf of today's tree."""
+        return self.total - self.pods.total() - self.with_others
 
     @cached_property
     def odd(self) -> list[Pair]:
@@ -127,11 +138,25 @@ class Scene:
         """Whether pods went through this border although it is shut."""
         return (asker, victim) in self._odd_ones
 
+    @property
+    def partial(self) -> bool:
+        """Whether there are queues that the reader may not see."""
+        return len(self.seen) < len(self.tree.queues)
+
+    @property
+    def counts_borders(self) -> bool:
+        """Whether the borders of the reader's leaves are few enough to look at each."""
+        return len(self.leaves) * len(self.tree.leaves) <= MOST_PAIRS**2
+
     @cached_property
     def open_borders(self) -> set[tuple[str, str]]:
-        """Every pair of leaves that the reader may see with an open border; for at most MOST_PAIRS leaves."""
-        few = self.leaves if len(self.leaves) <= MOST_PAIRS else ()
-        return {(one, other) for one in few for other in few if border(self.tree, one, other).allowed}
+        """Every open border from or to a leaf that the reader may see, as asker and victim; none if they are many.
+
+        The other may be a leaf of others: of those nothing but their number may be told.
+        """
+        few = self.leaves if self.counts_borders else ()
+        between = {pair for one in few for other in self.tree.leaves for pair in ((one, other), (other, one))}
+        return {pair for pair in between if self.border_of(*pair).allowed}
 
     def is_inside(self, box: Drawn) -> bool:
         """Whether a box is the chosen queue or one in it."""

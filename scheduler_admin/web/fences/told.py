@@ -13,7 +13,7 @@ from engine.reach import Border, BorderReason
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.sentences import text
 from scheduler_admin.web.fences.folding import Drawn
-from scheduler_admin.web.fences.scene import MOST_PAIRS, Scene
+from scheduler_admin.web.fences.scene import Scene
 from scheduler_admin.web.words import names
 
 
@@ -23,7 +23,8 @@ class Lead:
 
     ``because``: what stops it elsewhere. ``fence_lets_in``: some reach it through a fence from outside; ``let_in``:
     which, unless all do. ``reaches_others``, ``others_reach``: so do queues that the reader may not see. ``alone``:
-    there is no other queue. ``fence``: the one that holds it in. ``fences``: how many there are.
+    there is no other queue. ``fence``: the one that holds it in. ``fences``: how many the reader may see. ``partial``:
+    there are queues that the reader may not see. ``kept``, ``kept_count``: the reader's queues inside fences of those.
     """
 
     kind: str
@@ -39,6 +40,9 @@ class Lead:
     alone: bool = False
     fence: str = ""
     fences: int = 0
+    partial: bool = False
+    kept: str = ""
+    kept_count: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,8 +82,7 @@ class Odd:
 def lead(scene: Scene) -> Lead:
     """What matters now, seen from the chosen queue."""
     if not scene.chosen:
-        fences = sum(scene.tree.fence(path) == path for path in scene.seen)
-        return Lead("none", fences=fences)
+        return _lead_of_all(scene)
     around = scene.around
     reached = [path for path, each in around.items() if each.out.allowed]
     shut = [each.out for each in around.values() if not each.out.allowed]
@@ -99,6 +102,19 @@ def lead(scene: Scene) -> Lead:
         others_reach=any(each.into.allowed for each in scene.unseen),
         alone=not around and not scene.unseen,
         fence=scene.name(scene.tree.fence(scene.chosen) or ""),
+    )
+
+
+def _lead_of_all(scene: Scene) -> Lead:
+    kept = [top.path for top in scene.tops if scene.tree.fence(top.path) not in (None, top.path)]
+    return Lead(
+        "none",
+        fences=sum(scene.tree.fence(path) == path for path in scene.seen),
+        partial=scene.partial,
+        kept=names([scene.name(path) for path in kept], 4),
+        kept_count=len(kept),
+        reaches_others=any(victim not in scene.seen for _asker, victim in scene.open_borders),
+        others_reach=any(asker not in scene.seen for asker, _victim in scene.open_borders),
     )
 
 
@@ -162,15 +178,22 @@ def _said(borders: Sequence[Border], open_: str, shut: str, several: str) -> str
 
 
 def _on_its_own(scene: Scene, box: Drawn) -> list[str]:
-    if len(box.leaves) != 1 or box.folded or len(scene.leaves) > MOST_PAIRS:
+    if len(box.leaves) != 1 or box.folded or not scene.counts_borders:
         return []
     leaf = box.leaves[0]
-    reaches = sum(asker == leaf for asker, _victim in scene.open_borders)
-    reached = sum(victim == leaf for _asker, victim in scene.open_borders)
+    reaches = [victim for asker, victim in scene.open_borders if asker == leaf]
+    reached = [asker for asker, victim in scene.open_borders if victim == leaf]
     return [
-        ngettext("reaches %(n)s queue", "reaches %(n)s queues", reaches) % {"n": reaches},
-        ngettext("reached by %(n)s", "reached by %(n)s", reached) % {"n": reached},
+        _counted(scene, reaches, ngettext("reaches %(n)s queue", "reaches %(n)s queues", len(reaches))),
+        _counted(scene, reached, ngettext("reached by %(n)s", "reached by %(n)s", len(reached))),
     ]
+
+
+def _counted(scene: Scene, leaves: Sequence[str], said: str) -> str:
+    """How many leaves, and how many of them the reader may not see."""
+    others = sum(leaf not in scene.seen for leaf in leaves)
+    counted = said % {"n": len(leaves)}
+    return _("%(counted)s, %(n)s of others") % {"counted": counted, "n": others} if others else counted
 
 
 def lets_nothing_out() -> str:
@@ -184,15 +207,19 @@ def at_the_fence(scene: Scene, path: str, leaves: Sequence[str]) -> str:
         return _("lets nothing out; lets others in")
     chosen = scene.name(scene.chosen)
     if scene.tree.contains(path, scene.chosen):
-        outside = [
-            asker for asker, each in scene.around.items() if each.into.allowed and not scene.tree.contains(path, asker)
-        ]
-        if not outside:
-            return lets_nothing_out()
-        return _("lets nothing out; lets %(queues)s in") % {"queues": names([scene.name(each) for each in outside], 2)}
+        let_in = names(_let_in(scene, path), 2)
+        return _("lets nothing out; lets %(queues)s in") % {"queues": let_in} if let_in else lets_nothing_out()
     if any(scene.around[leaf].out.allowed for leaf in leaves if leaf in scene.around):
         return _("lets nothing out; lets %(queues)s in") % {"queues": chosen}
     return _("lets nothing out; would let %(queue)s in") % {"queue": chosen}
+
+
+def _let_in(scene: Scene, fence: str) -> list[str]:
+    """Whom a fence lets in to the chosen queue: those that the reader may see by name."""
+    askers = [asker for asker, each in scene.around.items() if each.into.allowed]
+    outside = [scene.name(asker) for asker in askers if not scene.tree.contains(fence, asker)]
+    others = any(each.into.allowed and not scene.tree.contains(fence, each.path) for each in scene.unseen)
+    return [*outside, _("queues of others")] if others else outside
 
 
 def rows(scene: Scene) -> list[Row]:
