@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from scheduler_admin.accounts.models import User
+from scheduler_admin.queues.models import Draft
 from tests.browser.chromium import launch
 from tests.web import rows
+from tests.web.drafts import started
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs in the test's own thread
 
@@ -65,3 +68,11 @@ def open_page(chromium: Browser, live_server: Any, said: list[str]) -> Iterator[
     yield opened
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def draft(live_server: Any) -> Draft:
+    """Rae's, of the fence example."""
+    demo = rows.everything()
+    rows.user("rae", User.Role.ADMIN)
+    return started(demo, by="rae")
