@@ -9,7 +9,6 @@ const EVERY_MS = 2000;
 const page = document.getElementById("draft");
 const mayEdit = Boolean(document.getElementById("publish-form"));
 const forms = { edit: page.dataset.edit };
-let polling = 0;
 
 // Saving ----------------------------------------------------------------------------------------
 const problemOf = (place) => place.querySelector(":scope > .problem");
@@ -21,11 +20,9 @@ function say(field, html) {
   field.after(holder.content);
 }
 
-const unsaidOf = (kind) => document.getElementById(`t-${kind}`).innerHTML;
+const unsaidOf = (kind) => document.getElementById(kind === "signin" ? "t-signin" : "t-unsaved").innerHTML;
 
 function gone() {
-  clearInterval(polling);
-  document.removeEventListener("visibilitychange", poll);
   if (!document.querySelector("#draft-gone")) {
     const notice = document.getElementById("t-gone").content.firstElementChild.cloneNode(true);
     notice.id = "draft-gone";
@@ -98,7 +95,7 @@ function refresh(then) {
 }
 
 async function poll() {
-  if (document.hidden || busy() || document.getElementById("draft-gone")) return;
+  if (document.hidden || busy()) return;
   const found = await hasNews();
   if (!found) return;
   if (found.kind === "gone") return gone();
@@ -135,9 +132,7 @@ function unfold(row = "", act = "") {
   for (const form of grid.querySelectorAll("form.act")) form.reset();
   refresh(() => {
     const body = row ? document.getElementById(`q${row}`) : from;
-    // Deleting is never the first: a second key pressed in haste must not do it.
-    const stop = act === "delete" ? "a[data-close]" : "input:not([type=hidden]), select, button";
-    const first = body?.querySelector(`.more :is(${stop}):not(noscript *)`);
+    const first = body?.querySelector(".more :is(input:not([type=hidden]), select, button):not(noscript *)");
     (row && first ? first : body?.querySelector("a.name"))?.focus();
     if (row && act === "rename") first?.select?.();
   });
@@ -219,10 +214,7 @@ for (const body of grid.tBodies) enliven(body);
 listen((row, act) => mayEdit && unfold(row, act), undo);
 if (mayEdit) {
   const isFree = (at) => !at.matches("input, textarea, select") || (at.matches("[data-setting]") && !isTyped(at));
-  listenForUndo(isFree, (answer) => show({ ...answer, focus: "" }), (kind) => {
-    if (kind === "gone") gone();
-    return unsaidOf(kind);
-  });
+  listenForUndo(isFree, (answer) => show({ ...answer, focus: "" }));
   grid.addEventListener("focusout", ({ target }) => target.matches("[data-setting]") && save(target));
   grid.addEventListener("change", ({ target }) => target.matches("[data-setting]") && save(target));
   grid.addEventListener("keydown", (event) => {
@@ -233,6 +225,6 @@ if (mayEdit) {
 }
 window.addEventListener("beforeunload", (event) => unsaved().length && event.preventDefault());
 document.addEventListener("visibilitychange", poll);
-polling = setInterval(poll, EVERY_MS);
+setInterval(poll, EVERY_MS);
 foretell();
 document.querySelector("#grid .more input:not([type=hidden]), #grid .more select")?.focus();
