@@ -242,7 +242,7 @@ class TestWhatHappened:
         """One resource all over the map, so that queues compare."""
         html = html_of(ada)
         assert "gpu above by 2" in html
-        assert "gpu at" in html
+        assert "at its guarantee<" in html
         assert "cpu above" not in html
         assert "at the lower edge: gpu against the guarantee" in html
 

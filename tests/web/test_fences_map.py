@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, pairwise
 from random import Random
 
@@ -101,12 +102,24 @@ def test_no_text_leaves_its_box_or_covers_another(seed: int) -> None:
         assert all(below - above >= TEXT + 2 for above, below in pairwise(lines)), [t.text for t in shape.texts]
 
 
-def test_a_standing_keeps_its_amount_where_there_is_no_room_for_more() -> None:
-    """The resource is in the key."""
-    made = picture(scene(EXAMPLE))
-    said = {shape.box.drawn.path: shape.texts[-1].text for shape in made.singles}
-    assert said["root.system"] == "memory below by 123456Gi"
-    assert said["root.tenant-1.training"] == "below by 123456Gi"
+@pytest.mark.parametrize(
+    ("standing", "said"), [("below by 123456Gi", "below by 123456Gi"), ("at", "memory at"), ("", "reached by 2")]
+)
+def test_all_boxes_say_a_standing_alike(standing: str, said: str) -> None:
+    """With the resource, unless a box has no room for that: it is in the key, too."""
+    shown = replace(scene(EXAMPLE), standings=dict.fromkeys(EXAMPLE.queues, standing))
+    found = {shape.box.drawn.path: shape.texts[-1].text for shape in picture(shown).singles}
+    assert found["root.tenant-1.training"] == said
+    assert not standing or set(found.values()) == {said}
+
+
+def test_what_is_said_at_a_fence_has_air_on_both_sides() -> None:
+    """Below the boxes, above the teeth."""
+    for shape in picture(scene(EXAMPLE, "root.tenant-1.training")).parents:
+        if shape.teeth:
+            said = shape.texts[-1].y
+            assert said - TEXT - max(box.bottom for box in shape.box.inside) >= 9
+            assert shape.box.bottom - 7 - said >= 8
 
 
 @given(SEEDS)

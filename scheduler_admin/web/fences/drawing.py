@@ -69,7 +69,9 @@ def picture(scene: Scene) -> Picture:
     boxes = layout(scene.tops, lambda drawn: _natural(scene, drawn), lambda drawn: _banded(scene, drawn))
     every = [box for top in boxes for box in top.walk()]
     parents = [_parent(scene, box) for box in every if box.inside]
-    singles = [_single(scene, box) for box in every if not box.inside]
+    single = [box for box in every if not box.inside]
+    standings = _standings(scene, single)
+    singles = [_single(scene, box, standings.get(_own_path(box), "")) for box in single]
     size = extent(boxes)
     plot = Plot(
         size,
@@ -83,6 +85,22 @@ def picture(scene: Scene) -> Picture:
 
 def _rect(box: Box) -> Rect:
     return box.x, box.y, box.w, box.h
+
+
+def _own_path(box: Box) -> str:
+    """Of the queue that a box is, empty where it stands for several that are left out."""
+    return "" if box.drawn.rest else box.drawn.path
+
+
+def _standings(scene: Scene, boxes: Sequence[Box]) -> dict[str, str]:
+    """Path -> where its queue stands; with the resource in all boxes, or where one has no room, in none."""
+    short = {_own_path(box): scene.standings.get(_own_path(box), "") for box in boxes}
+    long = {path: f"{scene.scarcest} {said}" if said else "" for path, said in short.items()}
+    return long if all(width(long[_own_path(box)], TEXT) <= box.w - 2 * _inset(scene, box) for box in boxes) else short
+
+
+def _inset(scene: Scene, box: Box) -> int:
+    return _INSET + (6 if _fenced(scene, box.drawn) else 0)
 
 
 def _natural(scene: Scene, drawn: Drawn) -> int:
@@ -110,7 +128,7 @@ def _parent(scene: Scene, box: Box) -> Shape:
     chosen = path == scene.chosen
     texts = [*_head(scene, box, box.x + SIDE, box.y + 24)]
     if fenced:
-        texts.append(Text(box.x + SIDE, box.bottom - 11, _at_the_fence(scene, box)))
+        texts.append(Text(box.x + SIDE, box.bottom - 15, _at_the_fence(scene, box)))
     return Shape(
         box=box,
         look="chosen" if chosen else "plain",
@@ -145,7 +163,7 @@ def _text(x: int, y: int, said: str, room: float, **more: str) -> Text:
     return Text(x, y, kept, whole=said if kept != said else "", **more)
 
 
-def _single(scene: Scene, box: Box) -> Shape:
+def _single(scene: Scene, box: Box, standing: str) -> Shape:
     drawn = box.drawn
     current = drawn.path == scene.chosen and not drawn.rest
     around = [scene.around[leaf] for leaf in drawn.leaves if leaf in scene.around]
@@ -156,7 +174,7 @@ def _single(scene: Scene, box: Box) -> Shape:
         hatched=any(each.into.allowed for each in around),
         current=current,
         teeth=_teeth(box) if _fenced(scene, drawn) else "",
-        texts=_lines(scene, box, says),
+        texts=_lines(scene, box, says, standing),
         url=_url(scene, drawn),
         title=f"{drawn.path}: {'; '.join(says)}" if says else drawn.path,
     )
@@ -168,10 +186,10 @@ def _url(scene: Scene, drawn: Drawn) -> str:
     return scene.choice.address(queue=drawn.path)
 
 
-def _lines(scene: Scene, box: Box, says: Sequence[str]) -> list[Text]:
+def _lines(scene: Scene, box: Box, says: Sequence[str], standing: str) -> list[Text]:
     """Name and tag, what it says of itself in at most three lines, and at the lower edge where it stands."""
     drawn = box.drawn
-    inset = _INSET + (6 if _fenced(scene, drawn) else 0)
+    inset = _inset(scene, box)
     x, room = box.x + inset, box.w - 2 * inset
     texts = list(_head(scene, box, x, box.y + 24))
     y = box.y + 24
@@ -188,9 +206,8 @@ def _lines(scene: Scene, box: Box, says: Sequence[str]) -> list[Text]:
     for line, whole in ((line, says[place]) for place, lines in enumerate(broken) for line in lines):
         y += 20 if y == box.y + 24 else _LINE
         texts.append(Text(x, y, line, whole=whole if line not in whole else ""))
-    if standing := scene.standings.get(drawn.path if not drawn.rest else ""):
-        whole = f"{scene.scarcest} {standing}"
-        texts.append(_text(x, box.bottom - inset, whole if width(whole, TEXT) <= room else standing, room))
+    if standing:
+        texts.append(_text(x, box.bottom - inset, standing, room))
     return texts
 
 

@@ -17,7 +17,7 @@ WIDEST_LEAF = 22 * CELL
 WIDEST_GAP = 9 * CELL
 SIDE = 2 * CELL
 HEAD = 3 * CELL
-FOOT = 2 * CELL
+FOOT = 3 * CELL
 _FEW = 12
 _SHAPES = (4.0, 2.4, 1.4, 0.6, 0.2)
 """Parents' boxes are about so many times as wide as high: of these, what makes the lowest map."""

@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
+from engine.queues import Standing
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
@@ -106,4 +108,6 @@ def _scarcest(leaves: Sequence[TreeRow]) -> str:
 
 def _standing(row: TreeRow, resource: str) -> str:
     figure = next(each for each in row.figures if each.resource == resource)
+    if figure.standing is Standing.AT:
+        return _("at its guarantee")
     return standing_text(figure.used, figure.guaranteed, lambda value: amount_text(resource, value))
