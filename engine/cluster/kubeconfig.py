@@ -26,7 +26,12 @@ class Contexts:
 
 def default_path() -> str:
     """Where kubectl looks: $KUBECONFIG, which may name several files, else ``~/.kube/config``."""
-    return os.environ.get("KUBECONFIG", "") or str(Path("~/.kube/config").expanduser())
+    return os.environ.get("KUBECONFIG", "") or at_home("~/.kube/config")
+
+
+def at_home(path: str) -> str:
+    """A path with its ``~`` resolved; that of a user who is unknown stays as it is, and is no file."""
+    return os.path.expanduser(path)  # noqa: PTH111 - pathlib raises for unknown users
 
 
 def contexts(path: str) -> Contexts:
@@ -79,7 +84,7 @@ def _merged(path: str) -> list[Mapping[str, Any]]:
         if not path:
             raise SettingsError(gettext_noop("A kubeconfig is needed."))
         raise SettingsError(gettext_noop("There is no kubeconfig %(path)s."), path=path)
-    return [_document(Path(part).expanduser()) for part in there]
+    return [_document(Path(at_home(part))) for part in there]
 
 
 def _document(path: Path) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ClusterError
-from engine.cluster.kubeconfig import chosen
+from engine.cluster.kubeconfig import at_home, chosen
 from engine.cluster.survey import LIMIT_S, survey
 from engine.discovery import Found, Proposal, facts, propose
 from engine.formats.notes import ImportFailure
@@ -128,7 +128,7 @@ def _tree_there(known: Cluster | None, name: str) -> Revision | None:
 
 def _absolute(kubeconfig: str) -> str:
     """The worker that watches it may have started in another folder."""
-    parts = [str(Path(part).expanduser().absolute()) for part in kubeconfig.strip().split(":") if part]
+    parts = [str(Path(at_home(part)).absolute()) for part in kubeconfig.strip().split(":") if part]
     return ":".join(parts)
 
 

@@ -74,9 +74,11 @@ def prepare(arguments: list[str]) -> None:
 
 def keep(place: Place) -> None:
     """Write down the environment, for the owner's eyes only, so that other commands may ``join``."""
-    place.environment.unlink(missing_ok=True)
-    with os.fdopen(os.open(place.environment, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+    new = place.environment.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         json.dump({name: os.environ[name] for name in _JOINED}, file)
+    new.rename(place.environment)  # whole, for who reads it meanwhile
 
 
 def join(place: Place = Place(BASE / "var" / "demo")) -> bool:

@@ -79,6 +79,12 @@ def test_a_file_that_is_none_is_told_without_quoting_it(tmp_path: Path, text: st
     assert SECRET not in str(caught.value)
 
 
+def test_the_home_of_nobody_is_no_file():
+    """As any other path that leads nowhere."""
+    with pytest.raises(SettingsError, match="There is no kubeconfig ~nobodyhere/x"):
+        contexts("~nobodyhere/x")
+
+
 def test_only_files_are_opened(tmp_path: Path):
     """A pipe would never end."""
     os.mkfifo(tmp_path / "pipe")
