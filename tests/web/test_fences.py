@@ -19,6 +19,9 @@ from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.pair_selectors import Pair, preempted_pairs
+from scheduler_admin.web.fences.drawing import TEXT
+from scheduler_admin.web.fences.key import Entry, placed
+from scheduler_admin.web.fences.widths import width
 from tests.builders import queue, tree
 from tests.derived import pairs
 from tests.engine.test_reach import EXAMPLE, grown
@@ -412,6 +415,30 @@ class TestTheFile:
         assert "light-dark" not in style
         assert drawn.find(".//{*}a") is None
         assert drawn.find(".//{*}pattern[@id='hatch']") is not None
+
+    def test_it_says_what_it_shows(self, ada: Client, demo: Cluster) -> None:
+        """Whose fences, of which revision and time, drawn when, and what its signs mean."""
+        drawn = ET.fromstring(ada.get("/clusters/demo/fences.svg", {"queue": TRAINING}).content)
+        said = [" ".join((text.text or "").split()) for text in drawn.findall(".//{*}text")]
+        assert said[0] == "Fences of demo, seen from training"
+        now = f"{timezone.now():%Y-%m-%d %H:}"
+        assert re.fullmatch(rf"revision 1; 5 pods preempted, last 7 days; drawn {now}\d\d:\d\d UTC", said[1])
+        assert {"fence: teeth point the only way through", "this reaches it", "stopped by a fence"} < set(said)
+        high = float(drawn.get("height", ""))
+        assert all(float(text.get("y", "")) < high for text in drawn.findall(".//{*}text"))
+
+    def test_without_arrows_it_names_no_time_of_theirs(self, tess: Client, demo: Cluster) -> None:
+        """Nor their sign; a tenant's holds no name of others."""
+        svg = tess.get("/clusters/demo/fences.svg", {"since": "none"}).content.decode()
+        assert "revision 1; drawn" in svg
+        assert "preempted" not in svg
+        assert not re.search("tenant-2|queue-1|queue-2|queue-a|system", svg.split("</style>")[1])
+
+    def test_its_key_keeps_within_the_sheet(self) -> None:
+        """In as many lines as it needs."""
+        found = placed([Entry("stop", 26, "stopped by a fence")] * 12, 500)
+        assert all(each.text_x + width(each.entry.text, TEXT) <= 500 for each in found)
+        assert len({(each.x, each.y) for each in found}) == 12
 
     def test_there_is_none_without_a_tree(self, ada: Client) -> None:
         """Nothing to draw."""

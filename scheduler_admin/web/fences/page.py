@@ -14,10 +14,11 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.pair_selectors import preempted_pairs
 from scheduler_admin.queues import selectors
-from scheduler_admin.queues.models import Queue
+from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.queues.selectors import TreeRow
 from scheduler_admin.web.fences import told
 from scheduler_admin.web.fences.drawing import Picture, picture
+from scheduler_admin.web.fences.key import Entry, key
 from scheduler_admin.web.fences.pairs import Pairs, pairs
 from scheduler_admin.web.fences.scene import Choice, Scene
 from scheduler_admin.web.words import amount_text, standing_text
@@ -32,11 +33,17 @@ class FencesPage:
     queues: list[Queue]
     scene: Scene | None
     choice: Choice
+    revision: Revision | None = None
 
     @cached_property
     def picture(self) -> Picture | None:
         """The map."""
         return picture(self.scene) if self.scene else None
+
+    @cached_property
+    def key(self) -> list[Entry]:
+        """What its lines and fills mean."""
+        return key(self.scene, self.picture) if self.scene and self.picture else []
 
     @cached_property
     def lead(self) -> told.Lead | None:
@@ -82,7 +89,7 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
         standings=standings,
         scarcest=scarcest,
     )
-    return FencesPage(queues, scene, choice)
+    return FencesPage(queues, scene, choice, revision)
 
 
 def _standings(cluster: Cluster, queues: Sequence[Queue]) -> tuple[dict[str, str], str]:

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from scheduler_admin.clusters import selectors
 from scheduler_admin.web.fences.page import fences_page
 from scheduler_admin.web.fences.scene import SINCE
-from scheduler_admin.web.fences.standalone import STANDALONE_POLICY, style
+from scheduler_admin.web.fences.standalone import STANDALONE_POLICY, sheet, style
 from scheduler_admin.web.live import Context, answer
 
 
@@ -35,10 +35,11 @@ def fences(request: HttpRequest, name: str) -> HttpResponse:
 def as_svg(request: HttpRequest, name: str) -> HttpResponse:
     """The same map as a file that needs nothing else. Raises Http404 where there is no tree to draw."""
     cluster = selectors.get(request.user, name)
-    shown = fences_page(request.user, cluster, request.GET, timezone.now())
+    now = timezone.now()
+    shown = fences_page(request.user, cluster, request.GET, now)
     if shown.picture is None:
         raise Http404
-    given = {"cluster": cluster, "shown": shown, "style": style()}
+    given = {"cluster": cluster, "shown": shown, "sheet": sheet(shown.picture, shown.key, now), "style": style()}
     response = render(request, "web/fences.svg", given, content_type="image/svg+xml")
     response["Content-Disposition"] = f'attachment; filename="{cluster.name}-fences.svg"'
     response["Content-Security-Policy"] = STANDALONE_POLICY
