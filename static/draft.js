@@ -9,6 +9,7 @@ const EVERY_MS = 2000;
 const page = document.getElementById("draft");
 const mayEdit = Boolean(document.getElementById("publish-form"));
 const forms = { edit: page.dataset.edit };
+let polling = 0;
 
 // Saving ----------------------------------------------------------------------------------------
 const problemOf = (place) => place.querySelector(":scope > .problem");
@@ -20,9 +21,11 @@ function say(field, html) {
   field.after(holder.content);
 }
 
-const unsaidOf = (kind) => document.getElementById(kind === "signin" ? "t-signin" : "t-unsaved").innerHTML;
+const unsaidOf = (kind) => document.getElementById(`t-${kind}`).innerHTML;
 
 function gone() {
+  clearInterval(polling);
+  document.removeEventListener("visibilitychange", poll);
   if (!document.querySelector("#draft-gone")) {
     const notice = document.getElementById("t-gone").content.firstElementChild.cloneNode(true);
     notice.id = "draft-gone";
@@ -132,7 +135,9 @@ function unfold(row = "", act = "") {
   for (const form of grid.querySelectorAll("form.act")) form.reset();
   refresh(() => {
     const body = row ? document.getElementById(`q${row}`) : from;
-    const first = body?.querySelector(".more :is(input:not([type=hidden]), select, button):not(noscript *)");
+    // Deleting is never the first: a second key pressed in haste must not do it.
+    const stop = act === "delete" ? "a[data-close]" : "input:not([type=hidden]), select, button";
+    const first = body?.querySelector(`.more :is(${stop}):not(noscript *)`);
     (row && first ? first : body?.querySelector("a.name"))?.focus();
     if (row && act === "rename") first?.select?.();
   });
@@ -214,7 +219,10 @@ for (const body of grid.tBodies) enliven(body);
 listen((row, act) => mayEdit && unfold(row, act), undo);
 if (mayEdit) {
   const isFree = (at) => !at.matches("input, textarea, select") || (at.matches("[data-setting]") && !isTyped(at));
-  listenForUndo(isFree, (answer) => show({ ...answer, focus: "" }));
+  listenForUndo(isFree, (answer) => show({ ...answer, focus: "" }), (kind) => {
+    if (kind === "gone") gone();
+    return unsaidOf(kind);
+  });
   grid.addEventListener("focusout", ({ target }) => target.matches("[data-setting]") && save(target));
   grid.addEventListener("change", ({ target }) => target.matches("[data-setting]") && save(target));
   grid.addEventListener("keydown", (event) => {
@@ -225,6 +233,6 @@ if (mayEdit) {
 }
 window.addEventListener("beforeunload", (event) => unsaved().length && event.preventDefault());
 document.addEventListener("visibilitychange", poll);
-setInterval(poll, EVERY_MS);
+polling = setInterval(poll, EVERY_MS);
 foretell();
 document.querySelector("#grid .more input:not([type=hidden]), #grid .more select")?.focus();

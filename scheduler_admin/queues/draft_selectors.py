@@ -1,6 +1,6 @@
 """Reads of drafts: the tree with what is wrong and what is new in it, and who else has a draft open."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from engine.lint import lint
 from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading, text_of
-from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy
+from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
 from scheduler_admin.queues.services import tree_of
 
 
@@ -77,12 +77,15 @@ def find(user: Who, hierarchy: Hierarchy | None, pk: int) -> Draft:
     return draft
 
 
-def drafts_of(
-    user: Who, hierarchy: Hierarchy | None, *, but: Draft | None = None, most: int | None = None
-) -> list[Draft]:
+def drafts_of(user: Who, hierarchy: Hierarchy | None) -> DraftQuerySet:
     """The drafts of a hierarchy with their queues, the one changed last first."""
-    rows = Draft.objects.restrict(user, "view").filter(hierarchy=hierarchy).exclude(pk=but.pk if but else 0)
-    return list(rows.select_related("hierarchy__current", "base", "author").prefetch_related("queues")[:most])
+    rows = Draft.objects.restrict(user, "view").filter(hierarchy=hierarchy)
+    return rows.select_related("hierarchy__current", "base", "author").prefetch_related("queues")
+
+
+def rivals_of(user: Who, draft: Draft) -> DraftQuerySet:
+    """The other drafts of its hierarchy in which anything was done, likewise."""
+    return drafts_of(user, draft.hierarchy).filter(version__gt=1).exclude(pk=draft.pk)
 
 
 def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState:
@@ -92,7 +95,7 @@ def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState
     notes = read.notes
     found: tuple[Change, ...] = ()
     if read.tree is not None:
-        notes = (*notes, *lint(read.tree, capacity))
+        notes = (*notes, *_sound(read.tree, notes, lint(read.tree, capacity)))
         row_at = {one.path: one.row for one in queues}
         differing = changes(tree_of(draft.base), read.tree, moved(queues))
         found = tuple(_as_typed(one, row_at.get(one.path)) for one in differing)
@@ -112,6 +115,20 @@ def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState
     )
     order = list(Severity)
     return DraftState(draft, rows, read.tree, tuple(sorted(notes, key=lambda note: order.index(note.severity))), found)
+
+
+def _sound(tree: QueueTree, notes: Iterable[Note], found: Iterable[Note]) -> list[Note]:
+    """What lint finds that is so whatever the settings that can't be read are to say.
+
+    That is what contradicts itself, and what is about queues without such a setting, also above and below them.
+    """
+    unread = {note.path for note in notes if note.severity is Severity.ERROR}
+    above = {path for one in unread for path in tree.lineage(one)}
+    return [
+        note
+        for note in found
+        if note.severity is Severity.ERROR or (note.path not in above and unread.isdisjoint(tree.lineage(note.path)))
+    ]
 
 
 def _as_typed(change: Change, row: DraftQueue | None) -> Change:

@@ -10,6 +10,7 @@ from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.models import Draft
 
 _FEW = 3
+_NOTICES = 2
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,16 @@ class DraftLine:
     errors: int
     first: Sequence[Message]
     """The first few changes, in words."""
+    more: int
+    """How many more such sentences there are."""
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Other drafts of the same hierarchy: the latest, and how many more are open."""
+
+    lines: Sequence[DraftLine]
+    more: int
 
 
 def draft_lines(drafts: Iterable[Draft]) -> list[DraftLine]:
@@ -28,13 +39,14 @@ def draft_lines(drafts: Iterable[Draft]) -> list[DraftLine]:
     return [_line(draft) for draft in drafts]
 
 
-def rivals(user: Who, draft: Draft) -> list[DraftLine]:
-    """Other drafts of the same hierarchy, the latest few; those that change nothing are no rivals."""
-    others = draft_selectors.drafts_of(user, draft.hierarchy, but=draft, most=_FEW)
-    return [line for line in draft_lines(others) if line.changes]
+def rivals(user: Who, draft: Draft) -> Rivals:
+    """Of a draft; those that change nothing are none."""
+    others = draft_selectors.rivals_of(user, draft)
+    lines = [line for line in draft_lines(others[:_NOTICES]) if line.changes]
+    return Rivals(lines, max(0, others.count() - _NOTICES))
 
 
 def _line(draft: Draft) -> DraftLine:
     found = draft_selectors.state(draft)
-    first = [message for change in found.changes[:_FEW] for message in sentences(change)]
-    return DraftLine(draft, len(found.changes), len(found.errors), first[:_FEW])
+    said = [message for change in found.changes for message in sentences(change)]
+    return DraftLine(draft, len(found.changes), len(found.errors), said[:_FEW], max(0, len(said) - _FEW))

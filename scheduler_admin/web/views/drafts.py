@@ -31,10 +31,9 @@ def editor(request: HttpRequest, name: str) -> HttpResponse:
 
 def editor_page(request: HttpRequest, cluster: Cluster, *, status: int = 200, **more: Any) -> HttpResponse:
     """The page of the open drafts; ``more`` tells of a form that was turned away."""
-    found = draft_selectors.drafts_of(request.user, cluster.hierarchy) if cluster.hierarchy else []
     context = {
         "cluster": cluster,
-        "lines": draft_lines(found),
+        "lines": draft_lines(draft_selectors.drafts_of(request.user, cluster.hierarchy)),
         "revision": cluster.hierarchy.current if cluster.hierarchy else None,
         "may_edit": scope_of(request.user, "edit").everything,
     }
