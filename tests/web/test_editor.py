@@ -131,6 +131,37 @@ def test_a_suggestion_is_a_button_that_works_without_a_script(ada: Client, draft
     assert row(draft, "queue-b").max["memory"] == "128Gi"
 
 
+def test_what_can_not_be_read_misleads_no_check(ada: Client, draft: Draft) -> None:
+    """Nothing is said of guarantees that are only mistyped, nor of what fits without them, nor of evictions."""
+    edited(draft, "tenant-2", "guaranteed/cpu", "")
+    edited(draft, "queue-a", "guaranteed/cpu", "")
+    for name in ("guaranteed/memory", "guaranteed/nvidia.com/gpu"):
+        edited(draft, "queue-a", name, "")
+    assert "It has no guarantee" in shown(ada, page(draft))
+    edited(draft, "queue-a", "guaranteed/cpu", "many")
+    said = shown(ada, page(draft, "?forecast=1"))
+    assert "1 error" in said
+    assert not re.search("It has no guarantee|Guarantees fit|Guarantees don|[Ee]vict", said)
+
+
+def test_errors_of_a_row_stand_in_the_order_of_its_columns(ada: Client, draft: Draft) -> None:
+    """What has no column comes first, as it is told below the name."""
+    for setting in ("delay", "max/nvidia.com/gpu", "max/cpu", "guaranteed/memory", "priority_offset"):
+        edited(draft, "queue-b", setting, "x y")
+    html, queue = ada.get(page(draft)).content.decode(), row(draft, "queue-b").pk
+    places = re.findall(f' id="e{queue}-([^"]+)"', html)
+    assert places == ["priority_offset", "guaranteed/memory", "max/cpu", "max/nvidia.com/gpu", "delay"]
+
+
+def test_a_check_says_its_place_once(ada: Client, draft: Draft) -> None:
+    """Where the sentence names the setting, the link names the queue alone, and leads to the field all the same."""
+    edited(draft, "training", "guaranteed/nvidia.com/gpu", "99")
+    edited(draft, "queue-b", "max/memory", "128Gb")
+    html, queue = ada.get(page(draft)).content.decode(), row(draft, "training").pk
+    assert f'<a href="#f{queue}-guaranteed/nvidia.com/gpu">training</a>' in html
+    assert ">queue-b, max memory</a>" in html
+
+
 def test_what_is_typed_is_escaped(ada: Client, draft: Draft) -> None:
     """In the field, in the error, in the panels."""
     edited(draft, "queue-b", "max/memory", '"><script>alert(1)</script>')
@@ -156,8 +187,22 @@ def test_who_else_has_a_draft_open_is_named_with_what_it_changes(ada: Client, de
     assert "another draft open" not in shown(ada, page(draft))
     edited(other, "queue-a", "guaranteed/cpu", "144", by="rae")
     said = shown(ada, page(draft))
-    assert "rae has another draft open" in said
+    assert "rae has another draft open , “Less for a”. It changes:" in said
     assert "root.queue-a guaranteed cpu 160 → 144" in said
+    assert "and 1 more" not in said
+    for setting in ("guaranteed/memory", "max/cpu", "max/memory"):
+        edited(other, "queue-a", setting, "1Ti" if "memory" in setting else "300", by="rae")
+    assert "; and 1 more. Whoever publishes second merges." in shown(ada, page(draft))
+
+
+def test_ones_own_other_draft_is_called_so_and_many_fold_into_a_line(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """Also when somebody else changed it last; beyond two they are counted."""
+    rows.user("rae")
+    for number in range(4):
+        edited(started(demo, f"Try {number}"), "queue-b", "delay", "1m", by="rae")
+    said = shown(ada, page(draft))
+    assert said.count("You have another draft open") == 2
+    assert "2 more drafts are open. To the open drafts" in said
 
 
 def test_deleting_says_in_numbers_what_goes(ada: Client, demo: Cluster, draft: Draft) -> None:

@@ -91,7 +91,7 @@ def test_what_both_changed_is_chosen(ada: Client, demo: Cluster, draft: Draft, s
     send(ada, draft, "merge", {})
     said = texts(ada.get(page(draft)).content.decode())
     assert "root.queue-a, guaranteed cpu 160 100 120" in said
-    assert "Choose 1 time first what both changed." in said
+    assert "Choose first for 1 setting that both changed." in said
     refused(ada, draft, "Choose first what both changed.", 422)
     send(ada, draft, "choose", {"queue": "root.queue-a", "setting": "guaranteed/cpu", "side": side})
     assert row(draft, "queue-a").guaranteed["cpu"] == want
@@ -204,4 +204,5 @@ def test_the_button_says_what_publishing_does(ada: Client, mode: str, button: st
 def test_other_clusters_that_a_tree_comes_into_force_in_are_named(ada: Client, demo: Cluster, draft: Draft) -> None:
     """The numbers are of one alone."""
     Cluster.objects.create(name="prod-us", hierarchy=demo.hierarchy)
+    edited(draft, "queue-b", "delay", "1m")
     assert "It comes into force in prod-us too" in texts(ada.get(page(draft)).content.decode())

@@ -188,7 +188,7 @@ class Row:
 
     @cached_property
     def wrong(self) -> list[Wrong]:
-        """Its errors, each at its field."""
+        """Its errors, each at its field: first those below its name, then in the order of the columns."""
         errors = [note for note in self.of.notes if note.severity is Severity.ERROR]
         places = {field.setting: (index, field) for index, field in enumerate(self.fields if errors else (), start=2)}
         found = []
@@ -196,7 +196,7 @@ class Row:
             setting = setting_of(note)
             column, field = places.get(setting, (self.span, None))
             found.append(Wrong(note, field, setting, column, self.span - column))
-        return found
+        return sorted(found, key=lambda one: one.column if one.field else 0)
 
     @property
     def first_marks(self) -> str:

@@ -69,7 +69,8 @@ def _check(note: Note, row: Row | None, shown: Shown) -> Check:
     href = place = ""
     if row is not None and note.severity is not Severity.INFO:
         name = row.of.placed.row.name
-        place = f"{name}, {setting_name(setting)}" if setting else name
+        # What is found in a tree names the setting itself; what is wrong with a text is about that text alone.
+        place = f"{name}, {setting_name(setting)}" if setting and note.index is not None else name
         field = f"f{row.pk}-{setting}" if row.has(setting) else f"n{row.pk}"
         href = f"#{field}"
         if setting in MORE and not row.act:
@@ -88,7 +89,9 @@ def obstacles(state: DraftState) -> str:
     if state.draft.conflicts:
         left = len(state.draft.conflicts)
         text = ngettext(
-            "Choose %(n)s time first what both changed.", "Choose %(n)s times first what both changed.", left
+            "Choose first for %(n)s setting that both changed.",
+            "Choose first for %(n)s settings that both changed.",
+            left,
         )
         return text % {"n": left}
     if state.draft.outdated:
