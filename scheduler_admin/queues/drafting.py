@@ -16,16 +16,19 @@ from scheduler_admin.queues.services import OutdatedError, publish, tree_of
 
 LONGEST_TEXT = 100
 """Of an amount, in characters; the other settings have their columns' lengths."""
+LONGEST_LIST = 5000
+"""Of any text, such as many namespaces, in characters."""
 LONGEST_NAME = 317
 """Of a resource, in characters: a domain, a slash and a name, as Kubernetes allows."""
 
 
 class ConflictError(Exception):
-    """Somebody else changed meanwhile what this act is about. ``now`` is what it says now."""
+    """Somebody else changed meanwhile what this act is about. ``now``: what it says now; ``by``: who, where known."""
 
-    def __init__(self, now: str) -> None:
+    def __init__(self, now: str, draft: Draft, queue: DraftQueue) -> None:
         super().__init__(now)
         self.now = now
+        self.by = draft.changed_by if queue.changed_in == draft.version else ""
 
 
 class StaleError(Exception):
@@ -72,7 +75,7 @@ def edit(*, draft: Draft, row: int, setting: str, text: str, was: str, actor: Us
     if now == text:
         return draft
     if now != was.strip():
-        raise ConflictError(now)
+        raise ConflictError(now, draft, queue)
     assign(queue, setting, text)
     return changed(draft, actor, queue)
 
@@ -97,7 +100,7 @@ def rename(*, draft: Draft, row: int, name: str, was: str, actor: User) -> Draft
     if queue.name == name.strip():
         return draft
     if queue.name != was:
-        raise ConflictError(queue.name)
+        raise ConflictError(queue.name, draft, queue)
     _set_name(draft, queue, name)
     return changed(draft, actor, queue)
 
@@ -110,7 +113,7 @@ def move(*, draft: Draft, row: int, parent: int, was: int, actor: User) -> Draft
     if queue.parent_id == target.pk:
         return draft
     if queue.parent_id != was:
-        raise ConflictError(queue.parent.name if queue.parent else "")
+        raise ConflictError(queue.parent.name if queue.parent else "", draft, queue)
     if _is_below(draft, target, queue):
         raise ValidationError(_("A queue can't be moved below itself."))
     queue.parent = target
@@ -127,7 +130,7 @@ def delete(*, draft: Draft, row: int, version: int, actor: User) -> Draft:
         raise ValidationError(_("The root can't be deleted."))
     for one in subtree(draft, queue):
         if one.changed_in > version:
-            raise ConflictError(one.name)
+            raise ConflictError(one.name, draft, one)
     queue.delete()
     return changed(draft, actor)
 
@@ -190,7 +193,7 @@ def _check_setting(setting: str, text: str) -> None:
     known = (field in AMOUNTS and resource) or (field in (*TEXTS, *MARKS) and not resource)
     if not known:
         raise ValidationError(_("There is no setting %(name)s.") % {"name": setting})
-    for given, most in ((resource, LONGEST_NAME), (text if resource else "", LONGEST_TEXT)):
+    for given, most in ((resource, LONGEST_NAME), (text, LONGEST_TEXT if resource else LONGEST_LIST)):
         if len(given) > most:
             raise ValidationError(_("This is longer than %(most)s characters.") % {"most": most})
 

@@ -1,5 +1,6 @@
 """Every act on a draft, as a plain form and as the page's script sends it; whatever is wrong is said at its place."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.test import Client
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, DraftQueue
+from tests.web import rows
 from tests.web.drafts import edited, page, row, send, started, texts
 
 pytestmark = pytest.mark.django_db
@@ -108,7 +110,8 @@ def test_a_queue_cannot_be_moved_below_itself(ada: Client, draft: Draft) -> None
 def test_what_somebody_else_typed_meanwhile_is_shown_and_not_overwritten(ada: Client, draft: Draft) -> None:
     """A script gets what it says now, with both ways on; a plain form both texts in a sentence."""
     queue = row(draft, "queue-b")
-    edited(draft, "queue-b", "max/cpu", "400")
+    rows.user("rae")
+    edited(draft, "queue-b", "max/cpu", "400", by="rae")
     form = {"row": queue.pk, "max/cpu": "300", "was:max/cpu": "320"}
     answer = send(ada, draft, "edit", form, script=True)
     assert (answer.status_code, answer.json()["now"]) == (409, "400")
@@ -116,7 +119,9 @@ def test_what_somebody_else_typed_meanwhile_is_shown_and_not_overwritten(ada: Cl
     assert "Keep mine" in answer.json()["html"]
     plain = send(ada, draft, "edit", form)
     assert plain.status_code == 409
-    assert "max cpu meanwhile: it says 400, you typed 300" in texts(plain.content.decode())
+    assert "rae changed max cpu meanwhile: it says 400, you typed 300" in texts(plain.content.decode())
+    edited(draft, "queue-a", "delay", "1m")  # by now nobody knows whose the last act in queue-b was
+    assert "Somebody else changed max cpu" in texts(send(ada, draft, "edit", form).content.decode())
     assert row(draft, "queue-b").max["cpu"] == "400"
 
 
@@ -144,6 +149,17 @@ def test_a_strange_form_breaks_nothing(ada: Client, draft: Draft) -> None:
     assert send(ada, draft, "publish", {"version": "9" * 30, "reason": "x"}).status_code == 412
 
 
+@pytest.mark.parametrize(("setting", "most"), [("max/cpu", 100), ("delay", 50), ("namespaces", 5000)])
+def test_a_text_that_is_too_long_is_refused_whole(ada: Client, draft: Draft, setting: str, most: int) -> None:
+    """In words; the field itself cuts nothing."""
+    queue, long = row(draft, "queue-2"), "7" * (most + 1)
+    answer = send(ada, draft, "edit", {"row": queue.pk, setting: long, f"was:{setting}": ""}, script=True)
+    assert answer.status_code == 422
+    assert f"{most} characters" in texts(answer.json()["html"])
+    html = ada.get(page(draft, f"?queue={queue.pk}")).content.decode()
+    assert not re.search("data-setting[^>]*maxlength", html)
+
+
 def test_what_one_did_not_touch_never_clashes(ada: Client, draft: Draft) -> None:
     """Another's change of a field that the form only carries along stays."""
     edited(draft, "queue-b", "max/cpu", "400")
@@ -163,10 +179,11 @@ def test_a_queue_that_is_gone_says_so(ada: Client, draft: Draft) -> None:
 
 def test_deleting_what_changed_since_it_was_read_is_refused(ada: Client, draft: Draft) -> None:
     """Named, so that one can look."""
-    edited(draft, "queue-b", "max/cpu", "400")
+    rows.user("rae")
+    edited(draft, "queue-b", "max/cpu", "400", by="rae")
     response = send(ada, draft, "delete", {"row": row(draft, "tenant-1").pk, "version": 1})
     assert response.status_code == 409
-    assert "Somebody else changed this meanwhile: queue-b." in texts(response.content.decode())
+    assert "rae changed this meanwhile: queue-b." in texts(response.content.decode())
 
 
 def test_a_script_is_told_where_to_go_on(ada: Client, draft: Draft) -> None:

@@ -6,15 +6,13 @@ from django.utils.html import conditional_escape, escape, format_html, format_ht
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from scheduler_admin.queues.drafting import LONGEST_TEXT
 from scheduler_admin.web.editor.grid import Field, Row, Wrong
 from scheduler_admin.web.editor.words import text_in_words
 
 _NOTHING, _DISABLED = SafeString(""), SafeString(" disabled")
-_LONGEST = 5000
-"""Of a field that is no amount; the draft says where it takes less."""
+# Without a maxlength, which would cut silently what is pasted: the draft says what is too long.
 _INPUT = SafeString(
-    '<input id="{}" name="{}" data-setting aria-label="{}"{} value="{}" placeholder="–" maxlength="{}"'
+    '<input id="{}" name="{}" data-setting aria-label="{}"{} value="{}" placeholder="–"'
     ' autocomplete="off" spellcheck="false">'
 )
 
@@ -53,7 +51,7 @@ def control(row: Row, field: Field) -> SafeString:
         return format_html(
             '<select id="{}" name="{}" data-setting aria-label="{}"{}>{}</select>', *said, _choices(field)
         )
-    return format_html(_INPUT, *said, field.text, LONGEST_TEXT if "/" in field.setting else _LONGEST)
+    return format_html(_INPUT, *said, field.text)
 
 
 def _choices(field: Field) -> SafeString:

@@ -34,9 +34,9 @@ Act = Callable[[Draft, User, QueryDict], int | None]
 
 
 class ClashError(Exception):
-    """Settings that say something else by now than what was seen: setting -> (what was typed, what it says)."""
+    """Settings that say something else by now than what was seen: setting -> (what was typed, what is there)."""
 
-    def __init__(self, settings: dict[str, tuple[str, str]]) -> None:
+    def __init__(self, settings: dict[str, tuple[str, ConflictError]]) -> None:
         super().__init__(", ".join(settings))
         self.settings = settings
 
@@ -70,7 +70,7 @@ def _acting(act: Act) -> View:
         except ClashError as error:
             return _refused(request, cluster, draft, 409, _clash(error), error.settings)
         except ConflictError as error:
-            text = _("Somebody else changed this meanwhile: %(now)s.") % {"now": error.now}
+            text = _("%(who)s changed this meanwhile: %(now)s.") % {"who": _who(error), "now": error.now}
             return _refused(request, cluster, draft, 409, text)
         except DraftQueue.DoesNotExist:
             text = _("Somebody else deleted this queue meanwhile.")
@@ -97,11 +97,11 @@ def _refused(
     draft: Draft,
     status: int,
     problem: str,
-    settings: dict[str, tuple[str, str]] | None = None,
+    settings: dict[str, tuple[str, ConflictError]] | None = None,
 ) -> HttpResponse:
     """For a script the sentence, for its place; else the page with what was typed still in its form."""
     if _scripted(request):
-        now = next((says for _typed, says in (settings or {}).values()), "")
+        now = next((found.now for _typed, found in (settings or {}).values()), "")
         context = {"problem": problem, "clash": settings is not None, "now": now}
         html = render_to_string("web/_draft_problem.html", context, request)
         return JsonResponse({"html": html, "now": now}, status=status)
@@ -113,14 +113,19 @@ def _refused(
 
 def _clash(error: ClashError) -> str:
     return " ".join(
-        _("Somebody else changed %(setting)s meanwhile: it says %(now)s, you typed %(typed)s.")
+        _("%(who)s changed %(setting)s meanwhile: it says %(now)s, you typed %(typed)s.")
         % {
+            "who": _who(found),
             "setting": setting_name(setting),
-            "now": text_in_words(setting, now),
+            "now": text_in_words(setting, found.now),
             "typed": text_in_words(setting, typed),
         }
-        for setting, (typed, now) in error.settings.items()
+        for setting, (typed, found) in error.settings.items()
     )
+
+
+def _who(error: ConflictError) -> str:
+    return error.by or _("Somebody else")
 
 
 def _scripted(request: HttpRequest) -> bool:
@@ -142,7 +147,7 @@ def edit(draft: Draft, actor: User, form: QueryDict) -> int:
         try:
             drafting.edit(draft=draft, row=row, setting=setting, text=text, was=was, actor=actor)
         except ConflictError as error:
-            clashes[setting] = (text, error.now)
+            clashes[setting] = (text, error)
     if clashes:
         raise ClashError(clashes)
     return row
