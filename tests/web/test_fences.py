@@ -434,6 +434,12 @@ class TestTheFile:
         assert "preempted" not in svg
         assert not re.search("tenant-2|queue-1|queue-2|queue-a|system", svg.split("</style>")[1])
 
+    def test_signs_that_are_not_drawn_are_not_explained(self, ada: Client) -> None:
+        """Without a fence, an arrow or a standing there is no key."""
+        published(tree({"only": queue("1")}))
+        assert ">fence: teeth point" not in html_of(ada)
+        assert "teeth point" not in ada.get("/clusters/demo/fences.svg").content.decode()
+
     def test_its_key_keeps_within_the_sheet(self) -> None:
         """In as many lines as it needs."""
         found = placed([Entry("stop", 26, "stopped by a fence")] * 12, 500)

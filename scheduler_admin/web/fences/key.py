@@ -43,7 +43,8 @@ def key(scene: Scene, drawn: Picture) -> list[Entry]:
 
 
 def _entries(scene: Scene, drawn: Picture) -> Iterator[Entry]:
-    yield Entry("fence", 34, _("fence: teeth point the only way through"))
+    if any(shape.teeth for shape in (*drawn.parents, *drawn.singles)):
+        yield Entry("fence", 34, _("fence: teeth point the only way through"))
     if scene.chosen:
         yield Entry("chosen", 22, _("chosen"))
         yield Entry("lit", 22, _("it reaches this"))

@@ -36,7 +36,8 @@ def sheet(map_: Picture, entries: Sequence[Entry], now: datetime) -> Sheet:
     """The sheet that a map and its key need."""
     key = placed(entries, map_.width)
     key_y = Sheet.top + map_.height + 24
-    return Sheet(map_.width + 4 + 2 * Sheet.margin, key_y + key[-1].y + LINE + Sheet.margin, key, key_y, exact(now))
+    end = key_y + (key[-1].y + LINE if key else 0)
+    return Sheet(map_.width + 4 + 2 * Sheet.margin, end + Sheet.margin, key, key_y, exact(now))
 
 
 @cache

@@ -15,6 +15,8 @@ from scheduler_admin.web.fences.scene import Scene
 
 _BEFORE = 7
 """The bar stands so far before the fence, in pixels."""
+_UNSAID = 6 * CELL
+"""A way may be so much longer, in pixels, to have room for what is said beside it."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,8 @@ def stop(scene: Scene, boxes: Sequence[Box], plot: Plot) -> Stop | None:
     if own is around:
         return None if own.inside else _at_its_own(own)
     tries = (routes(plot, ((_rect(own), side),))[0] for side in _sides(around))
-    ways = [way for way in tries if way]
-    return _drawn(min(ways, key=_length), plot) if ways else None
+    found = [(_length(way), _drawn(way, plot)) for way in tries if way]
+    return min(found, key=lambda each: each[0] + (0 if each[1].said else _UNSAID))[1] if found else None
 
 
 def _drawn(way: Sequence[Point], plot: Plot) -> Stop:
