@@ -28,7 +28,7 @@ messages: $(STAMP)
 	@if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then $(VENV)/bin/pybabel -q compile -d locale -D django; fi
 
 .PHONY: catalogues
-catalogues: setup ## Put new texts into the message catalogues, to be translated (needs GNU gettext)
+catalogues: $(STAMP) ## Put new texts into the message catalogues, to be translated (needs GNU gettext)
 	$(RUN) manage.py makemessages -l zh_Hans --no-location --no-obsolete -i .venv -i 'tests/*' -i docs -i 'var/*'
 
 .PHONY: demo
