@@ -41,7 +41,7 @@ OPERATORS_ACT = _row(IN, 404, 403, 403, 403, 302, 302)
 ADMINS_WRITE = _row(IN, 404, 403, 403, 403, 403, 422)  # 422: nothing was sent
 EDITORS_ACT = _row(IN, 404, 404, 404, 403, 403, 302)
 EDITORS_MISS = _row(IN, 404, 404, 404, 403, 403, 410)  # 410: no row was named
-EDITORS_CLASH = _row(IN, 404, 404, 404, 403, 403, 409)  # 409: no version was named
+EDITORS_CLASH = _row(IN, 404, 404, 404, 403, 403, 412)  # 412: no version was named, or another
 CONNECTORS = _row(IN, 404, 404, 404, 403, 403, 200)
 OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 302, 302)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404)
@@ -121,7 +121,7 @@ ROUTES = {
     "web:revision_forecast": page(STAFF),
     "web:revision_json": page(STAFF, "queue", "namespace"),
     "web:revision_yaml": page(STAFF),
-    "web:revision_back": act(EDITORS_CLASH, onto="0"),
+    "web:revision_back": act(EDITORS_CLASH, onto="999999"),
     "web:demo_surge": act(OPERATORS_FIND),
     "web:demo_speed": act(OPERATORS_FIND, speed="2"),
     "web:demo_reset": act(OPERATORS_FIND),
