@@ -11,6 +11,9 @@ from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 
+PAGE = "/clusters/demo/fences/"
+TRAINING, QUEUE_B = "root.tenant-1.training", "root.tenant-1.queue-b"
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -96,3 +99,26 @@ def arrows(html: str) -> dict[str, str]:
 def counts(html: str) -> list[str]:
     """The counts written at arrows."""
     return [text.text or "" for text in map_of(html).iter(f"{SVG}text") if "count" in text.get("class", "")]
+
+
+def lead(html: str) -> str:
+    """The sentence above the map."""
+    said = re.search(r'<p class="lead">(.*?)</p>', html, re.DOTALL)
+    assert said is not None
+    return " ".join(re.sub(r"<[^>]+>", "", said[1]).split())
+
+
+def told(html: str) -> str:
+    """All that the page says of its own, without its address, which says what was asked."""
+    return re.sub(r' hx-get="[^"]*"', "", html.split("<main")[1].split("</main>", maxsplit=1)[0])
+
+
+def state(html: str, path: str = TRAINING) -> str:
+    """What the box of a leaf says of itself."""
+    (said,) = re.findall(rf"<title>{re.escape(path)}: ([^<]*)</title>", html)
+    return str(said)
+
+
+def notes(html: str) -> str:
+    """What stands below the map."""
+    return re.sub(r"<[^>]+>", "", html.split('class="lines notes"')[1].split("</ul>", maxsplit=1)[0])

@@ -200,7 +200,9 @@ def _lines(scene: Scene, box: Box, says: Sequence[str], standing: str) -> list[T
         url = scene.choice.address(opened=[*scene.choice.opened, drawn.path])
         texts.append(_text(x, y := y + 20, told.count(drawn), room, kind="link", url=url))
     broken = [wrapped(each, room, TEXT) for each in says]
-    high = (box.bottom - 32 - y) // _LINE
+    first = y + (20 if y == box.y + 24 else _LINE)
+    lowest = box.bottom - inset - (TEXT + 2 if standing else 0)
+    high = max(0, (lowest - first) // _LINE + 1)
     if sum(map(len, broken)) > high:
         broken = [[fitted(each, room, TEXT)] for each in says][:high]
     for line, whole in ((line, says[place]) for place, lines in enumerate(broken) for line in lines):
