@@ -4,7 +4,7 @@ Every step is stored before the next is taken and may be repeated, so a worker t
 next pass from what is stored.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -41,8 +41,8 @@ class Carrier:
     executor: Executor
     pod: Callable[[str], Pod | None]
     """A pod by its uid as last seen, None once it is gone."""
-    may_act: Callable[[], bool]
-    """Asked before every eviction: whether nobody has paused, and we still lead."""
+    may_act: Callable[[Decision, Sequence[Victim]], bool]
+    """Asked before every eviction: whether these victims may still go for this ask, by the interlocks of now."""
     now: Callable[[], datetime] = timezone.now
 
     def carry(self, row: Decision) -> None:
@@ -101,12 +101,12 @@ class Carrier:
 
     def _begin(self, row: Decision) -> None:
         """Keep the room, then let the API server judge the whole set before any of it goes."""
-        if not self.may_act():
+        victims = list(row.victims.all())
+        if not self.may_act(row, victims):
             return
         ask = _asker(row)
         if not self._reserved(row, self.executor.reserve(row.node, ask)):
             return
-        victims = list(row.victims.all())
         for victim in victims:
             judged = self.executor.evict(victim, dry_run=True)
             if judged.outcome is EvictionOutcome.RETRY:
@@ -144,7 +144,7 @@ class Carrier:
         for victim in row.victims.filter(state__in=_PENDING):
             if victim.retry_at is not None and victim.retry_at > self.now():
                 continue
-            if not self.may_act():
+            if not self.may_act(row, [victim]):
                 return
             pod = self.pod(victim.uid)
             if victim.attempts and pod is not None and pod.terminating:

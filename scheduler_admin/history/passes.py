@@ -82,7 +82,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         cluster=cluster,
         executor=watch.actuator,
         pod=watch.watcher.pod,
-        may_act=lambda: watch.leads() and _may_act(cluster),
+        may_act=lambda _row, _victims: watch.leads() and _may_act(cluster),
     )
     settled = _carry_open(cluster, revision, watch, carrier, leads=leads)
     try:
