@@ -111,12 +111,14 @@ async def _serve(cluster: Cluster, host: str, port: int) -> str:
 
 
 def _write_kubeconfig(path: Path, content: str) -> None:
-    """Write it for the owner's eyes only: it holds the token."""
+    """Write it whole or not at all, as others wait for it, and for the owner's eyes only: it holds the token."""
+    begun = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(content)
+        begun.replace(path)
     except OSError as error:
         raise _StartError(f"The kubeconfig {path} can't be written: {error.strerror}.") from error
 

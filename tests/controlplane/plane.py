@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.controlplane import binaries
+from tests.controlplane.wire import Wire
 
 PATIENCE_S = 90.0
 _CONTROLLERS = (
@@ -21,6 +22,8 @@ _CONTROLLERS = (
     "-service-lb-controller"
 )
 """Nodes that tests make by hand stay schedulable: nobody waits for their heartbeats."""
+_UNHURRIED = ("--kube-api-qps=500", "--kube-api-burst=1000")
+"""What they do for hundreds of pods at once must not wait for their own limits."""
 _USERS = {
     "admin": "system:masters",
     "system:kube-scheduler": "",
@@ -67,7 +70,8 @@ class ControlPlane:
         for program, options in (("kube-controller-manager", self._controllers()), ("kube-scheduler", [])):
             user = f"system:{program}"
             config = self.kubeconfig(user)
-            self._run(program, [f"--kubeconfig={config}", "--leader-elect=false", "--secure-port=0", *options])
+            common = [f"--kubeconfig={config}", "--leader-elect=false", "--secure-port=0", *_UNHURRIED]
+            self._run(program, [*common, *options])
         self._wait(lambda: self.get("/api/v1/namespaces/default/serviceaccounts/default"), "the controllers")
 
     def stop(self) -> None:
@@ -95,6 +99,10 @@ class ControlPlane:
         }
         path.write_text(json.dumps(document))
         return path
+
+    def wire(self, user: str = "admin") -> Wire:
+        """A connection of one of the users'."""
+        return Wire(self.address, self.tokens[user], self.folder / "ca.crt")
 
     def get(self, path: str) -> Any:
         """What the API server says to an admin; None where it does not answer, or has nothing there."""

@@ -1,0 +1,67 @@
+"""One kept connection to an API server, as the tests' own hand uses it: what is under test has its own."""
+
+import http.client
+import json
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+AGENT = "tests-own-hand"
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+_TIMEOUT_S = 30.0
+
+
+class Wire:
+    """Sends one request after the other; not to be shared between threads, except that any may ``close`` it."""
+
+    def __init__(self, address: str, token: str = "", ca: Path | None = None) -> None:
+        """``address``: http or https; ``ca``: the file with the authority that the server's certificate is of."""
+        self._host = urlsplit(address).netloc
+        self._tls = ssl.create_default_context(cafile=str(ca)) if address.startswith("https:") else None
+        self._headers = {"User-Agent": AGENT, **({"Authorization": f"Bearer {token}"} if token else {})}
+        self._connection = self._opened(_TIMEOUT_S)
+
+    def send(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, media: str = "application/json"
+    ) -> tuple[int, Any]:
+        """The code and the document (or the bytes, when it is none) of the answer. Raises OSError."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {**self._headers, **({"Content-Type": media} if data else {})}
+        try:
+            self._connection.request(method, path, data, headers)
+            answer = self._connection.getresponse()
+        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
+            # It was kept too long. What may have landed is not sent twice: the answer would differ.
+            self.close()
+            if method != "GET":
+                raise
+            self._connection.request(method, path, data, headers)
+            answer = self._connection.getresponse()
+        text = answer.read()
+        return answer.status, json.loads(text) if text.startswith(b"{") else text
+
+    def lines(self, path: str) -> Iterator[bytes]:
+        """The lines of an answer that does not end; until it does, or the wire is closed."""
+        self._connection = self._opened(None)
+        with suppress(OSError, http.client.HTTPException, ValueError, AttributeError):  # closed meanwhile
+            self._connection.request("GET", path, headers=self._headers)
+            answer = self._connection.getresponse()
+            while line := answer.readline():
+                yield line
+
+    def close(self) -> None:
+        """End it; who reads from it is woken."""
+        if self._connection.sock is not None:
+            with suppress(OSError):
+                self._connection.sock.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
+
+    def _opened(self, timeout_s: float | None) -> http.client.HTTPConnection:
+        if self._tls is None:
+            return http.client.HTTPConnection(self._host, timeout=timeout_s)
+        return http.client.HTTPSConnection(self._host, timeout=timeout_s, context=self._tls)
