@@ -43,6 +43,8 @@ SIMULATOR_CLUSTER = os.environ.get("SIMULATOR_CLUSTER", "")
 SIMULATOR_TOKEN = os.environ.get("SIMULATOR_TOKEN", "")
 # JOURNAL_MB: megabytes of journal kept for each cluster; decisions from before that can no longer be replayed.
 JOURNAL_MB = _number("JOURNAL_MB", 250)
+# FAULT_AT: a point at which the worker kills or stops itself, for tests of crashes; see scheduler_admin/faults.py.
+FAULT_AT = os.environ.get("FAULT_AT", "")
 
 INSTALLED_APPS = [
     "django.contrib.auth",

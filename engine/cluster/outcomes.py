@@ -1,4 +1,4 @@
-"""How an operation on a cluster ended, as plain data; and what an executor does, for real or only on paper."""
+"""What an executor does to a cluster, and how each operation ended, as plain data."""
 
 from collections.abc import Collection
 from enum import StrEnum
@@ -75,10 +75,45 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return self.outcome is Outcome.DONE
 
 
+class Hold(StrEnum):
+    """How freed room is kept for its ask until that is bound there."""
+
+    TAINT = "taint"
+    """Our taint on the node, and the ask's toleration of it: nobody else is bound there."""
+    NOMINATE = "nominate"
+    """nominatedNodeName alone. kube-scheduler drops it at the ask's next failed attempt, so the room may be lost."""
+    NOTHING = "nothing"
+    """Whoever comes first."""
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """On what terms a node is kept."""
+
+    hold: Hold = Hold.TAINT
+    until_ms: int
+    """When it is given back at the latest, in milliseconds since 1970; told to whoever looks at the node."""
+    decision: str
+    """Where the decision can be read."""
+
+
+class Swept(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a sweep."""
+
+    freed: tuple[str, ...] = ()
+    """The names of the nodes that are kept no longer."""
+    sentence: str = ""
+    """Why there may be more; empty when there are not."""
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing stale is left."""
+        return not self.sentence
+
+
 class Executor(Protocol):
     """Carries a plan out. No method raises for what a cluster may answer, or not answer; the result says it."""
 
-    def reserve(self, node: str, ask: PodRef) -> Result:
+    def reserve(self, node: str, ask: PodRef, terms: Terms) -> Result:
         """Keep a node for an ask: our taint, the matching toleration, and nominatedNodeName for people to read.
 
         After RETRY the taint may be there already: repeat, or release.
@@ -87,14 +122,24 @@ class Executor(Protocol):
     def release(self, node: str, ask_uid: str) -> Result:
         """Take our taint for this ask off the node; DONE when there is none."""
 
-    def sweep(self, open_ask_uids: Collection[str]) -> tuple[str, ...]:
-        """Take off all our taints that belong to none of these asks; the names of the nodes that were freed."""
+    def sweep(self, open_ask_uids: Collection[str], *, thorough: bool = False) -> Swept:
+        """Take off all our taints that belong to none of these asks.
 
-    def evict(self, victim: PodRef, *, dry_run: bool = False) -> EvictionResult:
-        """Evict through the Eviction API, this very pod (UID) only; ``dry_run`` lets the server judge, not act."""
+        ``thorough`` asks the API server which there are, where the watch may still be behind.
+        """
+
+    def evict(self, victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
+        """Evict through the Eviction API, this very pod (UID) only; ``dry_run`` lets the server judge, not act.
+
+        ``again``: a request may have been sent before; the pod is looked at first, and no second one is sent for one
+        that is on its way.
+        """
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
         """Tell the pod's readers; the same thing said again counts up the same Event."""
+
+    def mark(self, victim: PodRef, reason: str, message: str) -> Result:
+        """Set our own condition on a pod that was told to go; GONE when it went before."""
 
 
 def reserved_for(node: Node) -> frozenset[str]:

@@ -30,6 +30,11 @@ class Cluster(models.Model):
         ADVISE = "advise", _("advise")
         ENFORCE = "enforce", _("enforce")
 
+    class Hold(models.TextChoices):
+        TAINT = "taint", _("a taint keeps all others out")
+        NOMINATE = "nominate", _("only named as the ask's node")
+        NOTHING = "nothing", _("not kept: whoever comes first")
+
     name = models.SlugField(max_length=63, unique=True)
     hierarchy = models.ForeignKey(Hierarchy, null=True, blank=True, on_delete=models.PROTECT, related_name="clusters")
     mode = models.CharField(max_length=10, choices=Mode, default=Mode.OBSERVE)
@@ -43,11 +48,17 @@ class Cluster(models.Model):
     bind_margin_s = models.PositiveIntegerField(
         default=30, help_text=_("How long after its victims' longest grace period a decision waits for its ask.")
     )
+    hold = models.CharField(
+        max_length=10, choices=Hold, default=Hold.TAINT, help_text=_("How freed room is kept for its ask.")
+    )
     protected_namespaces = models.JSONField(default=default_protected, blank=True)
     publish = models.BooleanField(default=False, help_text=_("In advise: write Events on pods."))
     paused_at = models.DateTimeField(null=True, blank=True)
     paused_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     pause_reason = models.TextField(blank=True)
+    untidy = models.BooleanField(
+        default=False, help_text=_("Whether something of ours may be left there; nothing is once it has been swept.")
+    )
     next_pass_at = models.DateTimeField(null=True, blank=True)
     owner = models.CharField(max_length=200, blank=True, help_text=_("The worker that watches it."))
     owned_until = models.DateTimeField(null=True, blank=True)

@@ -36,8 +36,9 @@ def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, ov
     if mode == Cluster.Mode.ENFORCE and override != cluster.name:
         _check_no_rival(cluster)
     cluster.mode = mode
+    cluster.untidy = cluster.untidy or mode == Cluster.Mode.ENFORCE
     cluster.full_clean()
-    cluster.save(update_fields=["mode"])
+    cluster.save(update_fields=["mode", "untidy"])
     record(actor=actor, verb="cluster.mode", target=cluster.name, reason=reason, details={"mode": mode})
 
 

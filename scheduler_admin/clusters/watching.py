@@ -13,6 +13,7 @@ from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.lease import ClusterLease
 from engine.cluster.watcher import ClusterWatcher
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.faults import reached
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class Watch:
             ConnectionSettings(kubeconfig_path=path, context=context, in_cluster=not path, timeout_s=REQUEST_TIMEOUT_S)
         )
         self.watcher = ClusterWatcher(self.connection)
-        self.actuator = Actuator(self.connection, nodes=self.watcher.nodes)
+        self.actuator = Actuator(self.connection, nodes=self.watcher.nodes, reached=reached)
         self.busy = threading.Lock()
         """Held by the one pass that runs."""
         self.settled: set[str] = set()
@@ -54,6 +55,12 @@ class Watch:
             self._lease.renew()
             self._lease.start()
         return self.leads()
+
+    @property
+    def rival(self) -> str:
+        """Who acts here instead of us; empty when nobody does."""
+        holder = self._lease.holder if self._lease is not None else ""
+        return "" if holder == OWNER else holder
 
     def leads(self) -> bool:
         """Whether a request sent now is over before anyone else may act."""

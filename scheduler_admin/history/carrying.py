@@ -10,11 +10,13 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, Outcome, Result
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, Hold, Outcome, Result, Terms
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.faults import reached
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.recording import deadline
 
@@ -47,6 +49,8 @@ class Carrier:
 
     def carry(self, row: Decision) -> None:
         """Take a decision as far as it goes now."""
+        if row.state == Decision.State.INTENDED and self._outlived(row):
+            return
         if row.state == Decision.State.INTENDED and self._still_asks(row) and self._victims_stand(row):
             self._begin(row)
         if row.state in (Decision.State.EVICTING, Decision.State.WAITING):
@@ -64,8 +68,13 @@ class Carrier:
     def close(self, row: Decision, ending: Decision.Ending, note: str = "") -> None:
         """End a decision: free its node, spare the victims that were not evicted yet."""
         released = self.executor.release(row.node, row.ask_uid)
+        reached("released")
+        self.end(row, ending, note, released=released.done)
+
+    def end(self, row: Decision, ending: Decision.Ending, note: str, *, released: bool) -> None:
+        """End a decision in our books, and touch nothing in the cluster."""
         with transaction.atomic():
-            if released.done and row.state != Decision.State.INTENDED:
+            if released and row.state != Decision.State.INTENDED:
                 self._step(row, Step.Kind.RELEASED, note=row.node)
             row.victims.filter(state__in=_PENDING).update(state=Victim.State.SPARED)
             row.state, row.ending, row.closed_at = Decision.State.CLOSED, ending, self.now()
@@ -73,9 +82,11 @@ class Carrier:
             self._step(row, Step.Kind.CLOSED, note=note)
 
     def leave(self, row: Decision, note: str) -> None:
-        """End a decision where we act no longer; nobody sweeps there, so it stays open until its node is free."""
-        if self.executor.release(row.node, row.ask_uid).outcome is not Outcome.RETRY:
-            self.close(row, Decision.Ending.EXPIRED, note)
+        """End a decision where we act no longer; it stays open until its node is free."""
+        self._watch_victims(row)
+        released = self.executor.release(row.node, row.ask_uid)
+        if released.outcome is not Outcome.RETRY:
+            self.end(row, Decision.Ending.EXPIRED, note, released=released.done)
 
     def _link(self, row: Decision) -> str:
         return f"{settings.SITE_URL}/pods/{self.cluster.name}/{row.ask_namespace}/{row.ask_name}/"
@@ -104,26 +115,40 @@ class Carrier:
         victims = list(row.victims.all())
         if not self.may_act(row, victims):
             return
-        ask = _asker(row)
-        if not self._reserved(row, self.executor.reserve(row.node, ask)):
+        graces = (pod.grace_s for victim in victims if (pod := self.pod(victim.uid)))
+        until = deadline(self.cluster, graces, self.now())
+        if not self._reserved(row, self.executor.reserve(row.node, _asker(row), self._terms(row, until))):
             return
+        reached("reserved")
+        if not self._all_may_go(row, victims):
+            return
+        with transaction.atomic():
+            row.state, row.deadline = Decision.State.EVICTING, until
+            row.save(update_fields=["state", "deadline"])
+            self._step(row, Step.Kind.RESERVED, note=row.node)
+        reached("begun")
+        told = f"{len(victims)} of the pods on {row.node} are evicted to make room, as queue {row.ask_queue} is below"
+        kept = f"The room is kept until {until:%H:%M:%S} UTC." if self.cluster.hold == Cluster.Hold.TAINT else ""
+        why = f"Why: {self._link(row)}"
+        self.executor.event(_asker(row), "RoomIsMade", " ".join((f"{told} its guarantee.", kept, why)))
+
+    def _terms(self, row: Decision, until: datetime) -> Terms:
+        """How the room is kept, and what is told of it on the node."""
+        link = f"{settings.SITE_URL}/clusters/{self.cluster.name}/decisions/{row.pk}/"
+        return Terms(hold=Hold(self.cluster.hold), until_ms=int(until.timestamp() * 1000), decision=link)
+
+    def _all_may_go(self, row: Decision, victims: list[Victim]) -> bool:
+        """Whether the API server would let every victim go now; closes the decision where it would not."""
         for victim in victims:
             judged = self.executor.evict(victim, dry_run=True)
             if judged.outcome is EvictionOutcome.RETRY:
-                return
+                return False
             if judged.outcome is not EvictionOutcome.ACCEPTED:
                 gone = judged.outcome is EvictionOutcome.GONE
                 ending = Decision.Ending.OVERTAKEN if gone else Decision.Ending.BLOCKED
                 self.close(row, ending, note=judged.sentence)
-                return
-        graces = (pod.grace_s for victim in victims if (pod := self.pod(victim.uid)))
-        with transaction.atomic():
-            row.state = Decision.State.EVICTING
-            row.deadline = deadline(self.cluster, graces, self.now())
-            row.save(update_fields=["state", "deadline"])
-            self._step(row, Step.Kind.RESERVED, note=row.node)
-        told = f"{len(victims)} of the pods on {row.node} are evicted to make room, as queue {row.ask_queue} is below"
-        self.executor.event(ask, "RoomIsMade", f"{told} its guarantee. Why: {self._link(row)}")
+                return False
+        return True
 
     def _reserved(self, row: Decision, result: Result) -> bool:
         match result.outcome:
@@ -146,13 +171,14 @@ class Carrier:
                 continue
             if not self.may_act(row, [victim]):
                 return
-            pod = self.pod(victim.uid)
-            if victim.attempts and pod is not None and pod.terminating:
-                self._accepted(row, victim)  # sent before we died; the answer never came
-                continue
+            again = victim.attempts > 0  # sent before we died, perhaps: the answer never came
             victim.attempts += 1
             victim.save(update_fields=["attempts"])
-            self._judge(row, victim, self.executor.evict(victim))
+            reached(f"asked {victim.position}")
+            result = self.executor.evict(victim, again=again)
+            reached(f"answered {victim.position}")
+            self._judge(row, victim, result)
+            reached(f"told {victim.position}")
             if row.state == Decision.State.CLOSED:
                 return
         if not row.victims.filter(state__in=_PENDING).exists():
@@ -166,10 +192,12 @@ class Carrier:
             case EvictionOutcome.GONE:
                 self._gone(row, victim)
             case EvictionOutcome.HELD | EvictionOutcome.RETRY:
-                wait = timedelta(seconds=result.retry_after_s) if result.retry_after_s else _RETRY
-                if victim.state != Victim.State.HELD:
+                held = result.outcome is EvictionOutcome.HELD
+                state = Victim.State.HELD if held else Victim.State.CHOSEN  # without an answer it may be on its way
+                if victim.attempts == 1 or victim.state != state:
                     self._step(row, Step.Kind.REFUSED, pod=str(victim), note=result.sentence)
-                victim.state, victim.retry_at = Victim.State.HELD, self.now() + wait
+                wait = timedelta(seconds=result.retry_after_s) if result.retry_after_s else _RETRY
+                victim.state, victim.retry_at = state, self.now() + wait
                 victim.save(update_fields=["state", "retry_at"])
             case _:
                 self._step(row, Step.Kind.REFUSED, pod=str(victim), note=result.sentence)
@@ -180,9 +208,11 @@ class Carrier:
             victim.state, victim.evicted_at = Victim.State.EVICTED, self.now()
             victim.save(update_fields=["state", "evicted_at"])
             self._step(row, Step.Kind.EVICTED, pod=str(victim))
+        reached(f"noted {victim.position}")
         # The asker stays unnamed: its queue is as much as another tenant may know.
         link = f"{settings.SITE_URL}/pods/{self.cluster.name}/{victim.namespace}/{victim.name}/"
         told = f"Preempted, as queue {row.ask_queue} is below its guarantee and queue {victim.queue} above its own."
+        self.executor.mark(victim, _condition_reason(victim.reason), f"{told} Why: {link}")
         self.executor.event(victim, "Preempted", f"{told} Why: {link}", "Warning")
 
     def _gone(self, row: Decision, victim: Victim) -> None:
@@ -192,10 +222,21 @@ class Carrier:
             self._step(row, Step.Kind.EXITED, pod=str(victim))
 
     def _watch_victims(self, row: Decision) -> None:
-        for victim in row.victims.filter(state=Victim.State.EVICTED):
+        """Take down who has gone, and who is going after a request whose answer never came."""
+        unanswered = Q(state=Victim.State.CHOSEN, attempts__gt=0)
+        for victim in row.victims.filter(Q(state=Victim.State.EVICTED) | unanswered):
             pod = self.pod(victim.uid)
             if pod is None or pod.finished:
                 self._gone(row, victim)
+            elif pod.terminating and victim.state == Victim.State.CHOSEN:
+                self._accepted(row, victim)
+
+    def _outlived(self, row: Decision) -> bool:
+        """Whether an intent could not be begun for so long that it is given up, and its ask decided anew."""
+        if self.now() <= row.first_seen + timedelta(seconds=self.cluster.bind_margin_s):
+            return False
+        self.close(row, Decision.Ending.EXPIRED)
+        return True
 
     def _in_time(self, row: Decision) -> bool:
         """Whether its deadline lies ahead; closes the decision when it has passed, so that nobody goes in vain."""
@@ -207,6 +248,11 @@ class Carrier:
 
     def _step(self, row: Decision, kind: Step.Kind, *, pod: str = "", note: str = "") -> None:
         Step.objects.create(decision=row, at=self.now(), kind=kind, pod=pod, note=note[:_LONGEST_NOTE])
+
+
+def _condition_reason(reason: str) -> str:
+    """As Kubernetes writes the reasons of conditions: ``over-guarantee`` -> ``OverGuarantee``."""
+    return "".join(part.capitalize() for part in reason.split("-"))
 
 
 def _asker(row: Decision) -> Ref:

@@ -58,7 +58,7 @@ def record_others(
 def _known(cluster: Cluster, uids: Iterable[str]) -> tuple[set[str], set[str]]:
     """Of these victims, those whose going is recorded, and those that we ourselves may be about to evict."""
     rows = Victim.objects.filter(decision__cluster=cluster, uid__in=list(uids))
-    unanswered = Q(attempts__gt=0, retry_at=None)  # of one that the API server held it is known that it did not go
+    unanswered = Q(attempts__gt=0, state=Victim.State.CHOSEN)  # a held one is known not to have gone
     recorded = unanswered | Q(state__in=LOST) | ~Q(decision__source=Decision.Source.ENGINE)
     ours = rows.filter(decision__in=Decision.objects.filter(cluster=cluster).open())
     return set(rows.filter(recorded).values_list("uid", flat=True)), set(ours.values_list("uid", flat=True))

@@ -18,6 +18,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import claim
 from scheduler_admin.clusters.status import queue_figures, store_error, store_status
 from scheduler_admin.clusters.watching import OWNER, Watch
+from scheduler_admin.faults import reached
 from scheduler_admin.history import journal
 from scheduler_admin.history.carrying import Carrier
 from scheduler_admin.history.interlocks import Interlocks
@@ -84,13 +85,17 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         pod=watch.watcher.pod,
         may_act=lambda _row, _victims: watch.leads() and _may_act(cluster),
     )
-    settled = _carry_open(cluster, revision, watch, carrier, leads=leads)
+    if cluster.mode == Cluster.Mode.ENFORCE:
+        settled = _carry_open(cluster, revision, watch, carrier, leads=leads)
+    else:
+        settled = _leave(cluster, watch, carrier)
     try:
         found = _work_out(cluster, revision, watch, now, leads=leads)
     except UnknownPolicyError as error:
         store_error(cluster=cluster, sentence=str(error), now=now)
         return
     rows = _store(cluster, revision, watch, found, now, settled=settled)
+    reached("intended")
     for row, finding in rows:
         if finding.act:
             carrier.carry(row)
@@ -106,17 +111,35 @@ def _may_act(cluster: Cluster) -> bool:
 
 
 def _carry_open(cluster: Cluster, revision: Revision, watch: Watch, carrier: Carrier, *, leads: bool) -> bool:
-    """Take every open decision further; end them when we no longer act here. Whether there was one."""
+    """Take every open decision further while we lead. Whether there was one."""
     opened = list(Decision.objects.filter(cluster=cluster).open())
-    for row in opened:
-        if leads and row.state == Decision.State.INTENDED and (law := _broken_by_now(cluster, revision, watch, row)):
+    for row in opened if leads else ():
+        if row.state == Decision.State.INTENDED and (law := _broken_by_now(cluster, revision, watch, row)):
             carrier.close(row, Decision.Ending.OVERTAKEN, note=law)
-        elif leads:
+        else:
             carrier.carry(row)
-        elif cluster.mode != Cluster.Mode.ENFORCE:
-            carrier.leave(row, note=f"mode {cluster.mode}")
-    if cluster.mode != Cluster.Mode.ENFORCE:
+    return bool(opened)
+
+
+def _leave(cluster: Cluster, watch: Watch, carrier: Carrier) -> bool:
+    """Where we act no longer: end what is open, take all that is ours off the nodes, then give the lease back.
+
+    Until that is done the lease is ours, so that no installation that takes over finds its own reservations gone.
+    Whether a decision was open.
+    """
+    opened = list(Decision.objects.filter(cluster=cluster).open())
+    if not opened and not cluster.untidy:
         watch.resign()
+        return False
+    if watch.lead():
+        for row in opened:
+            carrier.leave(row, note=f"mode {cluster.mode}")
+        ended = not Decision.objects.filter(cluster=cluster).open().exists()
+        if ended and watch.actuator.sweep((), thorough=True).done:
+            Cluster.objects.filter(pk=cluster.pk).exclude(mode=Cluster.Mode.ENFORCE).update(untidy=False)
+    elif watch.rival:  # whoever leads now sweeps what is not theirs
+        for row in opened:
+            carrier.end(row, Decision.Ending.EXPIRED, f"mode {cluster.mode}", released=False)
     return bool(opened)
 
 

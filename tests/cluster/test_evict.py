@@ -160,3 +160,26 @@ def test_two_budgets_block_an_eviction(cluster: Simulated, connection: Connectio
     budget(cluster, "b", 1)
     budget(cluster, "c", 1)
     assert Actuator(connection).evict(pod).outcome is EvictionOutcome.BLOCKED
+
+
+@pytest.mark.parametrize(
+    ("pod", "want", "sent"),
+    [
+        (lambda answer: answer.json(200, {"metadata": {"uid": "u1", "deletionTimestamp": "now"}}), "accepted", False),
+        (lambda answer: answer.json(200, {"metadata": {"uid": "u2"}}), "gone", False),
+        (lambda answer: answer.status(404, "NotFound"), "gone", False),
+        (lambda answer: answer.status(503, ""), "retry", False),
+        (lambda answer: answer.reset(), "retry", False),
+        (lambda answer: answer.json(200, {"metadata": {"uid": "u1"}}), "accepted", True),
+    ],
+)
+def test_where_a_request_may_have_been_sent_before_the_pod_is_looked_at_first(pod, want, sent):
+    """The answer was lost, not the eviction perhaps: a pod that is on its way is not evicted a second time."""
+
+    def script(asked, answer):
+        return answer.json(201, {}) if asked.method == "POST" else pod(answer)
+
+    with scripted(script) as server:
+        got = Actuator(server.connection()).evict(VICTIM, again=True)
+    assert got.outcome == want
+    assert ("POST" in [asked.method for asked in server.asked]) is sent

@@ -1,4 +1,4 @@
-"""Reservations and Events on a simulated cluster, and the executor that only notes them."""
+"""Reservations, Events and conditions on a simulated cluster."""
 
 import threading
 from types import SimpleNamespace
@@ -7,13 +7,15 @@ import pytest
 
 from engine.cluster.actuator import Actuator
 from engine.cluster.connection import Connection
-from engine.cluster.dry_run import DryRun, Step
-from engine.cluster.outcomes import EvictionOutcome, Executor, Outcome, PodRef
+from engine.cluster.holding import RESERVED_BY, RESERVED_UNTIL
+from engine.cluster.outcomes import Hold, Outcome, PodRef, Swept, Terms
+from engine.cluster.telling import PREEMPTED
 from engine.feasibility.nodes import RESERVED_TAINT_KEY, refusal
 from engine.formats.kubernetes import decode_node, decode_pod
 from engine.snapshot import Node, Pod, Taint
 from tests.cluster.doubles import Simulated, scripted
 
+TERMS = Terms(until_ms=1_767_268_800_000, decision="https://site/decisions/7/")
 FOREIGN = {"key": "team", "value": "a", "effect": "NoExecute"}
 
 
@@ -40,7 +42,7 @@ def ours(pod: PodRef) -> dict[str, str]:
 def test_a_reserved_node_takes_the_ask_and_no_other(cluster: Simulated, actuator: Actuator):
     """Taint, toleration and nomination are there; other taints and tolerations stay; a repeat changes nothing."""
     pod = ask(cluster, tolerations=[{"key": "team", "operator": "Exists"}])
-    assert actuator.reserve("n1", pod).done
+    assert actuator.reserve("n1", pod, TERMS).done
     assert taints(cluster) == [FOREIGN, ours(pod)]
     stored, node = cluster.get("pods", "default", "ask"), cluster.get("nodes", None, "n1")
     assert stored["status"]["nominatedNodeName"] == "n1"
@@ -48,14 +50,14 @@ def test_a_reserved_node_takes_the_ask_and_no_other(cluster: Simulated, actuator
     assert refusal(decode_pod(stored), decode_node(node)) is None
     other = ask(cluster, "other", tolerations=[{"key": "team", "operator": "Exists"}])
     assert refusal(other, decode_node(node)).detail == f"{RESERVED_TAINT_KEY}:NoSchedule"
-    assert actuator.reserve("n1", pod).done
+    assert actuator.reserve("n1", pod, TERMS).done
     assert cluster.get("pods", "default", "ask") == stored
     assert cluster.get("nodes", None, "n1") == node
 
 
 def test_a_reservation_writes_in_the_order_that_keeps_the_room(cluster: Simulated, actuator: Actuator):
     """The taint comes first: with the toleration first, somebody else could take the node in between."""
-    actuator.reserve("n1", ask(cluster))
+    actuator.reserve("n1", ask(cluster), TERMS)
     written = [(one.verb, one.resource, one.subresource) for one in cluster.audit if one.verb != "get"]
     assert written == [("patch", "nodes", ""), ("patch", "pods", ""), ("patch", "pods", "status")]
 
@@ -63,8 +65,8 @@ def test_a_reservation_writes_in_the_order_that_keeps_the_room(cluster: Simulate
 def test_a_node_is_kept_for_one_ask(cluster: Simulated, actuator: Actuator):
     """A second ask finds the node taken, and the first keeps it."""
     first, second = ask(cluster, "first"), ask(cluster, "second")
-    assert actuator.reserve("n1", first).done
-    assert actuator.reserve("n1", second).outcome is Outcome.TAKEN
+    assert actuator.reserve("n1", first, TERMS).done
+    assert actuator.reserve("n1", second, TERMS).outcome is Outcome.TAKEN
     assert ours(first) in taints(cluster)
 
 
@@ -73,16 +75,16 @@ def test_an_ask_that_does_not_wait_leaves_nothing_behind(cluster: Simulated, act
     bound = ask(cluster, "bound", node="n1")
     renamed = SimpleNamespace(uid="another", namespace="default", name="bound")
     missing = SimpleNamespace(uid="u", namespace="default", name="missing")
-    got = [actuator.reserve("n1", pod).outcome for pod in (bound, renamed, missing)]
+    got = [actuator.reserve("n1", pod, TERMS).outcome for pod in (bound, renamed, missing)]
     assert got == [Outcome.BOUND, Outcome.GONE, Outcome.GONE]
-    assert actuator.reserve("n9", bound).outcome is Outcome.GONE
+    assert actuator.reserve("n9", bound, TERMS).outcome is Outcome.GONE
     assert taints(cluster) == [FOREIGN]
 
 
 def test_a_release_takes_off_our_taint_alone(cluster: Simulated, actuator: Actuator):
     """Other taints stay; releasing again, or on a node that is gone, or for another ask, is done already."""
     pod = ask(cluster)
-    actuator.reserve("n1", pod)
+    actuator.reserve("n1", pod, TERMS)
     assert actuator.release("n1", "somebody").done
     assert ours(pod) in taints(cluster)
     assert [actuator.release("n1", pod.uid).done, actuator.release("n1", pod.uid).done] == [True, True]
@@ -94,25 +96,25 @@ def test_a_sweep_takes_off_what_no_open_decision_owns(cluster: Simulated, actuat
     """After a crash the next pass frees the nodes of closed decisions and keeps those of open ones."""
     cluster.add_node("n2")
     kept, closed = ask(cluster, "kept"), ask(cluster, "closed")
-    actuator.reserve("n1", kept)
-    actuator.reserve("n2", closed)
-    assert actuator.sweep({kept.uid}) == ("n2",)
+    actuator.reserve("n1", kept, TERMS)
+    actuator.reserve("n2", closed, TERMS)
+    assert actuator.sweep({kept.uid}) == Swept(freed=("n2",))
     assert taints(cluster) == [FOREIGN, ours(kept)]
     assert not cluster.get("nodes", None, "n2")["spec"].get("taints")
-    assert actuator.sweep({kept.uid}) == ()
+    assert actuator.sweep({kept.uid}) == Swept()
 
 
 def test_a_sweep_asks_only_for_the_nodes_that_need_it(cluster: Simulated, connection: Connection):
     """With the nodes known from the watch, an idle sweep sends nothing."""
     node = Node(name="n1", taints=(Taint(RESERVED_TAINT_KEY, "u1", "NoSchedule"),))
-    assert Actuator(connection, nodes=lambda: (node,)).sweep({"u1"}) == ()
+    assert Actuator(connection, nodes=lambda: (node,)).sweep({"u1"}) == Swept()
     assert cluster.audit == []
 
 
-def test_a_change_by_others_in_between_is_kept(cluster: Simulated, actuator: Actuator):
+def test_a_change_by_others_in_between_is_kept(cluster: Simulated, actuator: Actuator, connection: Connection):
     """A taint that another sets at the same time is not lost: the write is a compare-and-swap, tried again."""
     pod, late = ask(cluster), {"key": "late", "value": "x", "effect": "NoSchedule"}
-    request, meddled = actuator._connection.request, threading.Event()
+    request, meddled = connection.request, threading.Event()
 
     def meddling(method, path, **more):
         if method == "PATCH" and not meddled.is_set():
@@ -120,8 +122,8 @@ def test_a_change_by_others_in_between_is_kept(cluster: Simulated, actuator: Act
             cluster.change("nodes", None, "n1", lambda node: node["spec"]["taints"].append(late))
         return request(method, path, **more)
 
-    actuator._connection.request = meddling
-    assert actuator.reserve("n1", pod).done
+    connection.request = meddling
+    assert actuator.reserve("n1", pod, TERMS).done
     assert taints(cluster) == [FOREIGN, late, ours(pod)]
 
 
@@ -130,7 +132,7 @@ def test_two_engines_that_reserve_at_once_agree(cluster: Simulated, actuator: Ac
     asks, outcomes = [ask(cluster, f"ask-{number}") for number in range(4)], {}
 
     def reserve(pod: Pod) -> None:
-        outcomes[pod.uid] = Actuator(cluster.connection()).reserve("n1", pod).outcome
+        outcomes[pod.uid] = Actuator(cluster.connection()).reserve("n1", pod, TERMS).outcome
 
     threads = [threading.Thread(target=reserve, args=(pod,)) for pod in asks]
     for thread in threads:
@@ -148,8 +150,8 @@ def test_no_answer_makes_an_operation_raise(code, want):
     with scripted(lambda asked, answer: answer.status(code, "", "no", headers={"Retry-After": "2"})) as server:
         actuator = Actuator(server.connection())
         pod = SimpleNamespace(uid="u", namespace="a", name="p")
-        results = [actuator.reserve("n1", pod), actuator.release("n1", "u"), actuator.event(pod, "R", "m")]
-        assert actuator.sweep(()) == ()
+        results = [actuator.reserve("n1", pod, TERMS), actuator.release("n1", "u"), actuator.event(pod, "R", "m")]
+        assert actuator.sweep(()).sentence == "no"
     assert [(one.outcome, one.sentence, one.retry_after_s) for one in results] == [(want, "no", 2.0)] * 3
 
 
@@ -158,7 +160,7 @@ def test_an_answer_that_is_no_object_is_a_result_too():
     with scripted(lambda asked, answer: answer.json(200, b"<html>")) as server:
         actuator = Actuator(server.connection())
         assert actuator.release("n1", "u").outcome is Outcome.RETRY
-        assert actuator.sweep(()) == ()
+        assert not actuator.sweep(()).done
 
 
 def test_equal_events_count_up(cluster: Simulated, actuator: Actuator):
@@ -177,7 +179,7 @@ def test_equal_events_count_up(cluster: Simulated, actuator: Actuator):
 def test_nothing_is_ever_deleted(cluster: Simulated, actuator: Actuator):
     """Everything that acting takes is get, list, patch and create: no delete on anything."""
     pod = ask(cluster)
-    actuator.reserve("n1", pod)
+    actuator.reserve("n1", pod, TERMS)
     actuator.event(pod, "R", "m")
     actuator.event(pod, "R", "m")
     actuator.evict(pod)
@@ -185,38 +187,86 @@ def test_nothing_is_ever_deleted(cluster: Simulated, actuator: Actuator):
     assert {record.verb for record in cluster.audit} == {"get", "list", "patch", "create"}
 
 
-def carry_out(executor: Executor, pod: PodRef) -> tuple[object, ...]:
-    """Do what an engine does, whatever the executor."""
-    return (
-        executor.reserve("n1", pod).outcome,
-        executor.evict(pod, dry_run=True).outcome,
-        executor.evict(pod).outcome,
-        executor.event(pod, "Preempted", "for ask").outcome,
-        executor.release("n1", pod.uid).outcome,
-    )
+def annotations(cluster: Simulated) -> dict[str, str]:
+    return cluster.get("nodes", None, "n1")["metadata"].get("annotations", {})
 
 
-def test_a_dry_run_is_another_executor_for_the_same_code(cluster: Simulated, actuator: Actuator):
-    """The dry run gives the same outcomes, notes each step, and sends nothing."""
+def test_a_kept_node_says_for_which_decision_and_until_when(cluster: Simulated, actuator: Actuator):
+    """Whoever looks at the node reads both; they go with the taint, and others' annotations stay."""
+    cluster.change("nodes", None, "n1", lambda node: node["metadata"].update(annotations={"team": "a"}))
     pod = ask(cluster)
-    sent = len(cluster.audit)
-    dry = DryRun()
-    got = carry_out(dry, pod)
-    assert len(cluster.audit) == sent
-    assert (
-        got == carry_out(actuator, pod) == (Outcome.DONE, *[EvictionOutcome.ACCEPTED] * 2, Outcome.DONE, Outcome.DONE)
-    )
-    assert dry.steps == [
-        Step("reserve", "n1", pod.uid),
-        Step("evict", "default/ask", pod.uid),
-        Step("event", "default/ask", pod.uid, "Normal Preempted: for ask"),
-        Step("release", "n1", pod.uid),
+    actuator.reserve("n1", pod, TERMS)
+    told = {RESERVED_BY: "https://site/decisions/7/", RESERVED_UNTIL: "2026-01-01T12:00:00Z"}
+    assert annotations(cluster) == {"team": "a", **told}
+    actuator.release("n1", pod.uid)
+    assert annotations(cluster) == {"team": "a"}
+
+
+@pytest.mark.parametrize(("hold", "nominated"), [(Hold.NOMINATE, "n1"), (Hold.NOTHING, None)])
+def test_room_may_be_held_by_less(hold: Hold, nominated: str | None, cluster: Simulated, actuator: Actuator):
+    """Where nodes may not be tainted: a nomination alone, or nothing; an ask that no longer waits is found out."""
+    pod, bound = ask(cluster), ask(cluster, "bound", node="n1")
+    terms = Terms(hold=hold, until_ms=0, decision="d")
+    assert actuator.reserve("n1", pod, terms).done
+    assert taints(cluster) == [FOREIGN]
+    stored = cluster.get("pods", "default", "ask")
+    assert stored.get("status", {}).get("nominatedNodeName") == nominated
+    assert ours(pod)["key"] not in str(stored["spec"].get("tolerations"))
+    assert actuator.reserve("n1", bound, terms).outcome is Outcome.BOUND
+
+
+def test_a_thorough_sweep_finds_what_the_watch_does_not_show_yet(cluster: Simulated, connection: Connection):
+    """Nodes as last seen have no taint of ours, the API server's have: it is asked, and freed."""
+    cluster.add_node()
+    behind = Actuator(connection, nodes=lambda: (Node(name="n1"),))
+    behind.reserve("n1", ask(cluster), TERMS)
+    assert behind.sweep(()) == Swept()
+    assert behind.sweep((), thorough=True) == Swept(freed=("n1",))
+    assert not taints(cluster)
+
+
+@pytest.mark.parametrize("point", ["tainted", "tolerated", "nominated"])
+def test_a_reservation_that_was_cut_off_is_completed_by_a_repeat(
+    point: str, cluster: Simulated, connection: Connection
+):
+    """After a crash between any two of its writes it is done again, and nothing stands twice."""
+    cluster.add_node()
+
+    def crash(reached: str) -> None:
+        if reached == point:
+            raise KeyboardInterrupt
+
+    pod = ask(cluster)
+    with pytest.raises(KeyboardInterrupt):
+        Actuator(connection, reached=crash).reserve("n1", pod, TERMS)
+    assert Actuator(connection).reserve("n1", pod, TERMS).done
+    stored = cluster.get("pods", "default", "ask")
+    assert taints(cluster) == [ours(pod)]
+    assert [one["key"] for one in stored["spec"]["tolerations"]].count(RESERVED_TAINT_KEY) == 1
+    assert stored["status"]["nominatedNodeName"] == "n1"
+
+
+def conditions(cluster: Simulated, name: str) -> list[tuple[str, str]]:
+    return [(one["type"], one["reason"]) for one in cluster.get("pods", "default", name)["status"]["conditions"]]
+
+
+def test_a_victim_has_a_condition_of_ours_beside_those_of_others(cluster: Simulated, actuator: Actuator):
+    """Set once; the API server's own and the kubelet's stay; a pod that took the name is untouched."""
+    pod = ask(cluster, "victim", node="n1")
+    others = [
+        {"type": "Ready", "status": "True", "reason": "R"},
+        {"type": "DisruptionTarget", "status": "True", "reason": "E"},
     ]
-
-
-def test_a_dry_sweep_names_the_nodes():
-    """What a sweep would free is told."""
-    node = Node(name="n1", taints=(Taint(RESERVED_TAINT_KEY, "u1", "NoSchedule"),))
-    dry = DryRun(nodes=lambda: (node,))
-    assert (dry.sweep({"u1"}), dry.sweep(())) == ((), ("n1",))
-    assert dry.steps == [Step("sweep", "n1")]
+    cluster.change("pods", "default", "victim", lambda one: one["status"].update(conditions=others))
+    assert actuator.mark(pod, "OverGuarantee", "why").done
+    assert sorted(conditions(cluster, "victim")) == [
+        ("DisruptionTarget", "E"),
+        ("Ready", "R"),
+        (PREEMPTED, "OverGuarantee"),
+    ]
+    written = len([one for one in cluster.audit if one.verb == "patch"])
+    assert actuator.mark(pod, "OverGuarantee", "why").done
+    assert len([one for one in cluster.audit if one.verb == "patch"]) == written
+    again = SimpleNamespace(uid="another", namespace="default", name="victim")
+    assert actuator.mark(again, "OverGuarantee", "why").outcome is Outcome.GONE
+    assert actuator.mark(SimpleNamespace(uid="u", namespace="default", name="no"), "R", "m").outcome is Outcome.GONE

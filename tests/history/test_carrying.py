@@ -7,7 +7,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, Result
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Hold, Outcome, Result, Terms
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
 from scheduler_admin.history.models import Decision, Victim
@@ -170,6 +170,60 @@ def test_past_the_deadline_the_node_is_given_back(exited: bool, ending: str, clu
         run(watch)
         row.refresh_from_db()
         assert row.ending == ending
+
+
+def test_an_intent_that_cant_be_begun_is_given_up_in_time(cluster: Cluster, watch: Watch) -> None:
+    """The API server never takes the reservation: it does not stand in its ask's way for ever."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+        watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+        row = first(watch)
+        clock.shift(timedelta(seconds=cluster.bind_margin_s + 1))
+        run(watch)
+        row.refresh_from_db()
+        assert row.ending == Decision.Ending.EXPIRED
+
+
+def test_how_long_and_for_what_a_node_is_kept_is_told(cluster: Cluster, watch: Watch) -> None:
+    """The deadline of the decision, its page, and how the room is held."""
+    Cluster.objects.update(hold="nominate")
+    row = first(watch)
+    assert watch.actuator.terms == Terms(
+        hold=Hold.NOMINATE,
+        until_ms=int(row.deadline.timestamp() * 1000),
+        decision=f"http://127.0.0.1:8000/clusters/east/decisions/{row.pk}/",
+    )
+
+
+def test_victims_and_ask_are_told_why_with_a_link(cluster: Cluster, watch: Watch) -> None:
+    """Each victim by a condition and an Event, the ask by an Event: a sentence, and where to read on."""
+    row = first(watch)
+    names = victims_of(row)
+    assert watch.actuator.marked == [(name, "OverGuarantee") for name in names]
+    told = dict(watch.actuator.said)
+    assert "until" in told["prod-0"]
+    assert all(told[name].startswith("Preempted, as queue root.prod is below its guarantee") for name in names)
+    assert all(f"/pods/east/ns/{name}/" in told[name] for name in [*names, "prod-0"])
+
+
+def test_an_eviction_whose_answer_was_lost_is_found_out_however_the_decision_ends(
+    cluster: Cluster, watch: Watch
+) -> None:
+    """The connection broke after the server had taken it: the victim is told as evicted, not as spared."""
+    real = watch.actuator.evict
+
+    def losing(victim: object, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
+        result = real(victim, dry_run=dry_run, again=again)
+        return result if dry_run else EvictionResult(outcome=EvictionOutcome.RETRY, sentence="broken")
+
+    watch.actuator.evict = losing
+    row = first(watch)
+    assert {victim.state for victim in row.victims.all()} == {Victim.State.CHOSEN}
+    watch.bound("prod-0", "n9")
+    run(watch)
+    row.refresh_from_db()
+    assert row.ending == Decision.Ending.BOUND_ELSEWHERE
+    assert {victim.state for victim in row.victims.all()} == {Victim.State.EVICTED}
+    assert len(watch.actuator.evicted) == 2
 
 
 class Death(BaseException):

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result, Swept, Terms
 from engine.cluster.watcher import Health
 from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, Preempted, PriorityClass
 
@@ -19,23 +19,32 @@ class Executor:
     def __init__(self, state: ClusterState) -> None:
         self.state = state
         self.did: list[str] = []
+        self.said: list[tuple[str, str]] = []
+        self.marked: list[tuple[str, str]] = []
         self.reserving = Result(outcome=Outcome.DONE)
         self.releasing = Result(outcome=Outcome.DONE)
+        self.sweeping = Swept()
         self.judging: dict[str, EvictionResult] = {}
         self.evicting: dict[str, EvictionResult] = {}
 
-    def reserve(self, node: str, ask: PodRef) -> Result:
+    def reserve(self, node: str, ask: PodRef, terms: Terms) -> Result:
         self.did.append(f"reserve {node} {ask.name}")
+        self.terms = terms
         return self.reserving
 
     def release(self, node: str, ask_uid: str) -> Result:
         self.did.append(f"release {node}")
         return self.releasing
 
-    def sweep(self, open_ask_uids: Collection[str]) -> tuple[str, ...]:
-        return ()
+    def sweep(self, open_ask_uids: Collection[str], *, thorough: bool = False) -> Swept:
+        if thorough:
+            self.did.append("sweep")
+        return self.sweeping
 
-    def evict(self, victim: PodRef, *, dry_run: bool = False) -> EvictionResult:
+    def evict(self, victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
+        pod = self.state.pods.get(victim.uid)
+        if again and (pod is None or pod.terminating):
+            return EvictionResult(outcome=EvictionOutcome.GONE) if pod is None else ACCEPTED
         self.did.append(f"{'judge' if dry_run else 'evict'} {victim.name}")
         answers = self.judging if dry_run else self.evicting
         result = answers.get(victim.name, ACCEPTED)
@@ -45,6 +54,11 @@ class Executor:
         return result
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
+        self.said.append((pod.name, message))
+        return Result(outcome=Outcome.DONE)
+
+    def mark(self, victim: PodRef, reason: str, message: str) -> Result:
+        self.marked.append((victim.name, reason))
         return Result(outcome=Outcome.DONE)
 
     @property
@@ -87,6 +101,7 @@ class Watch:
         self.busy = threading.Lock()
         self.settled: set[str] = set()
         self.leading = True
+        self.rival = ""
         self.put(*objects)
 
     def put(self, *objects: Any) -> None:
