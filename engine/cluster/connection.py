@@ -4,18 +4,25 @@ import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
 import urllib3
 
-from engine.cluster.credentials import ConnectionSettings, open_access
-from engine.cluster.errors import ConnectionFailure, failure
+from engine.cluster.access import Access, Session, server_end
+from engine.cluster.credentials import ConnectionSettings, Credentials, load
+from engine.cluster.errors import ApiFailure, ConnectionFailure, SettingsError, failure
+from engine.cluster.timing import Clock
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON = "application/json"
+_UNAUTHORIZED = 401
+_EXPIRED = 10
+"""OpenSSL's word for a certificate that has expired."""
 
 Query = Mapping[str, str | int]
 
@@ -26,13 +33,19 @@ class Response(NamedTuple):
     body: bytes
 
 
+Send = Callable[[Session], urllib3.BaseHTTPResponse]
+
+
 class Connection:
     """One authenticated way to a cluster; safe to share between threads."""
 
-    def __init__(self, settings: ConnectionSettings, wall_s: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, settings: ConnectionSettings, wall_s: Callable[[], float] = time.time, clock: Clock | None = None
+    ) -> None:
         """Load the credentials; nothing is sent yet. Raises SettingsError."""
         self.settings = settings
-        self._access = open_access(settings)
+        self._clock = clock or Clock()
+        self._access = Access(partial(load, settings), self._clock)
         self._wall_s = wall_s
         self.clock_skew_s: float | None = None
         """Our clock minus the server's at the last answer, in seconds; None while it has told none."""
@@ -44,6 +57,21 @@ class Connection:
     def address(self) -> str:
         """Where the API server is; no secret."""
         return self._access.address
+
+    @property
+    def credentials(self) -> Credentials:
+        """What signs in now."""
+        return self._access.credentials
+
+    @property
+    def moved(self) -> bool:
+        """Whether the credentials have come to lead elsewhere; then nothing is sent with them any more."""
+        return self._access.moved
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When the credentials ended, if they have and nothing renews them."""
+        return self._access.ended_at
 
     @property
     def timeout_s(self) -> float:
@@ -60,14 +88,20 @@ class Connection:
         content_type: str = JSON,
         timeout_s: float | None = None,
     ) -> Response:
-        """Send one request, never repeated. ``body`` is bytes, or anything that JSON can hold.
+        """Send one request, signing in included. ``body`` is bytes, or anything that JSON can hold.
 
-        Raises ApiFailure for any status but 2xx and ConnectionFailure when no whole answer came.
+        Repeated only when it was refused for its credentials, so did nothing, and there are new ones. Raises ApiFailure
+        for any status but 2xx and ConnectionFailure when no whole answer came.
         """
         data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
-        timeout = urllib3.Timeout(total=self.timeout_s if timeout_s is None else timeout_s)
-        with _typed_errors():
-            answer = self._send(method, path, query, timeout, body=data, content_type=content_type)
+        until_s = self._clock.steady_s() + (self.timeout_s if timeout_s is None else timeout_s)
+
+        def send(session: Session) -> urllib3.BaseHTTPResponse:
+            timeout = urllib3.Timeout(total=self._left_s(until_s))
+            return self._send(session, method, path, query, timeout, body=data, content_type=content_type)
+
+        with _typed_errors(self.address):
+            answer = self._signed(send, until_s)
             return Response(answer.status, answer.headers, answer.data)
 
     def stream(self, path: str, *, query: Query | None = None, idle_timeout_s: float) -> "Stream":
@@ -75,12 +109,45 @@ class Connection:
 
         Raises ApiFailure and ConnectionFailure; so does reading the stream.
         """
-        timeout = urllib3.Timeout(connect=self.timeout_s, read=idle_timeout_s)
-        with _typed_errors():
-            return Stream(self._send("GET", path, query, timeout, preload=False))
+        until_s = self._clock.steady_s() + self.timeout_s
+
+        def send(session: Session) -> urllib3.BaseHTTPResponse:
+            timeout = urllib3.Timeout(connect=self._left_s(until_s), read=idle_timeout_s)
+            return self._send(session, "GET", path, query, timeout, preload=False)
+
+        with _typed_errors(self.address):
+            return Stream(self._signed(send, until_s))
+
+    def _signed(self, send: Send, until_s: float) -> urllib3.BaseHTTPResponse:
+        """Send with credentials; once more with new ones where these, or whom they trust, have been replaced."""
+        session = self._access.session(self._left_s(until_s))
+        try:
+            answer = send(session)
+        except urllib3.exceptions.SSLError as error:
+            # Nothing was sent: the server could not be told from another. Its CA may have been replaced.
+            untrusted = isinstance(error.args[0] if error.args else None, ssl.SSLCertVerificationError)
+            renewed = self._access.renew(session, self._left_s(until_s)) if untrusted else None
+            if renewed is None:
+                raise
+            answer = send(renewed)
+        else:
+            if answer.status == _UNAUTHORIZED and (renewed := self._access.renew(session, self._left_s(until_s))):
+                answer.close()
+                answer = send(renewed)
+        if not 200 <= answer.status < 300:  # noqa: PLR2004 - HTTP's success
+            raise self._failure(answer)
+        return answer
+
+    def _failure(self, answer: urllib3.BaseHTTPResponse) -> ApiFailure:
+        error = failure(answer.status, answer.data, answer.headers.get("Retry-After"))
+        ended = self.ended_at if error.code == _UNAUTHORIZED else None
+        if ended is None:
+            return error
+        return ApiFailure(error.code, error.reason, f"the {self.credentials.kind} ended on {ended:%Y-%m-%d %H:%M} UTC")
 
     def _send(
         self,
+        session: Session,
         method: str,
         path: str,
         query: Query | None,
@@ -93,16 +160,20 @@ class Connection:
         headers = {"Accept": JSON, "User-Agent": "scheduler-admin"}
         if body is not None:
             headers["Content-Type"] = content_type
-        if authorization := self._access.authorization():
-            headers["Authorization"] = authorization
-        url = f"{self._access.address}{path}" + (f"?{urlencode(query)}" if query else "")
-        answer = self._access.pool.request(
+        if session.credentials.authorization:
+            headers["Authorization"] = session.credentials.authorization
+        url = f"{session.credentials.address}{path}" + (f"?{urlencode(query)}" if query else "")
+        answer = session.pool.request(
             method, url, body=body, headers=headers, timeout=timeout, retries=False, preload_content=preload
         )
         self._compare_clocks(answer.headers.get("Date"))
-        if not 200 <= answer.status < 300:  # noqa: PLR2004 - HTTP's success
-            raise failure(answer.status, answer.data, answer.headers.get("Retry-After"))
         return answer
+
+    def _left_s(self, until_s: float) -> float:
+        left_s = until_s - self._clock.steady_s()
+        if left_s <= 0:
+            raise ConnectionFailure("there was no time left to send the request", timed_out=True)
+        return left_s
 
     def _compare_clocks(self, date: str | None) -> None:
         try:
@@ -151,9 +222,11 @@ class Stream:
 
 
 @contextmanager
-def _typed_errors() -> Iterator[None]:
+def _typed_errors(address: str = "") -> Iterator[None]:
     try:
         yield
+    except SettingsError as error:
+        raise ConnectionFailure(str(error).rstrip(".")) from error
     except urllib3.exceptions.NewConnectionError as error:  # which urllib3 counts among the timeouts
         raise ConnectionFailure("nothing answers at its address") from error
     except urllib3.exceptions.TimeoutError as error:
@@ -161,6 +234,8 @@ def _typed_errors() -> Iterator[None]:
     except (urllib3.exceptions.SSLError, ssl.SSLError) as error:
         cause = error.args[0] if error.args else error
         why = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or type(cause).__name__
-        raise ConnectionFailure(f"there is no secure connection to the API server, as TLS says: {why}") from error
+        ended = server_end(address) if address and getattr(cause, "verify_code", 0) == _EXPIRED else None
+        when = f" (on {ended:%Y-%m-%d %H:%M} UTC)" if ended else ""
+        raise ConnectionFailure(f"there is no secure connection to the API server, as TLS says: {why}{when}") from error
     except (urllib3.exceptions.HTTPError, OSError) as error:
         raise ConnectionFailure(f"the connection to the API server broke ({type(error).__name__})") from error

@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ClusterError
-from engine.cluster.kubeconfig import at_home, chosen
+from engine.cluster.kubeconfig import Kubeconfig, at_home
 from engine.cluster.survey import LIMIT_S, survey
 from engine.discovery import Found, Proposal, facts, propose
 from engine.formats.notes import ImportFailure
@@ -50,7 +50,7 @@ def look(*, kubeconfig: str, context: str = "", name: str = "", limit_s: float =
     """
     path = _absolute(kubeconfig)
     try:
-        context = chosen(path, context.strip())
+        context = Kubeconfig.at(path).entry(context.strip()).context
         known = _known(name.strip() or _name_of(context), path, context, asked=bool(name.strip()))
         read = survey(ConnectionSettings(kubeconfig_path=path, context=context), limit_s=limit_s)
     except ClusterError as error:

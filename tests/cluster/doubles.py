@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -200,7 +201,7 @@ class Scripted:
 
 
 @contextlib.contextmanager
-def scripted(script: Script) -> Iterator[Scripted]:
+def scripted(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Scripted]:
     """Serve a script until the block ends."""
     server, ended = Scripted(script), threading.Event()
 
@@ -229,9 +230,11 @@ def scripted(script: Script) -> Iterator[Scripted]:
             """Broken connections are what the scripts are for."""
 
     http = Server(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        http.socket = tls.wrap_socket(http.socket, server_side=True)
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
-    server.address = f"http://127.0.0.1:{http.server_port}"
+    server.address = f"http{'s' if tls else ''}://127.0.0.1:{http.server_port}"
     try:
         yield server
     finally:

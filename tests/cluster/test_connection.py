@@ -1,12 +1,9 @@
 """Requests, streams and credentials."""
 
-import contextlib
 import json
-import socket
-import ssl
-import subprocess
 import sys
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ import pytest
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
+from tests.cluster.certificates import authority, issued, serving
 from tests.cluster.doubles import Asked, Script, scripted
 
 SECRET = "s3cr3t-token"
@@ -215,33 +213,34 @@ def test_the_clocks_are_compared():
     assert connection.clock_skew_s == 30.0
 
 
-def test_an_address_and_token_do_without_the_kubernetes_client():
-    """The client library, which costs over 20 MiB, is loaded only where its credentials are needed."""
-    program = (
-        "import sys; import engine.cluster.watcher, engine.cluster.actuator, engine.cluster.lease; "
-        "from engine.cluster.connection import Connection; from engine.cluster.credentials import ConnectionSettings; "
-        "Connection(ConnectionSettings(address='https://c', token='t')); print('kubernetes' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
 def test_a_certificate_that_is_not_trusted_is_told_as_such(tmp_path: Path):
     """Not as a connection that broke: what to mend is in the kubeconfig."""
-    make = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=other -keyout k.pem -out c.pem"
-    subprocess.run(["openssl", *make.split()], cwd=tmp_path, check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "c.pem", tmp_path / "k.pem")
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        answering = threading.Thread(target=_shake_hands, args=(listener, context))
-        answering.start()
-        with pytest.raises(ConnectionFailure, match="no secure connection to the API server, as TLS says: self"):
-            Connection(ConnectionSettings(address=f"https://127.0.0.1:{port}")).request("GET", "/version")
-        answering.join()
+    tls = serving(*issued(authority(), "server"), tmp_path)
+    with (
+        scripted(lambda asked, answer: answer.json(200, {}), tls) as server,
+        pytest.raises(ConnectionFailure, match="no secure connection to the API server, as TLS says: unable to get"),
+    ):
+        server.connection().request("GET", "/version")
 
 
-def _shake_hands(listener: socket.socket, context: ssl.SSLContext) -> None:
-    connection, _peer = listener.accept()
-    with connection, contextlib.suppress(OSError):
-        context.wrap_socket(connection, server_side=True).close()
+def test_a_server_whose_certificate_has_expired_is_told_with_the_date(tmp_path: Path):
+    tls = serving(*issued(authority(), "server", ends=datetime(2026, 1, 2, 8, 30, tzinfo=UTC)), tmp_path)
+    with (
+        scripted(lambda asked, answer: answer.json(200, {}), tls) as server,
+        pytest.raises(ConnectionFailure, match=r"certificate has expired \(on 2026-01-02 08:30 UTC\)"),
+    ):
+        server.connection(ca=authority()[0]).request("GET", "/version")
+
+
+def test_a_ca_that_was_replaced_is_taken_up(tmp_path: Path):
+    """From the file that names it: nothing was sent to a server that could not be told from another."""
+    tls, ca, path = serving(*issued(authority(), "server"), tmp_path), tmp_path / "ca.crt", tmp_path / "config"
+    ca.write_text(authority("former")[0])
+    with scripted(lambda asked, answer: answer.json(200, {}), tls) as server:
+        document = json.loads(kubeconfig(server.address))
+        document["clusters"][0]["cluster"]["certificate-authority"] = "ca.crt"
+        path.write_text(json.dumps(document))
+        connection = Connection(ConnectionSettings(kubeconfig_path=str(path)))
+        ca.write_text(authority()[0])
+        assert connection.request("GET", "/version").status == 200
+    assert len(server.asked) == 1

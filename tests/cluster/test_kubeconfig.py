@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
+from engine.cluster.credentials import ConnectionSettings, load
 from engine.cluster.errors import SettingsError
-from engine.cluster.kubeconfig import chosen, contexts, default_path
+from engine.cluster.kubeconfig import Kubeconfig, default_path
 
 SECRET = "hunter2-token"
+NOWHERE = {"command": "gke-login-nowhere", "apiVersion": "client.authentication.k8s.io/v1"}
 
 
 def config(folder: Path, name: str = "config", **changed: Any) -> str:
@@ -28,8 +30,9 @@ def config(folder: Path, name: str = "config", **changed: Any) -> str:
 
 def test_contexts_are_offered_and_the_current_one_is_taken(tmp_path: Path):
     path = config(tmp_path)
-    assert (contexts(path).names, contexts(path).current) == (("prod", "test"), "prod")
-    assert (chosen(path, ""), chosen(path, "test")) == ("prod", "test")
+    offered = Kubeconfig.at(path).contexts()
+    assert (offered.names, offered.current) == (("prod", "test"), "prod")
+    assert [Kubeconfig.at(path).entry(name).context for name in ("", "test")] == ["prod", "test"]
 
 
 def test_several_files_are_one_as_kubectl_merges_them(tmp_path: Path):
@@ -37,8 +40,8 @@ def test_several_files_are_one_as_kubectl_merges_them(tmp_path: Path):
     one = config(tmp_path)
     more = {"contexts": [{"name": "more", "context": {"cluster": "c", "user": "u"}}], "current-context": "more"}
     two = config(tmp_path, "two", **more)
-    assert contexts(f"{one}:{tmp_path}/none:{two}").names == ("prod", "test", "more")
-    assert chosen(f"{one}:{two}", "") == "prod"
+    assert Kubeconfig.at(f"{one}:{tmp_path}/none:{two}").contexts().names == ("prod", "test", "more")
+    assert Kubeconfig.at(f"{one}:{two}").entry().context == "prod"
 
 
 def test_without_a_word_it_is_kubectls_own(monkeypatch: pytest.MonkeyPatch):
@@ -55,13 +58,13 @@ def test_without_a_word_it_is_kubectls_own(monkeypatch: pytest.MonkeyPatch):
         ({"current-context": None}, "", "no current context"),
         ({"users": []}, "prod", "names a user that is not there"),
         ({"clusters": None}, "prod", "names a cluster that is not there"),
-        ({"users": [{"name": "u", "user": {"exec": {"command": "gke-login-nowhere"}}}]}, "prod",
+        ({"users": [{"name": "u", "user": {"exec": NOWHERE}}]}, "prod",
          "signs in by the program gke-login-nowhere, which is not installed here"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_context_is_said(tmp_path: Path, changed: dict[str, Any], context: str, want: str):
     with pytest.raises(SettingsError, match="context") as caught:
-        chosen(config(tmp_path, **changed), context)
+        load(ConnectionSettings(kubeconfig_path=config(tmp_path, **changed), context=context))
     assert want in str(caught.value)
     assert SECRET not in str(caught.value)
 
@@ -75,14 +78,14 @@ def test_a_file_that_is_none_is_told_without_quoting_it(tmp_path: Path, text: st
     if text is not None:
         path.write_text(text)
     with pytest.raises(SettingsError, match=want) as caught:
-        contexts(str(path))
+        Kubeconfig.at(str(path))
     assert SECRET not in str(caught.value)
 
 
 def test_the_home_of_nobody_is_no_file():
     """As any other path that leads nowhere."""
     with pytest.raises(SettingsError, match="There is no kubeconfig ~nobodyhere/x"):
-        contexts("~nobodyhere/x")
+        Kubeconfig.at("~nobodyhere/x")
 
 
 def test_only_files_are_opened(tmp_path: Path):
@@ -90,4 +93,4 @@ def test_only_files_are_opened(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe"):
         with pytest.raises(SettingsError, match="is not a file"):
-            contexts(str(path))
+            Kubeconfig.at(str(path))

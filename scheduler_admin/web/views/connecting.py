@@ -13,7 +13,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods
 
 from engine.cluster.errors import SettingsError
-from engine.cluster.kubeconfig import contexts, default_path
+from engine.cluster.kubeconfig import Kubeconfig, default_path
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.connecting import Look, connect, look, told
@@ -61,7 +61,7 @@ def _page(
 ) -> HttpResponse:
     context: dict[str, Any] = {"asked": asked, "wrong": "", "wrong_name": "", "wrong_file": "", "offered": None}
     try:
-        context["offered"] = contexts(asked["kubeconfig"])
+        context["offered"] = Kubeconfig.at(asked["kubeconfig"]).contexts()
     except SettingsError as trouble:
         # At the first visit nobody has named a file yet.
         context["wrong_file"] = told(trouble) if "kubeconfig" in {**request.GET, **request.POST} else ""
