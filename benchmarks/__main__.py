@@ -1,57 +1,63 @@
-"""`python -m benchmarks decide [--json] [--scale S] [--runs N]`: one decision on a warm snapshot, trace included."""
+"""``python -m benchmarks decide``: one decision. ``... follow``: a cluster read, and followed while it changes."""
 
 import argparse
 import json
 import platform
-import statistics
-import time
-from collections.abc import Callable
+from importlib.metadata import version
 
-from benchmarks.scenario_y import scenario_y
-from engine.policies import policy
-
-Row = dict[str, str | float | int]
+from benchmarks.decide import Row, decide
+from benchmarks.follow import RATE, follow
 
 
 def main() -> None:
-    """Time every scenario and print a row each."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("what", choices=["decide"])
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--scale", type=float, default=1.0, help="of the scenario's full size (default: %(default)s)")
-    parser.add_argument("--runs", type=int, default=5)
-    options = parser.parse_args()
-    rows = [
-        _row("fence/Y", options.scale, options.runs, priority=100),
-        _row("fence/Y-none", options.scale, options.runs, priority=-1000),
-    ]
+    """Measure what is asked for and print it."""
+    options = _parser().parse_args()
+    if options.what == "decide":
+        rows = decide(options.scale, options.runs)
+    else:
+        rows = [
+            follow(
+                options.scale,
+                options.rate,
+                options.seconds,
+                worker=not options.bare,
+                paged=options.paged,
+                seed=options.seed,
+            )
+        ]
     if options.json:
-        print(json.dumps({"machine": platform.platform(), "scale": options.scale, "rows": rows}))
+        print(json.dumps({"machine": platform.platform(), **_versions(), "scale": options.scale, "rows": rows}))
         return
     for row in rows:
+        print(_told(row))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true")
+    common.add_argument("--scale", type=float, default=1.0, help="of the full size (default: %(default)s)")
+    what = parser.add_subparsers(dest="what", required=True)
+    deciding = what.add_parser("decide", parents=[common])
+    deciding.add_argument("--runs", type=int, default=5)
+    following = what.add_parser("follow", parents=[common])
+    following.add_argument("--rate", type=int, default=RATE, help="changes of pods a second (default: %(default)s)")
+    following.add_argument("--seconds", type=int, default=60, help="of following (default: %(default)s)")
+    following.add_argument("--bare", action="store_true", help="without what the engine's worker loads beside")
+    following.add_argument("--paged", action="store_true", help="the server offers no streamed lists")
+    following.add_argument("--seed", type=int, default=1)
+    return parser
+
+
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version(), **{name: version(name) for name in ("msgspec", "urllib3")}}
+
+
+def _told(row: Row) -> str:
+    if "median_ms" in row:
         figures = f"median {row['median_ms']} ms, from {row['min_ms']} to {row['max_ms']}"
-        print(f"{row['scenario']:14} {figures}, {row['runs']} runs")
-
-
-def _row(scenario: str, scale: float, runs: int, *, priority: int) -> Row:
-    snapshot, tree, ask = scenario_y(scale, priority=priority)
-    decide = policy("fence", "design")
-    decide(snapshot, tree, ask)  # warm
-    times = [_timed(lambda: decide(snapshot, tree, ask)) for _ in range(runs)]
-    return {
-        "scenario": scenario,
-        "median_ms": round(statistics.median(times), 2),
-        "min_ms": round(min(times), 2),
-        "max_ms": round(max(times), 2),
-        "runs": runs,
-    }
-
-
-def _timed(work: Callable[[], object]) -> float:
-    """Milliseconds of wall time."""
-    began = time.perf_counter_ns()
-    work()
-    return (time.perf_counter_ns() - began) / 1e6
+        return f"{row['scenario']:14} {figures}, {row['runs']} runs"
+    return "\n".join(f"{name:26} {figure}" for name, figure in row.items())
 
 
 if __name__ == "__main__":
