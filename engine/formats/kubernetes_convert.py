@@ -1,12 +1,15 @@
 """Wire structs -> the types that policies decide on."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from sys import intern
 
 from engine.formats.kubernetes_requests import amounts, pod_requests
 from engine.formats.kubernetes_wire import (
+    Affinity,
     BudgetObject,
     Condition,
+    ContainerPort,
     NodeObject,
     ObjectMeta,
     PodObject,
@@ -14,7 +17,11 @@ from engine.formats.kubernetes_wire import (
     PodStatus,
     PriorityClassObject,
     SelectorExpression,
+    SpreadConstraint,
+    TolerationObject,
+    Volume,
 )
+from engine.formats.sharing import shared, shared_map
 from engine.snapshot import (
     DisruptionBudget,
     HostPort,
@@ -38,6 +45,7 @@ NEVER = "Never"
 LONGEST_MESSAGE = 1_000
 """Of a scheduler's message so much is kept, in characters: on large clusters it lists many reasons."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY_S = 86_400
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
 _MATCHES_NOTHING = Requirement("", "In", ())
 
@@ -45,45 +53,48 @@ _MATCHES_NOTHING = Requirement("", "In", ())
 def to_ms(moment: datetime) -> int:
     """Milliseconds since 1970, finer parts cut off. A time without an offset (YAML loaders give such) is UTC."""
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    return (aware - _EPOCH) // timedelta(milliseconds=1)
+    since = aware - _EPOCH
+    return (since.days * _DAY_S + since.seconds) * 1000 + since.microseconds // 1000
 
 
 def to_pod(pod: PodObject) -> Pod:
     """The pod as policies see it. Raises ValueError for a missing name, a bad quantity or a number out of range."""
     meta, spec, status = pod.metadata, pod.spec or PodSpec(), pod.status or PodStatus()
-    labels = meta.labels or {}
+    labels = shared_map(tuple(meta.labels.items())) if meta.labels else {}
     name, namespace = _name(meta), meta.namespace or "default"
     created_ms = 0 if meta.creation_timestamp is None else to_ms(meta.creation_timestamp)
-    disruption = next((one for one in status.conditions or () if _is_disruption(one)), None)
+    waiting, disruption = _told(status.conditions or ())
     return Pod(
         uid=meta.uid or f"{namespace}/{name}",
-        namespace=namespace,
+        namespace=intern(namespace),
         name=name,
         created_ms=created_ms,
         started_ms=None if status.start_time is None else to_ms(status.start_time),
         requests=pod_requests(spec),
         labels=labels,
-        node=spec.node_name or None,
+        node=intern(spec.node_name) if spec.node_name else None,
         finished=status.phase in ("Succeeded", "Failed"),
         terminating=meta.deletion_timestamp is not None,
         grace_s=30 if spec.termination_grace_period_seconds is None else spec.termination_grace_period_seconds,
         priority=spec.priority or 0,
-        priority_class=spec.priority_class_name or "",
+        priority_class=intern(spec.priority_class_name or ""),
         never_preempts=spec.preemption_policy == NEVER,
         controller=_controller(meta),
         mirror=MIRROR_ANNOTATION in (meta.annotations or {}),
-        unschedulable_ms=_unschedulable_ms(status, created_ms),
-        unschedulable_message=_unschedulable_message(status),
+        unschedulable_ms=_since_ms(waiting, created_ms) if waiting else None,
+        unschedulable_message=(waiting.message or "")[:LONGEST_MESSAGE] if waiting else "",
         disruption=disruption.reason or "" if disruption else "",
-        disrupted_ms=to_ms(disruption.last_transition_time) if disruption and disruption.last_transition_time else None,
+        disrupted_ms=_since_ms(disruption, None) if disruption else None,
         gated=bool(spec.scheduling_gates),
         nominated_node=status.nominated_node_name or "",
-        scheduler=spec.scheduler_name or "default-scheduler",
-        node_selector=spec.node_selector or {},
-        node_affinity=_node_affinity(spec),
-        tolerations=_tolerations(spec),
+        scheduler=intern(spec.scheduler_name or "default-scheduler"),
+        node_selector=shared_map(tuple(spec.node_selector.items())) if spec.node_selector else {},
+        node_affinity=_node_affinity(spec.affinity) if spec.affinity else (),
+        tolerations=_tolerations(spec.tolerations) if spec.tolerations else (),
         host_ports=_host_ports(spec),
-        unread_rules=_unread_rules(spec),
+        unread_rules=_unread_rules(
+            spec.affinity, spec.topology_spread_constraints, spec.volumes, bool(spec.resource_claims)
+        ),
         queue_label=_first(labels, QUEUE_LABELS),
         application_label=_first(labels, APPLICATION_LABELS),
     )
@@ -143,43 +154,43 @@ def _name(meta: ObjectMeta) -> str:
 
 
 def _first(labels: Mapping[str, str], keys: tuple[str, ...]) -> str:
-    return next((labels[key] for key in keys if labels.get(key)), "")
+    for key in keys:
+        if found := labels.get(key):
+            return found
+    return ""
 
 
 def _controller(meta: ObjectMeta) -> str:
-    owners = meta.owner_references or ()
-    found = next((f"{owner.kind or ''}/{owner.name or ''}" for owner in owners if owner.controller), "")
-    return found.replace("\0", "")  # any text may stand there, and no database takes this one
+    for owner in meta.owner_references or ():
+        if owner.controller:
+            found = f"{owner.kind or ''}/{owner.name or ''}"
+            return intern(found.replace("\0", ""))  # any text may stand there, and no database takes this one
+    return ""
 
 
-def _unschedulable_ms(status: PodStatus, created_ms: int) -> int | None:
-    for condition in status.conditions or ():
-        if _says_unschedulable(condition):
-            since = condition.last_transition_time
-            return created_ms if since is None else to_ms(since)
-    return None
+def _told(conditions: tuple[Condition, ...]) -> tuple[Condition | None, Condition | None]:
+    """The conditions that say that no room was found for a pod, and that somebody makes it go."""
+    waiting = disruption = None
+    for one in conditions:
+        if one.type == "PodScheduled" and (one.status, one.reason) == ("False", "Unschedulable"):
+            waiting = waiting or one
+        elif one.type == "DisruptionTarget" and one.status == "True":
+            disruption = disruption or one
+    return waiting, disruption
 
 
-def _unschedulable_message(status: PodStatus) -> str:
-    found = (one.message or "" for one in status.conditions or () if _says_unschedulable(one))
-    return next(found, "")[:LONGEST_MESSAGE]
+def _since_ms(condition: Condition, unless_told: int | None) -> int | None:
+    since = condition.last_transition_time
+    return unless_told if since is None else to_ms(since)
 
 
-def _is_disruption(condition: Condition) -> bool:
-    return (condition.type, condition.status) == ("DisruptionTarget", "True")
+def _requirements(expressions: tuple[SelectorExpression, ...] | None) -> tuple[Requirement, ...]:
+    return tuple(Requirement(rule.key, rule.operator, rule.values or ()) for rule in expressions or ())
 
 
-def _says_unschedulable(condition: Condition) -> bool:
-    found = (condition.type, condition.status, condition.reason)
-    return found == ("PodScheduled", "False", "Unschedulable")
-
-
-def _requirements(expressions: list[SelectorExpression] | None) -> tuple[Requirement, ...]:
-    return tuple(Requirement(rule.key, rule.operator, tuple(rule.values or ())) for rule in expressions or ())
-
-
-def _node_affinity(spec: PodSpec) -> tuple[NodeSelectorTerm, ...]:
-    affinity = spec.affinity.node_affinity if spec.affinity else None
+@shared
+def _node_affinity(rules: Affinity) -> tuple[NodeSelectorTerm, ...]:
+    affinity = rules.node_affinity
     if affinity is None or affinity.required is None:
         return ()
     terms = tuple(
@@ -190,33 +201,42 @@ def _node_affinity(spec: PodSpec) -> tuple[NodeSelectorTerm, ...]:
     return terms or (NodeSelectorTerm(),)
 
 
-def _tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
+@shared
+def _tolerations(tolerations: tuple[TolerationObject, ...]) -> tuple[Toleration, ...]:
     return tuple(
-        Toleration(one.key or "", one.operator or "Equal", one.value or "", one.effect or "")
-        for one in spec.tolerations or ()
+        Toleration(one.key or "", one.operator or "Equal", one.value or "", one.effect or "") for one in tolerations
     )
 
 
 def _host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
-    running = [*(spec.containers or ()), *(one for one in spec.init_containers or () if one.sidecar)]
+    running = [*(spec.containers or ()), *[one for one in spec.init_containers or () if one.sidecar]]
+    ports = tuple([port for container in running for port in container.ports or ()])
+    return _on_host(ports, bool(spec.host_network)) if ports else ()
+
+
+@shared
+def _on_host(ports: tuple[ContainerPort, ...], host_network: bool) -> tuple[HostPort, ...]:
     found = []
-    for port in (port for container in running for port in container.ports or ()):
+    for port in ports:
         # On the host's network a container's port is the host's, as the API server fills in.
-        number = port.host_port or (port.container_port if spec.host_network else None)
+        number = port.host_port or (port.container_port if host_network else None)
         if number:
             found.append(HostPort(number, port.protocol or "TCP", port.host_ip or _ANY_ADDRESS))
     return tuple(found)
 
 
-def _unread_rules(spec: PodSpec) -> tuple[str, ...]:
-    affinity = spec.affinity
-    spread = spec.topology_spread_constraints or ()
-    volumes = spec.volumes or ()
+@shared
+def _unread_rules(
+    affinity: Affinity | None,
+    spread: tuple[SpreadConstraint, ...] | None,
+    volumes: tuple[Volume, ...] | None,
+    claims: bool,
+) -> tuple[str, ...]:
     rules = {
         "podAffinity": affinity and affinity.pod_affinity and affinity.pod_affinity.required,
         "podAntiAffinity": affinity and affinity.pod_anti_affinity and affinity.pod_anti_affinity.required,
-        "topologySpread": any(one.when_unsatisfiable != "ScheduleAnyway" for one in spread),
-        "volumes": any(one.persistent_volume_claim or one.ephemeral for one in volumes),
-        "resourceClaims": spec.resource_claims,
+        "topologySpread": any(one.when_unsatisfiable != "ScheduleAnyway" for one in spread or ()),
+        "volumes": any(one.persistent_volume_claim or one.ephemeral for one in volumes or ()),
+        "resourceClaims": claims,
     }
     return tuple(name for name, present in rules.items() if present)

@@ -29,13 +29,13 @@ class ObjectMeta(Wire, frozen=True):
     deletion_timestamp: datetime | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
-    owner_references: list[OwnerReference] | None = None
+    owner_references: tuple[OwnerReference, ...] | None = None
 
 
 class SelectorExpression(Wire, frozen=True):
     key: str
     operator: str
-    values: list[str] | None = None
+    values: tuple[str, ...] | None = None
 
 
 class Condition(Wire, frozen=True):
@@ -60,7 +60,7 @@ class ContainerPort(Wire, frozen=True):
 
 class Container(Wire, frozen=True):
     resources: ResourceRequirements | None = None
-    ports: list[ContainerPort] | None = None
+    ports: tuple[ContainerPort, ...] | None = None
     restart_policy: str | None = None
 
     @property
@@ -70,12 +70,12 @@ class Container(Wire, frozen=True):
 
 
 class SelectorTerm(Wire, frozen=True):
-    match_expressions: list[SelectorExpression] | None = None
-    match_fields: list[SelectorExpression] | None = None
+    match_expressions: tuple[SelectorExpression, ...] | None = None
+    match_fields: tuple[SelectorExpression, ...] | None = None
 
 
 class NodeSelector(Wire, frozen=True):
-    node_selector_terms: list[SelectorTerm] | None = None
+    node_selector_terms: tuple[SelectorTerm, ...] | None = None
 
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -90,7 +90,7 @@ class Presence(Wire, frozen=True):
 
 
 class PodAffinity(Wire, frozen=True):
-    required: list[Presence] | None = msgspec.field(default=None, name=_REQUIRED)
+    required: tuple[Presence, ...] | None = msgspec.field(default=None, name=_REQUIRED)
 
 
 class Affinity(Wire, frozen=True):
@@ -117,29 +117,29 @@ class Volume(Wire, frozen=True):
 
 class PodSpec(Wire, frozen=True):
     node_name: str | None = None
-    containers: list[Container] | None = None
-    init_containers: list[Container] | None = None
+    containers: tuple[Container, ...] | None = None
+    init_containers: tuple[Container, ...] | None = None
     overhead: Quantities | None = None
     resources: ResourceRequirements | None = None
     priority: int | None = None
     priority_class_name: str | None = None
     preemption_policy: str | None = None
     scheduler_name: str | None = None
-    scheduling_gates: list[Presence] | None = None
+    scheduling_gates: tuple[Presence, ...] | None = None
     termination_grace_period_seconds: int | None = None
     node_selector: dict[str, str] | None = None
     affinity: Affinity | None = None
-    tolerations: list[TolerationObject] | None = None
-    topology_spread_constraints: list[SpreadConstraint] | None = None
-    volumes: list[Volume] | None = None
-    resource_claims: list[Presence] | None = None
+    tolerations: tuple[TolerationObject, ...] | None = None
+    topology_spread_constraints: tuple[SpreadConstraint, ...] | None = None
+    volumes: tuple[Volume, ...] | None = None
+    resource_claims: tuple[Presence, ...] | None = None
     host_network: bool | None = None
 
 
 class PodStatus(Wire, frozen=True):
     phase: str | None = None
     start_time: datetime | None = None
-    conditions: list[Condition] | None = None
+    conditions: tuple[Condition, ...] | None = None
     nominated_node_name: str | None = None
 
 
@@ -157,13 +157,13 @@ class TaintObject(Wire, frozen=True):
 
 class NodeSpec(Wire, frozen=True):
     unschedulable: bool | None = None
-    taints: list[TaintObject] | None = None
+    taints: tuple[TaintObject, ...] | None = None
 
 
 class NodeStatus(Wire, frozen=True):
     allocatable: Quantities | None = None
     capacity: Quantities | None = None
-    conditions: list[Condition] | None = None
+    conditions: tuple[Condition, ...] | None = None
 
 
 class NodeObject(Wire, frozen=True):
@@ -181,7 +181,7 @@ class PriorityClassObject(Wire, frozen=True):
 
 class LabelSelector(Wire, frozen=True):
     match_labels: dict[str, str] | None = None
-    match_expressions: list[SelectorExpression] | None = None
+    match_expressions: tuple[SelectorExpression, ...] | None = None
 
 
 class BudgetSpec(Wire, frozen=True):
@@ -218,7 +218,7 @@ class EventObject(Wire, frozen=True):
 
 class QuotaSpec(Wire, frozen=True):
     hard: Quantities | None = None
-    scopes: list[str] | None = None
+    scopes: tuple[str, ...] | None = None
     scope_selector: Presence | None = None
 
 

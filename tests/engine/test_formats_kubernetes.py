@@ -40,8 +40,8 @@ def container(requests: Any = None, limits: Any = None, **more: Any) -> dict[str
 
 def requests(**spec: Any) -> dict[str, int]:
     found = decode_pod(pod(spec)).requests
-    assert found.pop("pods") == 1
-    return found
+    assert found["pods"] == 1
+    return {resource: amount for resource, amount in found.items() if resource != "pods"}
 
 
 def test_a_pod_is_read_whole():
