@@ -6,6 +6,7 @@ Times are integer milliseconds since 1970 (UTC). Requests and allocatable are Am
 from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
+from operator import attrgetter
 
 import msgspec
 
@@ -16,13 +17,13 @@ SYSTEM_PRIORITY = 2_000_000_000
 """Priorities from here on belong to system-cluster-critical and system-node-critical."""
 
 
-class Taint(msgspec.Struct, frozen=True):
+class Taint(msgspec.Struct, frozen=True, gc=False):
     key: str
     value: str = ""
     effect: str = "NoSchedule"
 
 
-class Toleration(msgspec.Struct, frozen=True):
+class Toleration(msgspec.Struct, frozen=True, gc=False):
     """An empty key tolerates every taint; an empty effect every effect."""
 
     key: str = ""
@@ -31,7 +32,7 @@ class Toleration(msgspec.Struct, frozen=True):
     effect: str = ""
 
 
-class Requirement(msgspec.Struct, frozen=True):
+class Requirement(msgspec.Struct, frozen=True, gc=False):
     """One expression of a node selector term; ``operator`` is In, NotIn, Exists, DoesNotExist, Gt or Lt."""
 
     key: str
@@ -39,18 +40,18 @@ class Requirement(msgspec.Struct, frozen=True):
     values: tuple[str, ...] = ()
 
 
-class NodeSelectorTerm(msgspec.Struct, frozen=True):
+class NodeSelectorTerm(msgspec.Struct, frozen=True, gc=False):
     expressions: tuple[Requirement, ...] = ()
     fields: tuple[Requirement, ...] = ()
 
 
-class HostPort(msgspec.Struct, frozen=True):
+class HostPort(msgspec.Struct, frozen=True, gc=False):
     port: int
     protocol: str = "TCP"
     ip: str = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True):
+class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     name: str
     uid: str = ""
     allocatable: Amounts = {}
@@ -60,7 +61,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     ready: bool = True
 
 
-class PriorityClass(msgspec.Struct, frozen=True, kw_only=True):
+class PriorityClass(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     name: str
     value: int = 0
     never_preempts: bool = False
@@ -82,7 +83,7 @@ class Shield(StrEnum):
     NO_CONTROLLER = "no-controller"
 
 
-class Pod(msgspec.Struct, frozen=True, kw_only=True):
+class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     uid: str
     namespace: str
     name: str
@@ -214,10 +215,6 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return msgspec.structs.replace(self, pods=tuple(pods)) if going else self
 
     @cached_property
-    def node_by_name(self) -> dict[str, Node]:
-        return {node.name: node for node in self.nodes}
-
-    @cached_property
     def pods_by_node(self) -> dict[str, tuple[Pod, ...]]:
         """Node -> the pods bound to it, those on their way out included."""
         found: dict[str, list[Pod]] = {node.name: [] for node in self.nodes}
@@ -268,12 +265,13 @@ class ClusterState:
         """Events, by their own uid; the API server forgets them after an hour."""
         self.departed: dict[str, Pod] = {}
         """The pods that left last, as they were, by uid, oldest first."""
+        self._placing = _Placing()
 
     def copy(self) -> "ClusterState":
         """The same objects (they never change), kept apart from what happens to this one from now on."""
         copy = ClusterState()
         for column, kept in vars(self).items():
-            setattr(copy, column, dict(kept))
+            setattr(copy, column, dict(kept) if isinstance(kept, dict) else kept)
         return copy
 
     def depart(self, pod: Pod) -> None:
@@ -296,19 +294,43 @@ class ClusterState:
         reservations: Iterable[Reservation] = (),
     ) -> Snapshot:
         """Freeze: every pod with its queue, application, originator mark and, given a protection, its shield."""
-        running = [pod for pod in self.pods.values() if not pod.finished]
-        placed = [_placed(pod, tree, self.classes.get(pod.priority_class)) for pod in running]
-        first = _originators(placed)
-        pods = [msgspec.structs.replace(pod, originator=True) if pod.uid in first else pod for pod in placed]
-        if protection is not None:
-            pods = [msgspec.structs.replace(pod, shield=_shield(pod, tree, protection)) for pod in pods]
+        pods = self._placing.of(self, tree, protection)
+        first = _originators(pods)
+        pods = [msgspec.structs.replace(pod, originator=True) if pod.uid in first else pod for pod in pods]
         return Snapshot(
             now_ms=now_ms,
             nodes=tuple(sorted(self.nodes.values(), key=lambda node: node.name)),
-            pods=tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name, pod.uid))),
+            pods=tuple(sorted(pods, key=attrgetter("namespace", "name", "uid"))),
             budgets=tuple(budget for _, budget in sorted(self.budgets.items())),
             reservations=tuple(sorted(reservations, key=lambda held: held.ask_uid)),
         )
+
+
+class _Placing:
+    """Pods as they stand in a snapshot, remembered until the next: of most nothing has changed between two passes."""
+
+    def __init__(self) -> None:
+        self._last: tuple[QueueTree | None, Protection | None, dict[str, tuple[Pod, PriorityClass | None, Pod]]]
+        self._last = (None, None, {})
+        """Uid -> the pod and its class as they were then, and what was made of them under tree and protection."""
+
+    def of(self, state: ClusterState, tree: QueueTree, protection: Protection | None) -> list[Pod]:
+        """Every pod that is not finished, with its queue and application and, given a protection, its shield."""
+        last_tree, last_protection, known = self._last
+        if last_tree is not tree or last_protection != protection:
+            known = {}
+        found = {}
+        for uid, pod in state.pods.items():
+            if pod.finished:
+                continue
+            priority_class = state.classes.get(pod.priority_class)
+            before = known.get(uid)
+            if before is None or before[0] is not pod or before[1] is not priority_class:
+                before = (pod, priority_class, _shielded(_placed(pod, tree, priority_class), tree, protection))
+            found[uid] = before
+        # Replaced, never changed: copies of a state share this, and may be frozen from several threads.
+        self._last = (tree, protection, found)
+        return [placed for _, _, placed in found.values()]
 
 
 def queue_of(pod: Pod, tree: QueueTree) -> str | None:
@@ -344,9 +366,15 @@ def _originators(pods: Iterable[Pod]) -> set[str]:
     first: dict[tuple[str, str], Pod] = {}
     for pod in pods:
         key = (pod.namespace, pod.application)
-        if key not in first or (pod.created_ms, pod.name) < (first[key].created_ms, first[key].name):
+        other = first.get(key)
+        if other is None or (pod.created_ms, pod.name) < (other.created_ms, other.name):
             first[key] = pod
     return {pod.uid for pod in first.values()}
+
+
+def _shielded(pod: Pod, tree: QueueTree, protection: Protection | None) -> Pod:
+    shield = Shield.NONE if protection is None else _shield(pod, tree, protection)
+    return pod if shield is Shield.NONE else msgspec.structs.replace(pod, shield=shield)
 
 
 def _shield(pod: Pod, tree: QueueTree, protection: Protection) -> Shield:

@@ -78,7 +78,7 @@ def test_nobody_is_evicted_for_an_ask_that_would_not_fit_then(tree: QueueTree, o
         if decision.outcome is not Outcome.PREEMPT:
             assert decision.victims == ()
             continue
-        here = at.node_by_name[decision.node or ""]
+        here = next(node for node in at.nodes if node.name == decision.node)
         gone = {verdict.pod.uid for verdict in decision.victims}
         leaving = [pod for pod in at.pods_by_node[here.name] if pod.uid in gone or pod.terminating]
         assert fits(asker.requests, at.free(here, without=leaving))

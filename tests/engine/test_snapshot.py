@@ -1,10 +1,15 @@
 """A snapshot says where pods run, what is free, who came first and who is protected, in whatever order it was told."""
 
+from itertools import product
+from typing import Any
+
 import msgspec
 import pytest
+from hypothesis import given
 
-from engine.snapshot import PriorityClass, Protection, Shield, queue_of
+from engine.snapshot import ClusterState, Pod, PriorityClass, Protection, Shield, queue_of
 from tests.builders import ask, daemonset_ask, named, node, pod, queue, snapshot, tree
+from tests.engine.strategies import clusters, queue_trees
 
 SHAPE = tree({"a": queue(namespaces=("team-a",)), "t": queue(), "t.b": queue(evict_uncontrolled=True)})
 
@@ -127,3 +132,18 @@ def test_pods_on_unknown_nodes_count_for_their_queue_alone() -> None:
     assert at.pods_by_node == {"n1": ()}
     assert at.usage(SHAPE)["root.a"]["cpu"] == 1000
     assert at.capacity == {"cpu": 4000, "pods": 110}
+
+
+@given(clusters(), clusters(), queue_trees(), queue_trees())
+def test_a_snapshot_does_not_depend_on_those_before_it(one: Any, other: Any, tree_1: Any, tree_2: Any) -> None:
+    """What is remembered from pass to pass shows nowhere: pods, trees, classes and protection may change between."""
+    protections = (Protection(), Protection(namespaces=frozenset({"ns"})), None)
+    state = ClusterState()
+    for round_, (objects, shape) in enumerate(product((one, other, one), (tree_1, tree_2))):
+        out = PriorityClass(name="", opted_out=round_ % 3 == 1)
+        for each in (state, fresh := ClusterState()):
+            each.classes = {"": out}
+            each.pods = {pod.uid: pod for pod in objects if isinstance(pod, Pod)}
+        protection = protections[round_ % 3]
+        got, want = (each.snapshot(shape, now_ms=round_, protection=protection) for each in (state.copy(), fresh))
+        assert got == want
