@@ -1,4 +1,4 @@
-"""The real control plane, for every test that wants one: built in the background while the others run."""
+"""The real control plane, built in the background while other tests run, and a cluster of either kind."""
 
 import subprocess
 import sys
@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.controlplane import binaries
+from tests.controlplane import anycluster, binaries
+from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
 
 MARK = "controlplane"
+EITHER = ["simulated", pytest.param("real", marks=pytest.mark.controlplane)]
+"""The parameters of a fixture for tests that hold on both."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -37,3 +40,14 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
         pytest.skip(f"a control plane can't be built here: {error}")
     with ControlPlane(tmp_path_factory.mktemp("plane")) as running:
         yield running
+
+
+@pytest.fixture(params=EITHER)
+def cluster(request: pytest.FixtureRequest) -> Iterator[AnyCluster]:
+    """A simulated cluster, and the real control plane: one test is run on both."""
+    if request.param == "simulated":
+        opened = anycluster.simulated()
+    else:
+        opened = anycluster.real(request.getfixturevalue("plane"))
+    with opened as cluster:
+        yield cluster

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.simulator import defaults, definitions, pods, quota
+from engine.simulator import defaults, definitions, events, pods, quota
 from engine.simulator.status import Cause, cause, forbidden, invalid, not_found
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def admit(store: Store, kind: Kind, obj: Object) -> None:
         quota.charge(store, kind, obj)
     elif kind.key == "priorityclasses.scheduling.k8s.io":
         _check_priority_class(store, kind, obj)
+    elif kind.storage == "events":
+        _refuse(kind, obj, events.faults(obj))
     elif kind.key == definitions.KEY:
         _check_definition(kind, obj)
         definitions.establish(store, obj)

@@ -1,21 +1,12 @@
 """Fixtures for engine.cluster."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from engine.cluster.connection import Connection
-from tests.cluster.doubles import Simulated, simulate
+from tests.controlplane.anycluster import AnyCluster
 
 
 @pytest.fixture
-def cluster() -> Iterator[Simulated]:
-    """Return an empty simulated cluster."""
-    with simulate() as simulated:
-        yield simulated
-
-
-@pytest.fixture
-def connection(cluster: Simulated) -> Connection:
-    """Return a connection to the simulated cluster."""
+def connection(cluster: AnyCluster) -> Connection:
+    """Return an admin's connection to a cluster of either kind."""
     return cluster.connection()

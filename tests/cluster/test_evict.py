@@ -1,4 +1,4 @@
-"""Evictions: from the server's answer to an outcome, and on a simulated cluster."""
+"""Evictions: from the server's answer to an outcome, and on a cluster."""
 
 from types import SimpleNamespace
 
@@ -8,7 +8,8 @@ from engine.cluster.actuator import Actuator
 from engine.cluster.connection import Connection
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
 from engine.formats.kubernetes import decode_pod
-from tests.cluster.doubles import Answer, Simulated, scripted
+from tests.cluster.doubles import Answer, scripted, until
+from tests.controlplane.anycluster import AnyCluster
 
 VICTIM = SimpleNamespace(uid="u1", namespace="a", name="p1")
 PATH = "/api/v1/namespaces/a/pods/p1"
@@ -96,69 +97,66 @@ def test_only_the_eviction_subresource_with_the_uid_is_used(dry_run):
     assert asked.body["deleteOptions"] == {"preconditions": {"uid": "u1"}, **marks}
 
 
-def running(cluster: Simulated, name: str = "p1"):
+def running(cluster: AnyCluster, name: str = "p1"):
     cluster.add_pod(name, node="n1")
-    ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
-    return decode_pod(cluster.change("pods", "default", name, lambda pod: pod["status"].update(ready)))
+    return decode_pod(cluster.running(name))
 
 
-def test_a_pod_is_evicted_with_its_own_grace_period(cluster: Simulated, connection: Connection):
+def test_a_pod_is_evicted_with_its_own_grace_period(cluster: AnyCluster, connection: Connection):
     """The pod is on its way out with the grace period that it asked for, and evicting it again is harmless."""
     cluster.add_node()
     pod = running(cluster)
     assert Actuator(connection).evict(pod) == EvictionResult(outcome=EvictionOutcome.ACCEPTED)
-    left = cluster.get("pods", "default", "p1")["metadata"]
+    left = cluster.get("pods", "p1")["metadata"]
     assert left["deletionTimestamp"]
     assert left["deletionGracePeriodSeconds"] == 30
     assert Actuator(connection).evict(pod).outcome is EvictionOutcome.ACCEPTED
 
 
-def test_a_dry_run_changes_nothing(cluster: Simulated, connection: Connection):
+def test_a_dry_run_changes_nothing(cluster: AnyCluster, connection: Connection):
     """The server judges, and the pod stays."""
     pod = running(cluster)
     assert Actuator(connection).evict(pod, dry_run=True).outcome is EvictionOutcome.ACCEPTED
-    assert "deletionTimestamp" not in cluster.get("pods", "default", "p1")["metadata"]
+    assert "deletionTimestamp" not in cluster.get("pods", "p1")["metadata"]
 
 
-def test_a_pod_that_took_the_name_is_untouched(cluster: Simulated, connection: Connection):
+def test_a_pod_that_took_the_name_is_untouched(cluster: AnyCluster, connection: Connection):
     """A pod recreated under the same name between decision and eviction is not evicted: the outcome is gone."""
     pod = running(cluster)
-    path = "/api/v1/namespaces/default/pods/p1"
-    connection.request("DELETE", path, query={"gracePeriodSeconds": 0})
+    cluster.delete("pods", "p1", gracePeriodSeconds=0)
     newcomer = running(cluster)
     assert newcomer.uid != pod.uid
     assert Actuator(connection).evict(pod).outcome is EvictionOutcome.GONE
-    assert "deletionTimestamp" not in cluster.get("pods", "default", "p1")["metadata"]
+    assert "deletionTimestamp" not in cluster.get("pods", "p1")["metadata"]
 
 
-def budget(cluster: Simulated, name: str, allowed: int) -> None:
-    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "p1"}}}
-    cluster.create("poddisruptionbudgets.policy", {"metadata": {"name": name, "namespace": "default"}, "spec": spec})
-    status = {
-        "disruptionsAllowed": allowed,
-        "currentHealthy": 1,
-        "desiredHealthy": 1,
-        "expectedPods": 1,
-        "observedGeneration": 1,
-    }
-    cluster.change("poddisruptionbudgets.policy", "default", name, lambda obj: obj.update(status=status))
+def budget(cluster: AnyCluster, name: str, *, needs: int) -> None:
+    """A budget over the one pod there is, as soon as its controller has counted that."""
+    spec = {"minAvailable": needs, "selector": {"matchLabels": {"app": "p1"}}}
+    cluster.create("poddisruptionbudgets.policy", {"metadata": {"name": name}, "spec": spec})
+
+    def counted() -> bool:
+        status = cluster.get("poddisruptionbudgets.policy", name)["status"]
+        return status.get("currentHealthy") == 1 and status["disruptionsAllowed"] == 1 - needs
+
+    until(counted, "the budget is counted")
 
 
-def test_a_budget_holds_an_eviction_back(cluster: Simulated, connection: Connection):
+def test_a_budget_holds_an_eviction_back(cluster: AnyCluster, connection: Connection):
     """A disruption budget that allows none holds the eviction, in a dry run as well."""
     pod = running(cluster)
-    budget(cluster, "b", 0)
+    budget(cluster, "b", needs=1)
     for dry_run in (True, False):
         got = Actuator(connection).evict(pod, dry_run=dry_run)
         assert (got.outcome, got.budget) == (EvictionOutcome.HELD, True)
-    assert "deletionTimestamp" not in cluster.get("pods", "default", "p1")["metadata"]
+    assert "deletionTimestamp" not in cluster.get("pods", "p1")["metadata"]
 
 
-def test_two_budgets_block_an_eviction(cluster: Simulated, connection: Connection):
+def test_two_budgets_block_an_eviction(cluster: AnyCluster, connection: Connection):
     """Two budgets over one pod are a matter for people: blocked, not retried."""
     pod = running(cluster)
-    budget(cluster, "b", 1)
-    budget(cluster, "c", 1)
+    budget(cluster, "b", needs=0)
+    budget(cluster, "c", needs=0)
     assert Actuator(connection).evict(pod).outcome is EvictionOutcome.BLOCKED
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE, ClusterLease
-from tests.cluster.doubles import ManualClock, Simulated, scripted, until
+from tests.cluster.doubles import ManualClock, scripted, until
+from tests.controlplane.anycluster import AnyCluster
 
 KEY = "leases.coordination.k8s.io"
 TIMEOUT_S = 10.0
@@ -15,15 +16,15 @@ def clock() -> ManualClock:
     return ManualClock()
 
 
-def claim(cluster: Simulated, identity: str, clock: ManualClock) -> ClusterLease:
+def claim(cluster: AnyCluster, identity: str, clock: ManualClock) -> ClusterLease:
     return ClusterLease(cluster.connection(), identity=identity, clock=clock)
 
 
-def stored(cluster: Simulated) -> dict:
-    return cluster.get(KEY, LEASE_NAMESPACE, LEASE_NAME)["spec"]
+def stored(cluster: AnyCluster) -> dict:
+    return cluster.get(KEY, LEASE_NAME, LEASE_NAMESPACE)["spec"]
 
 
-def held(cluster: Simulated, clock: ManualClock, identity: str = "a") -> ClusterLease:
+def held(cluster: AnyCluster, clock: ManualClock, identity: str = "a") -> ClusterLease:
     """Return a lease that has been held long enough to act."""
     lease = claim(cluster, identity, clock)
     for _ in range(4):
@@ -34,7 +35,7 @@ def held(cluster: Simulated, clock: ManualClock, identity: str = "a") -> Cluster
     return lease
 
 
-def test_a_first_holder_waits_one_duration(cluster: Simulated, clock: ManualClock):
+def test_a_first_holder_waits_one_duration(cluster: AnyCluster, clock: ManualClock):
     """Where no lease is, somebody may have held one that was deleted: the taker acts after one duration only."""
     lease, acts = claim(cluster, "a", clock), []
     for _ in range(4):
@@ -45,7 +46,7 @@ def test_a_first_holder_waits_one_duration(cluster: Simulated, clock: ManualCloc
     assert (stored(cluster)["holderIdentity"], stored(cluster)["leaseDurationSeconds"]) == ("a", 15)
 
 
-def test_a_request_is_sent_only_if_the_lease_outlasts_it(cluster: Simulated, clock: ManualClock):
+def test_a_request_is_sent_only_if_the_lease_outlasts_it(cluster: AnyCluster, clock: ManualClock):
     """Held from the renewal on for 15 s, less the time that the request may take, to the very second."""
     lease = held(cluster, clock)
     now = clock.now_s
@@ -54,7 +55,7 @@ def test_a_request_is_sent_only_if_the_lease_outlasts_it(cluster: Simulated, clo
     assert [lease.holds(now + after, 0) for after in (14.9, 15.0)] == [True, False]
 
 
-def test_another_waits_until_the_holder_has_been_silent_for_a_duration(cluster: Simulated, clock: ManualClock):
+def test_another_waits_until_the_holder_has_been_silent_for_a_duration(cluster: AnyCluster, clock: ManualClock):
     """The second engine takes over 15 s after it last saw a renewal, by its own clock, and never before."""
     first, second = held(cluster, clock), claim(cluster, "b", clock)
     assert not second.renew()
@@ -67,7 +68,7 @@ def test_another_waits_until_the_holder_has_been_silent_for_a_duration(cluster: 
     assert (second.holds_now(TIMEOUT_S), stored(cluster)["leaseTransitions"]) == (True, 1)
 
 
-def test_a_holder_that_was_paused_does_not_act(cluster: Simulated, clock: ManualClock):
+def test_a_holder_that_was_paused_does_not_act(cluster: AnyCluster, clock: ManualClock):
     """Paused past its expiry and resumed, the old holder holds nothing, before and after it looks."""
     first, second = held(cluster, clock), claim(cluster, "b", clock)
     second.renew()
@@ -78,7 +79,7 @@ def test_a_holder_that_was_paused_does_not_act(cluster: Simulated, clock: Manual
     assert (first.holds_now(0), first.holder, second.holds_now(TIMEOUT_S)) == (False, "b", True)
 
 
-def test_at_no_moment_do_two_hold(cluster: Simulated, clock: ManualClock):
+def test_at_no_moment_do_two_hold(cluster: AnyCluster, clock: ManualClock):
     """Whoever is paused when and for how long: the times at which two engines may send never overlap."""
     leases = [claim(cluster, name, clock) for name in "ab"]
     holders = set()
@@ -93,15 +94,16 @@ def test_at_no_moment_do_two_hold(cluster: Simulated, clock: ManualClock):
     assert holders == {0, 1}
 
 
-def test_a_holder_whose_lease_is_given_away_stops_at_once(cluster: Simulated, clock: ManualClock):
+def test_a_holder_whose_lease_is_given_away_stops_at_once(cluster: AnyCluster, clock: ManualClock):
     """Whoever is written into the lease by hand has it: the former holder stops as soon as it looks."""
     lease = held(cluster, clock)
-    cluster.change(KEY, LEASE_NAMESPACE, LEASE_NAME, lambda obj: obj["spec"].update(holderIdentity="by-hand"))
+    by_hand = {"holderIdentity": "by-hand"}
+    cluster.change(KEY, LEASE_NAME, lambda obj: obj["spec"].update(by_hand), LEASE_NAMESPACE)
     assert not lease.renew()
     assert (lease.holds_now(0), lease.holder) == (False, "by-hand")
 
 
-def test_of_two_takers_one_wins(cluster: Simulated, clock: ManualClock):
+def test_of_two_takers_one_wins(cluster: AnyCluster, clock: ManualClock):
     """Both see an abandoned lease; the compare-and-swap lets one have it."""
     held(cluster, clock)
     takers = [claim(cluster, name, clock) for name in "bc"]
@@ -120,7 +122,7 @@ def test_of_two_takers_one_wins(cluster: Simulated, clock: ManualClock):
     assert (takers[1].holds_now(TIMEOUT_S), stored(cluster)["holderIdentity"]) == (True, "c")
 
 
-def test_a_lease_given_back_is_free_at_once(cluster: Simulated, clock: ManualClock):
+def test_a_lease_given_back_is_free_at_once(cluster: AnyCluster, clock: ManualClock):
     """On shutdown the lease is released, and the next engine need not wait."""
     first, second = held(cluster, clock), claim(cluster, "b", clock)
     assert not second.renew()
@@ -130,7 +132,7 @@ def test_a_lease_given_back_is_free_at_once(cluster: Simulated, clock: ManualClo
     assert second.holds_now(TIMEOUT_S)
 
 
-def test_a_release_leaves_anothers_lease_alone(cluster: Simulated, clock: ManualClock):
+def test_a_release_leaves_anothers_lease_alone(cluster: AnyCluster, clock: ManualClock):
     """Who lost the lease without noticing does not give back the new holder's."""
     first, second = held(cluster, clock), claim(cluster, "b", clock)
     second.renew()
@@ -140,7 +142,7 @@ def test_a_release_leaves_anothers_lease_alone(cluster: Simulated, clock: Manual
     assert stored(cluster)["holderIdentity"] == "b"
 
 
-def test_a_failed_renewal_does_not_prolong(cluster: Simulated, clock: ManualClock):
+def test_a_failed_renewal_does_not_prolong(cluster: AnyCluster, clock: ManualClock):
     """While the API server is away the hold runs out; the reason is told."""
     lease = held(cluster, clock)
     with scripted(lambda asked, answer: answer.status(503, "", "away")) as server:
@@ -152,7 +154,7 @@ def test_a_failed_renewal_does_not_prolong(cluster: Simulated, clock: ManualCloc
         assert not lease.renew()
 
 
-def test_a_thread_keeps_the_lease(cluster: Simulated):
+def test_a_thread_keeps_the_lease(cluster: AnyCluster):
     """Started, the lease is renewed in the background; stopped, it is given back."""
     lease = ClusterLease(cluster.connection(), identity="a", duration_s=1)
     lease.start()

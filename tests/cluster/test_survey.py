@@ -8,13 +8,14 @@ import pytest
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ClusterError, SettingsError
 from engine.cluster.survey import MissingRightsError, SurveyError, survey
-from tests.cluster.doubles import Answer, Asked, Simulated, scripted
+from tests.cluster.doubles import Answer, Asked, scripted
+from tests.controlplane.anycluster import AnyCluster
 
 EMPTY = {"metadata": {"resourceVersion": "1"}, "items": []}
 
 
-def read(simulated: Simulated) -> Any:
-    return survey(ConnectionSettings(address=simulated.address))
+def read(cluster: AnyCluster) -> Any:
+    return survey(cluster.entrance.settings())
 
 
 def refused(script: Callable[[Asked, Answer], bool]) -> ClusterError:
@@ -33,37 +34,37 @@ def refused(script: Callable[[Asked, Answer], bool]) -> ClusterError:
     return caught.value
 
 
-def test_what_is_there_is_read_and_nothing_is_sent_but_get(cluster: Simulated):
+def test_what_is_there_is_read_and_nothing_is_sent_but_get(cluster: AnyCluster):
     """Nodes, pods, classes, budgets, quotas; by list, and a watch that is tried and closed."""
     cluster.add_node()
     cluster.add_pod("a", node="n1")
-    cluster.create("poddisruptionbudgets.policy", {"metadata": {"name": "b", "namespace": "default"}})
+    cluster.create("poddisruptionbudgets.policy", {"metadata": {"name": "b"}, "spec": {"minAvailable": 1}})
     hard = {"requests.cpu": "4", "memory": "8Gi", "limits.cpu": "9", "count/pods": "3", "requests.nvidia.com/gpu": "1"}
-    cluster.create("resourcequotas", {"metadata": {"name": "q", "namespace": "default"}, "spec": {"hard": hard}})
-    scoped = {"hard": {"cpu": "1"}, "scopes": ["BestEffort"]}
-    cluster.create("resourcequotas", {"metadata": {"name": "s", "namespace": "default"}, "spec": scoped})
+    cluster.create("resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": hard}})
+    scoped = {"hard": {"cpu": "1"}, "scopes": ["NotTerminating"]}
+    cluster.create("resourcequotas", {"metadata": {"name": "s"}, "spec": scoped})
     found = read(cluster)
     assert [one.name for one in (*found.nodes, *found.pods, *found.budgets)] == ["n1", "a", "b"]
     assert found.quotas[0].requests == {"cpu": 4000, "memory": 8 * 2**30, "nvidia.com/gpu": 1}
     assert (len(found.quotas), found.unread, found.odd) == (1, (), ())
-    assert "default" in found.namespaces
+    assert cluster.namespace in found.namespaces
     assert "policy" in found.groups
     assert found.version
     assert {record.verb for record in cluster.audit} <= {"get", "list", "watch"}
 
 
-def test_long_lists_come_page_by_page(cluster: Simulated, monkeypatch: pytest.MonkeyPatch):
+def test_long_lists_come_page_by_page(cluster: AnyCluster, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engine.cluster.survey._PAGE", 2)
     for number in range(5):
         cluster.add_pod(f"p{number}")
     assert len(read(cluster).pods) == 5
 
 
-def test_yunikorns_tree_is_read_where_yunikorn_runs(cluster: Simulated):
+def test_yunikorns_tree_is_read_where_yunikorn_runs(cluster: AnyCluster):
     """One ConfigMap, and only there."""
     cluster.add_pod("yunikorn-scheduler-1")
     data = {"queues.yaml": "partitions: []"}
-    cluster.create("configmaps", {"metadata": {"name": "yunikorn-configs", "namespace": "default"}, "data": data})
+    cluster.create("configmaps", {"metadata": {"name": "yunikorn-configs"}, "data": data})
     assert read(cluster).yunikorn == "partitions: []"
 
 

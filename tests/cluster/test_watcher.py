@@ -1,4 +1,4 @@
-"""The whole picture of a simulated cluster, kept current."""
+"""The whole picture of a cluster, kept current."""
 
 import time
 from collections.abc import Iterator
@@ -11,9 +11,12 @@ from engine.cluster.watcher import ClusterWatcher
 from engine.observed import observe, sighted
 from engine.queues import Queue, QueueTree
 from engine.snapshot import Protection, Shield
-from tests.cluster.doubles import ManualClock, Simulated, scripted, until
+from tests.cluster.doubles import ManualClock, scripted, until
+from tests.controlplane.anycluster import AnyCluster
 
-TREE = QueueTree([Queue(path="root", parent_declared=True), Queue(path="root.a", namespaces=("default",))])
+
+def tree(cluster: AnyCluster) -> QueueTree:
+    return QueueTree([Queue(path="root", parent_declared=True), Queue(path="root.a", namespaces=(cluster.namespace,))])
 
 
 @pytest.fixture
@@ -24,15 +27,15 @@ def watcher(connection: Connection) -> Iterator[ClusterWatcher]:
     assert watcher.stop(), "a thread did not stop"
 
 
-def test_the_picture_is_whole_once_synced(cluster: Simulated, watcher: ClusterWatcher):
+def test_the_picture_is_whole_once_synced(cluster: AnyCluster, watcher: ClusterWatcher):
     """Nodes, pods, priority classes and budgets are there, in the engine's types, under the tree."""
     cluster.add_node()
     cluster.add_pod("p1", node="n1", priorityClassName="system-node-critical")
-    budget = {"metadata": {"name": "b", "namespace": "default"}, "spec": {"minAvailable": 1, "selector": {}}}
+    budget = {"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {}}}
     cluster.create("poddisruptionbudgets.policy", budget)
     watcher.start()
     assert watcher.wait_synced(5)
-    snapshot = watcher.snapshot(TREE, now_ms=5, protection=Protection())
+    snapshot = watcher.snapshot(tree(cluster), now_ms=5, protection=Protection())
     (pod,) = snapshot.pods
     assert (snapshot.now_ms, [node.name for node in snapshot.nodes]) == (5, ["n1"])
     assert (pod.name, pod.node, pod.queue, pod.shield) == ("p1", "n1", "root.a", Shield.SYSTEM_PRIORITY)
@@ -41,44 +44,44 @@ def test_the_picture_is_whole_once_synced(cluster: Simulated, watcher: ClusterWa
     assert "system-node-critical" in watcher.state().classes
 
 
-def test_a_victims_way_out_is_seen(cluster: Simulated, watcher: ClusterWatcher):
+def test_a_victims_way_out_is_seen(cluster: AnyCluster, watcher: ClusterWatcher):
     """A pass sees a pod run, be on its way out, and be gone."""
     uid = cluster.add_pod("p1", node="n1")["metadata"]["uid"]
     watcher.start()
     assert watcher.wait_synced(5)
     assert not watcher.pod(uid).terminating
-    cluster.change("pods", "default", "p1", lambda pod: pod["metadata"].update(finalizers=["example.com/hold"]))
-    cluster.connection().request("DELETE", "/api/v1/namespaces/default/pods/p1", query={"gracePeriodSeconds": 0})
+    cluster.change("pods", "p1", lambda pod: pod["metadata"].update(finalizers=["example.com/hold"]))
+    cluster.delete("pods", "p1", gracePeriodSeconds=0)
     until(lambda: watcher.pod(uid) is not None and watcher.pod(uid).terminating, "the pod is on its way out")
-    cluster.change("pods", "default", "p1", lambda pod: pod["metadata"].pop("finalizers"))
+    cluster.change("pods", "p1", lambda pod: pod["metadata"].pop("finalizers"))
     until(lambda: watcher.pod(uid) is None, "the pod is gone")
 
 
-def test_an_ask_that_is_bound_is_seen(cluster: Simulated, watcher: ClusterWatcher):
+def test_an_ask_that_is_bound_is_seen(cluster: AnyCluster, watcher: ClusterWatcher):
     """A pass sees where the ask was bound."""
     cluster.add_node()
     uid = cluster.add_pod("ask")["metadata"]["uid"]
     watcher.start()
     assert watcher.wait_synced(5)
     assert watcher.pod(uid).node is None
-    cluster.change("pods", "default", "ask", lambda pod: pod["spec"].update(nodeName="n1"))
+    cluster.bind("ask", "n1")
     until(lambda: watcher.pod(uid).node == "n1", "the ask is bound")
 
 
-def test_only_what_the_engine_reads_counts_as_a_change(cluster: Simulated, watcher: ClusterWatcher):
+def test_only_what_the_engine_reads_counts_as_a_change(cluster: AnyCluster, watcher: ClusterWatcher):
     """A node's heartbeat leaves ``changed`` alone, a new label moves it, so an idle pass costs nothing."""
     cluster.add_node()
     watcher.start()
     assert watcher.wait_synced(5)
     before = watcher.changed
     beat = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}
-    cluster.change("nodes", None, "n1", lambda node: node["status"].update(conditions=[beat]))
-    cluster.change("nodes", None, "n1", lambda node: node["metadata"].update(labels={"zone": "z"}))
+    cluster.change("nodes", "n1", lambda node: node["status"].update(conditions=[beat]))
+    cluster.change("nodes", "n1", lambda node: node["metadata"].update(labels={"zone": "z"}))
     assert watcher.wait_changed(before, 5) == before + 1
     assert watcher.nodes()[0].labels["zone"] == "z"
 
 
-def test_a_snapshot_does_not_move(cluster: Simulated, watcher: ClusterWatcher):
+def test_a_snapshot_does_not_move(cluster: AnyCluster, watcher: ClusterWatcher):
     """What a pass decides on stays as it was, whatever the cluster does meanwhile."""
     cluster.add_pod("p1")
     watcher.start()
@@ -100,14 +103,15 @@ def test_a_cluster_that_can_not_be_reached_says_so():
         assert watcher.stop(5)
 
 
-def _preempted(simulated: Simulated, victim: dict, message: str, **fields: object) -> None:
+def _preempted(cluster: AnyCluster, victim: dict, message: str, **fields: object) -> None:
     meta = victim["metadata"]
-    about = {"kind": "Pod", "namespace": "default", "name": meta["name"], "uid": meta["uid"]}
-    event = {"involvedObject": about, "reason": "Preempted", "message": message, **fields}
-    simulated.create("events", {"metadata": {"name": f"{meta['name']}.1", "namespace": "default"}, **event})
+    about = {"kind": "Pod", "namespace": cluster.namespace, "name": meta["name"], "uid": meta["uid"]}
+    by = {"reportingComponent": "default-scheduler", "reportingInstance": "one", "action": "Preempting"}
+    event = {"involvedObject": about, "reason": "Preempted", "message": message, "type": "Normal", **by, **fields}
+    cluster.create("events", {"metadata": {"name": f"{meta['name']}.1"}, **event})
 
 
-def test_what_the_scheduler_preempted_is_seen_after_it_has_gone(cluster: Simulated, watcher: ClusterWatcher):
+def test_what_the_scheduler_preempted_is_seen_after_it_has_gone(cluster: AnyCluster, watcher: ClusterWatcher):
     """Its Event is followed, other Events are not read, and the pod is remembered as it was."""
     victim, other = cluster.add_pod("v", node="n1"), cluster.add_pod("other", node="n1")
     watcher.start()
@@ -115,11 +119,11 @@ def test_what_the_scheduler_preempted_is_seen_after_it_has_gone(cluster: Simulat
     now_ms = int(time.time() * 1000)
     _preempted(cluster, victim, "Preempted by pod uid-c on node n1", eventTime="2026-01-01T00:00:00.000000Z")
     _preempted(cluster, other, "Scheduled", reason="Scheduled")
-    cluster.connection().request("DELETE", "/api/v1/namespaces/default/pods/v", query={"gracePeriodSeconds": 0})
+    cluster.delete("pods", "v", gracePeriodSeconds=0)
     uid = victim["metadata"]["uid"]
     until(lambda: watcher.pod(uid) is None, "the victim is gone")
     until(lambda: sighted(watcher.state(), now_ms=now_ms) == {uid}, "its preemption is seen")
-    (seen,) = observe(watcher.state(), TREE, now_ms=now_ms)
+    (seen,) = observe(watcher.state(), tree(cluster), now_ms=now_ms)
     assert (seen.victims[0].known, seen.victims[0].pod.queue, seen.ask.uid) == (True, "root.a", "uid-c")
 
 
@@ -144,7 +148,7 @@ def test_a_cluster_whose_events_are_not_ours_to_read_is_watched_all_the_same():
         assert watcher.stop(5)
 
 
-def test_the_age_of_the_picture_is_that_of_the_kind_worst_off(cluster: Simulated, connection: Connection):
+def test_the_age_of_the_picture_is_that_of_the_kind_worst_off(cluster: AnyCluster, connection: Connection):
     """Staleness grows with the clock while nothing is heard."""
     clock = ManualClock()
     watcher = ClusterWatcher(connection, clock=clock)
@@ -157,7 +161,7 @@ def test_the_age_of_the_picture_is_that_of_the_kind_worst_off(cluster: Simulated
     assert watcher.stop(5)
 
 
-def test_watching_writes_nothing(cluster: Simulated, watcher: ClusterWatcher):
+def test_watching_writes_nothing(cluster: AnyCluster, watcher: ClusterWatcher):
     """An observed cluster sees get, list and watch alone."""
     cluster.add_pod("p1")
     watcher.start()

@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from engine.simulator.server import AuditRecord
 from tests.controlplane import binaries
-from tests.controlplane.wire import Wire
+from tests.controlplane.wire import AGENT, Wire
 
 PATIENCE_S = 90.0
 _CONTROLLERS = (
@@ -45,6 +46,7 @@ class ControlPlane:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.port = free_port()
+        self._audit_log = folder / "audit.log"
         self.tokens = {user: secrets.token_urlsafe(24) for user in _USERS}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -104,6 +106,21 @@ class ControlPlane:
         """A connection of one of the users'."""
         return Wire(self.address, self.tokens[user], self.folder / "ca.crt")
 
+    def audited(self) -> int:
+        """How long the audit log is by now."""
+        return self._audit_log.stat().st_size
+
+    def audit(self, since: int) -> list[AuditRecord]:
+        """What the API server was asked by admins from an offset of its log on, in the simulator's words."""
+        mark = secrets.token_hex(8)
+        self.request("GET", f"/version?mark={mark}")
+        deadline = time.monotonic() + PATIENCE_S
+        while mark not in (text := self._audit_log.read_bytes()[since:].decode()):
+            assert time.monotonic() < deadline, "the audit log does not follow"
+            time.sleep(0.01)
+        events = {event["auditID"]: event for event in map(json.loads, text[: text.rindex("\n")].splitlines())}
+        return [_record(event) for event in events.values() if event["user"]["username"] == "admin"]
+
     def get(self, path: str) -> Any:
         """What the API server says to an admin; None where it does not answer, or has nothing there."""
         return self.request("GET", path)
@@ -112,7 +129,7 @@ class ControlPlane:
         self, method: str, path: str, body: Mapping[str, Any] | None = None, media: str = "application/json"
     ) -> Any:
         """One request of an admin's; None for any failure."""
-        headers = {"Authorization": f"Bearer {self.tokens['admin']}", "Content-Type": media}
+        headers = {"Authorization": f"Bearer {self.tokens['admin']}", "Content-Type": media, "User-Agent": AGENT}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.address}{path}", data=data, headers=headers, method=method)
         context = ssl.create_default_context(cafile=str(self.folder / "ca.crt"))
@@ -150,7 +167,7 @@ class ControlPlane:
             ),
             *("--service-cluster-ip-range=10.96.0.0/24", "--endpoint-reconciler-type=none"),
             "--disable-admission-plugins=TaintNodesByCondition",
-            *(f"--audit-policy-file={at / 'audit.json'}", f"--audit-log-path={at / 'audit.log'}"),
+            *(f"--audit-policy-file={at / 'audit.json'}", f"--audit-log-path={self._audit_log}"),
         ]
 
     def _controllers(self) -> list[str]:
@@ -201,3 +218,18 @@ class ControlPlane:
                     raise AssertionError(f"{program} ended:\n{log[-3000:]}")
             assert time.monotonic() < deadline, f"{what} did not come within {PATIENCE_S:.0f} s"
             time.sleep(0.2)
+
+
+def _record(event: Mapping[str, Any]) -> AuditRecord:
+    about = event.get("objectRef", {})
+    group, resource = about.get("apiGroup"), about.get("resource", "")
+    return AuditRecord(
+        event["verb"],
+        f"{resource}.{group}" if group else resource,
+        about.get("subresource", ""),
+        about.get("namespace", ""),
+        about.get("name", ""),
+        event.get("responseStatus", {}).get("code", 0),
+        event.get("userAgent", ""),
+        dry_run="dryRun=All" in event["requestURI"],
+    )
