@@ -114,6 +114,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The reason of its condition DisruptionTarget: who makes it go. Empty: nobody does."""
     disrupted_ms: int | None = None
     """Since when it has that condition."""
+    disruption_message: str = ""
+    """What the condition says of it, in the words of who set it."""
     gated: bool = False
     nominated_node: str = ""
     scheduler: str = "default-scheduler"

@@ -16,6 +16,8 @@ HIGHER_PRIORITY = "higher-priority"
 LABELS: dict[str, str] = {
     HIGHER_PRIORITY: gettext_noop("higher priority"),
     Source.API_EVICTION: gettext_noop("asked through the API"),
+    Source.TAINT_MANAGER: gettext_noop("a taint of its node"),
+    Source.POD_GC: gettext_noop("its node is gone"),
     Source.KUBELET: gettext_noop("by its node"),
 }
 FLAG_LABELS: dict[Flag, str] = {
@@ -54,6 +56,14 @@ EVICTED: dict[Source, tuple[str, str]] = {
         "%(count)s pod on %(node)s was evicted through the Eviction API; by whom, the cluster does not tell.",
         "%(count)s pods on %(node)s were evicted through the Eviction API; by whom, the cluster does not tell.",
     ),
+    Source.TAINT_MANAGER: ngettext_noop(
+        "%(count)s pod on %(node)s was deleted as it does not tolerate a taint of the node.",
+        "%(count)s pods on %(node)s were deleted as they do not tolerate a taint of the node.",
+    ),
+    Source.POD_GC: ngettext_noop(
+        "%(count)s pod of %(node)s was deleted as that node no longer exists.",
+        "%(count)s pods of %(node)s were deleted as that node no longer exists.",
+    ),
     Source.KUBELET: ngettext_noop(
         "The kubelet of %(node)s ended %(count)s pod there.", "The kubelet of %(node)s ended %(count)s pods there."
     ),
@@ -62,6 +72,11 @@ NOMINATED = ngettext_noop(
     "%(asks)s was nominated to %(node)s just then, with a higher priority.",
     "%(asks)s were nominated to %(node)s just then, with higher priorities.",
 )
+INFERRED = gettext_noop(
+    "That it was for %(ask)s is told by its nomination alone: no other pod of a higher priority was to go to %(node)s "
+    "just then."
+)
+SAID = gettext_noop("The node says: %(said)s")
 UNSEEN = ngettext_noop(
     "Of %(count)s victim no more than the name is known: it had gone before it was seen.",
     "Of %(count)s victims no more than the names are known: they had gone before they were seen.",
@@ -91,6 +106,10 @@ VICTIM = gettext_noop(
 VICTIM_OF_UNKNOWN = gettext_noop("%(pod)s was preempted on %(node)s by %(by)s, to make room for another pod.")
 VICTIM_EVICTED: dict[Source, str] = {
     Source.API_EVICTION: gettext_noop("%(pod)s was evicted from %(node)s through the Eviction API."),
+    Source.TAINT_MANAGER: gettext_noop(
+        "%(pod)s was deleted from %(node)s as it does not tolerate a taint of the node."
+    ),
+    Source.POD_GC: gettext_noop("%(pod)s was deleted as its node %(node)s no longer exists."),
     Source.KUBELET: gettext_noop("%(pod)s was ended by the kubelet of %(node)s."),
 }
 ASKER = gettext_noop("For %(pod)s, %(by)s made room on %(node)s at the cost of %(queues)s.")
@@ -122,7 +141,9 @@ def observed_sentence(seen: Observed, *, by: str) -> Message:
 
 def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
     """What the sentence leaves open: the rules of the tree that it went against, and what is not known."""
-    found = [*_flags(seen, by)]
+    found = [*_flags(seen, by), *_said(seen)]
+    if seen.ask and seen.ask_inferred:
+        found.append(Message(INFERRED, {"ask": Name(seen.ask.name), "node": Name(seen.node)}))
     if seen.nominated:
         asks, node = Name(", ".join(seen.nominated)), Name(seen.node)
         count = len(seen.nominated)
@@ -132,11 +153,18 @@ def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
 
 
 def observed_flags(seen: Observed, uid: str, *, by: str, sees: Callable[[str], bool]) -> tuple[Message, ...]:
-    """What speaks against the taking of one victim, to its own tenant: numbers only of queues that ``sees`` allows."""
+    """What goes with the sentence of one victim, to its own tenant: numbers only of queues that ``sees`` allows."""
     taken = tuple(one for one in seen.victims if one.pod.uid == uid)
     told = [one for one in taken[0].flags if one.flag is not Flag.BELOW_GUARANTEE or sees(one.queue)] if taken else []
     victims = tuple(msgspec.structs.replace(each, flags=tuple(told)) for each in taken)
-    return tuple(_flags(msgspec.structs.replace(seen, victims=victims), by))
+    own = msgspec.structs.replace(seen, victims=victims)
+    return (*_flags(own, by), *_said(own))
+
+
+def _said(seen: Observed) -> Iterable[Message]:
+    """Why, in the words of the node; it says the same of many."""
+    words = dict.fromkeys(one.said for one in seen.victims if one.said)
+    return (Message(SAID, {"said": one}) for one in list(words)[:_NAMED_UP_TO])
 
 
 def _flags(seen: Observed, by: str) -> Iterable[Message]:

@@ -43,7 +43,7 @@ MAY_PREEMPT_ANNOTATION = "scheduler-admin.io/may-preempt"
 
 NEVER = "Never"
 LONGEST_MESSAGE = 1_000
-"""Of a scheduler's message so much is kept, in characters: on large clusters it lists many reasons."""
+"""Of a condition's message so much is kept, in characters: a scheduler's lists many reasons on large clusters."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_S = 86_400
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
@@ -85,6 +85,7 @@ def to_pod(pod: PodObject) -> Pod:
         unschedulable_message=(waiting.message or "")[:LONGEST_MESSAGE] if waiting else "",
         disruption=disruption.reason or "" if disruption else "",
         disrupted_ms=_since_ms(disruption, None) if disruption else None,
+        disruption_message=(disruption.message or "")[:LONGEST_MESSAGE] if disruption else "",
         gated=bool(spec.scheduling_gates),
         nominated_node=status.nominated_node_name or "",
         scheduler=intern(spec.scheduler_name or "default-scheduler"),

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.explain import observed_because, observed_sentence, observed_victim, taken_verdict
+from engine.explain import observed_because, observed_flags, observed_sentence, observed_victim, taken_verdict
 from engine.formats.kubernetes import DecodeError, preempted_from_bytes
-from engine.observed import Flag, Observed, Source, decode, encode, joined, observe, sighted
+from engine.observed import Flag, Key, Observed, Source, decode, encode, joined, observe, parted, sighted
 from engine.snapshot import ClusterState, Pod, Preempted
 from tests.builders import NOW, ask, node, pod, queue, tree
 
@@ -42,7 +42,7 @@ def going(name: str, **settings: Any) -> Pod:
     return pod(name, node="n1", **told | settings)
 
 
-def seen(*objects: Pod | Preempted, settled: tuple[str, ...] = (), now: int = NOW) -> list[Observed]:
+def seen(*objects: Pod | Preempted, settled: tuple[Key, ...] = (), now: int = NOW) -> list[Observed]:
     return list(observe(state(*objects), TREE, now_ms=now, settled=settled))
 
 
@@ -79,17 +79,85 @@ def test_an_event_that_comes_again_counts_once():
 
 def test_what_is_settled_is_left_out():
     """A victim is counted once, whatever comes again."""
-    assert seen(going("v1"), event("v1"), settled=("uid-v1",)) == []
-    assert sighted(state(event("v1"), event("v2")), now_ms=NOW, settled=("uid-v1",)) == {"uid-v2"}
+    assert seen(going("v1"), event("v1"), settled=(("uid-v1", "uid-ask"),)) == []
+    assert seen(going("v1"), settled=(("uid-v1", ""),), now=AT + 60_000) == []
 
 
-def test_a_victim_without_an_event_waits_for_it_and_then_goes_without_an_ask():
-    """Who was nominated there is told; that it went for that one is not claimed."""
-    waiting = ask("c1", priority=5, nominated_node="n1")
-    assert seen(going("v1"), waiting, now=AT + 1_000) == []
-    (found,) = seen(going("v1"), waiting, now=AT + 6_000)
-    assert (found.ask, found.nominated) == (None, ("ns/c1",))
+def test_an_event_tells_more_than_the_condition_did():
+    """What is settled of a victim is what its condition said; for whom it went is news."""
+    assert sighted(state(going("v1")), now_ms=NOW) == {("uid-v1", "")}
+    assert sighted(state(going("v1"), event("v1")), now_ms=AT) == {("uid-v1", "uid-ask")}
+    assert len(seen(going("v1"), event("v1"), settled=(("uid-v1", ""),))) == 1
+
+
+def test_a_victim_of_ours_is_left_out_whatever_tells_of_it():
+    """By Event or by condition."""
+    both = state(event("v1"), going("v2", disruption="EvictionByEvictionAPI"))
+    assert observe(both, TREE, now_ms=NOW, ours={"uid-v1", "uid-v2"}) == ()
+
+
+def test_of_many_the_oldest_are_taken_first():
+    """One pass takes some, the next goes on."""
+    found = observe(state(*(event(f"v{n}", f"a{n}", at=AT - n) for n in range(9))), TREE, now_ms=NOW, most=2)
+    assert [one.victims[0].pod.name for one in found] == ["v8", "v7"]
+
+
+def nominee(name: str, priority: int = 5, **settings: Any) -> Pod:
+    """A pod for which room is being made on n1."""
+    return ask(name, priority=priority, nominated_node="n1", **settings)
+
+
+def test_a_victim_without_an_event_waits_for_it_and_then_went_for_the_one_that_was_nominated():
+    """Nobody else can have been the ask; that it is told by that alone is said."""
+    assert seen(going("v1"), nominee("c1"), now=AT + 1_000) == []
+    (found,) = seen(going("v1"), nominee("c1", queue="b"), now=AT + 6_000)
+    assert found.ask is not None
+    assert (found.ask.name, found.ask.queue, found.ask_inferred, found.certain) == ("c1", "root.b", True, False)
+    assert "is told by its nomination alone" in observed_because(found, by="kube-scheduler")[0].id
+
+
+def test_where_no_event_can_be_read_none_is_waited_for():
+    """The nomination may be gone a moment later."""
+    assert observe(state(going("v1"), nominee("c1")), TREE, now_ms=AT, events=False)[0].ask_inferred
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [nominee("c1"), nominee("c2")],
+        [],
+        [nominee("c1", priority=0)],
+        [ask("c1", priority=5, nominated_node="n2")],
+        [nominee("c1", node="n1")],
+    ],
+    ids=["two", "none", "of no higher priority", "elsewhere", "bound already"],
+)
+def test_where_it_may_have_been_several_or_none_the_ask_is_unknown(others: list[Pod]):
+    """Who was nominated there is told; that it went for one of them is not claimed."""
+    (found,) = seen(going("v1"), *others, now=AT + 6_000)
+    both = ("ns/c1", "ns/c2") if len(others) > 1 else ()
+    assert (found.ask, found.ask_inferred, found.nominated) == (None, False, both)
     assert "for which pod is not known" in observed_sentence(found, by="kube-scheduler").id
+
+
+def test_a_nominated_pod_is_not_the_ask_of_one_above_it():
+    """Two victims, of which one has a higher priority: that was for somebody else, so neither is claimed."""
+    (found,) = seen(going("v1"), going("v2", priority=7), nominee("c1"), now=AT + 6_000)
+    assert (found.ask, found.nominated) == (None, ("ns/c1",))
+
+
+def test_the_word_of_an_event_outweighs_a_supposition():
+    """Whichever becomes known first."""
+    (supposed,) = seen(going("v1"), nominee("c1"), now=AT + 6_000)
+    (told,) = seen(going("v1"), nominee("c1"), event("v1"))
+    for whole in (joined(supposed, told), joined(told, supposed)):
+        assert (whole.ask and whole.ask.name, whole.ask_inferred, len(whole.victims)) == ("ask", False, 1)
+
+
+def test_a_decision_is_parted_from_what_went_for_another():
+    """The other victims stay."""
+    (both,) = seen(going("v1"), going("v2"), now=AT + 6_000)
+    assert [one.pod.name for one in parted(both, {"uid-v1"}).victims] == ["v2"]
 
 
 def test_a_pod_that_left_at_once_is_told_with_its_numbers():
@@ -125,12 +193,13 @@ def test_a_pod_that_was_never_seen_has_a_name_and_nothing_else():
         ("PreemptionByKubeScheduler", Source.KUBE_SCHEDULER),
         ("EvictionByEvictionAPI", Source.API_EVICTION),
         ("TerminationByKubelet", Source.KUBELET),
-        ("DeletionByTaintManager", None),
-        ("DeletionByPodGC", None),
+        ("DeletionByTaintManager", Source.TAINT_MANAGER),
+        ("DeletionByPodGC", Source.POD_GC),
+        ("SomethingNew", None),
     ],
 )
 def test_the_condition_says_who_evicted(reason: str, source: Source | None):
-    """A lost node is nobody's choice of a pod."""
+    """A reason that we don't know is nobody's."""
     found = seen(going("v1", disruption=reason, disrupted_ms=NOW - 30_000))
     assert [one.source for one in found] == ([source] if source else [])
 
@@ -167,7 +236,10 @@ def test_news_of_a_further_victim_spans_the_usage_of_both():
     """b held four cores before the first went, and two after the second."""
     rest, web = [pod(f"b{n}", queue="b", node="n1") for n in range(2)], ask("ask", queue="c", priority=9)
     (first,) = seen(going("v1", queue="b"), pod("v2", queue="b", node="n1"), *rest, web, event("v1"))
-    (second,) = seen(going("v1", queue="b"), going("v2", queue="b"), *rest, web, event("v2"))
+    known = (("uid-v1", "uid-ask"),)
+    (second,) = seen(
+        going("v1", queue="b"), going("v2", queue="b"), *rest, web, event("v1"), event("v2"), settled=known
+    )
     both = joined(first, second)
     (b,) = [one for one in both.queues if one.path == "root.b"]
     assert [one.pod.name for one in both.victims] == ["v1", "v2"]
@@ -230,6 +302,42 @@ def test_the_verdict_of_a_victim_compares_priorities():
     """What kube-scheduler went by."""
     (found,) = seen(going("v1", queue="c", priority=3), ask("ask", queue="b", priority=9), event("v1"))
     assert taken_verdict(found, found.victims[0])[0].params == {"lower": "3", "priority": "9"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi.",
+        "Pod was preempted by Kubelet to accommodate a critical pod.",
+        "Pod was terminated in response to imminent node shutdown.",
+    ],
+)
+def test_why_a_node_ended_a_pod_is_told_in_its_words(words: str):
+    """Short of memory, for a critical pod, or going down: the condition alone says which."""
+    told = {"disruption": "TerminationByKubelet", "disruption_message": words, "finished": True, "terminating": False}
+    (found,) = seen(going("v1", **told), going("v2", **told))
+    (said,) = observed_because(found, by="kubelet")
+    assert said.id % said.params == f"The node says: {words}"
+    assert observed_flags(found, "uid-v1", by="kubelet", sees=lambda _path: False) == (said,)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["b", "c", "tenant-1.a"]), st.integers(0, 3), st.sampled_from("wgtn"))))
+def test_usage_is_what_a_sum_over_all_pods_says(drawn: list[tuple[str, int, str]]):
+    """However many victims there are: those that wait, go, have gone or are only named by an Event."""
+    objects: list[Pod | Preempted] = []
+    for number, (leaf, cpu, kind) in enumerate(drawn):
+        made = going if kind == "g" else pod
+        node = None if kind == "w" else "n1"
+        objects.append(made(f"p{number}", queue=leaf, cpu=cpu, **({} if kind == "g" else {"node": node})))
+        if kind in "gt":  # told by its Event alone: its going doesn't show yet
+            objects.append(event(f"p{number}"))
+    pods = [one for one in objects if isinstance(one, Pod)]
+    taken = {one.uid for one in objects if isinstance(one, Preempted)}
+    for standing in (one for found in seen(*objects) for one in found.queues):
+        inside = [one for one in pods if TREE.contains(standing.path, f"root.{one.queue_label}") and one.node]
+        left = sum(one.requests["cpu"] for one in inside if one.uid not in taken and not one.terminating)
+        gone = sum(one.requests["cpu"] for one in inside if one.uid in taken)
+        assert (standing.after.get("cpu", 0), standing.before.get("cpu", 0)) == (left, left + gone)
 
 
 @given(st.randoms(use_true_random=False), st.integers(1, 6))

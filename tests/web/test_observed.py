@@ -152,6 +152,8 @@ def test_what_is_not_known_is_a_dash(ada: Client, db: None) -> None:
     ("reason", "source", "sentence"),
     [
         ("EvictionByEvictionAPI", "api-eviction", "was evicted through the Eviction API"),
+        ("DeletionByTaintManager", "taint-manager", "1 pod on <code>n1</code> was deleted as it does not tolerate"),
+        ("DeletionByPodGC", "pod-gc", "was deleted as that node no longer exists"),
         ("TerminationByKubelet", "kubelet", "The kubelet of <code>n1</code> ended 1 pod there."),
     ],
 )

@@ -1,0 +1,128 @@
+"""Sightings made into decisions: which pods went together, for whom, and what that did to the queues."""
+
+from collections.abc import Collection, Iterable
+from functools import cached_property
+
+import msgspec
+
+from engine.decision import PodFacts
+from engine.observed.results import Observed, Taken
+from engine.observed.rules import Usage, flags
+from engine.observed.sightings import Key, Sighting, Source, sightings
+from engine.queues import QueueTree
+from engine.snapshot import ClusterState, Pod, Preempted
+
+TOGETHER_MS = 10_000
+"""What one evicts on one node for one ask within this time is one decision."""
+FRESH_MS = 60_000
+"""What is learned of later than this is told without the queues' usage: that has moved on."""
+
+
+def observe(
+    state: ClusterState,
+    tree: QueueTree,
+    *,
+    now_ms: int,
+    settled: Collection[Key] = (),
+    ours: Collection[str] = (),
+    events: bool = True,
+    most: int | None = None,
+) -> tuple[Observed, ...]:
+    """What others evicted as far as the state tells, oldest first; at most the ``most`` oldest victims of it.
+
+    What is ``settled`` is left out, and so are victims (uids) of ``ours``. ``events``: whether Events can be read.
+    Pure: the same state gives the same answer, in whatever order its objects came.
+    """
+    found = sightings(state, now_ms=now_ms, settled=settled, ours=ours, events=events)[:most]
+    scene = _Scene(state, tree, now_ms)
+    groups = [scene.observed(group) for group in _together(sorted(found, key=lambda one: one.order))]
+    return tuple(sorted(groups, key=lambda one: (one.at_ms, one.victims[0].pod.uid)))
+
+
+def _together(ordered: Iterable[Sighting]) -> list[list[Sighting]]:
+    groups: list[list[Sighting]] = []
+    for one in ordered:
+        first = groups[-1][0] if groups else None
+        if first and first.order[:3] == one.order[:3] and one.at_ms - first.at_ms <= TOGETHER_MS:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return groups
+
+
+class _Scene:
+    """The cluster as it is now, for every group of sightings."""
+
+    def __init__(self, state: ClusterState, tree: QueueTree, now_ms: int) -> None:
+        self._state, self._tree, self._now_ms = state, tree, now_ms
+        self._usage = Usage(state, tree)
+
+    def observed(self, group: list[Sighting]) -> Observed:
+        """One decision."""
+        first = group[0]
+        found = Observed(
+            source=first.source,
+            at_ms=first.at_ms,
+            node=first.node,
+            victims=tuple(self._taken(one) for one in group),
+            ask_kind=first.event.ask_kind if first.event else "Pod",
+        )
+        return self._judged(self._asked(found, first.event))
+
+    def _taken(self, one: Sighting) -> Taken:
+        pod = self._state.placed(one.uid, self._tree)
+        if pod is None:
+            facts = msgspec.structs.replace(self._named(one.uid, one.namespace, one.name), node=one.node)
+            return Taken(pod=facts, at_ms=one.at_ms, known=False)
+        said = pod.disruption_message if one.source is Source.KUBELET else ""
+        return Taken(pod=PodFacts.of(pod), at_ms=one.at_ms, said=said)
+
+    def _asked(self, found: Observed, event: Preempted | None) -> Observed:
+        """The same with its ask, or with those that it may have been."""
+        if event is not None and (event.ask_uid or event.ask_name):
+            ask = self._ask(event.ask_uid)
+            named = ask or self._named(event.ask_uid, event.ask_namespace, event.ask_name)
+            return msgspec.structs.replace(found, ask=named, ask_known=ask is not None)
+        if found.source is not Source.KUBE_SCHEDULER:
+            return found
+        nominated = self._nominated(found)
+        if len(nominated) == 1 and all(one.known and one.pod.priority < nominated[0].priority for one in found.victims):
+            return msgspec.structs.replace(found, ask=self._ask(nominated[0].uid), ask_inferred=True)
+        return msgspec.structs.replace(found, nominated=tuple(sorted(pod.key for pod in nominated)))
+
+    def _ask(self, uid: str) -> PodFacts | None:
+        pod = self._state.placed(uid, self._tree)
+        return None if pod is None else msgspec.structs.replace(PodFacts.of(pod), node="")
+
+    def _named(self, uid: str, namespace: str, name: str) -> PodFacts:
+        """A pod that nobody saw. Its labels, which might have named another queue, are not known."""
+        queue = self._tree.leaf_by_namespace.get(namespace, "")
+        return PodFacts(uid=uid, namespace=namespace, name=name, queue=queue, application="", priority=0, requests={})
+
+    def _nominated(self, found: Observed) -> list[Pod]:
+        """Those that may be the ask: they wait for room on the node, with a higher priority than a victim."""
+        lowest = min((one.pod.priority for one in found.victims if one.known), default=None)
+        waiting = self._nominees.get(found.node, ())
+        return [pod for pod in waiting if lowest is not None and pod.priority > lowest]
+
+    @cached_property
+    def _nominees(self) -> dict[str, list[Pod]]:
+        nominees: dict[str, list[Pod]] = {}
+        for pod in self._state.pods.values():
+            if pod.nominated_node and pod.node is None:
+                nominees.setdefault(pod.nominated_node, []).append(pod)
+        return nominees
+
+    def _judged(self, found: Observed) -> Observed:
+        """The same with the queues' figures, and the rules of the tree that it went against."""
+        paths = [*([found.ask.queue] if found.ask else []), *(one.pod.queue for one in found.victims)]
+        fresh = [one.pod for one in found.victims if one.known and self._now_ms - one.at_ms <= FRESH_MS]
+        figures = self._usage.figures(fresh, paths)
+        victims = found.victims
+        if found.source is Source.KUBE_SCHEDULER:  # others evict for reasons of their own, as for a drain
+            asker = found.ask if found.ask_known else None
+            told = [flags(self._tree, asker, one.pod, figures.get) if one.known else () for one in victims]
+            victims = tuple(msgspec.structs.replace(one, flags=own) for one, own in zip(victims, told, strict=True))
+        paths += [each.queue for one in victims for each in one.flags]
+        queues = tuple(figures[path] for path in dict.fromkeys(paths) if path in figures)
+        return msgspec.structs.replace(found, victims=victims, queues=queues)

@@ -1,0 +1,108 @@
+"""What was observed, as plain data: stored with its decision, read back by what explains it."""
+
+from collections.abc import Collection
+from enum import StrEnum
+
+import msgspec
+
+from engine.decision import PodFacts, QueueFigures
+from engine.observed.sightings import Source
+
+
+class Flag(StrEnum):
+    """A rule of the tree that a preemption went against; ours would not have been made."""
+
+    ACROSS_FENCE = "across-fence"
+    BELOW_GUARANTEE = "below-guarantee"
+    SAME_QUEUE = "same-queue"
+
+
+class Flagged(msgspec.Struct, frozen=True, kw_only=True):
+    """A flag with what its sentence names."""
+
+    flag: Flag
+    queue: str
+    """The queue of the fence, the one left below its guarantee, or the one that both run in."""
+    resource: str = ""
+    """With below-guarantee: in what, first by the share that is missing."""
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """A pod that went. Where only its name is known, its queue is that of its namespace, and nothing else is said."""
+
+    pod: PodFacts
+    at_ms: int
+    known: bool = True
+    """Whether the pod itself was seen."""
+    said: str = ""
+    """Why, in the words of the node that ended it."""
+    flags: tuple[Flagged, ...] = ()
+
+
+class Observed(msgspec.Struct, frozen=True, kw_only=True):
+    """Pods that one source evicted on one node at one time, for one ask."""
+
+    source: Source
+    at_ms: int
+    node: str
+    victims: tuple[Taken, ...]
+    ask: PodFacts | None = None
+    """None where nobody asked, or it is not known who."""
+    ask_known: bool = True
+    """Whether the ask itself was seen; else only its name is known."""
+    ask_inferred: bool = False
+    """Whether no Event names the ask: it is the one pod that was nominated to the node just then."""
+    ask_kind: str = "Pod"
+    nominated: tuple[str, ...] = ()
+    """Where the ask is not known: ``namespace/name`` of pods that were nominated to the node just then."""
+    queues: tuple[QueueFigures, ...] = ()
+    """The queues of ask and victims and those of their flags, before and after, as far as they are known."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether an Event has said for whom: nothing that comes later knows better."""
+        return self.ask is not None and not self.ask_inferred
+
+
+def joined(former: Observed, later: Observed) -> Observed:
+    """One decision, the rest of which became known later: with the usage before the first and after the last victim.
+
+    A victim of both is told as ``later`` has it, and so is the ask, unless it says less of it.
+    """
+    again = {one.pod.uid for one in later.victims}
+    victims = (*(one for one in former.victims if one.pod.uid not in again), *later.victims)
+    asks = former if former.certain and not later.certain else later
+    return msgspec.structs.replace(
+        former,
+        victims=victims,
+        ask=asks.ask,
+        ask_known=asks.ask_known,
+        ask_inferred=asks.ask_inferred,
+        ask_kind=asks.ask_kind,
+        nominated=asks.nominated,
+        queues=_spanning(former.queues, later.queues),
+    )
+
+
+def _spanning(former: Collection[QueueFigures], later: Collection[QueueFigures]) -> tuple[QueueFigures, ...]:
+    began, ended = {one.path: one for one in former}, {one.path: one for one in later}
+    return tuple(
+        msgspec.structs.replace(ended.get(path, one), before=began.get(path, one).before)
+        for path, one in (began | ended).items()
+    )
+
+
+def parted(seen: Observed, uids: Collection[str]) -> Observed:
+    """What is left of a decision once it is known that these victims (uids) went for another ask."""
+    left = tuple(one for one in seen.victims if one.pod.uid not in uids)
+    return msgspec.structs.replace(seen, victims=left)
+
+
+def encode(observed: Observed) -> bytes:
+    """Canonical JSON: the same observation gives the same bytes."""
+    return msgspec.json.encode(observed, order="sorted")
+
+
+def decode(data: bytes | str) -> Observed:
+    """Read back what ``encode`` wrote. Raises msgspec.ValidationError."""
+    return msgspec.json.decode(data, type=Observed)
