@@ -1,6 +1,7 @@
 """Reservations, Events and conditions on a cluster."""
 
 import threading
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -254,9 +255,10 @@ def conditions(cluster: AnyCluster, name: str) -> list[tuple[str, str]]:
 def test_a_victim_has_a_condition_of_ours_beside_those_of_others(cluster: AnyCluster, actuator: Actuator):
     """Set once; the API server's own and the kubelet's stay; a pod that took the name is untouched."""
     pod = ask(cluster, "victim")
+    since = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # a DisruptionTarget that is long over is taken back
     others = [
         {"type": "Ready", "status": "True", "reason": "R"},
-        {"type": "DisruptionTarget", "status": "True", "reason": "E"},
+        {"type": "DisruptionTarget", "status": "True", "reason": "E", "lastTransitionTime": since},
     ]
     cluster.change("pods", "victim", lambda one: one["status"].update(conditions=others))
     assert actuator.mark(pod, "OverGuarantee", "why").done
