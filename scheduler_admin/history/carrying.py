@@ -45,6 +45,8 @@ class Carrier:
     """A pod by its uid as last seen, None once it is gone."""
     may_act: Callable[[Decision, Sequence[Victim]], bool]
     """Asked before every eviction: whether these victims may still go for this ask, by the interlocks of now."""
+    broken: Callable[[Decision], str]
+    """Asked once the node is kept: which law the decision would break as the cluster is now; empty when none."""
     now: Callable[[], datetime] = timezone.now
 
     def carry(self, row: Decision) -> None:
@@ -120,7 +122,7 @@ class Carrier:
         if not self._reserved(row, self.executor.reserve(row.node, _asker(row), self._terms(row, until))):
             return
         reached("reserved")
-        if not self._all_may_go(row, victims):
+        if not self._all_may_go(row, victims) or not self._still_lawful(row):
             return
         with transaction.atomic():
             row.state, row.deadline = Decision.State.EVICTING, until
@@ -149,6 +151,16 @@ class Carrier:
                 self.close(row, ending, note=judged.sentence)
                 return False
         return True
+
+    def _still_lawful(self, row: Decision) -> bool:
+        """Whether it would be decided still; closes the decision when not.
+
+        Until its node was kept, others may have taken what was free there beside its victims: they would go in vain.
+        """
+        law = self.broken(row)
+        if law:
+            self.close(row, Decision.Ending.OVERTAKEN, note=law)
+        return not law
 
     def _reserved(self, row: Decision, result: Result) -> bool:
         match result.outcome:

@@ -13,9 +13,13 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Victim
 
 COOL_DOWN = timedelta(seconds=30)
-"""After a decision that brought its ask nothing, the ask waits so long before anything is evicted for it again."""
+"""After a decision that brought its ask nothing, the ask waits so long before anything is evicted for it again.
+
+Not after one that was overtaken: nobody was evicted, and what it is decided on next is a newer picture.
+"""
 LONGEST_COOL_DOWN = timedelta(hours=1)
 """The wait doubles with every such decision, up to this."""
+_NOT_IN_VAIN = (Decision.Ending.BOUND, Decision.Ending.REFUSED, Decision.Ending.OVERTAKEN)
 _Key = tuple[str, str]
 
 
@@ -90,7 +94,7 @@ def _cooling(cluster: Cluster, now: datetime) -> set[str]:
     vain = (
         Decision.objects.filter(cluster=cluster, closed_at__gt=now - 2 * LONGEST_COOL_DOWN)
         .filter(state=Decision.State.CLOSED, source=Decision.Source.ENGINE)
-        .exclude(ending__in=[Decision.Ending.BOUND, Decision.Ending.REFUSED])
+        .exclude(ending__in=_NOT_IN_VAIN)
         .order_by()
         .values_list("ask_uid")
         .annotate(times=Count("pk"), last=Max("closed_at"))

@@ -84,9 +84,10 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         executor=watch.actuator,
         pod=watch.watcher.pod,
         may_act=lambda _row, _victims: watch.leads() and _may_act(cluster),
+        broken=lambda row: _broken_by_now(cluster, revision, watch, row),
     )
     if cluster.mode == Cluster.Mode.ENFORCE:
-        settled = _carry_open(cluster, revision, watch, carrier, leads=leads)
+        settled = _carry_open(cluster, carrier, leads=leads)
     else:
         settled = _leave(cluster, watch, carrier)
     try:
@@ -110,14 +111,11 @@ def _may_act(cluster: Cluster) -> bool:
     return Cluster.objects.filter(pk=cluster.pk, mode=Cluster.Mode.ENFORCE, paused_at__isnull=True).exists()
 
 
-def _carry_open(cluster: Cluster, revision: Revision, watch: Watch, carrier: Carrier, *, leads: bool) -> bool:
+def _carry_open(cluster: Cluster, carrier: Carrier, *, leads: bool) -> bool:
     """Take every open decision further while we lead. Whether there was one."""
     opened = list(Decision.objects.filter(cluster=cluster).open())
     for row in opened if leads else ():
-        if row.state == Decision.State.INTENDED and (law := _broken_by_now(cluster, revision, watch, row)):
-            carrier.close(row, Decision.Ending.OVERTAKEN, note=law)
-        else:
-            carrier.carry(row)
+        carrier.carry(row)
     return bool(opened)
 
 
@@ -144,7 +142,7 @@ def _leave(cluster: Cluster, watch: Watch, carrier: Carrier) -> bool:
 
 
 def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Decision) -> str:
-    """The first law that an intent of a former pass would break as cluster and tree are now; empty when none."""
+    """The first law that an intent would break as cluster and tree are now; empty when none."""
     decision = read(row)
     if decision is None:
         return "unknown"
@@ -216,15 +214,8 @@ def _store(
     began = time.perf_counter_ns()
     rows, decided = record(cluster=cluster, revision=revision, findings=found.findings, now=now, took_us=found.took_us)
     journal.write(cluster=cluster, watch=watch, state=found.state, moment=found.moment, decided=decided, now=now)
-    health = watch.watcher.health()
     others = record_others(
-        cluster=cluster,
-        revision=revision,
-        tree=found.tree,
-        state=found.state,
-        settled=watch.settled,
-        now=now,
-        events=not health.events_error,
+        cluster=cluster, revision=revision, tree=found.tree, state=found.state, settled=watch.settled, now=now
     )
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
     if due:
@@ -253,7 +244,7 @@ def _store(
         now=now,
         pass_us=took_us,
         news=bool(decided) or settled or others,
-        missing=health.events_error,
+        missing=watch.watcher.health().events_error,
     )
     return rows
 

@@ -127,7 +127,7 @@ def test_a_victim_that_left_by_itself_counts_as_gone(cluster: Cluster, watch: Wa
 
 
 def test_a_cluster_that_changed_after_deciding_is_looked_at_again(cluster: Cluster, watch: Watch) -> None:
-    """A victim that has meanwhile gone makes the decision void before anybody is evicted."""
+    """A victim that has meanwhile gone makes the decision void before anybody is evicted for it."""
     watch.actuator.reserving = Result(outcome=Outcome.RETRY)
     row = first(watch)
     watch.gone(victims_of(row)[0])
@@ -135,7 +135,7 @@ def test_a_cluster_that_changed_after_deciding_is_looked_at_again(cluster: Clust
     run(watch)
     row.refresh_from_db()
     assert row.ending == Decision.Ending.OVERTAKEN
-    assert not set(watch.actuator.evicted) & set(victims_of(row))
+    assert {victim.state for victim in row.victims.all()} == {Victim.State.SPARED}
 
 
 @pytest.mark.parametrize(("node", "ending"), [("n1", "bound"), ("n9", "bound-elsewhere")])
@@ -345,6 +345,36 @@ def test_an_intent_that_would_break_a_law_by_now_is_not_carried_out(cluster: Clu
     run(watch)
     row.refresh_from_db()
     assert (row.ending, row.steps.last().note) == (Decision.Ending.OVERTAKEN, "law guarantee")
+    assert watch.actuator.evicted == []
+
+
+def test_nobody_goes_when_others_took_the_rest_of_the_room_before_the_node_was_kept(
+    cluster: Cluster, watch: Watch
+) -> None:
+    """One pod and a free core would have done. The ask doesn't cool down: it is decided for anew by the next pass."""
+    watch.gone("test-3")
+    watch.actuator.before_reserving = lambda: watch.put(pod("newcomer", queue="system", node="n1"))
+    row = first(watch)
+    assert len(victims_of(row)) == 1
+    assert (row.ending, row.steps.last().note) == (Decision.Ending.OVERTAKEN, "law fits")
+    assert watch.actuator.evicted == []
+    assert "release n1" in watch.actuator.did
+    watch.gone("newcomer")
+    watch.actuator.before_reserving = lambda: None
+    assert run(watch).state == Decision.State.WAITING
+
+
+def test_nobody_goes_whom_room_that_fell_free_meanwhile_lets_stay(cluster: Cluster, watch: Watch) -> None:
+    """Two pods had to go; one that is no victim ends by itself before the node is kept."""
+    staying = {"test-0", "test-1", "test-2", "test-3"}
+
+    def one_ends() -> None:
+        chosen = victims_of(Decision.objects.filter(outcome="preempt").latest("pk"))
+        watch.gone(min(staying - set(chosen)))
+
+    watch.actuator.before_reserving = one_ends
+    row = first(watch)
+    assert (row.ending, row.steps.last().note) == (Decision.Ending.OVERTAKEN, "law minimal")
     assert watch.actuator.evicted == []
 
 

@@ -1,7 +1,7 @@
 """A cluster in memory that passes run over: what is evicted leaves when the test says so."""
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import msgspec
@@ -24,10 +24,13 @@ class Executor:
         self.reserving = Result(outcome=Outcome.DONE)
         self.releasing = Result(outcome=Outcome.DONE)
         self.sweeping = Swept()
+        self.before_reserving: Callable[[], object] = lambda: None
+        """What others do between the decision and the moment from which its node is kept."""
         self.judging: dict[str, EvictionResult] = {}
         self.evicting: dict[str, EvictionResult] = {}
 
     def reserve(self, node: str, ask: PodRef, terms: Terms) -> Result:
+        self.before_reserving()
         self.did.append(f"reserve {node} {ask.name}")
         self.terms = terms
         return self.reserving
@@ -99,7 +102,7 @@ class Watch:
         self.watcher = Watcher(self.state)
         self.actuator = Executor(self.state)
         self.busy = threading.Lock()
-        self.settled: set[Any] = set()
+        self.settled: set[str] = set()
         self.leading = True
         self.rival = ""
         self.put(*objects)
