@@ -12,6 +12,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.lease import ClusterLease
 from engine.cluster.watcher import ClusterWatcher
+from engine.observed import Key
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
 
@@ -42,8 +43,8 @@ class Watch:
         self.actuator = Actuator(self.connection, nodes=self.watcher.nodes, reached=reached)
         self.busy = threading.Lock()
         """Held by the one pass that runs."""
-        self.settled: set[str] = set()
-        """Victims of others (uids) whose going is recorded; see history.observing."""
+        self.settled = set[Key]()
+        """What others evicted and is recorded; see history.observing."""
         self._lease: ClusterLease | None = None
         self._closing = False
         self.watcher.start()

@@ -126,7 +126,12 @@ class Decision(models.Model):
         KUEUE = "kueue", "Kueue"
         YUNIKORN = "yunikorn", "YuniKorn"
         API_EVICTION = "api-eviction", _("API eviction")
+        TAINT_MANAGER = "taint-manager", _("taint manager")
+        POD_GC = "pod-gc", _("pod garbage collector")
         KUBELET = "kubelet", "kubelet"
+
+    EVICTORS = (Source.API_EVICTION, Source.TAINT_MANAGER, Source.POD_GC, Source.KUBELET)
+    """Those who evict for reasons of their own, to make room for nobody."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="decisions")
     revision = models.ForeignKey(Revision, null=True, on_delete=models.SET_NULL, related_name="+")

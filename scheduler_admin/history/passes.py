@@ -214,8 +214,15 @@ def _store(
     began = time.perf_counter_ns()
     rows, decided = record(cluster=cluster, revision=revision, findings=found.findings, now=now, took_us=found.took_us)
     journal.write(cluster=cluster, watch=watch, state=found.state, moment=found.moment, decided=decided, now=now)
+    health = watch.watcher.health()
     others = record_others(
-        cluster=cluster, revision=revision, tree=found.tree, state=found.state, settled=watch.settled, now=now
+        cluster=cluster,
+        revision=revision,
+        tree=found.tree,
+        state=found.state,
+        settled=watch.settled,
+        now=now,
+        events=not health.events_error,
     )
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
     if due:
@@ -244,7 +251,7 @@ def _store(
         now=now,
         pass_us=took_us,
         news=bool(decided) or settled or others,
-        missing=watch.watcher.health().events_error,
+        missing=health.events_error,
     )
     return rows
 

@@ -115,8 +115,7 @@ def _fate(event: PodEvent) -> tuple[str, str]:
             return ("wait", _("pending")) if event.current else ("none", _("waited"))
         return outcome(row, ())
     if victim.state in LOST:
-        evicted = row.source in (Decision.Source.API_EVICTION, Decision.Source.KUBELET)
-        return "warn", _("evicted") if evicted else _("preempted")
+        return "warn", _("evicted") if row.source in Decision.EVICTORS else _("preempted")
     if victim.state == Victim.State.SPARED or row.state == Decision.State.CLOSED:
         return "ok", _("spared")
     if row.state in (Decision.State.NOTED, Decision.State.HELD):

@@ -5,11 +5,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engine.observed import decode
 from engine.snapshot import Pod, Preempted
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history import observing
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.passes import run_pass
 from tests.builders import ask, node, pod, queue, tree
@@ -34,6 +37,13 @@ def going(name: str, *, reason: str = "PreemptionByScheduler", ago: float = 1, *
     """A pod that was told to go."""
     told = {"terminating": True, "disruption": reason, "disrupted_ms": now_ms(ago)}
     return pod(name, node="n1", **told | settings)
+
+
+def waited(watch: Watch) -> Watch:
+    """The same, with conditions that have waited long enough for an Event."""
+    for one in [one for one in watch.state.pods.values() if one.disruption]:
+        watch.put(msgspec.structs.replace(one, disrupted_ms=now_ms(5)))
+    return watch
 
 
 @pytest.fixture
@@ -101,6 +111,124 @@ def test_news_of_a_further_victim_joins_the_decision(cluster: Cluster, watch: Wa
     run_pass(cluster=cluster, watch=watch)
     assert [one.name for one in observed().victims.all()] == ["b-0", "b-1"]
     assert len(decode(observed().document).victims) == 2
+
+
+def test_an_event_that_comes_late_tells_for_whom(cluster: Cluster, watch: Watch):
+    """Its condition alone was recorded, and the victims have gone since: the same decision, now with its ask."""
+    late = [watch.state.preempted.pop(f"event-uid-b-{n}") for n in range(2)]
+    watch.put(ask("web", queue="tenant-1.a", cpu=2, priority=1000))  # not nominated any more
+    run_pass(cluster=cluster, watch=waited(watch))
+    first = observed()
+    assert (first.ask_name, first.victims.count()) == ("", 2)
+    watch.gone("b-0", "b-1")
+    run_pass(cluster=cluster, watch=watch)
+    assert observed().state == "closed"
+    watch.put(late)
+    run_pass(cluster=cluster, watch=watch)
+    row = observed()
+    assert (row.pk, row.ask_name, row.ask_queue, row.ask_priority, row.state) == (
+        first.pk, "web", "root.tenant-1.a", 1000, "waiting",
+    )  # fmt: skip
+    assert "across-fence" in row.detail
+    watch.bound("web", "n1")
+    run_pass(cluster=cluster, watch=watch)
+    assert observed().ending == "bound"
+    assert [step.kind for step in row.steps.all()].count("closed") == 1
+
+
+def test_an_event_that_comes_late_puts_a_supposed_ask_right(cluster: Cluster, watch: Watch):
+    """The only one that was nominated was not it."""
+    late = [watch.state.preempted.pop(f"event-uid-b-{n}") for n in range(2)]
+    other = ask("other", queue="c", priority=20, nominated_node="n1")
+    web = watch.state.pods.pop("uid-web")
+    watch.put(other)
+    run_pass(cluster=cluster, watch=waited(watch))
+    assert (observed().ask_name, decode(observed().document).ask_inferred) == ("other", True)
+    watch.put(web, late)
+    for _ in range(2):
+        run_pass(cluster=cluster, watch=watch)
+    row = observed()
+    assert (row.ask_name, decode(row.document).certain, row.victims.count()) == ("web", True, 2)
+
+
+def test_what_was_taken_for_one_decision_and_was_two_is_parted(cluster: Cluster, watch: Watch):
+    """Two asks on one node within seconds, and their Events late: each ends up with its own victims."""
+    late = [event("b-0"), event("b-1", ask="app")]
+    watch.state.preempted.clear()
+    watch.put(ask("app", queue="c", priority=500, nominated_node="n1"), going("b-9", queue="b"))
+    run_pass(cluster=cluster, watch=waited(watch))
+    assert observed().victims.count() == 3
+    watch.gone("b-1")
+    run_pass(cluster=cluster, watch=watch)
+    for one in late:
+        watch.put(one)
+        run_pass(cluster=cluster, watch=watch)
+    rows = Decision.objects.exclude(source="engine")
+    held = {row.ask_name: [one.name for one in row.victims.all()] for row in rows}
+    assert held == {"web": ["b-0"], "app": ["b-1"], "": ["b-9"]}
+    for row in rows:
+        assert [one.pod.name for one in decode(row.document).victims] == held[row.ask_name]
+    app = rows.get(ask_name="app")
+    assert [step.pod for step in app.steps.filter(kind="exited")] == ["ns/b-1"]
+    assert Victim.objects.get(name="b-1").gone_at is not None
+
+
+def test_the_last_victim_to_be_put_right_leaves_no_empty_decision(cluster: Cluster, watch: Watch):
+    """One victim's Event came in time, the other's late: they are of one decision."""
+    late = watch.state.preempted.pop("event-uid-b-1")
+    watch.put(ask("web", queue="tenant-1.a", cpu=2, priority=1000))
+    run_pass(cluster=cluster, watch=waited(watch))
+    assert Decision.objects.exclude(source="engine").count() == 2
+    watch.put(late)
+    run_pass(cluster=cluster, watch=watch)
+    assert [one.name for one in observed().victims.all()] == ["b-0", "b-1"]
+
+
+def test_an_event_of_an_hour_ago_that_goes_changes_nothing(cluster: Cluster, watch: Watch):
+    """A second Event on the same victim was hidden by the first; it was for somebody else, and too late."""
+    run_pass(cluster=cluster, watch=watch)
+    watch.state.preempted["event-uid-b-0"] = event("b-0", ago=0, ask="late")
+    watch.settled.clear()
+    for _ in range(2):
+        run_pass(cluster=cluster, watch=watch)
+    assert (observed().ask_name, observed().victims.count()) == ("web", 2)
+
+
+def test_where_events_are_forbidden_the_nomination_tells_for_whom(cluster: Cluster, watch: Watch):
+    """At once: it may be gone a second later."""
+    watch.state.preempted.clear()
+    watch.watcher.events_error = "events is forbidden"
+    run_pass(cluster=cluster, watch=watch)
+    assert (observed().ask_name, decode(observed().document).ask_inferred) == ("web", True)
+
+
+def test_many_at_once_are_spread_over_passes(cluster: Cluster, monkeypatch: pytest.MonkeyPatch):
+    """Each with exactly its victims, whatever the bound cuts apart; and the work of a pass does not grow with them."""
+    monkeypatch.setattr(observing, "MOST_AT_ONCE", 7)
+    events = [event(f"v{n}", ask=f"a{n // 4}", ago=n * 0.001) for n in range(40)]
+    watch = Watch(node("n1", 4), events)
+    for _ in range(6):
+        run_pass(cluster=cluster, watch=watch)
+    rows = Decision.objects.exclude(source="engine").prefetch_related("victims")
+    held = {row.ask_name: sorted(one.name for one in row.victims.all()) for row in rows}
+    assert held == {f"a{n}": sorted(f"v{4 * n + m}" for m in range(4)) for n in range(10)}
+    run_pass(cluster=cluster, watch=watch)
+    assert watch.settled == {(f"uid-v{n}", f"uid-a{n // 4}") for n in range(40)}
+
+
+def test_a_pass_asks_the_database_as_often_for_many_as_for_few(cluster: Cluster):
+    """Of what is new, and of what is followed."""
+    counts = []
+    for start, count in ((0, 2), (100, 200)):
+        watch = Watch(node("n1", 4), [event(f"v{n}", ask=f"a{n}") for n in range(start, start + count)])
+        watch.put([going(f"v{n}", queue="b") for n in range(start, start + count)])
+        with CaptureQueriesContext(connection) as queries:
+            run_pass(cluster=cluster, watch=watch)
+        with CaptureQueriesContext(connection) as following:
+            run_pass(cluster=cluster, watch=watch)
+        counts.append((len(queries), len(following)))
+    assert counts[1][0] <= counts[0][0] + 20  # inserts in pieces
+    assert counts[1][1] <= counts[0][1]
 
 
 def test_it_is_followed_to_its_end(cluster: Cluster, watch: Watch):

@@ -334,6 +334,14 @@ def test_every_due_cluster_is_sent_once_per_interval(cluster: Cluster) -> None:
     assert passes.due_clusters(now + timedelta(seconds=1)) == [cluster.pk]
 
 
+def test_after_three_days_asleep_one_pass_is_due_and_not_a_quarter_of_a_million(cluster: Cluster) -> None:
+    """What was missed is not caught up with."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+        passes.due_clusters(timezone.now())
+        clock.shift(timedelta(days=3))
+        assert [passes.due_clusters(timezone.now()) for _ in range(3)] == [[cluster.pk], [], []]
+
+
 def test_a_clock_that_was_set_back_holds_up_no_pass(cluster: Cluster) -> None:
     """A turn an hour ahead is from before: the next pass does not wait for it."""
     now = timezone.now()

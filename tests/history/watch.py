@@ -102,7 +102,7 @@ class Watch:
         self.watcher = Watcher(self.state)
         self.actuator = Executor(self.state)
         self.busy = threading.Lock()
-        self.settled: set[str] = set()
+        self.settled: set[Any] = set()
         self.leading = True
         self.rival = ""
         self.put(*objects)

@@ -1,0 +1,223 @@
+"""Rows for what others evicted: begun, joined by later news, and put right where an Event knows better."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from engine.decision import Outcome
+from engine.explain import HIGHER_PRIORITY
+from engine.observed import Observed, Source, Taken, decode, encode, joined, parted
+from engine.snapshot import ClusterState
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
+from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.recording import deadline, fitting, moment
+from scheduler_admin.queues.models import Revision
+
+_TOGETHER = timedelta(seconds=10)
+"""News of one preemption may reach several passes; see engine.observed.observing.TOGETHER_MS."""
+_WITNESSED = timedelta(minutes=1)
+"""What is learned of later was over at a time that nobody noted."""
+
+_Place = tuple[str, str, str, str]
+"""Source, node, and the ask's uid and name: where one decision's victims belong."""
+
+
+class Others:
+    """Stores what one pass observed, in few queries however much it is."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        revision: Revision,
+        state: ClusterState,
+        now: datetime,
+        *,
+        waiting: Iterable[Decision],
+        unsure: Mapping[str, int],
+    ) -> None:
+        """``waiting``: the decisions that are followed, with their victims; ``unsure``: see history.observing."""
+        self._cluster, self._revision, self._state, self._now = cluster, revision, state, now
+        self._unsure = unsure
+        self._rows = {row.pk: row for row in waiting}
+        self._new: list[Decision] = []
+        self._victims: list[Victim] = []
+        self._steps: list[Step] = []
+        self._moved: list[tuple[Victim, Decision, int]] = []
+
+    def record(self, found: Iterable[Observed]) -> None:
+        """Store all of it. Called within a transaction."""
+        found = list(found)
+        self._load(found)
+        for seen in found:
+            self._record(seen)
+        Decision.objects.bulk_create(self._new)
+        Victim.objects.bulk_create(self._victims)
+        Step.objects.bulk_create(self._steps)
+        self._move()
+
+    def _move(self) -> None:
+        for victim, row, position in self._moved:
+            Step.objects.filter(decision=victim.decision_id, pod=str(victim)).update(decision=row)
+            Victim.objects.filter(pk=victim.pk).update(decision=row, position=position)
+        left = {victim.decision_id for victim, _row, _position in self._moved}
+        Decision.objects.filter(pk__in=left, victims=None).delete()
+
+    def _load(self, found: Iterable[Observed]) -> None:
+        """Those that have ended before all was known of them."""
+        asks = {seen.ask.uid for seen in found if seen.ask and seen.ask.uid}
+        rows = Decision.objects.filter(cluster=self._cluster).exclude(source=Decision.Source.ENGINE)
+        closed = rows.filter(state=Decision.State.CLOSED, ask_uid__in=asks)
+        for some in (closed, rows.filter(pk__in=set(self._unsure.values()))):
+            for row in some.defer("laws").prefetch_related("victims"):
+                self._rows.setdefault(row.pk, row)
+        self._held: dict[_Place, list[Decision]] = {}
+        for row in self._rows.values():
+            self._held.setdefault((row.source, row.node, row.ask_uid, row.ask_name), []).append(row)
+
+    def _record(self, seen: Observed) -> None:
+        row, moved = self._begun(seen), []
+        for other, victims in self._mistaken(seen).items():
+            if row is None and len(victims) == len(other.victims.all()):
+                row = other
+                self._put_right(row, seen)
+            elif other is not row:
+                self._part(other, victims)
+                moved += victims
+        if row is None:
+            row = self._row(seen)
+            self._new.append(row)
+            self._steps += [*_sought(row), Step(decision=row, at=row.first_seen, kind=Step.Kind.DECIDED)]
+            self._fill(row, seen, moved)
+            return
+        whole = joined(decode(row.document), seen)
+        row.document, row.last_seen, row.detail = encode(whole).decode(), self._now, _detail(whole)
+        self._fill(row, seen, [*row.victims.all(), *moved])
+        row.save()
+        keep_settled([row], self._now)
+
+    def _begun(self, seen: Observed) -> Decision | None:
+        """The decision that is to hold these victims too: the same source, ask and node, just before."""
+        at = _at(seen)
+        place = (seen.source.value, seen.node, seen.ask.uid if seen.ask else "", _name_of(seen))
+        near = [row for row in self._held.get(place, ()) if abs(row.first_seen - at) <= _TOGETHER]
+        return max(near, key=lambda row: (row.first_seen, row.pk), default=None)
+
+    # What was recorded for no ask, or a supposed one, and went for another
+
+    def _mistaken(self, seen: Observed) -> dict[Decision, list[Victim]]:
+        found: dict[Decision, list[Victim]] = {}
+        for uid in (one.pod.uid for one in seen.victims if one.pod.uid in self._unsure):
+            row = self._rows[self._unsure[uid]]
+            found.setdefault(row, []).extend(each for each in row.victims.all() if each.uid == uid)
+        return found
+
+    def _put_right(self, row: Decision, seen: Observed) -> None:
+        """Tell for whom all of a decision's victims went; it is followed to its end anew."""
+        for name, value in self._ask_of(seen).items():
+            setattr(row, name, value)
+        row.state, row.ending, row.closed_at = Decision.State.WAITING, "", None
+        row.steps.filter(kind__in=(Step.Kind.SEEN, Step.Kind.CLOSED)).delete()
+        self._steps += _sought(row)
+
+    def _part(self, row: Decision, victims: Iterable[Victim]) -> None:
+        """Take from a decision what went for another ask."""
+        left = parted(decode(row.document), {victim.uid for victim in victims})
+        row.document, row.detail = encode(left).decode(), _detail(left)
+        row.save(update_fields=["document", "detail"])
+
+    # New rows
+
+    def _fill(self, row: Decision, seen: Observed, held: list[Victim]) -> None:
+        """Give a decision those victims that it does not hold yet, and see how far it has come."""
+        stored = {victim.uid for victim in held}
+        new = [taken for taken in seen.victims if taken.pod.uid not in stored]
+        victims = [self._victim(row, position, taken) for position, taken in enumerate(new, len(held))]
+        self._victims += victims
+        self._steps += [exited(row, victim) for victim in victims if victim.gone_at is not None]
+        places = ((victim, row, position) for position, victim in enumerate(held))
+        self._moved += [place for place in places if place[0].decision_id != row.pk]
+        if row.state == Decision.State.WAITING:
+            witnessed = self._now - row.first_seen < _WITNESSED
+            self._steps += settle(row, [*held, *victims], self._state, self._now, witnessed=witnessed)
+
+    def _row(self, seen: Observed) -> Decision:
+        at = _at(seen)
+        return Decision(
+            cluster=self._cluster,
+            # What happened before it was published was under no tree of ours.
+            revision=self._revision if at >= self._revision.published_at else None,
+            source=seen.source.value,
+            mode=self._cluster.mode,
+            policy="",
+            **self._ask_of(seen),
+            outcome=Outcome.PREEMPT.value,
+            reason=HIGHER_PRIORITY if seen.source is Source.KUBE_SCHEDULER else seen.source.value,
+            detail=_detail(seen),
+            node=seen.node,
+            document=encode(seen).decode(),
+            state=Decision.State.WAITING,
+            first_seen=at,
+            last_seen=self._now,
+            deadline=deadline(self._cluster, (taken.pod.grace_s for taken in seen.victims), self._now),
+        )
+
+    def _ask_of(self, seen: Observed) -> dict[str, Any]:
+        ask = seen.ask
+        pod = seen_pod(self._state, ask.uid) if ask else None
+        return {
+            "ask_uid": ask.uid if ask else "",
+            "ask_namespace": ask.namespace if ask else "",
+            "ask_name": _name_of(seen),
+            "ask_queue": ask.queue if ask else "",
+            "ask_application": fitting("ask_application", ask.application) if ask else "",
+            "ask_priority": ask.priority if ask and seen.ask_known else None,
+            "ask_priority_class": pod.priority_class if pod else "",
+            "ask_requests": ask.requests if ask else {},
+            "ask_since": moment(pod.unschedulable_ms) if pod else None,
+        }
+
+    def _victim(self, row: Decision, position: int, taken: Taken) -> Victim:
+        pod = taken.pod
+        still, witnessed = self._state.pods.get(pod.uid), pod.uid in self._state.departed
+        gone = still is None or still.finished
+        return Victim(
+            decision=row,
+            position=position,
+            uid=pod.uid,
+            namespace=pod.namespace,
+            name=pod.name,
+            queue=pod.queue,
+            application=fitting("application", pod.application, Victim),
+            priority=pod.priority if taken.known else None,
+            requests=pod.requests,
+            node=pod.node or row.node,
+            started_at=moment(pod.started_ms),
+            reason=row.reason,
+            state=Victim.State.GONE if gone else Victim.State.EVICTED,
+            evicted_at=moment(taken.at_ms),
+            gone_at=self._now if gone and (still or witnessed) else None,
+        )
+
+
+def _sought(row: Decision) -> list[Step]:
+    """That the ask had waited before."""
+    since = row.ask_since
+    return [Step(decision=row, at=since, kind=Step.Kind.SEEN)] if since and since <= row.first_seen else []
+
+
+def _at(seen: Observed) -> datetime:
+    at = moment(seen.at_ms)
+    assert at is not None
+    return at
+
+
+def _name_of(seen: Observed) -> str:
+    """The ask's, where it is a pod that has pages of its own: not a group, and not known by its uid alone."""
+    ask = seen.ask
+    return ask.name if ask and ask.namespace and seen.ask_kind == "Pod" else ""
+
+
+def _detail(seen: Observed) -> str:
+    """The flags, each once, for those who filter and count."""
+    return " ".join(sorted({each.flag.value for taken in seen.victims for each in taken.flags}))
