@@ -37,11 +37,11 @@ def manifests(folder: Path, *, nodes: list[int], prod: int, test: int, exits_aft
     many = [
         _namespace("prod"),
         _namespace("test"),
-        _batch(),
-        _lease(),
+        batch(),
+        lease(),
         *[_node(number, cores) for number, cores in enumerate(nodes)],
-        _replicas("prod", prod, exits_after),
-        _replicas("test", test, exits_after),
+        replicas("prod", prod, exits_after=exits_after),
+        replicas("test", test, exits_after=exits_after),
     ]
     for number, document in enumerate(many):
         _write(found / f"{number:02}.yaml", document)
@@ -63,7 +63,7 @@ def _namespace(name: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
-def _batch() -> dict[str, Any]:
+def batch() -> dict[str, Any]:
     """Never to the scheduler, not to us: one brain."""
     return {
         "apiVersion": "scheduling.k8s.io/v1",
@@ -74,7 +74,7 @@ def _batch() -> dict[str, Any]:
     }
 
 
-def _lease() -> dict[str, Any]:
+def lease() -> dict[str, Any]:
     """Empty from the start, so that nobody waits for a former holder."""
     return {
         "apiVersion": "coordination.k8s.io/v1",
@@ -94,13 +94,14 @@ def _node(number: int, cores: int) -> dict[str, Any]:
     }
 
 
-def _replicas(name: str, count: int, exits_after: str) -> dict[str, Any]:
+def replicas(name: str, count: int, *, exits_after: str, namespace: str = "") -> dict[str, Any]:
+    """A ReplicaSet of pods of two cores, of the queue of its name and, unless said otherwise, the namespace too."""
     labels = {"app": name, "yunikorn.apache.org/queue": f"root.{name}", "yunikorn.apache.org/app-id": name}
     container = {"name": "main", "image": "pause", "resources": {"requests": {"cpu": "2"}}}
     return {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
-        "metadata": {"name": name, "namespace": name},
+        "metadata": {"name": name, "namespace": namespace or name},
         "spec": {
             "replicas": count,
             "selector": {"matchLabels": {"app": name}},
