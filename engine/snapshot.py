@@ -81,6 +81,7 @@ class Shield(StrEnum):
     NAMESPACE = "namespace"
     NO_QUEUE = "no-queue"
     NO_CONTROLLER = "no-controller"
+    JUST_STARTED = "just-started"
 
 
 class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -199,6 +200,8 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True):
     """Which pods are never victims of our acting."""
 
     namespaces: frozenset[str] = frozenset({"kube-system"})
+    min_run_ms: int = 0
+    """Pods that have run for less are spared: what has just begun would lose its start and bring back no less load."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -299,6 +302,8 @@ class ClusterState:
         pods = self._placing.of(self, tree, protection)
         first = _originators(pods)
         pods = [msgspec.structs.replace(pod, originator=True) if pod.uid in first else pod for pod in pods]
+        if protection is not None and protection.min_run_ms:
+            pods = [_sparing(pod, since_ms=now_ms - protection.min_run_ms) for pod in pods]
         return Snapshot(
             now_ms=now_ms,
             nodes=tuple(sorted(self.nodes.values(), key=lambda node: node.name)),
@@ -393,3 +398,10 @@ def _shield(pod: Pod, tree: QueueTree, protection: Protection) -> Shield:
     if not pod.controller and not tree[pod.queue].evict_uncontrolled:
         return Shield.NO_CONTROLLER
     return Shield.NONE
+
+
+def _sparing(pod: Pod, *, since_ms: int) -> Pod:
+    """The pod, shielded if it was started after ``since_ms``."""
+    if pod.shield is Shield.NONE and pod.started_ms is not None and pod.started_ms > since_ms:
+        return msgspec.structs.replace(pod, shield=Shield.JUST_STARTED)
+    return pod

@@ -24,6 +24,8 @@ class Health:
     """Seconds since the kind that is worst off last gave a sign of life; None while one never has."""
     clock_skew_s: float | None
     """Our clock minus the API server's, in seconds; None while unknown."""
+    gap_s: float = 0.0
+    """How long the kind in trouble that is worst off has been without a sign of life, in seconds; 0: none is."""
     events_error: str = ""
     """Why Events can't be read, as a sentence: passes go on without. Empty while they can."""
 
@@ -99,11 +101,13 @@ class ClusterWatcher:
         *needed, events = (replace(one.health, odd=dict(one.health.odd)) for one in self._reflectors)
         kinds = tuple(needed)
         seen = [one.last_event_at for one in kinds if one.last_event_at is not None]
+        troubled = [one.last_event_at for one in kinds if one.last_event_at is not None and one.error]
         return Health(
             kinds=kinds,
             synced=not self._unsynced,
             staleness_s=now_s - min(seen) if len(seen) == len(kinds) else None,
             clock_skew_s=self._connection.clock_skew_s,
+            gap_s=now_s - min(troubled, default=now_s),
             events_error=events.error,
         )
 

@@ -3,6 +3,7 @@
 Nothing here translates: a Message is rendered where the reader's language is known.
 """
 
+from engine.explain.holds import hold_heading, hold_sentence
 from engine.explain.laws import NUMBERS, in_order, law, lines, unmet
 from engine.explain.message import Cores, Message, Moment, Name, Param
 from engine.explain.observed import (
@@ -35,6 +36,8 @@ __all__ = [
     "asker_sentence",
     "border_clause",
     "border_label",
+    "hold_heading",
+    "hold_sentence",
     "in_order",
     "interlock",
     "label",

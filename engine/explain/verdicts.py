@@ -104,7 +104,20 @@ DEARER: dict[str, tuple[str, str]] = {
 }
 INTERLOCKS: dict[Interlock, str] = {
     Interlock.PAUSED: gettext_noop("Held back: the cluster is paused."),
+    Interlock.QUEUE_PAUSED: gettext_noop("Held back: the queue of the ask or of a victim is paused."),
+    Interlock.DENY_WINDOW: gettext_noop("Held back: these are hours in which nothing may be evicted."),
+    Interlock.ALLOW_WINDOW: gettext_noop("Held back: these are not the hours in which evictions are allowed."),
+    Interlock.WATCH_GAP: gettext_noop("Held back: a part of the cluster has not been followed for a while."),
+    Interlock.CLOCK_SKEW: gettext_noop("Held back: our clock and the API server’s differ too much."),
+    Interlock.NODES_NOT_READY: gettext_noop("Held back: too many nodes are not ready."),
+    Interlock.FAILING_WRITES: gettext_noop("Held back: too many of our requests to the API server fail."),
+    Interlock.EVICTIONS_PER_PASS: gettext_noop("Held back: it would exceed the evictions allowed in a pass."),
     Interlock.EVICTIONS_PER_MINUTE: gettext_noop("Held back: it would exceed the evictions allowed in a minute."),
+    Interlock.EVICTIONS_PER_QUEUE: gettext_noop("Held back: a queue would lose more pods than allowed in a minute."),
+    Interlock.EVICTIONS_PER_NAMESPACE: gettext_noop(
+        "Held back: a namespace would lose more pods than allowed in a minute."
+    ),
+    Interlock.EVICTIONS_PER_NODE: gettext_noop("Held back: a node would lose more pods than allowed in a minute."),
     Interlock.RESERVED_NODES: gettext_noop("Held back: as many nodes as allowed are reserved already."),
     Interlock.DISRUPTION_BUDGET: gettext_noop("Held back: it would break a pod disruption budget."),
     Interlock.COOL_DOWN: gettext_noop(

@@ -26,7 +26,7 @@ class Rolling:
         self._times: dict[str, int] = {}
         """Origin -> how often it came back."""
         delays = (tree.delay_ms(leaf) for leaf in tree.leaves)
-        self._step_ms = max(delays, default=0) + _A_LITTLE_MS
+        self._step_ms = max(*delays, moment.protection.min_run_ms) + _A_LITTLE_MS
 
     def move_on(self, seen: Snapshot, considered: Iterable[Considered], number: int) -> tuple[int, tuple[Placed, ...]]:
         """Carry out what a round decided on what it had ``seen``; how many pods left, and who got a node.

@@ -31,18 +31,32 @@ def digest_of(plaintext: str) -> str:
     return hashlib.sha256(plaintext.encode()).hexdigest()
 
 
+COMMAND_LINE = "command line"
+
+
+def name_of(actor: User | None) -> str:
+    """What somebody is called in what they did. Nobody means that it was done on the command line."""
+    return actor.get_username() if actor else COMMAND_LINE
+
+
 def record(
-    *, actor: User | None, verb: str, target: str, reason: str = "", details: Mapping[str, Any] | None = None
+    *,
+    actor: User | None,
+    verb: str,
+    target: str,
+    reason: str = "",
+    details: Mapping[str, Any] | None = None,
+    by: str = "",
 ) -> AuditEvent:
-    """Write down who did what, when and why, and by which token. Without an actor it was done on the command line."""
-    by = {"token": actor.token.prefix} if actor and actor.token else {}
+    """Write down who did what, when and why, and by which token. ``by``: what did it where nobody did."""
+    token = {"token": actor.token.prefix} if actor and actor.token else {}
     event = AuditEvent(
         actor=actor,
-        actor_name=actor.get_username() if actor else "command line",
+        actor_name=by or name_of(actor),
         verb=verb,
         target=target,
         reason=reason,
-        details={**(details or {}), **by},
+        details={**(details or {}), **token},
     )
     event.full_clean(exclude=[] if actor else ["actor"])  # the column may be null, a form may not leave it blank
     event.save()

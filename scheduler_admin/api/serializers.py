@@ -7,13 +7,14 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from engine.decision import Outcome
+from engine.decision import Interlock, Outcome
 from engine.queues import PreemptionPolicy, PriorityPolicy, Standing
 from scheduler_admin.api.fields import AmountsField, UtcField
 from scheduler_admin.api.redaction import SeenAsk, SeenDecision
 from scheduler_admin.api.standing import UNKNOWN, QueueStanding, ResourceStanding
+from scheduler_admin.clusters.holds import Hold
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.clusters.selectors import holds, status_of
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.queues.models import Revision
 
@@ -29,12 +30,18 @@ class RevisionSerializer(serializers.ModelSerializer[Revision]):
         fields = ["number", "policy", "dialect", "published_at"]
 
 
-class PauseSerializer(serializers.Serializer[Cluster]):
-    """Since when, by whom and why nothing may be evicted."""
+class HoldSerializer(serializers.Serializer[Hold]):
+    """An interlock that keeps evictions back now. Who, why and numbers are left out for tenants."""
 
-    at = UtcField(source="paused_at")
-    by = serializers.CharField(source="paused_by.username", allow_null=True)
-    reason = serializers.CharField(source="pause_reason", allow_null=True)
+    interlock = serializers.ChoiceField([one.value for one in Interlock])
+    queue = serializers.CharField(help_text="With all below it; empty: the whole cluster.")
+    all_clusters = serializers.BooleanField(source="everywhere")
+    since = UtcField()
+    until = UtcField(allow_null=True, help_text="When it ends by itself, where that is known.")
+    by = serializers.CharField(help_text="Who closed it, where somebody did.")
+    reason = serializers.CharField(help_text="And why.")
+    figures = serializers.DictField(child=serializers.IntegerField(), help_text="The numbers of a breaker.")
+    decisions = serializers.IntegerField(help_text="How many it held back in the last pass.")
 
 
 class PassSerializer(serializers.Serializer[ClusterStatus]):
@@ -53,11 +60,11 @@ class FaultSerializer(serializers.Serializer[ClusterStatus]):
 
 
 class ClusterSerializer(serializers.Serializer[Cluster]):
-    """A cluster with what the last pass read of it. What people wrote is left out for tenants (context: everything)."""
+    """A cluster with what the last pass read of it. What people wrote is left out for tenants (context: scope)."""
 
     name = serializers.CharField()
     mode = serializers.ChoiceField(Cluster.Mode.choices)
-    paused = serializers.SerializerMethodField()
+    holds = serializers.SerializerMethodField()
     hierarchy = serializers.CharField(source="hierarchy.name", allow_null=True)
     revision = RevisionSerializer(source="hierarchy.current", allow_null=True)
     last_pass = serializers.SerializerMethodField()
@@ -68,13 +75,10 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
     pods = serializers.IntegerField(source="status.pods", allow_null=True)
     capacity = AmountsField(source="status.capacity", allow_null=True)
 
-    @extend_schema_field(PauseSerializer(allow_null=True))
-    def get_paused(self, cluster: Cluster) -> dict[str, Any] | None:
-        """Null when it isn't."""
-        if not cluster.paused:
-            return None
-        pause = dict(PauseSerializer(cluster).data)
-        return pause if self.context["everything"] else {**pause, "by": None, "reason": None}
+    @extend_schema_field(HoldSerializer(many=True))
+    def get_holds(self, cluster: Cluster) -> list[Any]:
+        """What keeps evictions back now, as far as it concerns the user's queues."""
+        return [dict(HoldSerializer(hold).data) for hold in holds(cluster, self.context["scope"])]
 
     @extend_schema_field(PassSerializer(allow_null=True))
     def get_last_pass(self, cluster: Cluster) -> dict[str, Any] | None:
@@ -89,7 +93,7 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
         if not status or not status.error:
             return None
         fault = dict(FaultSerializer(status).data)
-        return fault if self.context["everything"] else {**fault, "text": None}
+        return fault if self.context["scope"].everything else {**fault, "text": None}
 
     def get_age_seconds(self, cluster: Cluster) -> int | None:
         """Whole seconds."""

@@ -39,10 +39,8 @@ class ClustersView(ApiView):
     )
     def get(self, request: Request) -> Response:
         """All clusters that you may see, with what the last pass read of them."""
-        clusters = Cluster.objects.restrict(request.user, "view").select_related(
-            "status", "hierarchy__current", "paused_by"
-        )
-        context = {"everything": self.scope.everything}
+        clusters = Cluster.objects.restrict(request.user, "view").select_related("status", "hierarchy__current")
+        context = {"scope": self.scope}
         return Response(serializers.ClustersSerializer({"results": clusters}, context=context).data)
 
 
@@ -57,7 +55,7 @@ class ClusterView(ApiView):
     )
     def get(self, request: Request, name: str) -> Response:
         """Mode, pause, last pass, capacity, age of what is known, and why it can't be read if it can't."""
-        context = {"everything": self.scope.everything}
+        context = {"scope": self.scope}
         body = serializers.ClusterSerializer(self.cluster(name), context=context).data
         return tagged(request, dict(body), but="age_seconds")
 

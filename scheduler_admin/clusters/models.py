@@ -1,12 +1,15 @@
 """Clusters, how to reach them, how far the engine may go there, and what was last read of them."""
 
-from typing import Self
+from typing import Any, Self
+from zoneinfo import ZoneInfo, available_timezones
 
+from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
+from scheduler_admin.clusters.windows import WEEKDAYS, Hours
 from scheduler_admin.queues.models import Hierarchy, Queue
 
 
@@ -41,8 +44,17 @@ class Cluster(models.Model):
     kubeconfig = models.CharField(max_length=500, blank=True, help_text=_("Path; empty: the service account's own."))
     context = models.CharField(max_length=253, blank=True)
     interval_ms = models.PositiveIntegerField(default=1000, help_text=_("Time between two passes."))
+    evictions_per_pass = models.PositiveIntegerField(default=20, help_text=_("No pass evicts more pods."))
     evictions_per_minute = models.PositiveIntegerField(
         default=30, help_text=_("No more pods are evicted in any minute; a decision that would exceed it waits whole.")
+    )
+    evictions_per_queue = models.PositiveIntegerField(default=20, help_text=_("No leaf loses more pods in any minute."))
+    evictions_per_namespace = models.PositiveIntegerField(
+        default=20, help_text=_("No namespace loses more pods in any minute.")
+    )
+    evictions_per_node = models.PositiveIntegerField(default=20, help_text=_("No node loses more pods in any minute."))
+    min_run_s = models.PositiveIntegerField(
+        default=10, help_text=_("Pods that have run for fewer seconds are never victims.")
     )
     reserved_nodes = models.PositiveIntegerField(default=3, help_text=_("At most so many nodes are kept for asks."))
     bind_margin_s = models.PositiveIntegerField(
@@ -53,9 +65,6 @@ class Cluster(models.Model):
     )
     protected_namespaces = models.JSONField(default=default_protected, blank=True)
     publish = models.BooleanField(default=False, help_text=_("In advise: write Events on pods."))
-    paused_at = models.DateTimeField(null=True, blank=True)
-    paused_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    pause_reason = models.TextField(blank=True)
     untidy = models.BooleanField(
         default=False, help_text=_("Whether something of ours may be left there; nothing is once it has been swept.")
     )
@@ -72,10 +81,108 @@ class Cluster(models.Model):
     def __str__(self) -> str:
         return self.name
 
+
+class PauseQuerySet(RestrictedQuerySet["Pause"]):
+    """Pauses; a tenant reads of those that concern it in the cluster's status alone."""
+
+    def of(self, cluster: "Cluster | None", queue: str = "") -> Self:
+        """The one of this very place, if any."""
+        return self.filter(cluster=cluster, queue=queue)
+
+
+class Pause(models.Model):
+    """No eviction from now on: anywhere, in one cluster, or for and from a queue of it and all below."""
+
+    cluster = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="pauses", help_text=_("Null: all.")
+    )
+    queue = models.CharField(max_length=500, blank=True, help_text=_("Path of a queue; empty: the whole cluster."))
+    at = models.DateTimeField(default=timezone.now)
+    until = models.DateTimeField(null=True, blank=True, help_text=_("When it ends by itself; null: when resumed."))
+    by = models.CharField(max_length=150)
+    reason = models.TextField(max_length=300)
+
+    objects = PauseQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["at", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "queue"], name="pause_once"),
+            models.UniqueConstraint(
+                fields=["queue"], condition=models.Q(cluster__isnull=True), name="pause_once_everywhere"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cluster or '*'} {self.queue}".strip()
+
+
+def check_weekdays(value: Any) -> None:
+    """Raise ValidationError for anything but one or more of WEEKDAYS."""
+    if not isinstance(value, list) or not value or any(day not in WEEKDAYS for day in value):
+        raise ValidationError(_("Name one weekday or more: %(known)s."), params={"known": ", ".join(WEEKDAYS)})
+
+
+def check_zone(value: str) -> None:
+    """Raise ValidationError for what is no IANA time zone."""
+    if value not in available_timezones():
+        raise ValidationError(_("There is no time zone %(zone)s; one is Europe/Berlin."), params={"zone": value})
+
+
+class WindowQuerySet(RestrictedQuerySet["Window"]):
+    """Windows; a tenant reads of those that concern it in the cluster's status alone."""
+
+
+class Window(models.Model):
+    """Hours in which nothing may be evicted, or outside of which nothing may."""
+
+    class Kind(models.TextChoices):
+        DENY = "deny", _("deny")
+        """Nothing is evicted within."""
+        ALLOW = "allow", _("allow")
+        """Nothing is evicted outside of all that hold for a queue."""
+
+    cluster = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="windows", help_text=_("Null: all.")
+    )
+    queue = models.CharField(max_length=500, blank=True, help_text=_("Path of a queue; empty: the whole cluster."))
+    kind = models.CharField(max_length=5, choices=Kind)
+    weekdays = models.JSONField(validators=[check_weekdays], help_text=_("On which it begins."))
+    begins = models.TimeField()
+    ends = models.TimeField(help_text=_("Not later than it begins: on the next day."))
+    zone = models.CharField(max_length=64, default="UTC", validators=[check_zone])
+    first_day = models.DateField(null=True, blank=True)
+    last_day = models.DateField(null=True, blank=True)
+    reason = models.TextField(max_length=300)
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField(default=timezone.now)
+
+    objects = WindowQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["at", "pk"]
+
+    def __str__(self) -> str:
+        days = ",".join(self.weekdays)
+        place = f"{self.cluster or '*'} {self.queue}".strip()
+        return f"{place} {self.kind} {days} {self.begins:%H:%M}-{self.ends:%H:%M} {self.zone}"
+
+    def clean(self) -> None:
+        """Raise ValidationError for days in the wrong order."""
+        if self.first_day and self.last_day and self.last_day < self.first_day:
+            raise ValidationError({"last_day": _("It ends before it begins.")})
+
     @property
-    def paused(self) -> bool:
-        """Whether nothing may be evicted for now."""
-        return self.paused_at is not None
+    def hours(self) -> Hours:
+        """When it is open."""
+        return Hours(
+            weekdays=frozenset(self.weekdays),
+            begins=self.begins,
+            ends=self.ends,
+            zone=ZoneInfo(self.zone),
+            first_day=self.first_day,
+            last_day=self.last_day,
+        )
 
 
 class ClusterStatus(models.Model):
@@ -99,6 +206,8 @@ class ClusterStatus(models.Model):
     applications = models.JSONField(default=dict)
     """Leaf path -> [{"name", "namespace", "pods", "requests": amounts}], largest first, at most twenty a leaf."""
 
+    holds = models.JSONField(default=list)
+    """What keeps evictions back now: clusters.holds.Hold, each as a mapping."""
     rivals = models.JSONField(default=list)
     """Priority classes by which the cluster's own scheduler would preempt too."""
 

@@ -9,6 +9,8 @@ from django.db.models import F
 from engine.queues import QueueTree
 from engine.resources import Amounts, total
 from engine.snapshot import Pod, Snapshot
+from scheduler_admin.clusters.breakers import FIRST_READING
+from scheduler_admin.clusters.holds import tell
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 
 _APPLICATIONS_KEPT = 20
@@ -43,6 +45,8 @@ def store_status(
         "error_since": None,
     }
     status, created = ClusterStatus.objects.get_or_create(cluster=cluster)
+    if status.error and not _first(status.error):
+        tell(cluster, "cluster.readable")
     changed = {name: value for name, value in facts.items() if created or getattr(status, name) != value}
     if changed or news:
         changed["news"] = F("news") + 1
@@ -55,8 +59,15 @@ def store_error(*, cluster: Cluster, sentence: str, now: datetime) -> None:
     status, _ = ClusterStatus.objects.get_or_create(cluster=cluster)
     if status.error == sentence:
         return
+    if not _first(sentence) and (not status.error or _first(status.error)):
+        tell(cluster, "cluster.unreadable", error=sentence)
     since = status.error_since if status.error else now
     ClusterStatus.objects.filter(pk=status.pk).update(error=sentence, error_since=since, news=F("news") + 1)
+
+
+def _first(sentence: str) -> bool:
+    """Whether it only says that the worker has just begun to read, which is nothing to be alarmed about."""
+    return sentence == FIRST_READING
 
 
 def queue_figures(snapshot: Snapshot, tree: QueueTree) -> dict[str, dict[str, Any]]:

@@ -13,6 +13,7 @@ from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.lease import ClusterLease
 from engine.cluster.watcher import ClusterWatcher
 from engine.observed import Key
+from scheduler_admin.clusters.breakers import Writes
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
 
@@ -41,6 +42,7 @@ class Watch:
         )
         self.watcher = ClusterWatcher(self.connection)
         self.actuator = Actuator(self.connection, nodes=self.watcher.nodes, reached=reached)
+        self.writes = Writes()
         self.busy = threading.Lock()
         """Held by the one pass that runs."""
         self.settled = set[Key]()

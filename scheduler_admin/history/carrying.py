@@ -47,6 +47,8 @@ class Carrier:
     """Asked before every eviction: whether these victims may still go for this ask, by the interlocks of now."""
     broken: Callable[[Decision], str]
     """Asked once the node is kept: which law the decision would break as the cluster is now; empty when none."""
+    heard: Callable[[Outcome | EvictionOutcome], None]
+    """Told how each request that acts has ended."""
     now: Callable[[], datetime] = timezone.now
 
     def carry(self, row: Decision) -> None:
@@ -143,6 +145,7 @@ class Carrier:
         """Whether the API server would let every victim go now; closes the decision where it would not."""
         for victim in victims:
             judged = self.executor.evict(victim, dry_run=True)
+            self.heard(judged.outcome)
             if judged.outcome is EvictionOutcome.RETRY:
                 return False
             if judged.outcome is not EvictionOutcome.ACCEPTED:
@@ -163,6 +166,7 @@ class Carrier:
         return not law
 
     def _reserved(self, row: Decision, result: Result) -> bool:
+        self.heard(result.outcome)
         match result.outcome:
             case Outcome.DONE:
                 return True
@@ -198,6 +202,7 @@ class Carrier:
             row.save(update_fields=["state"])
 
     def _judge(self, row: Decision, victim: Victim, result: EvictionResult) -> None:
+        self.heard(result.outcome)
         match result.outcome:
             case EvictionOutcome.ACCEPTED:
                 self._accepted(row, victim)

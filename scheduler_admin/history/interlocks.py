@@ -4,12 +4,19 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Max
+from django.utils import timezone
 
+from engine.decision import Decision as EngineDecision
 from engine.decision import Interlock
 from engine.feasibility import matches
 from engine.planning import Considered
 from engine.snapshot import DisruptionBudget, Snapshot
+from scheduler_admin.clusters.breakers import open_breakers, unreadable
+from scheduler_admin.clusters.holds import Hold
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.stops import Stops
+from scheduler_admin.clusters.watching import Watch
+from scheduler_admin.history.budgets import Budgets, Loss
 from scheduler_admin.history.models import Decision, Victim
 
 COOL_DOWN = timedelta(seconds=30)
@@ -26,23 +33,28 @@ _Key = tuple[str, str]
 class Interlocks:
     """The limits as one pass finds them; what it lets through is charged at once."""
 
-    def __init__(self, cluster: Cluster, snapshot: Snapshot, now: datetime, *, leads: bool) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        snapshot: Snapshot,
+        now: datetime,
+        *,
+        stops: Stops,
+        breakers: Iterable[Interlock],
+        trial: bool,
+        leads: bool,
+    ) -> None:
+        """``breakers``: those that are open; ``trial``: one decision shows whether our requests succeed again."""
         self._cluster, self._leads = cluster, leads
-        self._budgets = snapshot.budgets
+        self._stops, self._breakers, self._trial = stops, list(breakers), trial
+        self._budgets = Budgets.of(cluster, now)
+        self._disruption = snapshot.budgets
         self._labels = {pod.uid: pod.labels for pod in snapshot.pods}
         self._reserved = set(Decision.objects.filter(cluster=cluster).open().values_list("node", flat=True))
-        self._evicted = Victim.objects.filter(
-            decision__cluster=cluster,
-            decision__source=Decision.Source.ENGINE,
-            evicted_at__gt=now - timedelta(minutes=1),
-        ).count()
-        pending = list(
-            Victim.objects.filter(
-                decision__in=Decision.objects.filter(cluster=cluster).open(),
-                state__in=[Victim.State.CHOSEN, Victim.State.HELD],
-            ).values_list("uid", "namespace")
-        )
-        self._pending = len(pending)
+        pending = Victim.objects.filter(
+            decision__in=Decision.objects.filter(cluster=cluster).open(),
+            state__in=[Victim.State.CHOSEN, Victim.State.HELD],
+        ).values_list("uid", "namespace")
         self._allowed = {(one.namespace, one.name): one.allowed for one in snapshot.budgets}
         for key, count in (self._charges(pending) or {}).items():
             self._allowed[key] -= count
@@ -51,30 +63,43 @@ class Interlocks:
     def hold(self, considered: Considered) -> str:
         """The limit that holds a decision back, empty when it may be carried out; then it is charged."""
         decision = considered.decision
-        if self._cluster.paused:
-            return Interlock.PAUSED
-        if not self._leads:
-            return Interlock.LEASE
-        if decision.ask.uid in self._cooling:
-            return Interlock.COOL_DOWN
-        if len(self._reserved) >= self._cluster.reserved_nodes:
-            return Interlock.RESERVED_NODES
-        if self._evicted + self._pending + len(decision.victims) > self._cluster.evictions_per_minute:
-            return Interlock.EVICTIONS_PER_MINUTE
-        charges = self._charges([(verdict.pod.uid, verdict.pod.namespace) for verdict in decision.victims])
+        losses = [Loss(one.pod.queue, one.pod.namespace, one.pod.node) for one in decision.victims]
+        charges = self._charges((one.pod.uid, one.pod.namespace) for one in decision.victims)
+        held = (
+            self._stops.interlock({decision.ask.queue, *(loss.queue for loss in losses)})
+            or self._broken()
+            or self._unable(decision)
+            or self._budgets.exceeded(losses)
+        )
+        if held:
+            return held
         if charges is None or any(self._allowed[key] < count for key, count in charges.items()):
             return Interlock.DISRUPTION_BUDGET
         for key, count in charges.items():
             self._allowed[key] -= count
-        self._pending += len(decision.victims)
+        self._budgets.charge(losses)
         self._reserved.add(decision.node or "")
         return ""
+
+    def _broken(self) -> Interlock | None:
+        for name in self._breakers:
+            if name is not Interlock.FAILING_WRITES or not self._trial or self._reserved:
+                return name
+        return None
+
+    def _unable(self, decision: EngineDecision) -> Interlock | None:
+        """What keeps back whatever the victims are."""
+        if not self._leads:
+            return Interlock.LEASE
+        if decision.ask.uid in self._cooling:
+            return Interlock.COOL_DOWN
+        return Interlock.RESERVED_NODES if len(self._reserved) >= self._cluster.reserved_nodes else None
 
     def _charges(self, victims: Iterable[_Key]) -> dict[_Key, int] | None:
         """Budget -> how many victims (uid, namespace) it covers; None when one has two, which the API refuses."""
         charges: dict[_Key, int] = {}
         for uid, namespace in victims:
-            found = list(_covering(self._budgets, namespace, self._labels.get(uid, {})))
+            found = list(_covering(self._disruption, namespace, self._labels.get(uid, {})))
             if len(found) > 1:
                 return None
             for budget in found:
@@ -102,3 +127,23 @@ def _cooling(cluster: Cluster, now: datetime) -> set[str]:
     return {
         uid for uid, times, last in vain if now < last + min(COOL_DOWN * 2 ** min(times - 1, 10), LONGEST_COOL_DOWN)
     }
+
+
+def breakers_of(watch: Watch) -> list[Hold]:
+    """The breakers that are open now."""
+    return open_breakers(watch.watcher.health(), watch.watcher.nodes(), watch.writes)
+
+
+def may_go(cluster: Cluster, watch: Watch, row: Decision, victims: Iterable[Victim]) -> bool:
+    """Whether victims of a decision that was begun may still go, as everything is at this very moment.
+
+    What people stop is asked of the database each time: it works within one eviction.
+    """
+    if not watch.leads() or unreadable(watch.watcher.health()):
+        return False
+    if any(hold.interlock is not Interlock.FAILING_WRITES or not watch.writes.may_try for hold in breakers_of(watch)):
+        return False
+    if not Cluster.objects.filter(pk=cluster.pk, mode=Cluster.Mode.ENFORCE).exists():
+        return False
+    queues = {row.ask_queue, *(victim.queue for victim in victims)}
+    return Stops.of(cluster, timezone.now()).interlock(queues) is None

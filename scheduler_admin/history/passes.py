@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 from django.db import transaction
@@ -14,14 +15,17 @@ from engine.planning import Considered, plan
 from engine.policies import UnknownPolicyError, last_resort, policy
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Protection, Reservation, Snapshot
+from scheduler_admin.clusters.breakers import unreadable
+from scheduler_admin.clusters.holds import Hold, counted, store_holds
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import claim
 from scheduler_admin.clusters.status import queue_figures, store_error, store_status
+from scheduler_admin.clusters.stops import Stops
 from scheduler_admin.clusters.watching import OWNER, Watch
 from scheduler_admin.faults import reached
 from scheduler_admin.history import journal
 from scheduler_admin.history.carrying import Carrier
-from scheduler_admin.history.interlocks import Interlocks
+from scheduler_admin.history.interlocks import Interlocks, breakers_of, may_go
 from scheduler_admin.history.models import Decision, Pass
 from scheduler_admin.history.observing import record_others
 from scheduler_admin.history.recording import Finding, record
@@ -29,9 +33,6 @@ from scheduler_admin.history.selectors import read
 from scheduler_admin.history.usage import INTERVAL, sample
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import tree_of
-
-STALE_S = 30.0
-"""A picture older than this, in seconds, is not acted on; longer than a watch may be silent, see ReflectorSettings."""
 
 _JITTER = timedelta(milliseconds=250)
 """Beat is not that punctual: a pass that comes this much early is no pass too many."""
@@ -46,6 +47,7 @@ class _Plan:
     snapshot: Snapshot
     tree: QueueTree
     findings: list[Finding]
+    holds: list[Hold]
     took_us: int
 
 
@@ -58,7 +60,7 @@ def run_pass(*, cluster: Cluster, watch: Watch) -> None:
         revision = cluster.hierarchy.current if cluster.hierarchy else None
         if revision is None or not claim(cluster=cluster, owner=OWNER, now=now):
             return
-        trouble = _trouble(watch)
+        trouble = unreadable(watch.watcher.health())
         if trouble:
             store_error(cluster=cluster, sentence=trouble, now=now)
             return
@@ -67,24 +69,15 @@ def run_pass(*, cluster: Cluster, watch: Watch) -> None:
         watch.busy.release()
 
 
-def _trouble(watch: Watch) -> str:
-    """Why the picture can't be acted on; empty when it can."""
-    health = watch.watcher.health()
-    if health.synced and health.staleness_s is not None and health.staleness_s <= STALE_S:
-        return ""
-    if health.errors:
-        return "; ".join(health.errors)
-    return "The API server has gone silent." if health.synced else "The cluster is being read for the first time."
-
-
 def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> None:
     leads = cluster.mode == Cluster.Mode.ENFORCE and watch.lead()
     carrier = Carrier(
         cluster=cluster,
         executor=watch.actuator,
         pod=watch.watcher.pod,
-        may_act=lambda _row, _victims: watch.leads() and _may_act(cluster),
+        may_act=partial(may_go, cluster, watch),
         broken=lambda row: _broken_by_now(cluster, revision, watch, row),
+        heard=watch.writes.note,
     )
     if cluster.mode == Cluster.Mode.ENFORCE:
         settled = _carry_open(cluster, carrier, leads=leads)
@@ -104,11 +97,6 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
             carrier.advise(row)
     if leads:
         watch.actuator.sweep(set(Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True)))
-
-
-def _may_act(cluster: Cluster) -> bool:
-    """Asked of the database each time: a pause, or another mode, works within one eviction."""
-    return Cluster.objects.filter(pk=cluster.pk, mode=Cluster.Mode.ENFORCE, paused_at__isnull=True).exists()
 
 
 def _carry_open(cluster: Cluster, carrier: Carrier, *, leads: bool) -> bool:
@@ -160,7 +148,7 @@ def _moment(cluster: Cluster, now: datetime, *, but: Decision | None = None) -> 
     others = [row for row in opened.prefetch_related("victims") if but is None or row.pk != but.pk]
     return Moment(
         now_ms=int(now.timestamp() * 1000),
-        protection=Protection(namespaces=frozenset(cluster.protected_namespaces)),
+        protection=Protection(namespaces=frozenset(cluster.protected_namespaces), min_run_ms=cluster.min_run_s * 1000),
         reservations=tuple(
             Reservation(ask_uid=row.ask_uid, node=row.node, queue=row.ask_queue, requests=row.ask_requests)
             for row in others
@@ -176,7 +164,17 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     state, moment = journal.seen(watch=watch, now=now), _moment(cluster, now)
     snapshot = moment.snapshot(state, tree)
     enforced = cluster.mode == Cluster.Mode.ENFORCE
-    hold = Interlocks(cluster, snapshot, now, leads=leads).hold if enforced else _never
+    stops, breakers = Stops.of(cluster, now), breakers_of(watch) if enforced else []
+    limits = Interlocks(
+        cluster,
+        snapshot,
+        now,
+        stops=stops,
+        breakers=[one.interlock for one in breakers],
+        trial=watch.writes.may_try,
+        leads=leads,
+    )
+    hold = limits.hold if enforced else _never
     considered = plan(snapshot, tree, decide, last_resort=last_resort(revision.parameters), hold=hold)
     return _Plan(
         state=state,
@@ -184,6 +182,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
         snapshot=snapshot,
         tree=tree,
         findings=_findings(snapshot, considered, enforced=enforced),
+        holds=counted([*stops.holds(), *breakers], [one.hold for one in considered]),
         took_us=(time.perf_counter_ns() - began) // 1000,
     )
 
@@ -243,6 +242,7 @@ def _store(
             evictions=sum(len(one.decision.victims) for one in acting),
             sampled=due,
         )
+    store_holds(cluster=cluster, holds=found.holds, now=now)
     store_status(
         cluster=cluster,
         revision_number=revision.number,

@@ -29,7 +29,6 @@ def etag(request: HttpRequest, *clusters: Cluster) -> str:
         parts += [
             cluster.pk,
             cluster.mode,
-            cluster.paused_at,
             cluster.hierarchy and cluster.hierarchy.current_id,
             status and status.news,
             fresh.state,

@@ -5,6 +5,7 @@ from datetime import timedelta
 from rest_framework.test import APIClient
 
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.queues.models import Queue
 from tests.api.builders import NOW, RED
 
@@ -15,7 +16,7 @@ def test_a_cluster_says_how_it_is(olga: APIClient, cluster: Cluster) -> None:
     """A cluster's mode, last pass, age and capacity are told, amounts as people type them, times in UTC."""
     body = olga.get(PROD).json()
     assert body["mode"] == "observe"
-    assert body["paused"] is None
+    assert body["holds"] == []
     assert body["error"] is None
     assert body["last_pass"] == {"at": "2026-01-05T11:59:00Z", "took_us": 1500, "revision": 1}
     assert body["age_seconds"] == 60
@@ -35,11 +36,14 @@ def test_a_cluster_that_was_never_read_says_so(olga: APIClient, db: None) -> Non
 
 def test_pause_and_error_are_told_with_their_reasons(olga: APIClient, cluster: Cluster) -> None:
     """Who sees everything reads why a cluster is paused, and why it can't be read."""
-    Cluster.objects.filter(pk=cluster.pk).update(paused_at=NOW, pause_reason="upgrade")
+    pause(cluster=cluster, actor=None, reason="upgrade")
+    cluster.status.refresh_from_db()
     cluster.status.error, cluster.status.error_since = "no route", NOW
     cluster.status.save()
     body = olga.get(PROD).json()
-    assert body["paused"] == {"at": "2026-01-05T12:00:00Z", "by": None, "reason": "upgrade"}
+    (hold,) = body["holds"]
+    assert hold["interlock"] == "paused"
+    assert (hold["since"], hold["by"], hold["reason"]) == ("2026-01-05T12:00:00Z", "command line", "upgrade")
     assert body["error"] == {"since": "2026-01-05T12:00:00Z", "text": "no route"}
 
 

@@ -7,6 +7,7 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.pausing import pause
 from tests.api import builders
 from tests.api.builders import BLUE, CANARY, NOW, RED, blue_pod, decision, red_pod, usage
 from tests.api.conftest import client_of
@@ -31,7 +32,8 @@ ADDRESSES = [
 @pytest.fixture
 def busy(cluster: Cluster) -> Cluster:
     """Blue's ask takes a pod of red's; blue's other ask takes only its own."""
-    Cluster.objects.filter(pk=cluster.pk).update(paused_at=NOW, pause_reason="canary pause")
+    pause(cluster=cluster, actor=None, reason="canary pause")
+    cluster.status.refresh_from_db()
     cluster.status.applications = {RED: [cluster.status.applications[RED][0]], BLUE: cluster.status.applications[BLUE]}
     cluster.status.save()
     decision(cluster, ask=blue_pod("canary-ask"), victims=(red_pod(), blue_pod()), pk=1)

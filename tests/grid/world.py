@@ -14,6 +14,7 @@ from engine.snapshot import ClusterState, Pod, Preempted
 from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.services import create_tenant, create_token, create_user
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.history.models import Decision, Usage
 from scheduler_admin.history.observing import record_others
 from scheduler_admin.history.recording import Finding, record
@@ -180,12 +181,12 @@ def _cluster(name: str, sides: tuple[Side, ...], author: User) -> Cluster:
         mode=Cluster.Mode.ENFORCE,
         kubeconfig=f"/{ADMIN}/kubeconfig",
         context=f"{ADMIN}-context",
-        paused_at=NOW,
-        paused_by=author,
-        pause_reason=f"{STAFF} pause",
         owner=f"{SECRET}-worker",
     )
     _status(cluster, sides, 1)
+    pause(cluster=cluster, actor=author, reason=f"{STAFF} pause")
+    for side in sides:
+        pause(cluster=cluster, queue=side.team, actor=author, reason=f"{STAFF} pause")
     return cluster
 
 

@@ -11,7 +11,9 @@ from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, Re
 from engine.cluster.reflector import ReflectorSettings
 from engine.laws import Law, LawCheck
 from engine.snapshot import DisruptionBudget, PriorityClass, Requirement
-from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters import breakers
+from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
+from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.clusters.services import set_mode
 from scheduler_admin.history import passes, tasks
 from scheduler_admin.history.models import Decision, Pass, Usage, Victim
@@ -114,7 +116,9 @@ def test_a_plan_that_breaks_a_law_is_stored_as_refused_and_not_carried_out(
 
 def test_a_pause_holds_every_decision_and_says_so(watch: Watch) -> None:
     """Paused means nothing is evicted, and the decision waits with the word ``paused``."""
-    run(add_cluster(paused_at=timezone.now()), watch, times=2)
+    cluster = add_cluster()
+    pause(cluster=cluster, actor=None, reason="a look")
+    run(cluster, watch, times=2)
     assert (preemption().state, preemption().hold) == (Decision.State.HELD, "paused")
     assert watch.actuator.did == []
 
@@ -128,14 +132,14 @@ def test_a_pause_in_the_middle_stops_before_the_next_eviction(watch: Watch) -> N
     def pausing(victim: object, *, dry_run: bool = False, again: bool = False) -> object:
         result = evict(victim, dry_run=dry_run, again=again)
         if not dry_run:
-            Cluster.objects.update(paused_at=timezone.now())
+            pause(cluster=cluster, actor=None, reason="a look")
         return result
 
     watch.actuator.evict = pausing
     run(cluster, watch, times=2)
     assert len(preemption().victims.all()) == 2
     assert len(watch.actuator.evicted) == 1
-    Cluster.objects.update(paused_at=None)
+    Pause.objects.all().delete()
     run(cluster, watch)
     assert len(watch.actuator.evicted) == 2
 
@@ -234,7 +238,7 @@ def test_on_leaving_nothing_ends_before_we_lead_again(cluster: Cluster, watch: W
 def test_a_cluster_in_which_nothing_changes_is_not_stale() -> None:
     """A kind without news gives its sign of life when its watch ends, and that is soon enough."""
     settings = ReflectorSettings()
-    assert settings.watch_s + settings.idle_margin_s < passes.STALE_S
+    assert settings.watch_s + settings.idle_margin_s < breakers.STALE_S
 
 
 def test_a_picture_that_is_stale_or_incomplete_is_not_acted_on(cluster: Cluster, watch: Watch) -> None:

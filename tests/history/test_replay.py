@@ -13,7 +13,8 @@ from django.utils import timezone
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
 from engine.laws import Law, LawCheck
 from engine.snapshot import DisruptionBudget, Pod, PriorityClass
-from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.models import Cluster, Pause
+from scheduler_admin.clusters.pausing import pause, resume
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment
 from scheduler_admin.history.replay import CannotReplayError, each_replayed, replayed, same
 from scheduler_admin.queues.services import Terms, publish
@@ -94,8 +95,8 @@ class Walk:
                 self.watch.bound(row.ask_name, row.node)
 
     def pause(self) -> None:
-        paused = Cluster.objects.get().paused_at is None
-        Cluster.objects.update(paused_at=timezone.now() if paused else None)
+        paused, cluster = Pause.objects.exists(), Cluster.objects.get()
+        (resume if paused else pause)(cluster=cluster, actor=None, reason="a look")
 
     def budget(self) -> None:
         self.watch.put(DisruptionBudget(namespace="ns", name="all", allowed=self.random.choice([0, 1, 5, 5])))

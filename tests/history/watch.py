@@ -9,6 +9,7 @@ import msgspec
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result, Swept, Terms
 from engine.cluster.watcher import Health
 from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, Preempted, PriorityClass
+from scheduler_admin.clusters.breakers import Writes
 
 ACCEPTED = EvictionResult(outcome=EvictionOutcome.ACCEPTED)
 
@@ -76,6 +77,7 @@ class Watcher:
     def __init__(self, state: ClusterState) -> None:
         self.now = state
         self.synced, self.staleness_s = True, 0.1
+        self.gap_s, self.clock_skew_s = 0.0, 0.0
         self.events_error = ""
 
     def state(self) -> ClusterState:
@@ -84,12 +86,16 @@ class Watcher:
     def pod(self, uid: str) -> Pod | None:
         return self.now.pods.get(uid)
 
+    def nodes(self) -> tuple[Node, ...]:
+        return tuple(self.now.nodes.values())
+
     def health(self) -> Health:
         return Health(
             kinds=(),
             synced=self.synced,
             staleness_s=self.staleness_s,
-            clock_skew_s=None,
+            clock_skew_s=self.clock_skew_s,
+            gap_s=self.gap_s,
             events_error=self.events_error,
         )
 
@@ -101,6 +107,7 @@ class Watch:
         self.state = ClusterState()
         self.watcher = Watcher(self.state)
         self.actuator = Executor(self.state)
+        self.writes = Writes()
         self.busy = threading.Lock()
         self.settled: set[Any] = set()
         self.leading = True

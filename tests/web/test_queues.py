@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.queues.models import Queue
 from scheduler_admin.queues.selectors import Figure
 from scheduler_admin.web.bars import bar
@@ -136,7 +137,7 @@ def test_no_news_is_answered_without_a_page(
         lambda demo: ClusterStatus.objects.update(news=F("news") + 1),
         lambda demo: ClusterStatus.objects.update(read_at=timezone.now() - timedelta(seconds=30)),
         lambda demo: ClusterStatus.objects.update(error="gone"),
-        lambda demo: Cluster.objects.update(paused_at=timezone.now()),
+        lambda demo: pause(cluster=demo, actor=None, reason="a look"),
         lambda demo: Cluster.objects.update(mode="observe"),
         lambda demo: rows.revision("demo", number=2),
     ],

@@ -11,7 +11,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from engine.queues import Standing
+from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.web import bars, words
+from scheduler_admin.web.holds import Told, told
 
 register = template.Library()
 
@@ -149,6 +151,12 @@ def nav_link(context: template.Context, name: str, label: str, *pages: str, clus
     if not current:
         return format_html('<li><a href="{}">{}</a></li>', url, label)
     return format_html('<li><a href="{}" aria-current="{}">{}</a></li>', url, current, label)
+
+
+@register.simple_tag(takes_context=True)
+def holds(context: template.Context, cluster: Cluster) -> list[Told]:
+    """What keeps evictions back in a cluster now, as far as the reader may know it."""
+    return told(cluster, context["request"].user)
 
 
 @register.simple_tag

@@ -1,0 +1,66 @@
+"""What keeps evictions back in a whole cluster, or around a queue of it, as pages and alerts say it."""
+
+from collections.abc import Mapping
+
+from engine.decision import Interlock
+from engine.explain.message import Message, gettext_noop
+from engine.explain.verdicts import INTERLOCKS
+
+HEADINGS: dict[Interlock, str] = {
+    Interlock.PAUSED: gettext_noop("Paused"),
+    Interlock.QUEUE_PAUSED: gettext_noop("%(queue)s paused"),
+    Interlock.DENY_WINDOW: gettext_noop("Evictions denied"),
+    Interlock.ALLOW_WINDOW: gettext_noop("Outside the hours for evictions"),
+    Interlock.WATCH_GAP: gettext_noop("A gap in what is seen"),
+    Interlock.CLOCK_SKEW: gettext_noop("Clocks differ"),
+    Interlock.NODES_NOT_READY: gettext_noop("Too many nodes not ready"),
+    Interlock.FAILING_WRITES: gettext_noop("Requests fail"),
+    Interlock.EVICTIONS_PER_PASS: gettext_noop("Budget of a pass used up"),
+    Interlock.EVICTIONS_PER_MINUTE: gettext_noop("Budget of a minute used up"),
+    Interlock.EVICTIONS_PER_QUEUE: gettext_noop("Budget of a queue used up"),
+    Interlock.EVICTIONS_PER_NAMESPACE: gettext_noop("Budget of a namespace used up"),
+    Interlock.EVICTIONS_PER_NODE: gettext_noop("Budget of a node used up"),
+    Interlock.RESERVED_NODES: gettext_noop("No more nodes may be reserved"),
+    Interlock.DISRUPTION_BUDGET: gettext_noop("Disruption budgets"),
+    Interlock.COOL_DOWN: gettext_noop("Cool-down"),
+    Interlock.LEASE: gettext_noop("Another installation acts"),
+}
+NOTHING = gettext_noop("Nothing is evicted.")
+AROUND = gettext_noop("Nothing is evicted for %(queue)s and what lies below, nor from there.")
+SENTENCES: dict[Interlock, str] = {
+    Interlock.WATCH_GAP: gettext_noop(
+        "For %(seconds)s s a kind of objects could not be followed. Nothing is evicted until it can."
+    ),
+    Interlock.CLOCK_SKEW: gettext_noop(
+        "Our clock is %(seconds)s s before the API server’s (behind it if negative), so waits and ages may be wrong."
+        " Nothing is evicted until the clocks are set."
+    ),
+    Interlock.NODES_NOT_READY: gettext_noop(
+        "%(not_ready)s of %(nodes)s nodes are not ready; beyond 45 %% the fault may lie between them and us."
+        " Nothing is evicted until more are."
+    ),
+    Interlock.FAILING_WRITES: gettext_noop(
+        "%(failed)s of the last %(requests)s requests to evict or reserve failed. Nothing is evicted, but for one"
+        " decision that tries again every minute."
+    ),
+}
+"""Of breakers, with their figures."""
+
+
+def hold_heading(interlock: Interlock, queue: str) -> Message:
+    """What it is, in a few words."""
+    return _with(HEADINGS[interlock], {"queue": queue})
+
+
+def hold_sentence(interlock: Interlock, queue: str, figures: Mapping[str, int]) -> Message:
+    """What that means, with its numbers."""
+    if interlock in SENTENCES:
+        return _with(SENTENCES[interlock], figures)
+    stopped = (Interlock.PAUSED, Interlock.QUEUE_PAUSED, Interlock.DENY_WINDOW, Interlock.ALLOW_WINDOW)
+    if interlock in stopped:
+        return _with(AROUND, {"queue": queue}) if queue else Message(NOTHING)
+    return Message(INTERLOCKS[interlock])
+
+
+def _with(template: str, params: Mapping[str, str | int]) -> Message:
+    return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
