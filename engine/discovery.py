@@ -32,6 +32,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster as it was read once. What may be missing is named in ``unread``."""
 
     version: str = ""
+    uid: str = ""
+    """Of its namespace kube-system, which lives as long as the cluster does; empty where it may not be read."""
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
     classes: tuple[PriorityClass, ...] = ()

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import dj_database_url
+from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
@@ -21,12 +22,25 @@ def _number(name: str, default: int) -> int:
     return int(text)
 
 
+def _fernet_keys(text: str) -> list[str]:
+    keys = [key.strip() for key in text.split(",") if key.strip()]
+    for number, key in enumerate(keys, 1):
+        try:
+            Fernet(key)
+        except ValueError:  # and never say which
+            raise ImproperlyConfigured(f"Key {number} of CREDENTIALS_KEY is no Fernet key.") from None
+    return keys
+
+
 # DEBUG: tracebacks in the browser. Never on a machine that others reach.
 DEBUG = _flag("DEBUG")
 # SECRET_KEY: signs sessions. Required; `make demo` and the tests make one of their own.
 SECRET_KEY = os.environ.get("SECRET_KEY", "")
 if not SECRET_KEY:
     raise ImproperlyConfigured("Set SECRET_KEY to a long random text, the same for web, workers and beat.")
+# CREDENTIALS_KEY: comma-separated Fernet keys that seal stored credentials: the first seals, each opens. Without one
+# none are stored. Make one: python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'
+CREDENTIALS_KEYS = _fernet_keys(os.environ.get("CREDENTIALS_KEY", ""))
 # ALLOWED_HOSTS: comma-separated names under which the site is reached.
 ALLOWED_HOSTS = [name for name in os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",") if name]
 # CSRF_TRUSTED_ORIGINS: comma-separated origins, needed behind a proxy that ends TLS.

@@ -1,6 +1,5 @@
 """Reads a cluster once, to tell what is there. Sends GET and nothing else, and says which right is missing."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,6 +10,7 @@ import msgspec
 from engine.cluster.connection import Connection, Query
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
+from engine.cluster.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, refused, unreachable
 from engine.cluster.tables import PREEMPTED, TABLES, Table
 from engine.cluster.timing import Clock
 from engine.discovery import Quota, Survey, yunikorn_namespaces
@@ -22,8 +22,6 @@ from engine.resources import CPU, PODS, Amounts
 
 Read = TypeVar("Read")
 
-LIMIT_S = 20.0
-"""So long the whole reading may take, credentials included."""
 _PAGE = 500
 _REQUEST_S = 10.0
 _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
@@ -33,7 +31,7 @@ _PLAIN = (CPU, "memory", "ephemeral-storage", PODS)
 """What a quota limits the requests of without the prefix ``requests.``."""
 
 
-class SurveyError(ClusterError):
+class SurveyError(UnreachableError):
     """The cluster could not be read as far as is needed."""
 
 
@@ -54,27 +52,8 @@ class MissingRightsError(SurveyError):
 
 
 def survey(settings: ConnectionSettings, *, limit_s: float = LIMIT_S, clock: Clock | None = None) -> Survey:
-    """Sign in and read. Raises ClusterError with a sentence for people; never later than after ``limit_s`` seconds.
-
-    In a thread of its own, as a program that signs in may hang, and nothing can hurry it.
-    """
-    answer: list[Survey | ClusterError] = []
-
-    def read() -> None:
-        try:
-            answer.append(_Surveyor(Connection(settings), limit_s, clock or Clock()).read())
-        except ClusterError as error:
-            answer.append(error)
-
-    thread = threading.Thread(target=read, name="survey", daemon=True)
-    thread.start()
-    thread.join(limit_s)
-    if not answer:
-        message = gettext_noop("Reading the cluster took longer than %(seconds)s s and was given up.")
-        raise SurveyError(message, seconds=f"{limit_s:.0f}")
-    if isinstance(answer[0], ClusterError):
-        raise answer[0]
-    return answer[0]
+    """Sign in and read. Raises ClusterError with a sentence for people; never later than after ``limit_s`` seconds."""
+    return bounded(lambda: _Surveyor(Connection(settings), limit_s, clock or Clock()).read(), limit_s)
 
 
 class _Surveyor:
@@ -95,6 +74,7 @@ class _Surveyor:
             raise MissingRightsError(tuple(self._missing))
         self._optional("list events", lambda: self._get(PREEMPTED.path, {**PREEMPTED.query, "limit": 1}))
         self._optional("watch events", lambda: self._try_watch(PREEMPTED))
+        namespaces = self._optional("list namespaces", lambda: dict(self._namespaces())) or {}
         return Survey(
             version=self._optional("get version", self._version) or "",
             nodes=tuple(nodes),
@@ -102,7 +82,8 @@ class _Surveyor:
             classes=tuple(classes),
             budgets=tuple(budgets),
             quotas=tuple(self._optional("list resourcequotas", lambda: list(self._quotas())) or ()),
-            namespaces=tuple(self._optional("list namespaces", lambda: list(self._namespaces())) or ()),
+            namespaces=tuple(namespaces),
+            uid=namespaces.get(SYSTEM, ""),
             groups=self._optional("get apis", self._groups) or (),
             yunikorn=self._yunikorn(yunikorn_namespaces(pods)),
             unread=tuple(self._unread),
@@ -156,11 +137,12 @@ class _Surveyor:
         groups = found.get("groups") if isinstance(found, dict) else None
         return tuple(str(one.get("name", "")) for one in groups or () if isinstance(one, dict))
 
-    def _namespaces(self) -> Iterator[str]:
+    def _namespaces(self) -> Iterator[tuple[str, str]]:
+        """Name and UID of each."""
         for item in self._items(_NAMESPACES, {}):
-            name = msgspec.json.decode(item, type=NamedObject).metadata.name
-            if name:
-                yield name
+            meta = msgspec.json.decode(item, type=NamedObject).metadata
+            if meta.name:
+                yield meta.name, meta.uid or ""
 
     def _quotas(self) -> Iterator[Quota]:
         for item in self._items(_QUOTAS, {}):
@@ -208,8 +190,7 @@ class _Surveyor:
         try:
             yield
         except ConnectionFailure as error:
-            message = gettext_noop("The API server %(address)s can't be reached: %(why)s.")
-            raise SurveyError(message, address=self._connection.address, why=str(error)) from None
+            raise unreachable(self._connection, error) from None
 
     def _left_s(self) -> float:
         left_s = self._until_s - self._clock.steady_s()
@@ -217,17 +198,10 @@ class _Surveyor:
             raise SurveyError(gettext_noop("Reading the cluster took too long and was given up."))
         return min(left_s, _REQUEST_S)
 
-    def _explained(self, error: ApiFailure, what: str) -> SurveyError:
+    def _explained(self, error: ApiFailure, what: str) -> ClusterError:
         address = self._connection.address
         if error.code in (_UNAUTHORIZED, _FORBIDDEN):
-            return SurveyError(
-                gettext_noop(
-                    "The API server %(address)s does not accept the credentials (%(code)s). They may have expired, or "
-                    "the program that signs in gave none: sign in anew, check with kubectl, then try again."
-                ),
-                address=address,
-                code=str(error.code),
-            )
+            return refused(self._connection, error.code)
         if error.code == _NOT_FOUND:
             message = gettext_noop("The API server %(address)s can't %(what)s: it serves no such thing (404).")
             return SurveyError(message, address=address, what=what)

@@ -51,11 +51,12 @@ class ApiToken(models.Model):
     """A token for the REST API, which may do at most what its user may. Only its digest is stored."""
 
     class Scope(models.TextChoices):
-        """What a token is good for; each includes the ones before it."""
+        """What a token is good for; each includes reading, and the last one of trees the one before it."""
 
         READ = "read", _("read")
         PLAN = "tree:plan", _("plan changes of trees")
         WRITE = "tree:write", _("change trees")
+        CONNECT = "cluster:connect", _("replace the credentials of clusters")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100)

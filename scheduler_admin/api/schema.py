@@ -13,6 +13,7 @@ from scheduler_admin.api.base import ApiView
 PROBLEM = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (400, 401, 404)}
 """What every route may answer."""
 UNCHANGED = {304: OpenApiResponse(description="Unchanged since the ETag in If-None-Match.")}
+CLUSTER = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the cluster.")
 IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="ETags of answers that you have."
 )

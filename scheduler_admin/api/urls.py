@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path, re_path
 
-from scheduler_admin.api import hierarchies, trees, views
+from scheduler_admin.api import connections, hierarchies, trees, views
 from scheduler_admin.api.base import NothingHere
 from scheduler_admin.api.schema import SchemaView
 
@@ -11,6 +11,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("openapi.json", SchemaView.as_view(), name="openapi"),
     path("clusters", views.ClustersView.as_view(), name="clusters"),
     path("clusters/<slug:name>", views.ClusterView.as_view(), name="cluster"),
+    path("clusters/<slug:name>/credentials", connections.CredentialsView.as_view(), name="credentials"),
     path("clusters/<slug:name>/queues", views.QueuesView.as_view(), name="queues"),
     # Not <str:path>: a NUL in an address must be a 404 here, not an error of the database.
     re_path(r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)$", views.QueueDetailView.as_view(), name="queue"),

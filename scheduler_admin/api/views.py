@@ -17,7 +17,7 @@ from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, queue_known
 from scheduler_admin.api.pagination import NewestFirst, next_link
 from scheduler_admin.api.redaction import SeenDecision
-from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, UNCHANGED
+from scheduler_admin.api.schema import CLUSTER, IF_NONE_MATCH, PROBLEM, UNCHANGED
 from scheduler_admin.api.standing import QueueStanding, fences_of, stand
 from scheduler_admin.api.usage import samples
 from scheduler_admin.clusters.models import Cluster
@@ -28,7 +28,6 @@ from scheduler_admin.queues.models import Queue, Revision
 _ETAG = OpenApiParameter(
     "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Changes with the answer."
 )
-_CLUSTER = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the cluster.")
 
 
 class ClustersView(ApiView):
@@ -50,7 +49,7 @@ class ClusterView(ApiView):
     @extend_schema(
         operation_id="get_cluster",
         tags=["clusters"],
-        parameters=[_CLUSTER, IF_NONE_MATCH, _ETAG],
+        parameters=[CLUSTER, IF_NONE_MATCH, _ETAG],
         responses={200: serializers.ClusterSerializer, **UNCHANGED, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
@@ -89,7 +88,7 @@ class QueuesView(QueueView):
     @extend_schema(
         operation_id="list_queues",
         tags=["queues"],
-        parameters=[_CLUSTER, IF_NONE_MATCH, _ETAG],
+        parameters=[CLUSTER, IF_NONE_MATCH, _ETAG],
         responses={200: serializers.QueuesSerializer, **UNCHANGED, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
@@ -108,7 +107,7 @@ class QueueDetailView(QueueView):
         operation_id="get_queue",
         tags=["queues"],
         parameters=[
-            _CLUSTER,
+            CLUSTER,
             OpenApiParameter("path", OpenApiTypes.STR, OpenApiParameter.PATH, description="root.tenant-1.queue-b"),
             IF_NONE_MATCH,
             _ETAG,
@@ -155,7 +154,7 @@ class DecisionsView(DecisionView):
     @extend_schema(
         operation_id="list_decisions",
         tags=["decisions"],
-        parameters=[_CLUSTER, DecisionParameters],
+        parameters=[CLUSTER, DecisionParameters],
         responses={200: serializers.DecisionsSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
@@ -195,7 +194,7 @@ class UsageView(ApiView):
     @extend_schema(
         operation_id="get_usage",
         tags=["queues"],
-        parameters=[_CLUSTER, UsageParameters],
+        parameters=[CLUSTER, UsageParameters],
         responses={200: serializers.UsageSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -10,15 +9,17 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ClusterError
-from engine.cluster.kubeconfig import Kubeconfig, at_home
-from engine.cluster.survey import LIMIT_S, survey
+from engine.cluster.identity import LIMIT_S
+from engine.cluster.survey import survey
 from engine.discovery import Found, Proposal, facts, propose
 from engine.formats.notes import ImportFailure
 from scheduler_admin.accounts.models import User
+from scheduler_admin.clusters.credentials import check_unknown, keep
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import add_cluster
+from scheduler_admin.clusters.told import told
+from scheduler_admin.clusters.ways import Way
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.services import Native, publish_as, tree_of
 
@@ -30,8 +31,8 @@ class Look:
     """What a look at a cluster brought, and what would come of connecting it."""
 
     name: str
-    kubeconfig: str
-    context: str
+    way: Way
+    uid: str
     known: Cluster | None
     """The cluster, where it has been connected before."""
     revision: Revision | None
@@ -42,23 +43,23 @@ class Look:
 
 
 @sensitive_variables()
-def look(*, kubeconfig: str, context: str = "", name: str = "", limit_s: float = LIMIT_S) -> Look:
+def look(*, way: Way, name: str = "", limit_s: float = LIMIT_S) -> Look:
     """Read a cluster, and write nothing: neither there nor here.
 
-    ``kubeconfig`` is a file on this machine; an empty ``context`` is its current one, an empty ``name`` is made of the
-    context's. Raises ValidationError with a sentence for people, at the field that it concerns.
+    An empty ``name`` is made of the context's. Raises ValidationError with a sentence for people, at the field that it
+    concerns.
     """
-    path = _absolute(kubeconfig)
     try:
-        context = Kubeconfig.at(path).entry(context.strip()).context
-        known = _known(name.strip() or _name_of(context), path, context, asked=bool(name.strip()))
-        read = survey(ConnectionSettings(kubeconfig_path=path, context=context), limit_s=limit_s)
+        way = way.chosen()
+        known = _known(name.strip() or _name_of(way.context), way, asked=bool(name.strip()))
+        read = survey(way.settings(), limit_s=limit_s)
     except ClusterError as error:
         raise ValidationError(told(error)) from None
-    named = known.name if known else name.strip() or slug(context)
+    check_unknown(read.uid, but=known)
+    named = known.name if known else name.strip() or slug(way.context)
     revision, proposal = _tree_there(known, named), propose(read)
     found = facts(read, tree_of(revision) if revision else proposal.tree)
-    return Look(named, path, context, known, revision, proposal, found)
+    return Look(named, way, read.uid, known, revision, proposal, found)
 
 
 @transaction.atomic
@@ -75,9 +76,18 @@ def connect(*, seen: Look, actor: User | None) -> Cluster:
         seen.known.full_clean()
         seen.known.save(update_fields=["hierarchy"])
         return seen.known
-    return add_cluster(
-        name=seen.name, hierarchy=revision.hierarchy, kubeconfig=seen.kubeconfig, context=seen.context, actor=actor
+    way = seen.way
+    cluster = add_cluster(
+        name=seen.name,
+        hierarchy=revision.hierarchy,
+        kubeconfig=way.path,
+        context="" if way.text else way.context,
+        uid=seen.uid,
+        actor=actor,
     )
+    if way.text:
+        keep(cluster=cluster, way=way, actor=actor)
+    return cluster
 
 
 def slug(context: str) -> str:
@@ -87,6 +97,8 @@ def slug(context: str) -> str:
 
 def _name_of(context: str) -> str:
     name = slug(context)
+    if not context:
+        raise ValidationError({"name": _("Say what the cluster is called here.")})
     if not name:
         raise ValidationError({"name": _("No name can be made of the context %(name)s: give one.") % {"name": context}})
     return name
@@ -106,17 +118,17 @@ def _publish(seen: Look, actor: User | None) -> Revision:
         raise ValidationError([str(note) for note in failure.notes]) from failure
 
 
-def _known(name: str, kubeconfig: str, context: str, *, asked: bool) -> Cluster | None:
+def _known(name: str, way: Way, *, asked: bool) -> Cluster | None:
     """The cluster of that name, or reached this way. Raises ValidationError where the name is another's."""
-    way = Q(kubeconfig=kubeconfig, context=context)
-    found = Cluster.objects.filter(Q(name=name) & way).first()
+    same = Q(pk__in=[]) if way.text else Q(kubeconfig=way.path, context=way.context, credentials=None)
+    found = Cluster.objects.filter(Q(name=name) & same).first()
     if found is None and not asked:
-        found = Cluster.objects.filter(way).first()
+        found = Cluster.objects.filter(same).first()
     if found is None and Cluster.objects.filter(name=name).exists():
         message = _("There is a cluster %(name)s already, which is reached in another way. Choose another name.")
         raise ValidationError({"name": message % {"name": name}})
     if found is None:
-        Cluster(name=name, kubeconfig=kubeconfig, context=context).full_clean()
+        Cluster(name=name, kubeconfig=way.path, context=way.context).full_clean()
     return found
 
 
@@ -124,14 +136,3 @@ def _tree_there(known: Cluster | None, name: str) -> Revision | None:
     hierarchy = known.hierarchy if known else None
     hierarchy = hierarchy or Hierarchy.objects.select_related("current").filter(name=name).first()
     return hierarchy.current if hierarchy else None
-
-
-def _absolute(kubeconfig: str) -> str:
-    """The worker that watches it may have started in another folder."""
-    parts = [str(Path(at_home(part)).absolute()) for part in kubeconfig.strip().split(":") if part]
-    return ":".join(parts)
-
-
-def told(error: ClusterError) -> str:
-    """What went wrong, in the reader's language where the sentence is one of ours."""
-    return _(error.message) % error.params if error.params else _(error.message)

@@ -71,12 +71,16 @@ class Cluster(models.Model):
     next_pass_at = models.DateTimeField(null=True, blank=True)
     owner = models.CharField(max_length=200, blank=True, help_text=_("The worker that watches it."))
     owned_until = models.DateTimeField(null=True, blank=True)
+    uid = models.CharField(
+        max_length=64, blank=True, help_text=_("Of its namespace kube-system; empty where that may not be read.")
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ClusterQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
+        constraints = [models.UniqueConstraint("uid", condition=~models.Q(uid=""), name="one_name_per_cluster")]
 
     def __str__(self) -> str:
         return self.name
@@ -183,6 +187,28 @@ class Window(models.Model):
             first_day=self.first_day,
             last_day=self.last_day,
         )
+
+
+class Credentials(models.Model):
+    """What signs in to a cluster instead of a kubeconfig on the machine. Nobody is ever shown what is sealed."""
+
+    class Kind(models.TextChoices):
+        TOKEN = "token", _("a token")
+        CERTIFICATE = "client certificate", _("a client certificate")
+        PASSWORD = "password", _("a password")
+        ANONYMOUS = "anonymous", _("nothing")
+
+    cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="credentials")
+    sealed = models.TextField(help_text=_("A kubeconfig with one context, encrypted."))
+    kind = models.CharField(max_length=20, choices=Kind)
+    address = models.CharField(max_length=500)
+    context = models.CharField(max_length=253)
+    expires_at = models.DateTimeField(null=True, blank=True, help_text=_("Of the certificate or token, if it says so."))
+    set_at = models.DateTimeField()
+    set_by = models.CharField(max_length=150)
+
+    def __str__(self) -> str:
+        return f"credentials of {self.cluster}"
 
 
 class ClusterStatus(models.Model):

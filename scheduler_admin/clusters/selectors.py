@@ -8,11 +8,14 @@ from django.http import Http404
 
 from scheduler_admin.accounts.scopes import Scope, Who, is_inside
 from scheduler_admin.clusters.holds import Hold, holds_of
-from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.models import Cluster, ClusterStatus, Credentials
 from scheduler_admin.queues.models import Hierarchy
 
 STALE_AFTER = timedelta(seconds=10)
 """A status older than this is shown as stale; a pass a second is the rule."""
+
+ENDS_SOON = timedelta(days=14)
+"""Credentials that end sooner than this are warned of."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,11 @@ def holds(cluster: Cluster, scope: Scope) -> list[Hold]:
         for hold in found
         if not hold.queue or any(is_inside(hold.queue, own) or is_inside(own, hold.queue) for own in scope.subtrees)
     ]
+
+
+def credentials_of(cluster: Cluster) -> Credentials | None:
+    """What is kept to sign in to it, but for what is sealed; None where nothing is."""
+    return Credentials.objects.defer("sealed").filter(cluster=cluster).first()
 
 
 def freshness(status: ClusterStatus | None, now: datetime) -> Freshness:

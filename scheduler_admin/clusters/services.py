@@ -12,13 +12,19 @@ from scheduler_admin.queues.models import Hierarchy
 
 @transaction.atomic
 def add_cluster(
-    *, name: str, hierarchy: Hierarchy | None, kubeconfig: str, context: str = "", actor: User | None = None
+    *,
+    name: str,
+    hierarchy: Hierarchy | None,
+    kubeconfig: str,
+    context: str = "",
+    uid: str = "",
+    actor: User | None = None,
 ) -> Cluster:
     """Add a cluster, in mode observe. ``kubeconfig`` is a path; empty means our own service account.
 
     Raises ValidationError.
     """
-    cluster = Cluster(name=name, hierarchy=hierarchy, kubeconfig=kubeconfig, context=context)
+    cluster = Cluster(name=name, hierarchy=hierarchy, kubeconfig=kubeconfig, context=context, uid=uid)
     cluster.full_clean()
     cluster.save()
     record(actor=actor, verb="cluster.add", target=cluster.name)

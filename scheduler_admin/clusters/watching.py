@@ -6,15 +6,19 @@ import socket
 import threading
 import uuid
 from collections.abc import Collection
+from datetime import datetime
 
 from engine.cluster.actuator import Actuator
 from engine.cluster.connection import Connection
-from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.errors import SettingsError
 from engine.cluster.lease import ClusterLease
+from engine.cluster.timing import Clock
 from engine.cluster.watcher import ClusterWatcher
+from engine.formats.notes import gettext_noop
 from engine.observed import Key
 from scheduler_admin.clusters.breakers import Writes
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.ways import Way
 from scheduler_admin.faults import reached
 
 log = logging.getLogger(__name__)
@@ -30,16 +34,25 @@ _PATIENCE_S = 10.0
 """How long a pass may take to come to its next eviction, in seconds: two requests that time out."""
 
 
+_RETRY_S = 30.0
+"""A way that could not be used is tried again after so long, or as soon as it is another one."""
+
+Source = tuple[str, str, datetime | None]
+
+
+def _source(cluster: Cluster) -> Source:
+    """What changes when the cluster is to be reached in another way."""
+    stored = getattr(cluster, "credentials", None)
+    return cluster.kubeconfig, cluster.context, stored.set_at if stored else None
+
+
 class Watch:
     """One cluster as this process sees it."""
 
-    def __init__(self, source: tuple[str, str]) -> None:
-        """Open and begin to follow. ``source`` is the kubeconfig's path and context. Raises SettingsError."""
-        self.source = source
-        path, context = source
-        self.connection = Connection(
-            ConnectionSettings(kubeconfig_path=path, context=context, in_cluster=not path, timeout_s=REQUEST_TIMEOUT_S)
-        )
+    def __init__(self, cluster: Cluster) -> None:
+        """Open and begin to follow. Raises SettingsError."""
+        self.source = _source(cluster)
+        self.connection = Connection(Way.to(cluster).settings(REQUEST_TIMEOUT_S))
         self.watcher = ClusterWatcher(self.connection)
         self.actuator = Actuator(self.connection, nodes=self.watcher.nodes, reached=reached)
         self.writes = Writes()
@@ -85,23 +98,44 @@ class Watch:
 
 
 class Watches:
-    """Opens a cluster's watch at its first pass and keeps it; reopened when the connection's settings change."""
+    """Opens a cluster's watch at its first pass and keeps it; reopened when the way to the cluster changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or Clock()
         self._lock = threading.Lock()
         self._open: dict[int, Watch] = {}
+        self._refused: dict[int, tuple[Source, SettingsError, float]] = {}
+        """Why a watch could not be opened, and until when (steady clock) that isn't tried again."""
 
     def of(self, cluster: Cluster) -> Watch:
-        """The watch of a cluster, opened if need be. Raises SettingsError for settings that can't be used."""
-        source = (cluster.kubeconfig, cluster.context)
+        """The watch of a cluster, opened if need be. Raises SettingsError for a way that can't be used.
+
+        Opening may take as long as a program that signs in; other clusters don't wait for that.
+        """
+        source = _source(cluster)
         with self._lock:
             watch = self._open.get(cluster.pk)
-            if watch is not None and watch.source == source:
+            if watch is not None and watch.source == source and not watch.connection.moved:
                 return watch
-            if watch is not None:
-                watch.close()
-            self._open[cluster.pk] = watch = Watch(source)
-            return watch
+            refused, error, until_s = self._refused.get(cluster.pk, (None, None, 0.0))
+            if error is not None and refused == source and self._clock.steady_s() < until_s:
+                raise SettingsError(error.message, **error.params)
+            self._refuse(cluster, source, SettingsError(gettext_noop("Signing in has begun and takes its time.")))
+            self._open.pop(cluster.pk, None)
+        if watch is not None:
+            watch.close()
+        try:
+            watch = Watch(cluster)
+        except SettingsError as error:
+            self._refuse(cluster, source, error)
+            raise
+        with self._lock:
+            self._refused.pop(cluster.pk, None)
+            self._open[cluster.pk] = watch
+        return watch
+
+    def _refuse(self, cluster: Cluster, source: Source, error: SettingsError) -> None:
+        self._refused[cluster.pk] = (source, error, self._clock.steady_s() + _RETRY_S)
 
     def keep(self, clusters: Collection[int]) -> None:
         """End the watches of all other clusters: nobody asks for their passes any more."""

@@ -8,6 +8,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from cryptography.fernet import Fernet
+
 BASE = Path(__file__).resolve().parent.parent.parent
 CLUSTER = "demo"
 PORT = 8000
@@ -47,7 +49,10 @@ class Place:
         return Path(tempfile.gettempdir()) / f"scheduler-admin-{os.getpid()}.sock"
 
 
-_JOINED = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "STATIC_ROOT", "SITE_URL", "INSECURE_HTTP", "LOG_LEVEL")
+_JOINED = (
+    "SECRET_KEY", "CREDENTIALS_KEY", "DATABASE_URL", "REDIS_URL", "STATIC_ROOT", "SITE_URL", "INSECURE_HTTP",
+    "LOG_LEVEL",
+)  # fmt: skip
 
 
 def prepare(arguments: list[str]) -> None:
@@ -59,6 +64,7 @@ def prepare(arguments: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     values = {
         "SECRET_KEY": secrets.token_urlsafe(48),
+        "CREDENTIALS_KEY": Fernet.generate_key().decode(),
         "DATABASE_URL": f"sqlite:///{place.database}",
         "REDIS_URL": f"redis+socket://{place.socket}",
         "STATIC_ROOT": str(folder / "static"),

@@ -37,7 +37,7 @@ def send_due_passes() -> None:
 @shared_task
 def run_pass(cluster_id: int) -> None:
     """Run one pass over a cluster. What goes wrong is shown on its page; the next pass tries again."""
-    cluster = Cluster.objects.select_related("hierarchy__current").get(pk=cluster_id)
+    cluster = Cluster.objects.select_related("hierarchy__current", "credentials").get(pk=cluster_id)
     try:
         passes.run_pass(cluster=cluster, watch=WATCHES.of(cluster))
     except ClusterError as error:

@@ -7,6 +7,7 @@ from django.views.i18n import set_language
 from scheduler_admin.web.views import (
     clusters,
     connecting,
+    connection,
     decision,
     demo,
     draft_acts,
@@ -27,6 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("language/", set_language, name="language"),
     path("clusters/", clusters.clusters, name="clusters"),
     path("clusters/connect/", connecting.connecting, name="connect"),
+    path("clusters/<slug:name>/connection/", connection.connection, name="connection"),
     path("clusters/<slug:name>/pause/", clusters.pause, name="cluster_pause"),
     path("clusters/<slug:name>/queues/", queues.tree, name="queues"),
     path("clusters/<slug:name>/queues/<str:path>/", queues.queue, name="queue"),

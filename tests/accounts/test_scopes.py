@@ -47,13 +47,14 @@ def signed_in(*scopes: str, subtree: str = "", role: str = User.Role.ADMIN) -> U
         (["read"], {"view"}),
         (["tree:plan"], {"view", "plan"}),
         (["tree:write"], {"view", "plan", "edit"}),
+        (["cluster:connect"], {"view", "connect"}),
         (["read", "tree:write"], {"view", "plan", "edit"}),
         ([], set()),
     ],
 )
 def test_a_token_may_what_its_scopes_say(scopes: list[str], may: set[Action]) -> None:
-    """Each scope includes the ones before it; no token pauses a cluster."""
-    actions: tuple[Action, ...] = ("view", "operate", "plan", "edit")
+    """Each includes reading; no token pauses a cluster."""
+    actions: tuple[Action, ...] = ("view", "operate", "plan", "edit", "connect")
     assert {action for action in actions if scope_of(signed_in(*scopes), action).everything} == may
 
 

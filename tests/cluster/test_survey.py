@@ -7,7 +7,8 @@ import pytest
 
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ClusterError, SettingsError
-from engine.cluster.survey import MissingRightsError, SurveyError, survey
+from engine.cluster.identity import UnreachableError
+from engine.cluster.survey import MissingRightsError, survey
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.controlplane.anycluster import AnyCluster
 
@@ -97,7 +98,7 @@ def test_what_can_be_done_without_is_done_without():
 
     with scripted(serve) as server:
         found = survey(ConnectionSettings(address=server.address))
-    wanted = ("list events", "watch events", "get version", "list resourcequotas", "list namespaces", "get apis")
+    wanted = ("list events", "watch events", "list namespaces", "get version", "list resourcequotas", "get apis")
     assert found.unread == wanted
 
 
@@ -105,7 +106,7 @@ def test_what_can_be_done_without_is_done_without():
 def test_credentials_that_do_not_hold_are_told_as_such(code: int, message: str):
     """Not as a right that is missing: nobody was signed in."""
     error = refused(lambda asked, answer: answer.status(code, "x", message) or True)
-    assert isinstance(error, SurveyError)
+    assert isinstance(error, UnreachableError)
     assert not isinstance(error, MissingRightsError)
     assert "does not accept the credentials" in str(error)
 
@@ -116,7 +117,7 @@ def test_something_else_that_answers_is_no_api_server():
 
 
 def test_a_server_that_is_not_there_is_named():
-    with pytest.raises(SurveyError, match=r"http://127\.0\.0\.1:9 can't be reached: nothing answers"):
+    with pytest.raises(UnreachableError, match=r"http://127\.0\.0\.1:9 can't be reached: nothing answers"):
         survey(ConnectionSettings(address="http://127.0.0.1:9"))
 
 

@@ -14,6 +14,7 @@ from engine.simulator.kubeconfig import kubeconfig
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.connecting import connect, look, slug
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.ways import Way
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.services import publish_as, tree_of
 from tests.cluster.doubles import Simulated, scripted, simulate
@@ -118,12 +119,16 @@ def test_a_name_is_made_of_the_context(context: str, want: str) -> None:
     assert slug(context) == want
 
 
-def test_the_same_cluster_under_another_name_is_another_if_asked_for(config: str) -> None:
-    """Without a name, the way to it tells that it is known."""
+def test_the_same_cluster_has_one_name(config: str, tmp_path: Path) -> None:
+    """The way to it tells that it is known; by another way its own identity does, and its name is said."""
     run(kubeconfig=config, name="first")
     assert "first was connected before" in run(kubeconfig=config)
-    run(kubeconfig=config, name="second")
-    assert list(Cluster.objects.values_list("name", flat=True)) == ["first", "second"]
+    other = tmp_path / "other"
+    other.write_text(Path(config).read_text())
+    for options in ({"kubeconfig": config, "name": "second"}, {"kubeconfig": str(other), "name": "second"}):
+        with pytest.raises(CommandError, match="This is the cluster first, which is connected already"):
+            run(**options)
+    assert Cluster.objects.get().uid
 
 
 def _nothing_half_added() -> bool:
@@ -158,13 +163,13 @@ def test_a_missing_right_is_named(tmp_path: Path) -> None:
 def test_a_name_that_another_cluster_has_is_refused(config: str) -> None:
     Cluster.objects.create(name="simulator", kubeconfig="/elsewhere")
     with pytest.raises(ValidationError, match="reached in another way"):
-        look(kubeconfig=config)
+        look(way=Way.by_file(config))
     assert Cluster.objects.get().kubeconfig == "/elsewhere"
 
 
 def test_looking_adds_nothing(config: str) -> None:
     """Only connecting does."""
-    seen = look(kubeconfig=config)
+    seen = look(way=Way.by_file(config))
     assert _nothing_half_added()
     connect(seen=seen, actor=None)
     assert set(AuditEvent.objects.values_list("verb", flat=True)) >= {"cluster.add", "tree.publish"}

@@ -70,7 +70,7 @@ def test_a_watch_that_is_closed_leads_no_longer_and_begins_no_pass(
     """From the first moment: a pass that runs meanwhile is refused its next eviction."""
     monkeypatch.setattr(watching, "_PATIENCE_S", 0.1)
     monkeypatch.setattr(watching.ClusterLease, "holds_now", lambda *_arguments: True)
-    watch = Watch((cluster.kubeconfig, ""))
+    watch = Watch(cluster)
     assert watch.lead()
     seen: list[bool] = []
     monkeypatch.setattr(watch, "resign", lambda resign=watch.resign: (seen.append(watch.lead()), resign()))

@@ -39,6 +39,8 @@ OWNERS_LED_ON = _row(IN, 404, 404, 302, 200, 200, 200)
 STAFF = _row(IN, 404, 404, 404, 200, 200, 200)
 OPERATORS_ACT = _row(IN, 404, 403, 403, 403, 302, 302)
 ADMINS_WRITE = _row(IN, 404, 403, 403, 403, 403, 422)  # 422: nothing was sent
+ADMINS_SIGN_IN = _row(IN, 404, 404, 404, 403, 403, 422)  # 422: no credentials were sent
+ADMINS_SIGN_OUT = _row(IN, 404, 404, 404, 403, 403, 204)
 EDITORS_ACT = _row(IN, 404, 404, 404, 403, 403, 302)
 EDITORS_MISS = _row(IN, 404, 404, 404, 403, 403, 410)  # 410: no row was named
 EDITORS_CLASH = _row(IN, 404, 404, 404, 403, 403, 412)  # 412: no version was named, or another
@@ -98,6 +100,7 @@ ROUTES = {
     "web:language": Rule(dict.fromkeys(METHODS, ALL_LED_ON)),
     "web:clusters": page(STAFF, "cluster"),
     "web:connect": Rule(dict.fromkeys(("GET", "HEAD", "POST"), CONNECTORS)),
+    "web:connection": Rule({"GET": STAFF, "HEAD": STAFF, "POST": CONNECTORS}),
     "web:cluster_pause": act(OPERATORS_ACT, act="pause", reason="maintenance"),
     "web:queues": page(SHARERS, "queue"),
     "web:queue": page(OWNERS, "application", "namespace", "ask"),
@@ -136,6 +139,10 @@ ROUTES = {
     "api:openapi": api(SIGNED_IN),
     "api:clusters": api(SIGNED_IN, "cluster"),
     "api:cluster": api(SHARERS),
+    "api:credentials": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PUT": ADMINS_SIGN_IN, "DELETE": ADMINS_SIGN_OUT},
+        written_with={"reason": "rotated"},
+    ),
     "api:queues": api(SHARERS, "queue"),
     "api:queue": api(OWNERS, "application", "namespace"),
     "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200), queue="{queue}", resource="cpu"),

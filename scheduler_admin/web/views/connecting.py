@@ -12,12 +12,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from engine.cluster.errors import SettingsError
-from engine.cluster.kubeconfig import Kubeconfig, default_path
+from engine.cluster.errors import ClusterError, SettingsError
+from engine.cluster.kubeconfig import default_path
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
-from scheduler_admin.clusters.connecting import Look, connect, look, told
+from scheduler_admin.clusters.connecting import Look, connect, look
+from scheduler_admin.clusters.sealing import can_seal, seal
+from scheduler_admin.clusters.told import told
+from scheduler_admin.clusters.ways import Way
 from scheduler_admin.web.connect_page import connect_page
+from scheduler_admin.web.given import given_way
 
 
 @never_cache
@@ -27,27 +31,30 @@ from scheduler_admin.web.connect_page import connect_page
 def connecting(request: HttpRequest) -> HttpResponse:
     """First a form, then what a look at the cluster brought, then the button that adds it. For admins alone.
 
-    The address names the file, so that its contexts can be offered; a cluster is only asked after a POST.
+    The address names the file, so that its contexts can be offered; a cluster is only asked after a POST. What is
+    pasted travels from form to form sealed.
     """
     if not scope_of(request.user, "view").everything:
         raise Http404
     if not scope_of(request.user, "edit").everything:
         raise PermissionDenied
-    given = request.POST if request.method == "POST" else request.GET
-    asked = {name: given.get(name, "").strip() for name in ("kubeconfig", "context", "name")}
-    asked["kubeconfig"] = asked["kubeconfig"] or default_path()
     if request.method != "POST":
-        return _page(request, asked)
+        return _page(request, _asked(request))
     try:
-        seen = look(kubeconfig=asked["kubeconfig"], context=asked["context"], name=asked["name"])
+        way = given_way(request.POST)
+        if request.POST.get("act") == "list":
+            return _page(request, _asked(request), way=way)
+        seen = look(way=way, name=request.POST.get("name", ""))
         if request.POST.get("act") != "connect":
-            return _page(request, asked, seen)
+            return _page(request, _asked(request), way=seen.way, seen=seen)
         cluster = connect(seen=seen, actor=_admin(request))
+    except ClusterError as error:
+        return _page(request, _asked(request), wrong_text=told(error))
     except ValidationError as error:
-        return _page(request, asked, error=error)
-    told = _("%(name)s is connected: it is read within seconds, and nothing is written to it.")
+        return _page(request, _asked(request), way=way, error=error)
+    connected = _("%(name)s is connected: it is read within seconds, and nothing is written to it.")
     known = _("%(name)s was connected before and stays as it is.")
-    messages.success(request, (known if seen.known else told) % {"name": cluster.name})
+    messages.success(request, (known if seen.known else connected) % {"name": cluster.name})
     return redirect("web:queues", cluster.name)
 
 
@@ -56,15 +63,37 @@ def _admin(request: HttpRequest) -> User:
     return request.user
 
 
+def _asked(request: HttpRequest) -> dict[str, str]:
+    """What the form is filled with again; no secret is."""
+    given = request.POST if request.method == "POST" else request.GET
+    asked = {name: given.get(name, "").strip() for name in ("kubeconfig", "context", "name", "address", "ca")}
+    asked["kubeconfig"] = asked["kubeconfig"] or default_path()
+    return asked
+
+
+@sensitive_variables()
 def _page(
-    request: HttpRequest, asked: dict[str, str], seen: Look | None = None, error: ValidationError | None = None
+    request: HttpRequest,
+    asked: dict[str, str],
+    *,
+    way: Way | None = None,
+    seen: Look | None = None,
+    error: ValidationError | None = None,
+    wrong_text: str = "",
 ) -> HttpResponse:
     context: dict[str, Any] = {"asked": asked, "wrong": "", "wrong_name": "", "wrong_file": "", "offered": None}
+    context |= {"wrong_text": wrong_text, "can_seal": can_seal()}
     try:
-        context["offered"] = Kubeconfig.at(asked["kubeconfig"]).contexts()
+        if way is not None and way.text:
+            context["offered"] = way.kubeconfig().contexts()
+            context["sealed"] = seal(way.text)
+        elif not wrong_text:
+            context["offered"] = Way.by_file(asked["kubeconfig"]).kubeconfig().contexts()
     except SettingsError as trouble:
-        # At the first visit nobody has named a file yet.
-        context["wrong_file"] = told(trouble) if "kubeconfig" in {**request.GET, **request.POST} else ""
+        if way is not None and way.text:
+            context["wrong_text"] = told(trouble)
+        elif "kubeconfig" in {**request.GET, **request.POST}:  # at the first visit nobody has named a file yet
+            context["wrong_file"] = told(trouble)
     if error is not None:
         fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
         context["wrong_name"] = " ".join(fields.pop("name", ()))

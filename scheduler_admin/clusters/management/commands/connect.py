@@ -1,5 +1,6 @@
 """Connect a cluster of one's own, read-only: ``manage.py connect --context NAME``."""
 
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
@@ -8,11 +9,12 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from engine.cluster.kubeconfig import default_path
+from engine.cluster.kubeconfig import LONGEST, default_path
 from engine.discovery import Found, Scheduler
 from engine.resources import PODS, format_amounts
 from scheduler_admin.clusters.connecting import Look, connect, look
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.ways import Way
 
 _SHOWN = 20
 
@@ -23,17 +25,28 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--context", default="", help="of the kubeconfig; default: its current one")
         parser.add_argument("--kubeconfig", default="", help="default: $KUBECONFIG, else ~/.kube/config")
+        parser.add_argument(
+            "--stdin", action="store_true", help="a kubeconfig from standard input, kept encrypted here"
+        )
+        parser.add_argument("--in-cluster", action="store_true", help="by the service account of the pod we run in")
         parser.add_argument("--name", default="", help="what the cluster is called here; default: made of the context")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
-            kubeconfig = options["kubeconfig"] or default_path()
-            seen = look(kubeconfig=kubeconfig, context=options["context"], name=options["name"])
+            seen = look(way=_way(options), name=options["name"])
             cluster = connect(seen=seen, actor=None)
         except ValidationError as error:
             raise CommandError("\n".join(error.messages)) from error
         for line in (*_found(seen.found), *_tree(seen), *_next(seen, cluster)):
             self.stdout.write(line)
+
+
+def _way(options: dict[str, Any]) -> Way:
+    if options["in_cluster"]:
+        return Way()
+    if options["stdin"]:
+        return Way(text=sys.stdin.read(LONGEST), context=options["context"])
+    return Way.by_file(options["kubeconfig"] or default_path(), options["context"])
 
 
 def _found(found: Found) -> Iterator[str]:

@@ -1,0 +1,101 @@
+"""Which cluster an API server belongs to: the UID of its namespace kube-system, which lives as long as the cluster."""
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+
+from engine.cluster.connection import Connection
+from engine.cluster.credentials import ConnectionSettings, Credentials
+from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
+from engine.formats.kubernetes_wire import ListPage, NamedObject
+from engine.formats.notes import gettext_noop
+
+SYSTEM = "kube-system"
+LIMIT_S = 20.0
+"""So long anything that somebody waits for may take."""
+_UNAUTHORIZED, _FORBIDDEN = 401, 403
+Found = TypeVar("Found")
+
+
+class UnreachableError(ClusterError):
+    """The API server was asked, and gave no answer that helps."""
+
+
+def bounded(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Found:
+    """What ``work`` returns or raises as a ClusterError. Raises UnreachableError after ``limit_s`` seconds.
+
+    In a thread of its own, as a program that signs in may hang, and nothing can hurry it.
+    """
+    found: list[Found] = []
+    failed: list[ClusterError] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except ClusterError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run, name="bounded", daemon=True)
+    thread.start()
+    thread.join(limit_s)
+    if failed:
+        raise failed[0]
+    if not found:
+        message = gettext_noop("Reading the cluster took longer than %(seconds)s s and was given up.")
+        raise UnreachableError(message, seconds=f"{limit_s:.0f}")
+    return found[0]
+
+
+def identify(settings: ConnectionSettings, *, limit_s: float = LIMIT_S) -> tuple[str, Credentials]:
+    """Sign in; the cluster's UID, empty where it may not be read, and what signed in. Raises ClusterError."""
+
+    def work() -> tuple[str, Credentials]:
+        connection = Connection(settings)
+        return cluster_uid(connection), connection.credentials
+
+    return bounded(work, limit_s)
+
+
+def cluster_uid(connection: Connection) -> str:
+    """The UID, empty where it may not be read. Raises ClusterError for a server that can't be used at all."""
+    try:
+        query = {"fieldSelector": f"metadata.name={SYSTEM}"}
+        page = msgspec.json.decode(connection.request("GET", "/api/v1/namespaces", query=query).body, type=ListPage)
+        found = [msgspec.json.decode(item, type=NamedObject).metadata for item in page.items or ()]
+    except ApiFailure as error:
+        if error.code == _FORBIDDEN and "system:anonymous" not in error.message:
+            return ""
+        if error.code in (_UNAUTHORIZED, _FORBIDDEN):
+            raise refused(connection, error.code) from None
+        message = gettext_noop("The API server %(address)s can't %(what)s: %(why)s.")
+        raise UnreachableError(message, address=connection.address, what="list namespaces", why=str(error)) from None
+    except ConnectionFailure as error:
+        raise unreachable(connection, error) from None
+    except msgspec.DecodeError:
+        message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
+        raise UnreachableError(message, address=connection.address) from None
+    return next((meta.uid or "" for meta in found if meta.name == SYSTEM), "")
+
+
+def unreachable(connection: Connection, error: ConnectionFailure) -> UnreachableError:
+    """No whole answer came."""
+    message = gettext_noop("The API server %(address)s can't be reached: %(why)s.")
+    return UnreachableError(message, address=connection.address, why=str(error))
+
+
+def refused(connection: Connection, code: int) -> UnreachableError:
+    """Nobody was signed in."""
+    ended = connection.ended_at
+    if ended is not None:
+        message = gettext_noop("The API server %(address)s refuses the credentials: they ended on %(when)s.")
+        return UnreachableError(message, address=connection.address, when=f"{ended:%Y-%m-%d %H:%M} UTC")
+    return UnreachableError(
+        gettext_noop(
+            "The API server %(address)s does not accept the credentials (%(code)s). They may have expired, or "
+            "the program that signs in gave none: sign in anew, check with kubectl, then try again."
+        ),
+        address=connection.address,
+        code=str(code),
+    )

@@ -1,0 +1,20 @@
+"""Encrypt all stored credentials with the first key of CREDENTIALS_KEY: ``manage.py reseal_credentials``."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from engine.cluster.errors import SettingsError
+from scheduler_admin.clusters.credentials import reseal_all
+from scheduler_admin.clusters.told import told
+
+
+class Command(BaseCommand):
+    help = "Encrypt all stored credentials with the first key; the others may go then."
+
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        try:
+            count = reseal_all()
+        except SettingsError as error:
+            raise CommandError(told(error)) from error
+        self.stdout.write(f"{count} encrypted with the first key of CREDENTIALS_KEY.")

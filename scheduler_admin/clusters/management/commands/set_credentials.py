@@ -1,0 +1,58 @@
+"""Keep other credentials for a cluster: ``manage.py set_credentials NAME --reason WHY < kubeconfig``."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.views.decorators.debug import sensitive_variables
+
+from engine.cluster.errors import ClusterError
+from engine.cluster.kubeconfig import LONGEST
+from scheduler_admin.clusters.credentials import remove_credentials, set_credentials
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.told import told
+from scheduler_admin.clusters.ways import Way
+
+
+class Command(BaseCommand):
+    help = "Keep a kubeconfig from standard input, encrypted, for a cluster; it is tried first. Or a token, or none."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("cluster")
+        parser.add_argument("--reason", required=True)
+        parser.add_argument("--context", default="", help="of the kubeconfig; default: its current one")
+        parser.add_argument("--address", default="", help="https://host:port; standard input is then a token")
+        parser.add_argument(
+            "--ca", default="", metavar="FILE", help="with --address: PEM that its certificate is checked by"
+        )
+        parser.add_argument("--remove", action="store_true", help="forget those that are kept")
+
+    @sensitive_variables()
+    def handle(self, *_args: Any, **options: Any) -> None:
+        try:
+            cluster = Cluster.objects.get(name=options["cluster"])
+            if options["remove"]:
+                removed = remove_credentials(cluster=cluster, actor=None, reason=options["reason"])
+                self.stdout.write(f"{cluster}: " + ("the credentials are forgotten" if removed else "none are kept"))
+                return
+            row = set_credentials(cluster=cluster, way=_way(options), actor=None, reason=options["reason"])
+        except Cluster.DoesNotExist as error:
+            raise CommandError(f"There is no cluster {options['cluster']}.") from error
+        except ClusterError as error:
+            raise CommandError(told(error)) from error
+        except (ValidationError, OSError) as error:
+            raise CommandError("; ".join(getattr(error, "messages", [str(error)]))) from error
+        until = f", until {row.expires_at:%Y-%m-%d %H:%M} UTC" if row.expires_at else ""
+        self.stdout.write(f"{cluster}: {row.address}, {row.kind}{until}")
+
+
+@sensitive_variables()
+def _way(options: dict[str, Any]) -> Way:
+    given = sys.stdin.read(LONGEST)
+    if not options["address"]:
+        return Way(text=given, context=options["context"])
+    ca = Path(options["ca"]).read_text(encoding="utf-8") if options["ca"] else ""
+    return Way.by_token(options["address"], given, ca)

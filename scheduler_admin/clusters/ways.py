@@ -1,0 +1,70 @@
+"""The ways to reach a cluster, as people give them and as they are kept."""
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self
+
+from django.views.decorators.debug import sensitive_variables
+
+from engine.cluster.credentials import ConnectionSettings, alone, as_kubeconfig
+from engine.cluster.kubeconfig import Kubeconfig, at_home
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.sealing import unseal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """A kubeconfig on this machine, or one as a text, or with neither the service account of our own pod."""
+
+    path: str = ""
+    text: str = field(default="", repr=False)
+    context: str = ""
+
+    @classmethod
+    def by_file(cls, path: str, context: str = "") -> Self:
+        """A file, or several as in $KUBECONFIG. The worker that watches the cluster may have started elsewhere."""
+        parts = [str(Path(at_home(part)).absolute()) for part in path.strip().split(":") if part]
+        return cls(path=":".join(parts), context=context.strip())
+
+    @classmethod
+    @sensitive_variables()
+    def by_token(cls, address: str, token: str, ca: str = "") -> Self:
+        """An address, a token, and the PEM certificates that the server's is checked against. Raises SettingsError."""
+        document = as_kubeconfig(address.strip(), token.strip(), ca.strip())
+        return cls(text=json.dumps(document), context=document["current-context"])
+
+    @classmethod
+    def to(cls, cluster: Cluster) -> Self:
+        """How a cluster is reached: by what is stored for it, if anything is. Raises SettingsError."""
+        stored = getattr(cluster, "credentials", None)
+        if stored is not None:
+            return cls(text=unseal(stored.sealed), context=stored.context)
+        return cls(path=cluster.kubeconfig, context=cluster.context)
+
+    @property
+    def in_cluster(self) -> bool:
+        """Whether it is the service account of our own pod."""
+        return not self.path and not self.text
+
+    def settings(self, timeout_s: float = 10.0) -> ConnectionSettings:
+        """What opens a connection."""
+        return ConnectionSettings(
+            kubeconfig_path=self.path,
+            kubeconfig_text=self.text,
+            context=self.context,
+            in_cluster=self.in_cluster,
+            timeout_s=timeout_s,
+        )
+
+    def kubeconfig(self) -> Kubeconfig:
+        """The document. Raises SettingsError when it is none."""
+        return Kubeconfig.at(self.path) if self.path else Kubeconfig.of(self.text)
+
+    def chosen(self) -> Self:
+        """With the context that would be used, and of a text nothing else. Raises SettingsError."""
+        if self.in_cluster:
+            return self
+        entry = self.kubeconfig().entry(self.context)
+        text = json.dumps(alone(entry), default=str) if self.text else ""
+        return replace(self, context=entry.context, text=text)

@@ -1,0 +1,73 @@
+"""How a cluster is reached, whether that works, and other credentials for it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods
+
+from engine.cluster.errors import ClusterError
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.clusters import selectors
+from scheduler_admin.clusters.credentials import remove_credentials, set_credentials
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.sealing import can_seal
+from scheduler_admin.clusters.told import told
+from scheduler_admin.web.given import given_text
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@sensitive_variables()
+def connection(request: HttpRequest, name: str) -> HttpResponse:
+    """What may be told of a connection, for staff. Admins replace and remove credentials; no one sees them."""
+    cluster = selectors.get(request.user, name)
+    if not scope_of(request.user, "view").everything:
+        raise Http404
+    if request.method != "POST":
+        return _page(request, cluster)
+    if not scope_of(request.user, "connect").everything:
+        raise PermissionDenied
+    assert isinstance(request.user, User)
+    reason = request.POST.get("reason", "").strip()
+    try:
+        if not reason:
+            return _page(request, cluster, wrong=_("Say why: it is written down with the change."))
+        if request.POST.get("act") == "remove":
+            remove_credentials(cluster=cluster, actor=request.user, reason=reason)
+            messages.success(request, _("The credentials kept for %(name)s are forgotten.") % {"name": cluster.name})
+            return redirect("web:connection", cluster.name)
+        way = given_text(request.POST)
+        if way is None:
+            return _page(request, cluster, wrong=_("Paste a kubeconfig, or give an address and a token."))
+        set_credentials(cluster=cluster, way=way, actor=request.user, reason=reason)
+    except ClusterError as error:
+        return _page(request, cluster, wrong=told(error))
+    except ValidationError as error:
+        return _page(request, cluster, wrong=" ".join(error.messages))
+    messages.success(request, _("%(name)s is reached with the new credentials.") % {"name": cluster.name})
+    return redirect("web:connection", cluster.name)
+
+
+def _page(request: HttpRequest, cluster: Cluster, wrong: str = "") -> HttpResponse:
+    asked = {name: request.POST.get(name, "").strip() for name in ("context", "address", "ca", "reason", "act")}
+    context: dict[str, Any] = {
+        "cluster": cluster,
+        "stored": selectors.credentials_of(cluster),
+        "now": timezone.now(),
+        "soon": timezone.now() + selectors.ENDS_SOON,
+        "asked": asked,
+        "wrong_text": wrong,
+        "can_seal": can_seal(),
+        "may_connect": scope_of(request.user, "connect").everything,
+    }
+    return render(request, "web/connection.html", context)
