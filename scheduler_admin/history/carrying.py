@@ -96,13 +96,13 @@ class Carrier:
         return f"{settings.SITE_URL}/pods/{self.cluster.name}/{row.ask_namespace}/{row.ask_name}/"
 
     def _still_asks(self, row: Decision) -> bool:
-        """Whether the ask still waits; closes the decision when it is gone or runs."""
+        """Whether the ask still waits; closes the decision when it is gone, or runs, or has run since the last look."""
         ask = self.pod(row.ask_uid)
-        if ask is None or ask.terminating or ask.finished:
-            self.close(row, Decision.Ending.GONE)
-        elif ask.node is not None:
+        if ask is not None and ask.node is not None:
             here = ask.node == row.node
             self.close(row, Decision.Ending.BOUND if here else Decision.Ending.BOUND_ELSEWHERE, note=ask.node)
+        elif ask is None or ask.terminating or ask.finished:
+            self.close(row, Decision.Ending.GONE)
         return row.state != Decision.State.CLOSED
 
     def _victims_stand(self, row: Decision) -> bool:

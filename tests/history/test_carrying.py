@@ -149,6 +149,20 @@ def test_where_the_ask_was_bound_is_told(node: str, ending: str, cluster: Cluste
     assert row.ending == ending
 
 
+@pytest.mark.parametrize("since", ["finished", "terminating"])
+def test_an_ask_that_has_run_and_ended_since_the_last_look_had_its_room(
+    since: str, cluster: Cluster, watch: Watch
+) -> None:
+    """Nobody was evicted in vain for it."""
+    row = first(watch)
+    watch.gone(*victims_of(row))
+    watch.bound("prod-0", "n1")
+    watch.put(msgspec.structs.replace(watch.state.pods["uid-prod-0"], **{since: True}))
+    run(watch)
+    row.refresh_from_db()
+    assert row.ending == Decision.Ending.BOUND
+
+
 def test_an_ask_that_goes_away_ends_its_decision(cluster: Cluster, watch: Watch) -> None:
     """Deleted while the victims exit: the node is released at once."""
     row = first(watch)
