@@ -30,14 +30,19 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session")
-def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """A real control plane; skipped, with the reason, where there is none and none can be built."""
+def built() -> None:
+    """What a real control plane is run from; skipped, with the reason, where there is none and none can be built."""
     if binaries.missing() and not binaries.can_build():
         pytest.skip("there is no Go here to build a control plane with, nor KUBEBUILDER_ASSETS")
     try:
         binaries.build()
     except subprocess.CalledProcessError as error:  # as where no module proxy can be reached
         pytest.skip(f"a control plane can't be built here: {error}")
+
+
+@pytest.fixture(scope="session")
+def plane(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A real control plane, one for all tests."""
     with ControlPlane(tmp_path_factory.mktemp("plane")) as running:
         yield running
 

@@ -99,6 +99,7 @@ class Carrier:
         """Whether the ask still waits; closes the decision when it is gone, or runs, or has run since the last look."""
         ask = self.pod(row.ask_uid)
         if ask is not None and ask.node is not None:
+            self._watch_victims(row)  # those that made room for it have gone by now
             here = ask.node == row.node
             self.close(row, Decision.Ending.BOUND if here else Decision.Ending.BOUND_ELSEWHERE, note=ask.node)
         elif ask is None or ask.terminating or ask.finished:
