@@ -23,6 +23,8 @@ JSON = "application/json"
 _UNAUTHORIZED = 401
 _EXPIRED = 10
 """OpenSSL's word for a certificate that has expired."""
+_CHUNK = 65_536
+_TOO_LATE = "the API server did not answer in time"
 
 Query = Mapping[str, str | int]
 
@@ -102,10 +104,10 @@ class Connection:
 
         with _typed_errors(self.address):
             answer = self._signed(send, until_s)
-            return Response(answer.status, answer.headers, answer.data)
+            return Response(answer.status, answer.headers, self._whole(answer, until_s))
 
     def stream(self, path: str, *, query: Query | None = None, idle_timeout_s: float) -> "Stream":
-        """Open a stream of lines that fails when nothing comes for ``idle_timeout_s``.
+        """Open a stream of lines that fails when no whole one comes for ``idle_timeout_s``.
 
         Raises ApiFailure and ConnectionFailure; so does reading the stream.
         """
@@ -113,10 +115,10 @@ class Connection:
 
         def send(session: Session) -> urllib3.BaseHTTPResponse:
             timeout = urllib3.Timeout(connect=self._left_s(until_s), read=idle_timeout_s)
-            return self._send(session, "GET", path, query, timeout, preload=False)
+            return self._send(session, "GET", path, query, timeout)
 
         with _typed_errors(self.address):
-            return Stream(self._signed(send, until_s))
+            return Stream(self._signed(send, until_s), idle_timeout_s, self._clock)
 
     def _signed(self, send: Send, until_s: float) -> urllib3.BaseHTTPResponse:
         """Send with credentials; once more with new ones where these, or whom they trust, have been replaced."""
@@ -135,11 +137,24 @@ class Connection:
                 answer.close()
                 answer = send(renewed)
         if not 200 <= answer.status < 300:  # noqa: PLR2004 - HTTP's success
-            raise self._failure(answer)
+            raise self._failure(answer, until_s)
+        if answer.headers.get("Content-Type", "").startswith("text/html"):
+            answer.close()
+            raise ConnectionFailure("a web page came in place of an answer, as from a proxy that wants a login")
         return answer
 
-    def _failure(self, answer: urllib3.BaseHTTPResponse) -> ApiFailure:
-        error = failure(answer.status, answer.data, answer.headers.get("Retry-After"))
+    def _whole(self, answer: urllib3.BaseHTTPResponse, until_s: float) -> bytes:
+        """All of an answer. One that trickles in would never run into a timeout of its reads alone."""
+        parts = []
+        while part := answer.read1(_CHUNK):
+            parts.append(part)
+            if self._clock.steady_s() > until_s:
+                answer.close()
+                raise ConnectionFailure(_TOO_LATE, timed_out=True)
+        return b"".join(parts)
+
+    def _failure(self, answer: urllib3.BaseHTTPResponse, until_s: float) -> ApiFailure:
+        error = failure(answer.status, self._whole(answer, until_s), answer.headers.get("Retry-After"))
         ended = self.ended_at if error.code == _UNAUTHORIZED else None
         if ended is None:
             return error
@@ -155,7 +170,6 @@ class Connection:
         *,
         body: bytes | None = None,
         content_type: str = JSON,
-        preload: bool = True,
     ) -> urllib3.BaseHTTPResponse:
         headers = {"Accept": JSON, "User-Agent": "scheduler-admin"}
         if body is not None:
@@ -164,7 +178,7 @@ class Connection:
             headers["Authorization"] = session.credentials.authorization
         url = f"{session.credentials.address}{path}" + (f"?{urlencode(query)}" if query else "")
         answer = session.pool.request(
-            method, url, body=body, headers=headers, timeout=timeout, retries=False, preload_content=preload
+            method, url, body=body, headers=headers, timeout=timeout, retries=False, preload_content=False
         )
         self._compare_clocks(answer.headers.get("Date"))
         return answer
@@ -185,8 +199,9 @@ class Connection:
 class Stream:
     """The lines of an open answer. ``close`` may be called from any thread and wakes a reader at once."""
 
-    def __init__(self, response: urllib3.BaseHTTPResponse) -> None:
+    def __init__(self, response: urllib3.BaseHTTPResponse, idle_timeout_s: float, clock: Clock) -> None:
         self._response = response
+        self._idle_timeout_s, self._clock = idle_timeout_s, clock
         self._closed = False
 
     def __iter__(self) -> Iterator[bytes]:
@@ -194,18 +209,22 @@ class Stream:
 
         Raises ConnectionFailure when the connection breaks or falls silent; ends quietly once closed.
         """
-        rest = b""
+        rest, whole_s = b"", self._clock.steady_s()
         try:
             while chunk := self._read():
                 *lines, rest = (rest + chunk).split(b"\n")
                 yield from (line for line in lines if line.strip())
+                now_s = self._clock.steady_s()
+                whole_s = now_s if lines else whole_s
+                if now_s - whole_s > self._idle_timeout_s:  # its bytes trickle in one by one
+                    raise ConnectionFailure(_TOO_LATE, timed_out=True)
         finally:
             self._response.close()
 
     def _read(self) -> bytes:
         try:
             with _typed_errors():
-                return b"" if self._closed else self._response.read1(65_536)
+                return b"" if self._closed else self._response.read1(_CHUNK)
         except (ConnectionFailure, ValueError, AttributeError):
             # The latter two: what reading ends in when another thread has shut the connection down.
             if self._closed:
@@ -230,7 +249,7 @@ def _typed_errors(address: str = "") -> Iterator[None]:
     except urllib3.exceptions.NewConnectionError as error:  # which urllib3 counts among the timeouts
         raise ConnectionFailure("nothing answers at its address") from error
     except urllib3.exceptions.TimeoutError as error:
-        raise ConnectionFailure("the API server did not answer in time", timed_out=True) from error
+        raise ConnectionFailure(_TOO_LATE, timed_out=True) from error
     except (urllib3.exceptions.SSLError, ssl.SSLError) as error:
         cause = error.args[0] if error.args else error
         why = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or type(cause).__name__

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.cluster.connection import Connection
@@ -28,16 +28,18 @@ class Health:
     """How long the kind in trouble that is worst off has been without a sign of life, in seconds; 0: none is."""
     events_error: str = ""
     """Why Events can't be read, as a sentence: passes go on without. Empty while they can."""
+    odd: Mapping[str, str] = field(default_factory=dict)
+    """Objects that can't be read and were skipped, Events included -> why."""
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """A sentence for each kind that is in trouble now."""
-        return tuple(f"{one.kind}: {one.error}" for one in self.kinds if one.error)
-
-    @property
-    def odd(self) -> dict[str, str]:
-        """Objects that can't be read and were skipped -> why."""
-        return {name: why for one in self.kinds for name, why in one.odd.items()}
+        """What is wrong now, a sentence each; which kinds it is about, where it is not all of them."""
+        kinds: dict[str, list[str]] = {}
+        for one in self.kinds:
+            if one.error:
+                kinds.setdefault(one.error, []).append(one.kind)
+        every = len(self.kinds)
+        return tuple(error if len(of) == every else f"{', '.join(of)}: {error}" for error, of in kinds.items())
 
 
 class ClusterWatcher:
@@ -109,6 +111,7 @@ class ClusterWatcher:
             clock_skew_s=self._connection.clock_skew_s,
             gap_s=now_s - min(troubled, default=now_s),
             events_error=events.error,
+            odd={name: why for one in (*kinds, events) for name, why in one.odd.items()},
         )
 
     def snapshot(

@@ -1,5 +1,6 @@
 """The shapes of the answers."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.utils import timezone
@@ -59,6 +60,19 @@ class FaultSerializer(serializers.Serializer[ClusterStatus]):
     text = serializers.CharField(source="error", allow_null=True, help_text="Null for tenants.")
 
 
+class OddSerializer(serializers.Serializer[Any]):
+    """An object that can't be read and is passed over."""
+
+    object = serializers.CharField(help_text="Kind, and namespace/name.")
+    why = serializers.CharField()
+    since = serializers.SerializerMethodField(help_text="When it was first found so.")
+
+    @extend_schema_field(serializers.DateTimeField())
+    def get_since(self, odd: dict[str, Any]) -> str:
+        """As every time."""
+        return str(UtcField().to_representation(datetime.fromtimestamp(odd["since_ms"] / 1000, UTC)))
+
+
 class ClusterSerializer(serializers.Serializer[Cluster]):
     """A cluster with what the last pass read of it. What people wrote is left out for tenants (context: scope)."""
 
@@ -69,6 +83,8 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
     revision = RevisionSerializer(source="hierarchy.current", allow_null=True)
     last_pass = serializers.SerializerMethodField()
     error = serializers.SerializerMethodField()
+    odd = serializers.SerializerMethodField()
+    odd_count = serializers.SerializerMethodField(help_text="How many objects can't be read; null for tenants.")
     read_at = UtcField(source="status.read_at", allow_null=True)
     age_seconds = serializers.SerializerMethodField(help_text="Since it was last heard of; null: never.")
     nodes = serializers.IntegerField(source="status.nodes", allow_null=True)
@@ -94,6 +110,17 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
             return None
         fault = dict(FaultSerializer(status).data)
         return fault if self.context["scope"].everything else {**fault, "text": None}
+
+    @extend_schema_field(OddSerializer(many=True))
+    def get_odd(self, cluster: Cluster) -> list[dict[str, Any]]:
+        """Objects that can't be read, the first fifty; none for tenants."""
+        status = status_of(cluster) if self.context["scope"].everything else None
+        return [dict(OddSerializer(one).data) for one in status.odd] if status else []
+
+    def get_odd_count(self, cluster: Cluster) -> int | None:
+        """Null where it isn't known, or not told."""
+        status = status_of(cluster) if self.context["scope"].everything else None
+        return status.odd_count if status else None
 
     def get_age_seconds(self, cluster: Cluster) -> int | None:
         """Whole seconds."""

@@ -222,6 +222,9 @@ class ClusterStatus(models.Model):
     error = models.TextField(blank=True, help_text=_("Why the cluster can't be read; empty when it can."))
     missing = models.TextField(blank=True, help_text=_("Why Events can't be read, which passes do without; or empty."))
     error_since = models.DateTimeField(null=True)
+    odd = models.JSONField(default=list)
+    """Objects that can't be read and are passed over: [{"object", "why", "since_ms"}], in order, at most fifty."""
+    odd_count = models.PositiveIntegerField(default=0, help_text=_("How many objects can't be read."))
     revision_number = models.PositiveIntegerField(null=True)
     nodes = models.PositiveIntegerField(default=0)
     pods = models.PositiveIntegerField(default=0)

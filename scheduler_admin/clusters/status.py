@@ -1,6 +1,6 @@
 """What a pass read of a cluster, kept so that pages never wait on the cluster itself."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,8 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 
 _APPLICATIONS_KEPT = 20
 """The largest of each leaf."""
+_ODD_KEPT = 50
+_LONGEST_REASON = 300
 
 
 def store_status(
@@ -27,11 +29,14 @@ def store_status(
     pass_us: int,
     news: bool,
     missing: str = "",
+    odd: Mapping[str, str] | None = None,
 ) -> None:
     """Replace the cluster's status after a pass at ``now`` that took ``pass_us`` microseconds.
 
     ``news`` tells that decisions changed; other changes are found here. ``missing``: see ClusterStatus.
+    ``odd``: objects that can't be read -> why.
     """
+    status, created = ClusterStatus.objects.get_or_create(cluster=cluster)
     facts: dict[str, Any] = {
         "revision_number": revision_number,
         "nodes": len(snapshot.nodes),
@@ -41,10 +46,11 @@ def store_status(
         "applications": applications(snapshot),
         "rivals": rivals(snapshot),
         "missing": missing,
+        "odd": _odd(odd or {}, status.odd, now),
+        "odd_count": len(odd or {}),
         "error": "",
         "error_since": None,
     }
-    status, created = ClusterStatus.objects.get_or_create(cluster=cluster)
     if status.error and not _first(status.error):
         tell(cluster, "cluster.readable")
     changed = {name: value for name, value in facts.items() if created or getattr(status, name) != value}
@@ -68,6 +74,16 @@ def store_error(*, cluster: Cluster, sentence: str, now: datetime) -> None:
 def _first(sentence: str) -> bool:
     """Whether it only says that the worker has just begun to read, which is nothing to be alarmed about."""
     return sentence == FIRST_READING
+
+
+def _odd(odd: Mapping[str, str], former: Iterable[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
+    """The first of those that can't be read, each with why and since when that is known."""
+    since = {one["object"]: one["since_ms"] for one in former}
+    now_ms = int(now.timestamp() * 1000)
+    return [
+        {"object": name, "why": odd[name][:_LONGEST_REASON], "since_ms": since.get(name, now_ms)}
+        for name in sorted(odd)[:_ODD_KEPT]
+    ]
 
 
 def queue_figures(snapshot: Snapshot, tree: QueueTree) -> dict[str, dict[str, Any]]:

@@ -252,6 +252,7 @@ def _store(
         pass_us=took_us,
         news=bool(decided) or settled or others,
         missing=health.events_error,
+        odd=health.odd,
     )
     return rows
 

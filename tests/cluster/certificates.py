@@ -27,14 +27,14 @@ def authority(name: str = "test-ca") -> Pair:
     return _pems(made.sign(key, hashes.SHA256()), key)
 
 
-def issued(by: Pair, name: str, *, group: str = "", ends: datetime | None = None) -> Pair:
-    """A certificate for a user, of a group, or for a server on this machine."""
+def issued(by: Pair, name: str, *, group: str = "", ends: datetime | None = None, address: str = "127.0.0.1") -> Pair:
+    """A certificate for a user, of a group, or for a server at an address."""
     key = ec.generate_private_key(ec.SECP256R1())
     issuer = x509.load_pem_x509_certificate(by[0].encode())
     signer = serialization.load_pem_private_key(by[1].encode(), None)
     common = issuer.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value
     made = _named(name, str(common), key.public_key(), ends or datetime.now(UTC) + timedelta(hours=1), group)
-    local = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    local = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))])
     return _pems(made.add_extension(local, critical=False).sign(signer, hashes.SHA256()), key)
 
 

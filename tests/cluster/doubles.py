@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -176,6 +177,14 @@ class Answer:
     def hang(self) -> None:
         """Say nothing more, with the connection open, until the test ends."""
         self._ended.wait(PATIENCE_S)
+
+    def clock(self, ahead_s: float) -> None:
+        """What is answered from now on says that it is later than it is."""
+        self._handler.date_time_string = lambda *_at: formatdate(time.time() + ahead_s, usegmt=True)
+
+    def wait(self, seconds: float) -> None:
+        """Say nothing for so long, or until the test ends."""
+        self._ended.wait(seconds)
 
     def reset(self) -> None:
         """Break the connection with a TCP reset."""

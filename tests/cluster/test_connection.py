@@ -13,7 +13,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
 from tests.cluster.certificates import authority, issued, serving
-from tests.cluster.doubles import Asked, Script, scripted
+from tests.cluster.doubles import Answer, Asked, Script, scripted
 
 SECRET = "s3cr3t-token"
 
@@ -173,6 +173,50 @@ def test_a_silent_stream_fails():
     with scripted(script) as server, pytest.raises(ConnectionFailure) as caught:
         list(server.connection().stream("/", idle_timeout_s=0.05))
     assert caught.value.timed_out
+
+
+def _trickle(answer: Answer) -> None:
+    """One byte after the other, for as long as anybody listens."""
+    while True:
+        answer.raw(b"x")
+        answer.wait(0.01)
+
+
+def test_a_stream_that_trickles_fails():
+    """Bytes come all the time, and never a whole line."""
+
+    def script(asked, answer):
+        answer.begin()
+        _trickle(answer)
+
+    with scripted(script) as server, pytest.raises(ConnectionFailure) as caught:
+        list(server.connection().stream("/", idle_timeout_s=0.1))
+    assert caught.value.timed_out
+
+
+@pytest.mark.parametrize("code", [200, 500])
+def test_an_answer_that_trickles_fails_when_its_time_is_up(code: int):
+    """No single read takes long, and the whole would take for ever."""
+
+    def script(asked, answer):
+        answer.raw(f"HTTP/1.1 {code} X\r\nContent-Length: 1000000\r\n\r\n".encode())
+        _trickle(answer)
+
+    with scripted(script) as server, pytest.raises(ConnectionFailure) as caught:
+        server.connection(timeout_s=0.1).request("GET", "/")
+    assert caught.value.timed_out
+
+
+def test_a_web_page_is_no_answer():
+    """A proxy between us and the API server wants somebody to sign in, and says 200."""
+    page = {"Content-Type": "text/html; charset=utf-8"}
+    with scripted(lambda asked, answer: answer.json(200, b"<html>Sign in</html>", page)) as server:
+        for read in (
+            lambda: server.connection().request("GET", "/"),
+            lambda: server.connection().stream("/", idle_timeout_s=1),
+        ):
+            with pytest.raises(ConnectionFailure, match="a web page came in place of an answer"):
+                read()
 
 
 def test_closing_a_stream_wakes_its_reader():

@@ -220,7 +220,8 @@ def _status(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
             rows = {"seconds": [0, 1800], "used": {"cpu": [1000, 2000]}, "asks": [0, 1], "guaranteed": amounts(cpu="2")}
             Usage.objects.get_or_create(cluster=cluster, queue=side.queue, hour=at, defaults=rows)
     read = {"read_at": NOW, "pass_at": NOW, "pass_us": 900, "nodes": 3, "pods": 12, "capacity": amounts(cpu="12")}
-    fault = {"error": f"{STAFF} error", "error_since": NOW}
+    odd = [{"object": f"Pod {STAFF}/odd", "why": f"{STAFF} why", "since_ms": ms(NOW)}]
+    fault = {"error": f"{STAFF} error", "error_since": NOW, "odd": odd, "odd_count": 1}
     values = {**read, **fault, "queues": queues, "applications": applications}
     ClusterStatus.objects.update_or_create(cluster=cluster, defaults=values)
 

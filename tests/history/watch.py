@@ -79,6 +79,7 @@ class Watcher:
         self.synced, self.staleness_s = True, 0.1
         self.gap_s, self.clock_skew_s = 0.0, 0.0
         self.events_error = ""
+        self.odd: dict[str, str] = {}
 
     def state(self) -> ClusterState:
         return self.now.copy()
@@ -97,6 +98,7 @@ class Watcher:
             clock_skew_s=self.clock_skew_s,
             gap_s=self.gap_s,
             events_error=self.events_error,
+            odd=self.odd,
         )
 
 

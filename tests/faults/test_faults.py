@@ -1,0 +1,154 @@
+"""Whatever goes wrong between us and the API server: nothing is evicted, the page says what, and it heals alone."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from scheduler_admin.accounts.models import User
+from tests.cluster.certificates import authority, issued, serving
+from tests.cluster.doubles import Answer, Asked, until
+from tests.faults.conftest import World
+from tests.web import rows
+from tests.web.conftest import client_of
+
+pytestmark = pytest.mark.django_db
+
+
+def page() -> str:
+    """The page of all clusters, as an operator reads it."""
+    otto = User.objects.filter(username="otto").first() or rows.user("otto", User.Role.OPERATOR)
+    return unescape(client_of(otto).get("/clusters/", secure=True).content.decode())
+
+
+def half_a_line(asked: Asked, answer: Answer) -> None:
+    """A watch gets half an event, a list half its page; then nothing."""
+    answer.raw(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n" + b'{"type":"ADDED","obj'
+    )
+    answer.hang()
+
+
+def trickle(asked: Asked, answer: Answer) -> None:
+    """Byte after byte, so that no single wait is long."""
+    answer.raw(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n")
+    for _ in range(9999):
+        answer.raw(b" ")
+        answer.wait(0.02)
+
+
+def truncated(asked: Asked, answer: Answer) -> None:
+    """A page that is whole by its length, and no whole document: watches are told to begin with a list."""
+    if "watch" in asked.query:
+        answer.status(410, "Expired", "too old resource version")
+        return
+    answer.json(200, b'{"kind":"List","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"na')
+
+
+def login(asked: Asked, answer: Answer) -> None:
+    """The page of a proxy."""
+    answer.json(200, b"<!doctype html><title>Sign in</title>", {"Content-Type": "text/html"})
+
+
+FAULTS: dict[str, tuple[Callable[[Asked, Answer], None], str]] = {
+    "429": (lambda _asked, answer: answer.status(429, "TooManyRequests", "too many requests"), "too many requests"),
+    "429 with a time": (
+        lambda _asked, answer: answer.status(429, "TooManyRequests", "slow down", headers={"Retry-After": "1"}),
+        "slow down",
+    ),
+    "500": (lambda _asked, answer: answer.status(500, "InternalError", "etcdserver: leader changed"), "leader changed"),
+    "503 without a word": (lambda _asked, answer: answer.json(503, b""), "the API server answered 503"),
+    "redirected": (
+        lambda _asked, answer: answer.json(302, b"", {"Location": "https://login.example/"}),
+        "the API server answered 302",
+    ),
+    "forbidden": (lambda _asked, answer: answer.status(403, "Forbidden", "no right to list"), "no right to list"),
+    "silent": (lambda _asked, answer: answer.hang(), "did not answer in time"),
+    "half a line": (half_a_line, "did not answer in time"),
+    "trickling": (trickle, "did not answer in time"),
+    "reset": (lambda _asked, answer: answer.reset(), "the connection to the API server broke"),
+    "truncated": (truncated, "can't be read"),
+    "nothing": (lambda _asked, answer: answer.json(200, b""), "as soon as they begin"),
+    "a login page": (login, "a web page came in place of an answer"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_evicts_nothing_is_told_and_heals(world: World, name: str) -> None:
+    """The ask came while nothing could be read: it gets its room once all is well again, by nobody's doing."""
+    assert world.run().error == ""
+    world.proxy.fault, words = FAULTS[name]
+    world.add_ask()
+    world.in_trouble(words)
+    began = datetime.now(UTC)
+    since = world.run().error_since
+    assert since is not None
+    assert since >= began
+    status = world.run()
+    assert words in status.error
+    assert status.error_since == since
+    assert world.evicted() == []
+    html = page()
+    assert "can't be read" in html
+    assert status.error in html
+    heals(world)
+
+
+def heals(world: World) -> None:
+    """All is well again: the pass that sees the ask evicts for it, and the page has nothing to complain of."""
+    world.proxy.fault = None
+    world.well()
+    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+    assert "can't be read" not in page()
+
+
+@pytest.mark.parametrize("fault", ["expired", "of another host", "of another authority"])
+def test_a_certificate_that_is_not_good_is_told_and_a_new_one_is_taken(
+    world: World, fault: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Only connections opened from now on see it, so those that stand are broken."""
+    folder = tmp_path_factory.mktemp("bad")
+    shows = {
+        "expired": lambda: issued(authority(), "kube-apiserver", ends=datetime(2025, 3, 1, tzinfo=UTC)),
+        "of another host": lambda: issued(authority(), "kube-apiserver", address="192.0.2.1"),
+        "of another authority": lambda: issued(authority("other"), "kube-apiserver"),
+    }
+    show(world, shows[fault](), folder)
+    world.proxy.fault = FAULTS["reset"][0]
+    world.add_ask()
+    world.in_trouble("there is no secure connection to the API server")
+    status = world.run()
+    assert "there is no secure connection to the API server" in status.error
+    if fault == "expired":
+        assert "2025-03-01" in status.error
+    assert status.error in page()
+    assert world.evicted() == []
+    show(world, issued(authority(), "kube-apiserver"), folder)
+    heals(world)
+
+
+def show(world: World, pair: tuple[str, str], folder: Path) -> None:
+    """From now on the API server has this certificate."""
+    serving(*pair, folder)
+    world.tls.load_cert_chain(folder / "server.pem")
+
+
+def test_a_token_that_was_rotated_is_told_until_the_new_one_is_there(world: World) -> None:
+    """Its file is written anew, and nobody restarts anything."""
+
+    def strict(asked: Asked, answer: Answer) -> None:
+        if asked.headers.get("Authorization") == "Bearer second":
+            world.proxy.passed_on(asked, answer)
+        else:
+            answer.status(401, "Unauthorized", "Unauthorized")
+
+    world.proxy.fault = strict
+    world.add_ask()
+    world.in_trouble("Unauthorized")
+    assert "Unauthorized" in world.run().error
+    assert world.evicted() == []
+    world.token.write_text("second")
+    world.well()
+    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")

@@ -1,0 +1,186 @@
+"""Objects that nobody should have written: what can't be read is passed over and told, everything else goes on."""
+
+from typing import Any
+
+import pytest
+from django.db.models import CharField
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.history.models import Decision, Victim
+from tests.cluster.doubles import Answer, Asked, until
+from tests.faults.conftest import World
+from tests.faults.test_faults import page
+from tests.web import rows
+from tests.web.conftest import client_of
+
+pytestmark = pytest.mark.django_db
+LONG = "n" * 253
+
+
+def odd_pod(name: str = "odd", **changes: Any) -> dict[str, Any]:
+    """A pod of Test on n1 that was made by hand; ``spec``, ``status`` and ``metadata`` are changed as told."""
+    meta = {"name": name, "namespace": "default", "uid": f"uid-{name}"[:36], "labels": {"queue": "test"}}
+    container = {"name": "main", "resources": {"requests": {"cpu": "1m"}}}
+    spec = {"nodeName": "n1", "containers": [container]}
+    pod: dict[str, Any] = {"metadata": meta, "spec": spec, "status": {"phase": "Running"}}
+    for part, values in changes.items():
+        pod[part] |= values
+    return pod
+
+
+UNREADABLE = {
+    "a quantity that is none": odd_pod(spec={"containers": [{"resources": {"requests": {"cpu": "much"}}}]}),
+    "a quantity beyond measure": odd_pod(spec={"containers": [{"resources": {"requests": {"cpu": "9E"}}}]}),
+    "a list that is an object": odd_pod(status={"conditions": {"type": "Ready"}}),
+    "a number that is a word": odd_pod(spec={"terminationGracePeriodSeconds": "soon"}),
+    "a time that is a word": odd_pod(metadata={"creationTimestamp": "yesterday"}),
+    "labels that are a list": odd_pod(metadata={"labels": ["queue=test"]}),
+    "no name": odd_pod(name=""),
+}
+STRANGE = {
+    "lists that are null": odd_pod(spec={"containers": None, "tolerations": None}, status={"conditions": None}),
+    "no status and no spec": {"metadata": odd_pod()["metadata"]},
+    "unknown words": odd_pod(
+        spec={"preemptionPolicy": "Sometimes", "restartPolicy": "Maybe", "tolerations": [{"operator": "Perhaps"}]},
+        status={"phase": "Zombie", "conditions": [{"type": "Haunted", "status": "Sometimes"}]},
+    ),
+    "a name of 253 characters": odd_pod(name=LONG),
+    "a time hours ahead": odd_pod(
+        metadata={"creationTimestamp": "2199-01-01T00:00:00Z"}, status={"startTime": "2199-01-01T00:00:00Z"}
+    ),
+    "a time before all": odd_pod(metadata={"creationTimestamp": "0001-01-01T00:00:00Z"}),
+}
+
+
+def listed_with(world: World, path: str, *objects: dict[str, Any]) -> None:
+    """From now on these stand in a list, which is read anew."""
+
+    def edit(asked: Asked, found: dict[str, Any]) -> None:
+        if asked.path == path:
+            found["items"] += objects
+
+    def begin_anew(asked: Asked, answer: Answer) -> None:
+        if "watch" in asked.query:
+            answer.status(410, "Expired", "too old resource version")
+        else:
+            world.proxy.passed_on(asked, answer)
+
+    world.proxy.edit, world.proxy.fault = edit, begin_anew
+    health = world.watch.watcher.health
+    before = {one.kind: one.last_sync_at for one in health().kinds}
+    until(lambda: all(one.last_sync_at != before[one.kind] for one in health().kinds), "all lists are read anew")
+    world.proxy.fault = None
+    world.well()
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_a_pod_that_can_not_be_read_is_told_and_everything_else_goes_on(world: World, case: str) -> None:
+    """An ask gets its room from others; staff read which object and why, a tenant does not."""
+    listed_with(world, "/api/v1/pods", UNREADABLE[case])
+    world.add_ask()
+    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+    status = world.run()
+    assert status.odd_count == 1
+    (odd,) = status.odd
+    assert odd["object"] == ("Pod default/odd" if case != "no name" else "Pod default")
+    html = page()
+    assert "1 object can’t be read and is passed over" in html
+    assert odd["why"] in html
+    assert "odd" not in world.evicted()
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_a_clock_that_is_hours_off_stops_us_until_it_is_right(world: World, hours: int) -> None:
+    """Ours or the API server's: every age would be wrong by as much."""
+    world.proxy.server_ahead_s = hours * 3_600
+    skew = world.watch.watcher.health
+    until(lambda: abs(skew().clock_skew_s or 0) > 3_000, "the clocks are compared")
+    world.add_ask()
+    until(lambda: world.run().error == "" and Decision.objects.filter(hold="clock-skew").exists(), "it is held back")
+    assert world.evicted() == []
+    assert "Clocks differ" in page()
+    world.proxy.server_ahead_s = 0
+    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+
+
+def test_it_is_forgotten_when_it_has_healed(world: World) -> None:
+    """Since when it is so stays the same meanwhile."""
+    listed_with(world, "/api/v1/pods", UNREADABLE["a quantity that is none"])
+    (odd,) = world.run().odd
+    assert world.run().odd == [odd]
+    world.proxy.edit = None
+    world.add_pod("odd", "test")
+    until(lambda: not world.run().odd, "it is read again")
+    assert "passed over" not in page()
+
+
+@pytest.mark.parametrize(
+    ("path", "odd", "name"),
+    [
+        (
+            "/api/v1/nodes",
+            {"metadata": {"name": "bad"}, "status": {"allocatable": {"cpu": "some"}}},
+            "Node bad",
+        ),
+        ("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "p"}, "value": "high"}, "PriorityClass p"),
+        (
+            "/apis/policy/v1/poddisruptionbudgets",
+            {"metadata": {"name": "b", "namespace": "default"}, "status": {"disruptionsAllowed": "none"}},
+            "PodDisruptionBudget default/b",
+        ),
+        (
+            "/api/v1/events",
+            {"metadata": {"name": "e", "namespace": "default"}, "message": "Preempted by a pod on node n1"},
+            "Event default/e",
+        ),
+    ],
+)
+def test_so_is_every_other_kind(world: World, path: str, odd: dict[str, Any], name: str) -> None:
+    """Whatever the engine reads."""
+    listed_with(world, path, odd)
+    until(lambda: [one["object"] for one in world.run().odd] == [name], "it is told")
+    world.add_ask()
+    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+
+
+@pytest.mark.parametrize("case", STRANGE)
+def test_a_pod_that_is_only_strange_is_read(world: World, case: str) -> None:
+    """Null lists, words that we don't know, names as long as they may be, times that can't be."""
+    listed_with(world, "/api/v1/pods", STRANGE[case])
+    world.add_ask()
+    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+    assert world.run().odd == []
+
+
+def test_names_as_long_as_they_may_be_fit_into_every_column(world: World) -> None:
+    """Evicted by others, recorded and shown."""
+    told = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
+    condition = {**told, "lastTransitionTime": "2026-01-01T00:00:00Z", "message": "m" * 5_000}
+    owner = {"kind": "K" * 100, "name": "o" * 253, "controller": True}
+    meta = {"deletionTimestamp": "2026-01-01T00:00:30Z", "ownerReferences": [owner]}
+    gone = odd_pod(name=LONG, metadata=meta, spec={"nodeName": "x" * 253}, status={"conditions": [condition]})
+    listed_with(world, "/api/v1/pods", gone)
+    until(lambda: world.run().error == "" and Decision.objects.exclude(source="engine").exists(), "it is recorded")
+    row = Decision.objects.exclude(source="engine").get()
+    victim = Victim.objects.get(decision=row)
+    assert (victim.name, len(victim.application), len(row.node)) == (LONG, 300, 253)
+    for stored in (row, victim, *row.steps.all()):
+        for column in stored._meta.fields:
+            if isinstance(column, CharField):
+                assert len(getattr(stored, column.attname)) <= column.max_length, column
+    ada = client_of(rows.user("ada", User.Role.ADMIN))
+    for path in (f"/clusters/east/decisions/{row.pk}/", "/clusters/east/history/"):
+        assert ada.get(path, secure=True).status_code == 200
+
+
+def test_who_is_a_tenant_is_not_told_of_odd_objects(world: World) -> None:
+    """Names of others' pods are none of theirs: neither on the page nor by the API."""
+    listed_with(world, "/api/v1/pods", UNREADABLE["a quantity that is none"])
+    world.run()
+    staff = client_of(rows.user("ada", User.Role.ADMIN)).get("/api/v1/clusters/east", secure=True).json()
+    assert (staff["odd_count"], staff["odd"][0]["object"]) == (1, "Pod default/odd")
+    assert "much" in staff["odd"][0]["why"]
+    tess = client_of(rows.tenant_user("tess", "root.test", ("default",)))
+    told = tess.get("/api/v1/clusters/east", secure=True)
+    assert (told.json()["odd_count"], told.json()["odd"]) == (None, [])
+    assert "default/odd" not in tess.get("/clusters/east/queues/", secure=True).content.decode()
