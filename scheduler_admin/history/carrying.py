@@ -22,6 +22,8 @@ from scheduler_admin.history.recording import deadline
 
 _RETRY = timedelta(seconds=5)
 """When a held eviction is tried again where the API server does not say."""
+_FOLLOWED = timedelta(hours=1)
+"""So long after its eviction it is taken down when a pod has gone whose decision ended before."""
 _LONGEST_NOTE = 300
 _PENDING = (Victim.State.CHOSEN, Victim.State.HELD)
 
@@ -61,6 +63,18 @@ class Carrier:
             self._watch_victims(row)
             if self._still_asks(row) and self._in_time(row) and row.state == Decision.State.EVICTING:
                 self._evict(row)
+
+    def follow(self) -> bool:
+        """Take down who has gone since, of victims that were on their way when their decision ended; whether any."""
+        since = self.now() - _FOLLOWED
+        ended = Decision.objects.filter(
+            cluster=self.cluster, source=Decision.Source.ENGINE, state=Decision.State.CLOSED
+        )
+        rows = Victim.objects.filter(decision__in=ended, state=Victim.State.EVICTED, evicted_at__gt=since)
+        gone = [victim for victim in rows.select_related("decision") if self._left(victim)]
+        for victim in gone:
+            self._gone(victim.decision, victim)
+        return bool(gone)
 
     def advise(self, row: Decision) -> None:
         """Tell the ask's readers what would be done; its victims' are told nothing, as nothing happens to them."""
@@ -244,10 +258,14 @@ class Carrier:
         unanswered = Q(state=Victim.State.CHOSEN, attempts__gt=0)
         for victim in row.victims.filter(Q(state=Victim.State.EVICTED) | unanswered):
             pod = self.pod(victim.uid)
-            if pod is None or pod.finished:
+            if self._left(victim):
                 self._gone(row, victim)
-            elif pod.terminating and victim.state == Victim.State.CHOSEN:
+            elif pod is not None and pod.terminating and victim.state == Victim.State.CHOSEN:
                 self._accepted(row, victim)
+
+    def _left(self, victim: Victim) -> bool:
+        pod = self.pod(victim.uid)
+        return pod is None or pod.finished
 
     def _outlived(self, row: Decision) -> bool:
         """Whether an intent could not be begun for so long that it is given up, and its ask decided anew."""

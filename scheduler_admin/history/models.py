@@ -235,7 +235,10 @@ class Victim(models.Model):
     class Meta:
         ordering = ["decision", "position"]
         constraints = [models.UniqueConstraint(fields=["decision", "uid"], name="victim_once")]
-        indexes = [models.Index(fields=["namespace", "name"], name="victim_pod")]
+        indexes = [
+            models.Index(fields=["namespace", "name"], name="victim_pod"),
+            models.Index(fields=["evicted_at"], name="victim_evicted"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"

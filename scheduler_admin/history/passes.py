@@ -83,6 +83,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         settled = _carry_open(cluster, carrier, leads=leads)
     else:
         settled = _leave(cluster, watch, carrier)
+    settled |= carrier.follow()
     try:
         found = _work_out(cluster, revision, watch, now, leads=leads)
     except UnknownPolicyError as error:

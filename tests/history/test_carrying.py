@@ -435,6 +435,18 @@ def test_victims_that_went_are_told_as_gone_however_the_decision_ends(cluster: C
     assert sorted(row.victims.values_list("state", flat=True)) == [Victim.State.GONE, Victim.State.SPARED]
 
 
+def test_a_victim_that_outlives_its_decision_is_followed_until_it_has_gone(cluster: Cluster, watch: Watch) -> None:
+    """The ask found room elsewhere while its victim was on its way out: that it has gone is told all the same."""
+    row = first(watch)
+    watch.bound("prod-0", "n9")
+    run(watch)
+    assert set(row.victims.values_list("state", flat=True)) == {Victim.State.EVICTED}
+    watch.gone(*victims_of(row))
+    run(watch)
+    assert set(row.victims.values_list("state", flat=True)) == {Victim.State.GONE}
+    assert row.steps.filter(kind="exited").count() == 2
+
+
 def test_a_note_is_cut_to_its_column(cluster: Cluster, watch: Watch) -> None:
     """However long the server's sentence, or a name in it, the decision is closed."""
     watch.actuator.reserving = Result(outcome=Outcome.REFUSED, sentence="no " * 200)
