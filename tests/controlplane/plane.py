@@ -18,11 +18,8 @@ from tests.controlplane import binaries
 from tests.controlplane.wire import AGENT, Wire
 
 PATIENCE_S = 90.0
-_CONTROLLERS = (
-    "*,-node-lifecycle-controller,-taint-eviction-controller,-node-ipam-controller,-node-route-controller,"
-    "-service-lb-controller"
-)
-"""Nodes that tests make by hand stay schedulable: nobody waits for their heartbeats."""
+_CONTROLLERS = "*,-node-lifecycle-controller,-node-ipam-controller,-node-route-controller,-service-lb-controller"
+"""Nodes that tests make by hand stay schedulable: nobody waits for their heartbeats, nor taints them for it."""
 _UNHURRIED = ("--kube-api-qps=500", "--kube-api-burst=1000")
 """What they do for hundreds of pods at once must not wait for their own limits."""
 _USERS = {
