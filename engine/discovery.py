@@ -246,6 +246,15 @@ def _schedulers(survey: Survey) -> tuple[Scheduler, ...]:
     return (*found, *(Scheduler(name=name, named_by=count) for name, count in sorted(named.items())))
 
 
+def rivals(pods: Iterable[Pod]) -> list[str]:
+    """Priority classes by which the cluster's own scheduler would preempt for pods of our queues, as in a snapshot.
+
+    Such a scheduler preempts at once and across fences; "" stands for pods without a class.
+    """
+    ours = (pod for pod in pods if pod.queue is not None and pod.scheduler_preempts and not pod.daemonset)
+    return sorted({pod.priority_class for pod in ours})
+
+
 def yunikorn_namespaces(pods: Iterable[Pod]) -> tuple[str, ...]:
     """Where YuniKorn runs, and so keeps its configuration."""
     return tuple(sorted({pod.namespace for pod in pods if _is_own(pod, _TRAITS["YuniKorn"].own)}))

@@ -65,12 +65,9 @@ def cluster_uid(connection: Connection) -> str:
         page = msgspec.json.decode(connection.request("GET", "/api/v1/namespaces", query=query).body, type=ListPage)
         found = [msgspec.json.decode(item, type=NamedObject).metadata for item in page.items or ()]
     except ApiFailure as error:
-        if error.code == _FORBIDDEN and "system:anonymous" not in error.message:
+        if error.code == _FORBIDDEN and not _anonymous(error):
             return ""
-        if error.code in (_UNAUTHORIZED, _FORBIDDEN):
-            raise refused(connection, error.code) from None
-        message = gettext_noop("The API server %(address)s can't %(what)s: %(why)s.")
-        raise UnreachableError(message, address=connection.address, what="list namespaces", why=str(error)) from None
+        raise explained(connection, error, "list namespaces") from None
     except ConnectionFailure as error:
         raise unreachable(connection, error) from None
     except msgspec.DecodeError:
@@ -85,8 +82,11 @@ def unreachable(connection: Connection, error: ConnectionFailure) -> Unreachable
     return UnreachableError(message, address=connection.address, why=str(error))
 
 
-def refused(connection: Connection, code: int) -> UnreachableError:
-    """Nobody was signed in."""
+def explained(connection: Connection, error: ApiFailure, what: str) -> UnreachableError:
+    """The API server could not do ``what``, for another reason than a right that is missing."""
+    if error.code != _UNAUTHORIZED and not _anonymous(error):
+        message = gettext_noop("The API server %(address)s can't %(what)s: %(why)s.")
+        return UnreachableError(message, address=connection.address, what=what, why=str(error))
     ended = connection.ended_at
     if ended is not None:
         message = gettext_noop("The API server %(address)s refuses the credentials: they ended on %(when)s.")
@@ -97,5 +97,10 @@ def refused(connection: Connection, code: int) -> UnreachableError:
             "the program that signs in gave none: sign in anew, check with kubectl, then try again."
         ),
         address=connection.address,
-        code=str(code),
+        code=str(error.code),
     )
+
+
+def _anonymous(error: ApiFailure) -> bool:
+    """Whether it was refused as nobody was signed in."""
+    return error.code == _FORBIDDEN and "system:anonymous" in error.message

@@ -21,6 +21,7 @@ LEASE_NAME = "scheduler-admin"
 LEASE_NAMESPACE = "kube-system"
 """Fixed, and in every cluster there: two installations that don't know of each other meet at the same lease."""
 DURATION_S = 15
+_PATH = f"/apis/coordination.k8s.io/v1/namespaces/{LEASE_NAMESPACE}/leases"
 _NOT_FOUND, _CONFLICT = 404, 409
 
 
@@ -45,6 +46,20 @@ class _Lease(Wire, frozen=True):
     kind: str = "Lease"
 
 
+def holder_of(connection: Connection) -> tuple[str, str]:
+    """Who holds the lease, empty for nobody, and when it was renewed, RFC 3339. Raises ClusterError."""
+    try:
+        answer = connection.request("GET", f"{_PATH}/{LEASE_NAME}")
+        spec = msgspec.json.decode(answer.body, type=_Lease).spec
+    except ApiFailure as error:
+        if error.code == _NOT_FOUND:
+            return "", ""
+        raise
+    except msgspec.DecodeError as error:
+        raise ConnectionFailure("the lease can't be read") from error
+    return spec.holder_identity or "", spec.renew_time or ""
+
+
 class ClusterLease:
     """Our claim to be the one that acts; safe to share between threads."""
 
@@ -57,7 +72,7 @@ class ClusterLease:
         self._clock = clock or Clock()
         self._duration_s = duration_s
         self._timeout_s = duration_s / 3  # two requests, and time left to try again before the lease ends
-        self._path = f"/apis/coordination.k8s.io/v1/namespaces/{LEASE_NAMESPACE}/leases"
+        self._path = _PATH
         self._lock = threading.Lock()
         self._seen: tuple[str | None, float] = (None, 0.0)
         """The version of another's lease, and when (steady clock) we first saw it."""

@@ -10,7 +10,7 @@ import msgspec
 from engine.cluster.connection import Connection, Query
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
-from engine.cluster.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, refused, unreachable
+from engine.cluster.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, explained, unreachable
 from engine.cluster.tables import PREEMPTED, TABLES, Table
 from engine.cluster.timing import Clock
 from engine.discovery import Quota, Survey, yunikorn_namespaces
@@ -24,7 +24,7 @@ Read = TypeVar("Read")
 
 _PAGE = 500
 _REQUEST_S = 10.0
-_UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
+_FORBIDDEN, _NOT_FOUND = 403, 404
 _NAMESPACES = "/api/v1/namespaces"
 _QUOTAS = "/api/v1/resourcequotas"
 _PLAIN = (CPU, "memory", "ephemeral-storage", PODS)
@@ -53,7 +53,12 @@ class MissingRightsError(SurveyError):
 
 def survey(settings: ConnectionSettings, *, limit_s: float = LIMIT_S, clock: Clock | None = None) -> Survey:
     """Sign in and read. Raises ClusterError with a sentence for people; never later than after ``limit_s`` seconds."""
-    return bounded(lambda: _Surveyor(Connection(settings), limit_s, clock or Clock()).read(), limit_s)
+    return bounded(lambda: read(Connection(settings), limit_s, clock or Clock()), limit_s)
+
+
+def read(connection: Connection, limit_s: float, clock: Clock) -> Survey:
+    """Read by a connection that is open. Raises ClusterError; no request is begun after ``limit_s`` seconds."""
+    return _Surveyor(connection, limit_s, clock).read()
 
 
 class _Surveyor:
@@ -199,14 +204,10 @@ class _Surveyor:
         return min(left_s, _REQUEST_S)
 
     def _explained(self, error: ApiFailure, what: str) -> ClusterError:
-        address = self._connection.address
-        if error.code in (_UNAUTHORIZED, _FORBIDDEN):
-            return refused(self._connection, error.code)
         if error.code == _NOT_FOUND:
             message = gettext_noop("The API server %(address)s can't %(what)s: it serves no such thing (404).")
-            return SurveyError(message, address=address, what=what)
-        message = gettext_noop("The API server %(address)s can't %(what)s: %(why)s.")
-        return SurveyError(message, address=address, what=what, why=str(error))
+            return SurveyError(message, address=self._connection.address, what=what)
+        return explained(self._connection, error, what)
 
 
 def _resource(path: str) -> str:

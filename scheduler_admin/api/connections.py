@@ -12,6 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from engine.cluster.check import Level
 from engine.cluster.errors import ClusterError
 from engine.cluster.kubeconfig import LONGEST
 from scheduler_admin.accounts.models import User
@@ -24,6 +25,7 @@ from scheduler_admin.clusters.credentials import remove_credentials, set_credent
 from scheduler_admin.clusters.models import Cluster, Credentials
 from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way
+from scheduler_admin.history.checking import check_cluster
 
 _REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 422)}
 
@@ -75,6 +77,53 @@ class WrongCredentials(problems.Refusal):
 
     status_code = 422
     default_detail = gettext_lazy("These credentials can't be used.")
+
+
+class CheckParameters(serializers.Serializer[Any]):
+    """For what."""
+
+    mode = serializers.ChoiceField(
+        Cluster.Mode.choices, required=False, help_text="One that the cluster is not in yet, if need be."
+    )
+
+
+class LineSerializer(serializers.Serializer[Any]):
+    """One thing that was found."""
+
+    subject = serializers.CharField()
+    level = serializers.ChoiceField([(level.value, level.value) for level in Level])
+    text = serializers.CharField(source="*")
+
+
+class ReportSerializer(serializers.Serializer[Any]):
+    """What works, what is forbidden, what is odd."""
+
+    mode = serializers.ChoiceField(Cluster.Mode.choices)
+    well = serializers.BooleanField(help_text="Whether the mode can work.")
+    lines = LineSerializer(many=True)
+
+
+class CheckView(ApiView):
+    """Whether a cluster can be used as a mode wants."""
+
+    parameters = CheckParameters
+
+    @extend_schema(
+        operation_id="check_cluster",
+        tags=["clusters"],
+        parameters=[CLUSTER, CheckParameters],
+        responses={200: ReportSerializer, (403, problems.MEDIA_TYPE): problems.ProblemSerializer, **PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """Sign in and try everything; nothing is changed. It takes some seconds, twenty at most. For admins."""
+        cluster = self.cluster(name)
+        if not self.scope.everything:
+            raise Http404
+        self.demand("connect")
+        if not scope_of(request.user, "connect").everything:
+            raise PermissionDenied
+        report = check_cluster(cluster=cluster, mode=self.asked.get("mode", ""))
+        return Response(ReportSerializer(report).data)
 
 
 class CredentialsView(ApiView):

@@ -11,6 +11,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("openapi.json", SchemaView.as_view(), name="openapi"),
     path("clusters", views.ClustersView.as_view(), name="clusters"),
     path("clusters/<slug:name>", views.ClusterView.as_view(), name="cluster"),
+    path("clusters/<slug:name>/check", connections.CheckView.as_view(), name="check"),
     path("clusters/<slug:name>/credentials", connections.CredentialsView.as_view(), name="credentials"),
     path("clusters/<slug:name>/queues", views.QueuesView.as_view(), name="queues"),
     # Not <str:path>: a NUL in an address must be a 404 here, not an error of the database.

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import F
 
+from engine.discovery import rivals
 from engine.queues import QueueTree
 from engine.resources import Amounts, total
 from engine.snapshot import Pod, Snapshot
@@ -44,7 +45,7 @@ def store_status(
         "capacity": snapshot.capacity,
         "queues": queue_figures(snapshot, tree),
         "applications": applications(snapshot),
-        "rivals": rivals(snapshot),
+        "rivals": rivals(snapshot.pods),
         "missing": missing,
         "odd": _odd(odd or {}, status.odd, now),
         "odd_count": len(odd or {}),
@@ -123,18 +124,4 @@ def _share(requests: Mapping[str, int], capacity: Amounts) -> int:
     """The largest part of the cluster that it holds of any resource, in millionths."""
     return max(
         (amount * 1_000_000 // capacity[name] for name, amount in requests.items() if capacity.get(name)), default=0
-    )
-
-
-def rivals(snapshot: Snapshot) -> list[str]:
-    """Priority classes by which the cluster's own scheduler would preempt for pods of our queues.
-
-    Such a scheduler preempts at once and across fences; "" stands for pods without a class.
-    """
-    return sorted(
-        {
-            pod.priority_class
-            for pod in snapshot.pods
-            if pod.queue is not None and pod.scheduler_preempts and not pod.daemonset
-        }
     )

@@ -98,3 +98,14 @@ def test_only_admins_write_it_and_only_they_read_paths() -> None:
         assert ask("PUT", f"{PATH}?reason=r", {"kubeconfig": "a"}, role=role)[0] == 403
         assert ask("GET", role=role)[1]["kubeconfig"] is None
     assert ask("GET")[1]["kubeconfig"] == "/etc/east"
+
+
+def test_a_check_is_told(api: Simulated) -> None:
+    """For the mode that it is in, or another."""
+    ask("PUT", f"{PATH}?reason=r", {"kubeconfig": kubeconfig(api.address, SECRET)})
+    code, told = ask("GET", "/api/v1/clusters/east/check?mode=enforce")
+    assert (code, told["mode"], told["well"]) == (200, "enforce", True)
+    assert told["lines"][0]["subject"] == "server"
+    assert "answers in" in told["lines"][0]["text"]
+    assert ask("GET", "/api/v1/clusters/east/check?mode=else")[0] == 400
+    assert ask("GET", "/api/v1/clusters/east/check", scope="read")[0] == 403

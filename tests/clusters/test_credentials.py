@@ -1,6 +1,7 @@
 """Credentials that are kept here: sealed, tried first, replaced without a restart, and shown to nobody."""
 
 import io
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,7 +24,7 @@ from scheduler_admin.clusters.sealing import seal, unseal
 from scheduler_admin.clusters.watching import Watches
 from scheduler_admin.clusters.ways import Way
 from tests.cluster.certificates import jwt
-from tests.cluster.doubles import ManualClock, Simulated, scripted, simulate
+from tests.cluster.doubles import Answer, Asked, ManualClock, Simulated, scripted, simulate
 from tests.cluster.test_credentials import grants, program
 from tests.cluster.test_credentials import kubeconfig as kubeconfig_of
 
@@ -228,12 +229,20 @@ def test_a_watch_is_opened_anew_for_other_credentials(cluster: Cluster, api: Sim
 def test_a_watch_is_opened_anew_where_the_kubeconfig_has_come_to_lead(
     cluster: Cluster, api: Simulated, watches: Watches, tmp_path: Path
 ) -> None:
-    path = tmp_path / "config"
+    path, rewritten = tmp_path / "config", threading.Event()
     cluster.kubeconfig = str(path)
-    with scripted(lambda asked, answer: answer.status(401, "Unauthorized", "no")) as former:
+
+    def script(asked: Asked, answer: Answer) -> None:
+        if rewritten.is_set():
+            answer.status(401, "Unauthorized", "no")
+        else:
+            answer.json(200, {"metadata": {"resourceVersion": "1"}, "items": []})
+
+    with scripted(script) as former:
         path.write_text(kubeconfig(former.address, SECRET))
         first = watches.of(cluster)
         path.write_text(kubeconfig(api.address, SECRET))
+        rewritten.set()
         with pytest.raises(ConnectionFailure, match="another API server now"):
             first.connection.request("GET", "/")
         assert watches.of(cluster).connection.address == api.address

@@ -109,6 +109,10 @@ class ControlPlane:
 
     def audit(self, since: int) -> list[AuditRecord]:
         """What the API server was asked by admins from an offset of its log on, in the simulator's words."""
+        return [_record(event) for event in self.events(since) if event["user"]["username"] == "admin"]
+
+    def events(self, since: int) -> list[dict[str, Any]]:
+        """What the API server was asked by anybody from an offset of its log on, each request once."""
         mark = secrets.token_hex(8)
         self.request("GET", f"/version?mark={mark}")
         deadline = time.monotonic() + PATIENCE_S
@@ -116,7 +120,7 @@ class ControlPlane:
             assert time.monotonic() < deadline, "the audit log does not follow"
             time.sleep(0.01)
         events = {event["auditID"]: event for event in map(json.loads, text[: text.rindex("\n")].splitlines())}
-        return [_record(event) for event in events.values() if event["user"]["username"] == "admin"]
+        return list(events.values())
 
     def get(self, path: str) -> Any:
         """What the API server says to an admin; None where it does not answer, or has nothing there."""

@@ -139,6 +139,7 @@ ROUTES = {
     "api:openapi": api(SIGNED_IN),
     "api:clusters": api(SIGNED_IN, "cluster"),
     "api:cluster": api(SHARERS),
+    "api:check": api(CONNECTORS),
     "api:credentials": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PUT": ADMINS_SIGN_IN, "DELETE": ADMINS_SIGN_OUT},
         written_with={"reason": "rotated"},

@@ -145,3 +145,26 @@ def test_what_can_not_be_used_is_said_where_it_was_pasted(ada: Client) -> None:
     assert 'id="p-text-error"' in html
     html = text(ada.post(CONNECT, {"act": "look", "sealed": "made up"}))
     assert "give it again" in html
+
+
+# Checking
+
+
+def test_a_check_says_what_works(ada: Client, api: Simulated) -> None:
+    paste(ada, api)
+    html = text(ada.post(PAGE, {"act": "check", "mode": "observe"}))
+    assert "east can be used in mode observe." in html
+    for shown in ("rights that observe uses are granted", "our clock minus", "schedulers seen"):
+        assert shown in html.lower()
+
+
+def test_a_check_for_another_mode_says_what_is_missing(ada: Client, api: Simulated) -> None:
+    paste(ada, api)
+    api.add_pod("ask")
+    html = text(ada.post(PAGE, {"act": "check", "mode": "enforce"}))
+    assert "east can’t be used in mode enforce." in html
+    assert "own scheduler would preempt" in html
+
+
+def test_a_cluster_that_can_not_be_reached_is_said(ada: Client) -> None:
+    assert "There is no kubeconfig /etc/kubeconfigs/east" in text(ada.post(PAGE, {"act": "check"}))

@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods
 
+from engine.cluster.check import Report
 from engine.cluster.errors import ClusterError
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
@@ -21,6 +22,7 @@ from scheduler_admin.clusters.credentials import remove_credentials, set_credent
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.sealing import can_seal
 from scheduler_admin.clusters.told import told
+from scheduler_admin.history.checking import check_cluster
 from scheduler_admin.web.given import given_text
 
 
@@ -29,7 +31,7 @@ from scheduler_admin.web.given import given_text
 @login_required
 @sensitive_variables()
 def connection(request: HttpRequest, name: str) -> HttpResponse:
-    """What may be told of a connection, for staff. Admins replace and remove credentials; no one sees them."""
+    """What may be told of a connection, for staff. Admins check it and replace credentials, which no one sees."""
     cluster = selectors.get(request.user, name)
     if not scope_of(request.user, "view").everything:
         raise Http404
@@ -39,6 +41,10 @@ def connection(request: HttpRequest, name: str) -> HttpResponse:
         raise PermissionDenied
     assert isinstance(request.user, User)
     reason = request.POST.get("reason", "").strip()
+    if request.POST.get("act") == "check":
+        mode = request.POST.get("mode", "")
+        report = check_cluster(cluster=cluster, mode=mode if mode in Cluster.Mode.values else "")
+        return _page(request, cluster, report=report)
     try:
         if not reason:
             return _page(request, cluster, wrong=_("Say why: it is written down with the change."))
@@ -58,7 +64,7 @@ def connection(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("web:connection", cluster.name)
 
 
-def _page(request: HttpRequest, cluster: Cluster, wrong: str = "") -> HttpResponse:
+def _page(request: HttpRequest, cluster: Cluster, wrong: str = "", report: Report | None = None) -> HttpResponse:
     asked = {name: request.POST.get(name, "").strip() for name in ("context", "address", "ca", "reason", "act")}
     context: dict[str, Any] = {
         "cluster": cluster,
@@ -68,6 +74,12 @@ def _page(request: HttpRequest, cluster: Cluster, wrong: str = "") -> HttpRespon
         "asked": asked,
         "wrong_text": wrong,
         "can_seal": can_seal(),
+        "report": report,
+        "lines": [(line, _(line.message) % line.params if line.params else _(line.message)) for line in report.lines]
+        if report
+        else [],
+        "mode": report.mode if report else cluster.mode,
+        "modes": Cluster.Mode.choices,
         "may_connect": scope_of(request.user, "connect").everything,
     }
     return render(request, "web/connection.html", context)

@@ -1,0 +1,113 @@
+"""What we ask of a Kubernetes API, verb by verb, and what is missing without it. deploy/*.yaml grant exactly this."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from engine.cluster.connection import Connection
+from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
+from engine.cluster.tables import PREEMPTED, TABLES
+from engine.formats.notes import gettext_noop
+
+OBSERVE, ENFORCE = "deploy/observe.yaml", "deploy/rbac.yaml"
+_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+@dataclass(frozen=True)
+class Right:
+    """A verb on a resource."""
+
+    verb: str
+    resource: str
+    """Plural, with its subresource: ``pods/eviction``."""
+    group: str = ""
+    name: str = ""
+    """Of the one object that it is for; empty: all."""
+    namespace: str = ""
+    """The one that it is for; empty: all, or the resource lies in none."""
+    without: str = ""
+    """What is missing where it is not granted, if it can be done without."""
+    manifest: str = OBSERVE
+
+    def __str__(self) -> str:
+        """``list poddisruptionbudgets.policy``."""
+        resource = f"{self.resource}.{self.group}" if self.group else self.resource
+        name = f" {self.name}" if self.name else ""
+        return f"{self.verb} {resource}{name}" + (f" in {self.namespace}" if self.namespace else "")
+
+
+def _acting(verbs: str, resource: str, group: str = "", name: str = "", namespace: str = "") -> tuple[Right, ...]:
+    return tuple(Right(verb, resource, group, name, namespace, manifest=ENFORCE) for verb in verbs.split())
+
+
+def _optional(verbs: str, resource: str, without: str, name: str = "") -> tuple[Right, ...]:
+    return tuple(Right(verb, resource, name=name, without=without) for verb in verbs.split())
+
+
+def _resource(path: str) -> tuple[str, str]:
+    """Plural and group of a list's path."""
+    *_, group, _version, resource = path.split("/")
+    return resource, "" if path.startswith("/api/") else group
+
+
+OBSERVING = (
+    *(Right(verb, *_resource(table.path)) for table in TABLES for verb in ("list", "watch")),
+    *_optional(
+        "list watch",
+        _resource(PREEMPTED.path)[0],
+        gettext_noop("for whom other schedulers preempt stays unknown where pods don't tell"),
+    ),
+    *_optional(
+        "list",
+        "namespaces",
+        gettext_noop("namespaces without pods get no leaf when connecting, and a cluster could be connected twice"),
+    ),
+    *_optional("list", "resourcequotas", gettext_noop("the tree that connecting makes has no limits from quotas")),
+    *_optional(
+        "get", "configmaps", gettext_noop("YuniKorn's tree is not taken over when connecting"), name="yunikorn-configs"
+    ),
+)
+PUBLISHING = _acting("create get patch", "events")
+ACTING = (
+    *PUBLISHING,
+    *_acting("get patch", "nodes"),
+    *_acting("get patch", "pods"),
+    *_acting("patch", "pods/status"),
+    *_acting("create", "pods/eviction"),
+    *_acting("create", "leases", "coordination.k8s.io", namespace=LEASE_NAMESPACE),
+    *_acting("get update", "leases", "coordination.k8s.io", LEASE_NAME, LEASE_NAMESPACE),
+)
+
+
+def needed(mode: str, *, publish: bool = False) -> tuple[Right, ...]:
+    """What a mode needs; ``publish``: whether Events are written in advise."""
+    if mode == "enforce":
+        return (*OBSERVING, *ACTING)
+    return (*OBSERVING, *PUBLISHING) if mode == "advise" and publish else OBSERVING
+
+
+class _Status(msgspec.Struct):
+    allowed: bool = False
+
+
+class _Review(msgspec.Struct):
+    status: _Status
+
+
+def granted(connection: Connection, right: Right) -> bool:
+    """Whether the API server would allow it; it is only asked. Raises ApiFailure and ConnectionFailure."""
+    resource, _, subresource = right.resource.partition("/")
+    attributes = {
+        "verb": right.verb,
+        "group": right.group,
+        "resource": resource,
+        "subresource": subresource,
+        "name": right.name,
+        "namespace": right.namespace,
+    }
+    body = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {key: value for key, value in attributes.items() if value}},
+    }
+    return msgspec.json.decode(connection.request("POST", _REVIEWS, body=body).body, type=_Review).status.allowed

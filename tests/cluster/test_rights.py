@@ -1,0 +1,194 @@
+"""The manifests under deploy/ grant what the code uses: nothing less, nothing more."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from engine.cluster.actuator import Actuator
+from engine.cluster.check import Expected, Level, check
+from engine.cluster.connection import Connection
+from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.lease import ClusterLease
+from engine.cluster.outcomes import EvictionOutcome, Terms
+from engine.cluster.rights import ACTING, ENFORCE, OBSERVE, OBSERVING, PUBLISHING, needed
+from engine.cluster.survey import survey
+from engine.cluster.watcher import ClusterWatcher
+from engine.formats.kubernetes import decode_pod
+from tests.cluster.doubles import until
+from tests.controlplane import anycluster
+from tests.controlplane.anycluster import AnyCluster
+from tests.controlplane.plane import ControlPlane
+
+BASE = Path(__file__).resolve().parents[2]
+ACCOUNT = "system:serviceaccount:scheduler-admin:scheduler-admin"
+TOKEN = "/api/v1/namespaces/scheduler-admin/serviceaccounts/scheduler-admin/token"
+GROUPS = {"rbac.authorization.k8s.io/v1": "/apis/rbac.authorization.k8s.io/v1", "v1": "/api/v1"}
+RULE = tuple[str, str, str, str, str]
+"""verb, group, resource with subresource, name or "", namespace of the role or ""."""
+
+
+def manifest(path: str) -> list[dict[str, Any]]:
+    return list(YAML(typ="safe", pure=True).load_all((BASE / path).read_text()))
+
+
+def granted(*paths: str) -> set[RULE]:
+    """All that the roles of manifests say."""
+    return {
+        (verb, group, resource, name, role["metadata"].get("namespace", ""))
+        for path in paths
+        for role in manifest(path)
+        for rule in role.get("rules", ())
+        for verb in rule["verbs"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for name in rule.get("resourceNames", ("",))
+    }
+
+
+def test_the_manifests_are_what_the_table_of_rights_says():
+    """By which people are told what is missing, and where to get it."""
+    for path, rights in ((OBSERVE, OBSERVING), (ENFORCE, ACTING)):
+        assert granted(path) == {(one.verb, one.group, one.resource, one.name, one.namespace) for one in rights}
+        assert {one.manifest for one in rights} == {path}
+
+
+def test_nothing_is_ever_deleted():
+    assert not [rule for rule in granted(OBSERVE, ENFORCE) if "delete" in rule[0] or "*" in rule]
+
+
+def test_each_mode_needs_what_the_one_before_needs():
+    assert needed("observe") == needed("advise") == OBSERVING
+    assert needed("advise", publish=True) == (*OBSERVING, *PUBLISHING)
+    assert set(needed("advise", publish=True)) < set(needed("enforce"))
+
+
+@pytest.fixture
+def real(plane: ControlPlane) -> Iterator[AnyCluster]:
+    with anycluster.real(plane) as cluster:
+        yield cluster
+
+
+class Account:
+    """The service account of the manifests, with the roles that it is given."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._plane = plane
+        self._made: list[str] = []
+
+    def give(self, path: str) -> ConnectionSettings:
+        """What a manifest grants, too."""
+        for document in manifest(path):
+            meta, kind = document["metadata"], document["kind"].lower() + "s"
+            space = f"/namespaces/{meta['namespace']}" if "namespace" in meta else ""
+            at = f"{GROUPS[document['apiVersion']]}{space}/{kind}"
+            until(lambda at=at, document=document: self._plane.request("POST", at, document), f"{meta['name']} is made")
+            self._made.append(f"{at}/{meta['name']}")
+        token = self._plane.request("POST", TOKEN, {"spec": {"expirationSeconds": 3600}})["status"]["token"]
+        ca = (self._plane.folder / "ca.crt").read_text()
+        return ConnectionSettings(address=self._plane.address, token=token, ca=ca)
+
+    def take_all(self) -> None:
+        for path in reversed(self._made):
+            self._plane.request("DELETE", path)
+
+
+@pytest.fixture
+def account(plane: ControlPlane) -> Iterator[Account]:
+    found = Account(plane)
+    yield found
+    found.take_all()
+
+
+def used(plane: ControlPlane, since: int) -> set[RULE]:
+    """What the account asked for and was allowed by a role of ours; fails where it was forbidden anything."""
+    rules, known = set(), granted(OBSERVE, ENFORCE)
+    for event in plane.events(since):
+        if event["user"]["username"] != ACCOUNT:
+            continue
+        notes = event["annotations"]
+        assert notes["authorization.k8s.io/decision"] == "allow", event["requestURI"]
+        if "scheduler-admin" not in notes["authorization.k8s.io/reason"]:
+            continue  # what every account may: ask for versions, and what it may do
+        at = event["objectRef"]
+        resource = "/".join(part for part in (at["resource"], at.get("subresource")) if part)
+        what = event["verb"], at.get("apiGroup", ""), resource
+        rules |= {
+            rule
+            for rule in known
+            if rule[:3] == what and rule[3] in ("", at.get("name")) and rule[4] in ("", at.get("namespace"))
+        }
+    return rules
+
+
+def observe(settings: ConnectionSettings) -> None:
+    """All that a worker reads, and what is read when a cluster is connected."""
+    found = survey(settings)
+    assert found.unread == ()
+    assert found.yunikorn
+    watcher = ClusterWatcher(Connection(settings))
+    watcher.start()
+    try:
+        assert watcher.wait_synced(10)
+    finally:
+        assert watcher.stop()
+
+
+def act(settings: ConnectionSettings, cluster: AnyCluster) -> None:
+    """All that is done to a cluster in enforce."""
+    actuator = Actuator(Connection(settings))
+    ask, victim = (decode_pod(cluster.get("pods", name)) for name in ("ask", "victim"))
+    assert actuator.reserve("n1", ask, Terms(until_ms=1_767_268_800_000, decision="https://site/1")).done
+    for _ in range(2):  # said again, it is counted
+        assert actuator.event(ask, "RoomIsMade", "soon").done
+    assert actuator.mark(victim, "Preempted", "for another").done
+    for dry_run in (True, False):
+        assert actuator.evict(victim, dry_run=dry_run).outcome is EvictionOutcome.ACCEPTED
+    assert actuator.sweep((), thorough=True).freed == ("n1",)
+    lease = ClusterLease(Connection(settings), identity="test")
+    assert lease.renew()
+    assert lease.renew()
+    lease.release()
+    assert lease.error == ""
+
+
+def fill(cluster: AnyCluster) -> None:
+    """A node, an ask, a victim, and YuniKorn's configuration."""
+    cluster.add_node()
+    cluster.add_pod("victim", node="n1")
+    cluster.add_pod("ask")
+    cluster.add_pod("yunikorn-scheduler-1")
+    data = {"queues.yaml": "partitions: []"}
+    cluster.create("configmaps", {"metadata": {"name": "yunikorn-configs"}, "data": data})
+    cluster.running("victim")
+
+
+@pytest.mark.controlplane
+def test_nothing_forbidden_is_tried_and_nothing_granted_is_unused(
+    plane: ControlPlane, real: AnyCluster, account: Account
+):
+    """Observing, checking and acting under the roles, by the real API server's own log."""
+    fill(real)
+    settings = account.give(OBSERVE)
+    since = plane.audited()
+    observe(settings)
+    assert check(settings, Expected("observe")).well
+    assert missing(settings) == [
+        f"May not {right}, which enforce can't do without. deploy/rbac.yaml grants it." for right in ACTING
+    ]
+    assert used(plane, since) == granted(OBSERVE)
+
+    settings = account.give(ENFORCE)
+    since = plane.audited()
+    observe(settings)
+    assert missing(settings) == []
+    act(settings, real)
+    assert used(plane, since) == granted(OBSERVE, ENFORCE)
+
+
+def missing(settings: ConnectionSettings) -> list[str]:
+    """What is said of the rights that enforce lacks."""
+    report = check(settings, Expected("enforce"))
+    return [str(line) for line in report.lines if (line.subject, line.level) == ("rights", Level.ERROR)]
