@@ -9,25 +9,26 @@ from django.db import models
 
 from scheduler_admin.accounts.models import ApiToken, User
 
-Action = Literal["view", "operate", "plan", "edit", "connect"]
-"""view: read. operate: pause, modes. plan: what a change of a tree would do. edit: trees, settings, accounts.
-connect: clusters, and what signs in to them."""
+Action = Literal["view", "operate", "configure", "plan", "edit", "connect"]
+"""view: read. operate: pause, modes. configure: what bounds evictions. plan: what a change of a tree would do. edit:
+trees, accounts. connect: clusters, and what signs in to them."""
 Who = User | AnonymousUser
 M = TypeVar("M", bound=models.Model)
 
 _MAY: dict[str, frozenset[str]] = {
-    User.Role.ADMIN: frozenset({"view", "operate", "plan", "edit", "connect"}),
+    User.Role.ADMIN: frozenset({"view", "operate", "configure", "plan", "edit", "connect"}),
     User.Role.OPERATOR: frozenset({"view", "operate"}),
     User.Role.AUDITOR: frozenset({"view"}),
 }
 ALLOWING: Mapping[Action, tuple[ApiToken.Scope, ...]] = {
     "view": tuple(ApiToken.Scope),
-    "operate": (),
+    "operate": (ApiToken.Scope.OPERATE,),
+    "configure": (ApiToken.Scope.OPERATE,),
     "plan": (ApiToken.Scope.PLAN, ApiToken.Scope.WRITE),
     "edit": (ApiToken.Scope.WRITE,),
     "connect": (ApiToken.Scope.CONNECT,),
 }
-"""The scopes of a token that allow an action, the least first. No token operates."""
+"""The scopes of a token that allow an action, the least first."""
 
 
 @dataclass(frozen=True)

@@ -39,13 +39,15 @@ def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, ov
     ``override``, the cluster's name, says that it is wanted all the same (as with a scheduler profile without
     DefaultPreemption, which can't be seen from outside). Raises ValidationError.
     """
+    if not reason.strip():
+        raise ValidationError({"reason": _("Say why: others will read it.")})
     if mode == Cluster.Mode.ENFORCE and override != cluster.name:
         _check_no_rival(cluster)
     cluster.mode = mode
     cluster.untidy = cluster.untidy or mode == Cluster.Mode.ENFORCE
     cluster.full_clean()
     cluster.save(update_fields=["mode", "untidy"])
-    record(actor=actor, verb="cluster.mode", target=cluster.name, reason=reason, details={"mode": mode})
+    record(actor=actor, verb="cluster.mode", target=cluster.name, reason=reason.strip(), details={"mode": mode})
 
 
 def _check_no_rival(cluster: Cluster) -> None:

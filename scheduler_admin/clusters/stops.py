@@ -19,8 +19,8 @@ class Stops:
     def __init__(self, pauses: Iterable[Pause], windows: Iterable[Window], now: datetime) -> None:
         self._pauses = [pause for pause in pauses if pause.until is None or now < pause.until]
         windows = list(windows)
-        self._denying = list(_open(windows, Window.Kind.DENY, now))
-        self._allowing = [window for window, _until in _open(windows, Window.Kind.ALLOW, now)]
+        self._denying = list(open_windows(windows, Window.Kind.DENY, now))
+        self._allowing = [window for window, _until in open_windows(windows, Window.Kind.ALLOW, now)]
         self._allowed = [window for window in windows if window.kind == Window.Kind.ALLOW]
 
     @classmethod
@@ -81,7 +81,7 @@ class Stops:
                 yield Hold(interlock=Interlock.ALLOW_WINDOW, queue=queue, by=by, reason=reason)
 
 
-def _open(windows: Iterable[Window], kind: Window.Kind, now: datetime) -> Iterator[tuple[Window, datetime]]:
+def open_windows(windows: Iterable[Window], kind: Window.Kind, now: datetime) -> Iterator[tuple[Window, datetime]]:
     """Those of a kind that are open, with when they end. Where clocks change, in doubt nothing is evicted."""
     for window in windows:
         if window.kind == kind:

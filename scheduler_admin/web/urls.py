@@ -17,6 +17,7 @@ from scheduler_admin.web.views import (
     pods,
     queues,
     revisions,
+    settings,
     shell,
 )
 
@@ -30,6 +31,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/connect/", connecting.connecting, name="connect"),
     path("clusters/<slug:name>/connection/", connection.connection, name="connection"),
     path("clusters/<slug:name>/pause/", clusters.pause, name="cluster_pause"),
+    path("clusters/<slug:name>/settings/", settings.settings, name="settings"),
     path("clusters/<slug:name>/queues/", queues.tree, name="queues"),
     path("clusters/<slug:name>/queues/<str:path>/", queues.queue, name="queue"),
     path("clusters/<slug:name>/queues/<str:path>/usage.json", queues.usage, name="queue_usage"),

@@ -49,12 +49,13 @@ def signed_in(*scopes: str, subtree: str = "", role: str = User.Role.ADMIN) -> U
         (["tree:write"], {"view", "plan", "edit"}),
         (["cluster:connect"], {"view", "connect"}),
         (["read", "tree:write"], {"view", "plan", "edit"}),
+        (["cluster:operate"], {"view", "operate", "configure"}),
         ([], set()),
     ],
 )
 def test_a_token_may_what_its_scopes_say(scopes: list[str], may: set[Action]) -> None:
-    """Each includes reading; no token pauses a cluster."""
-    actions: tuple[Action, ...] = ("view", "operate", "plan", "edit", "connect")
+    """Each includes reading; those who may change trees, or sign in to clusters, may not therefore operate them."""
+    actions: tuple[Action, ...] = ("view", "operate", "configure", "plan", "edit", "connect")
     assert {action for action in actions if scope_of(signed_in(*scopes), action).everything} == may
 
 

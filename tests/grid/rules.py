@@ -45,6 +45,7 @@ EDITORS_ACT = _row(IN, 404, 404, 404, 403, 403, 302)
 EDITORS_MISS = _row(IN, 404, 404, 404, 403, 403, 410)  # 410: no row was named
 EDITORS_CLASH = _row(IN, 404, 404, 404, 403, 403, 412)  # 412: no version was named, or another
 CONNECTORS = _row(IN, 404, 404, 404, 403, 403, 200)
+OPERATORS_SET = _row(IN, 404, 404, 404, 403, 302, 302)
 OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 302, 302)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404)
 
@@ -102,6 +103,9 @@ ROUTES = {
     "web:connect": Rule(dict.fromkeys(("GET", "HEAD", "POST"), CONNECTORS)),
     "web:connection": Rule({"GET": STAFF, "HEAD": STAFF, "POST": CONNECTORS}),
     "web:cluster_pause": act(OPERATORS_ACT, act="pause", reason="maintenance"),
+    "web:settings": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "POST": OPERATORS_SET}, ("queue",), body={"act": "pause", "reason": "maintenance"}
+    ),
     "web:queues": page(SHARERS, "queue"),
     "web:queue": page(OWNERS, "application", "namespace", "ask"),
     "web:queue_usage": page(OWNERS),
