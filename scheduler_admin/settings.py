@@ -211,6 +211,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 1.0,
         "options": {"expires": 1.0, "queue": "engine"},
     },
+    "heartbeats": {
+        "task": "scheduler_admin.history.tasks.check_heartbeats",
+        "schedule": 10.0,
+        "options": {"expires": 10.0},
+    },
     "prune": {"task": "scheduler_admin.history.tasks.prune", "schedule": 600.0, "options": {"expires": 600.0}},
 }
 

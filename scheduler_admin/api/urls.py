@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path, re_path
 
-from scheduler_admin.api import connections, hierarchies, trees, views
+from scheduler_admin.api import connections, hierarchies, limits, stops, trees, views
 from scheduler_admin.api.base import NothingHere
 from scheduler_admin.api.schema import SchemaView
 
@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/queues", views.QueuesView.as_view(), name="queues"),
     # Not <str:path>: a NUL in an address must be a 404 here, not an error of the database.
     re_path(r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)$", views.QueueDetailView.as_view(), name="queue"),
+    path("clusters/<slug:name>/settings", limits.ClusterSettingsView.as_view(), name="settings"),
     path("clusters/<slug:name>/usage", views.UsageView.as_view(), name="usage"),
     path("clusters/<slug:name>/decisions", views.DecisionsView.as_view(), name="decisions"),
     path("hierarchies", hierarchies.HierarchiesView.as_view(), name="hierarchies"),
@@ -23,6 +24,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("hierarchies/<slug:name>/tree", trees.TreeView.as_view(), name="tree"),
     path("hierarchies/<slug:name>/revisions", hierarchies.RevisionsView.as_view(), name="revisions"),
     path("hierarchies/<slug:name>/revisions/<int:number>", hierarchies.RevisionView.as_view(), name="revision"),
+    path("pauses", stops.PausesView.as_view(), name="pauses"),
+    path("pauses/<int:pk>", stops.PauseView.as_view(), name="pause"),
+    path("windows", stops.WindowsView.as_view(), name="windows"),
+    path("windows/<int:pk>", stops.WindowView.as_view(), name="window"),
     path("decisions/<int:pk>", views.DecisionDetailView.as_view(), name="decision"),
     re_path(r"^(?P<rest>.*)$", NothingHere.as_view(), name="nothing"),
 ]

@@ -34,7 +34,7 @@ def pause(
     made = Pause(cluster=cluster, queue=queue, at=now, until=until, by=name_of(actor), reason=reason.strip())
     made.full_clean()
     made.save()
-    details = {"until": until.isoformat()} if until else {}
+    details = {"until": until.isoformat(timespec="minutes")} if until else {}
     record(actor=actor, verb="cluster.pause", target=str(made), reason=made.reason, details=details)
     show_stops(cluster)
 

@@ -5,11 +5,12 @@ from datetime import timedelta
 
 from celery import shared_task
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
 from engine.decision import Outcome
+from scheduler_admin.clusters import ownership
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status import store_error
 from scheduler_admin.clusters.watching import WATCHES
@@ -24,6 +25,9 @@ KEEP_PASSES = timedelta(days=2)
 KEEP_USAGE = timedelta(days=90)
 KEEP_PREEMPTIONS = timedelta(days=730)
 _PIECE = 500
+SILENT = timedelta(seconds=30)
+"""A pass claims its cluster as it begins, about once a second: after so long the engine's worker, or beat, is stuck."""
+SILENT_SENTENCE = "No pass has begun for half a minute: the engine's worker, or beat, stands still."
 
 
 @shared_task
@@ -47,6 +51,15 @@ def run_pass(cluster_id: int) -> None:
         store_error(
             cluster=cluster, sentence="The last pass failed; the worker's log has the reason.", now=timezone.now()
         )
+
+
+@shared_task
+def check_heartbeats() -> None:
+    """Say so where no pass begins any more. Runs in the other worker; the next pass that is stored takes it back."""
+    now = timezone.now()
+    silent = Q(owned_until__lt=now - SILENT + ownership.TERM) | Q(owned_until=None, created_at__lt=now - SILENT)
+    for cluster in Cluster.objects.filter(silent, hierarchy__current__isnull=False):
+        store_error(cluster=cluster, sentence=SILENT_SENTENCE, now=now)
 
 
 @shared_task

@@ -18,6 +18,7 @@ from scheduler_admin.queues.models import Revision
 from tests.api import builders
 from tests.api.builders import NOW, RED, decision, red_pod, usage
 from tests.api.sending import PROD
+from tests.api.test_settings import SETTINGS
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 QUEUES = next(block for block in re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL) if "partitions:" in block)
@@ -74,12 +75,14 @@ def known(db: None) -> dict[str, str]:
     usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1500, 2000])
     ci = builders.user("ci", role=User.Role.ADMIN)
     tokens = {"TOKEN": ["tree:write"], "READ_TOKEN": ["read"], "RED_TOKEN": ["tree:plan"]}
+    tokens["OPERATE_TOKEN"] = ["cluster:operate"]
     made = {
         name: create_token(user=ci, name=name, scopes=scopes, subtree="root.red" * (name == "RED_TOKEN"))[1]
         for name, scopes in tokens.items()
     }
     tree = APIClient().get(PROD, headers={"Authorization": f"Bearer {made['TOKEN']}"})
-    return {**made, "ETAG": tree["ETag"], "REASON": "more%20for%20batch"}
+    settings = APIClient().get(SETTINGS, headers={"Authorization": f"Bearer {made['TOKEN']}"})
+    return {**made, "ETAG": tree["ETag"], "SETTINGS_ETAG": settings["ETag"], "REASON": "more%20for%20batch"}
 
 
 @pytest.mark.parametrize(("command", "answer"), EXAMPLES)

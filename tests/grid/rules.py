@@ -46,6 +46,11 @@ EDITORS_MISS = _row(IN, 404, 404, 404, 403, 403, 410)  # 410: no row was named
 EDITORS_CLASH = _row(IN, 404, 404, 404, 403, 403, 412)  # 412: no version was named, or another
 CONNECTORS = _row(IN, 404, 404, 404, 403, 403, 200)
 OPERATORS_SET = _row(IN, 404, 404, 404, 403, 302, 302)
+OPERATORS_CLASH = _row(IN, 404, 404, 404, 403, 428, 428)  # 428: no tag was sent
+OPERATORS_SEND = _row(IN, 404, 404, 404, 403, 422, 422)  # 422: nothing was named
+OPERATORS_DELETE = _row(IN, 404, 404, 404, 403, 204, 404)  # 404: the operator did
+ADMINS_SEND = _row(IN, 404, 404, 404, 403, 403, 422)
+ADMINS_DELETE = _row(IN, 404, 404, 404, 403, 403, 204)
 OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 302, 302)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404)
 
@@ -104,7 +109,7 @@ ROUTES = {
     "web:connection": Rule({"GET": STAFF, "HEAD": STAFF, "POST": CONNECTORS}),
     "web:cluster_pause": act(OPERATORS_ACT, act="pause", reason="maintenance"),
     "web:settings": Rule(
-        {"GET": STAFF, "HEAD": STAFF, "POST": OPERATORS_SET}, ("queue",), body={"act": "pause", "reason": "maintenance"}
+        {"GET": STAFF, "HEAD": STAFF, "POST": OPERATORS_SET}, ("team",), body={"act": "pause", "reason": "maintenance"}
     ),
     "web:queues": page(SHARERS, "queue"),
     "web:queue": page(OWNERS, "application", "namespace", "ask"),
@@ -148,6 +153,17 @@ ROUTES = {
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PUT": ADMINS_SIGN_IN, "DELETE": ADMINS_SIGN_OUT},
         written_with={"reason": "rotated"},
     ),
+    "api:settings": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": OPERATORS_CLASH}, written_with={"reason": "why"}
+    ),
+    "api:pauses": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, ("team",), body={"reason": "why"}
+    ),
+    "api:pause": Rule({"OPTIONS": SIGNED_IN, "DELETE": OPERATORS_DELETE}, written_with={"reason": "why"}),
+    "api:windows": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}, ("team",), body={"reason": "why"}
+    ),
+    "api:window": Rule({"OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE}, written_with={"reason": "why"}),
     "api:queues": api(SHARERS, "queue"),
     "api:queue": api(OWNERS, "application", "namespace"),
     "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
@@ -171,6 +187,8 @@ PARAMETERS = {
     "queues/path": "queue",
     "decisions/pk": "decision",
     "drafts/pk": "draft",
+    "pauses/pk": "pause",
+    "windows/pk": "window",
     "namespace": "namespace",
     "pod": "pod",
     "rest": "nothing",

@@ -1,7 +1,7 @@
 """Two tenants in one cluster, every name of whose things says whose it is, and the people who ask for them."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from django.test import Client
@@ -13,7 +13,8 @@ from engine.resources import Amounts, parse_amounts
 from engine.snapshot import ClusterState, Pod, Preempted
 from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.services import create_tenant, create_token, create_user
-from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.limits import add_window
+from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.history.models import Decision, Usage
 from scheduler_admin.history.observing import record_others
@@ -64,6 +65,10 @@ class Side:
     """The number of the decision that took ``pod`` for ``ask``."""
     draft: int
     """The number of a draft of a tree of theirs; all drafts are the staff's."""
+    pause: int
+    """The number of a pause of a queue of theirs."""
+    window: int
+    """The number of a window of theirs."""
 
     @classmethod
     def of(cls, canary: str, *, met: str, revision: int = 1, number: int = 2**31) -> "Side":
@@ -81,6 +86,8 @@ class Side:
             nothing=f"{canary}-nothing",
             decision=number,
             draft=number,
+            pause=number,
+            window=number,
             **{name: f"{canary}-{name.replace('_', '-')}" for name in plain},
         )
 
@@ -146,7 +153,17 @@ def make(author: User) -> tuple[Side, Side]:
     for side in (RED, BLUE):
         _cluster(side.cluster, (side,), author)
     red, blue = _happened(shared, 0)
-    return replace(red, draft=_draft(SHARED, author)), replace(blue, draft=_draft(BLUE.cluster, author))
+    return replace(red, draft=_draft(SHARED, author), **_stops(red)), replace(
+        blue, draft=_draft(BLUE.cluster, author), **_stops(blue)
+    )
+
+
+def _stops(side: Side) -> dict[str, int]:
+    """The numbers of the pause and of a window of a side's team in the shared cluster."""
+    shared = Cluster.objects.get(name=SHARED)
+    hours = {"weekdays": ["mon"], "begins": time(1), "ends": time(2), "zone": "UTC"}
+    window = add_window(cluster=shared, queue=side.team, kind="deny", actor=None, reason=f"{STAFF} window", **hours)
+    return {"pause": Pause.objects.of(shared, side.team).get().pk, "window": window.pk}
 
 
 def _draft(cluster: str, author: User) -> int:

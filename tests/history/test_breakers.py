@@ -6,6 +6,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 import time_machine
+from django.utils import timezone
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result
 from engine.decision import Interlock
@@ -13,7 +14,7 @@ from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.breakers import Writes, open_breakers
 from scheduler_admin.clusters.holds import holds_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.history import passes
+from scheduler_admin.history import passes, tasks
 from scheduler_admin.history.models import Decision
 from tests.builders import ask, node, pod
 from tests.history.watch import Watch, Watcher
@@ -111,6 +112,35 @@ def test_a_cluster_that_falls_silent_is_told_once_too(cluster: Cluster, watch: W
     _silent(watch, False)
     run(watch, times=3)
     assert alerts() == ["cluster.unreadable", "cluster.readable"]
+
+
+@pytest.mark.django_db
+def test_passes_that_no_longer_begin_are_told_once_by_the_other_worker(cluster: Cluster, watch: Watch) -> None:
+    """Not while they are on time, whatever they find; the next one takes it back."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+        run(watch)
+        clock.shift(30)
+        tasks.check_heartbeats()
+        assert alerts() == []
+        for _ in range(3):
+            clock.shift(1)
+            tasks.check_heartbeats()
+        assert alerts() == ["cluster.unreadable"]
+        assert "stands still" in ClusterStatus.objects.get().error
+        run(watch)
+        tasks.check_heartbeats()
+    assert alerts() == ["cluster.unreadable", "cluster.readable"]
+
+
+@pytest.mark.django_db
+def test_a_cluster_that_no_pass_ever_began_for_is_told_too(cluster: Cluster) -> None:
+    """Once it has had the time; one without a tree has no passes."""
+    tasks.check_heartbeats()
+    assert alerts() == []
+    Cluster.objects.update(created_at=timezone.now() - timedelta(minutes=1))
+    Cluster.objects.create(name="bare", created_at=timezone.now() - timedelta(minutes=1))
+    tasks.check_heartbeats()
+    assert alerts() == ["cluster.unreadable"]
 
 
 @pytest.mark.django_db

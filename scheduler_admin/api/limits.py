@@ -1,0 +1,184 @@
+"""How far the engine may go in a cluster, and the limits of what it evicts there."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.http import Http404
+from django.utils.translation import gettext_lazy
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import Action, scope_of
+from scheduler_admin.api import preconditions, problems
+from scheduler_admin.api.base import ApiView, answer
+from scheduler_admin.api.connections import WritingParameters
+from scheduler_admin.api.schema import CLUSTER, IF_NONE_MATCH, PROBLEM, UNCHANGED
+from scheduler_admin.clusters.limits import change_limits, limits_of
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.services import set_mode
+
+REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 422)}
+_REFUSED = {**REFUSED, **{(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}}
+_ETAG = OpenApiParameter(
+    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Of the settings."
+)
+_IF_MATCH = OpenApiParameter(
+    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the settings that this changes."
+)
+
+
+class SettingsSerializer(serializers.ModelSerializer[Cluster]):
+    """How far the engine may go, and its limits. Times are seconds; budgets are pods in any minute unless said."""
+
+    class Meta:
+        model = Cluster
+        fields = [
+            "mode",
+            "evictions_per_pass",
+            "evictions_per_minute",
+            "evictions_per_queue",
+            "evictions_per_namespace",
+            "evictions_per_node",
+            "reserved_nodes",
+            "min_run_s",
+            "bind_margin_s",
+            "hold",
+            "protected_namespaces",
+        ]
+        extra_kwargs = {
+            **{
+                name: {"min_value": 0, "max_value": 2**31 - 1}  # said here, as the model's bounds differ by database
+                for name in fields
+                if name.startswith("evictions_") or name in ("reserved_nodes", "min_run_s", "bind_margin_s")
+            },
+        }
+
+    protected_namespaces = serializers.ListField(child=serializers.CharField(max_length=63))
+
+
+class SettingsParameters(WritingParameters):
+    """Why, and whether it is meant."""
+
+    override = serializers.CharField(
+        required=False, default="", help_text="The cluster's name: enforce beside a scheduler that preempts too."
+    )
+
+
+class Unacceptable(problems.Refusal):
+    """Values that can't be."""
+
+    status_code = 422
+    default_detail = gettext_lazy("This can't be done.")
+
+
+def unacceptable(error: ValidationError) -> Unacceptable:
+    """Everything that is wrong, each at its place in the body."""
+    if not hasattr(error, "error_dict"):
+        return Unacceptable([{"detail": message} for message in error.messages])
+    return Unacceptable(
+        [
+            {"detail": message, **({} if field == "__all__" else {"pointer": f"/{field}"})}
+            for field, messages in error.message_dict.items()
+            for message in messages
+        ]
+    )
+
+
+def read_body(serializer: serializers.BaseSerializer[Any], given: Any) -> dict[str, Any]:
+    """What was sent, read. Raises Unacceptable with every error, for unknown members too."""
+    known = set(getattr(serializer, "fields", {}))
+    unknown = set(given) - known if isinstance(given, dict) else set[str]()
+    errors = [{"detail": "There is no such member.", "pointer": f"/{name}"} for name in sorted(unknown)]
+    if not serializer.is_valid():
+        wrong: dict[str, Any] = dict(serializer.errors)
+        errors += [
+            {"detail": _flat(found), "pointer": f"/{name}"} if name in known else {"detail": _flat(found)}
+            for name, found in wrong.items()
+        ]
+    if errors:
+        raise Unacceptable(errors)
+    found: dict[str, Any] = serializer.validated_data
+    return found
+
+
+def _flat(found: Any) -> str:
+    """The sentences of an error, of a list's members too."""
+    inner = found.values() if isinstance(found, dict) else found
+    return " ".join(str(each) if not isinstance(each, dict | list) else _flat(each) for each in inner)
+
+
+class ClusterSettingsView(ApiView):
+    """The settings of a cluster."""
+
+    http_method_names = ["get", "head", "patch", "options"]
+
+    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
+        """Only what writes has any."""
+        return SettingsParameters if request.method == "PATCH" else super().parameters_of(request)
+
+    @extend_schema(
+        operation_id="get_settings",
+        tags=["clusters"],
+        parameters=[CLUSTER, IF_NONE_MATCH, _ETAG],
+        responses={200: SettingsSerializer, **UNCHANGED, **PROBLEM},
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """How far the engine may go, and its limits."""
+        cluster = self.seen_whole(name)
+        return answer(request, SettingsSerializer(cluster).data, _tag(cluster))
+
+    @extend_schema(
+        operation_id="patch_settings",
+        tags=["clusters"],
+        parameters=[CLUSTER, SettingsParameters, _IF_MATCH, _ETAG],
+        request=SettingsSerializer(partial=True),
+        responses={200: SettingsSerializer, **PROBLEM, **_REFUSED},
+    )
+    @transaction.atomic
+    def patch(self, request: Request, name: str) -> Response:
+        """Change those that are given. The mode takes an operator, limits take an admin."""
+        seen = self.seen_whole(name)
+        self.demand("operate")
+        user = self.actor("operate")
+        given = read_body(SettingsSerializer(seen, data=request.data, partial=True), request.data)
+        cluster = Cluster.objects.select_for_update().get(pk=seen.pk)
+        preconditions.check(request, _tag(cluster), required=True)
+        mode = given.pop("mode", cluster.mode)
+        try:
+            if given:
+                actor = self.actor("configure")
+                change_limits(cluster=cluster, values=given, seen={}, actor=actor, reason=self.asked["reason"])
+            if mode != cluster.mode:
+                override = self.asked["override"]
+                set_mode(cluster=cluster, mode=mode, actor=user, reason=self.asked["reason"], override=override)
+        except ValidationError as error:
+            raise unacceptable(error) from None
+        cluster.refresh_from_db()
+        return Response(SettingsSerializer(cluster).data, headers={"ETag": _tag(cluster)})
+
+    def seen_whole(self, name: str) -> Cluster:
+        """The cluster, for those who see everything. Raises Http404 for others."""
+        cluster = self.cluster(name)
+        if not self.scope.everything:
+            raise Http404
+        return cluster
+
+    def actor(self, action: Action) -> User:
+        """Who asks, if they may. Raises PermissionDenied."""
+        user = self.request.user
+        if not scope_of(user, action).everything:
+            raise PermissionDenied
+        assert isinstance(user, User)
+        return user
+
+
+def _tag(cluster: Cluster) -> str:
+    text = json.dumps({"mode": cluster.mode, **limits_of(cluster)}, sort_keys=True)
+    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
