@@ -71,7 +71,7 @@ def joined(former: Observed, later: Observed) -> Observed:
     """
     again = {one.pod.uid for one in later.victims}
     victims = (*(one for one in former.victims if one.pod.uid not in again), *later.victims)
-    asks = former if former.certain and not later.certain else later
+    asks = max((later, former), key=lambda one: (one.certain, one.ask is not None, one.ask_known))
     return msgspec.structs.replace(
         former,
         victims=victims,

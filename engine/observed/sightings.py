@@ -63,9 +63,9 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
         return self.source, self.ask_uid, self.node, self.at_ms, self.uid
 
 
-def sighted(state: ClusterState, *, now_ms: int, events: bool = True) -> frozenset[Key]:
-    """Every pod that others evicted, as far as the state still tells; ``events``: see ``sightings``."""
-    return frozenset(one.key for one in sightings(state, now_ms=now_ms, events=events))
+def sighted(state: ClusterState, *, now_ms: int, events: bool = True) -> tuple[Key, ...]:
+    """Every pod that others evicted, as far as the state still tells, oldest first; ``events``: see ``sightings``."""
+    return tuple(one.key for one in sightings(state, now_ms=now_ms, events=events))
 
 
 def sightings(

@@ -3,7 +3,7 @@
 Nothing is done to the cluster here, whatever its mode.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -43,10 +43,10 @@ def record_others(
     now_ms = int(now.timestamp() * 1000)
     waiting, news = follow(cluster, state, now)
     keys = sighted(state, now_ms=now_ms, events=events)
-    settled &= keys
-    known = _known(cluster, keys - settled)
+    settled.intersection_update(keys)
+    known = _known(cluster, [key for key in keys if key not in settled])
     settled |= known.done
-    if keys == settled:
+    if len(settled) == len(keys):
         return news
     found = observe(state, tree, now_ms=now_ms, settled=settled, ours=known.ours, events=events, most=MOST_AT_ONCE)
     Others(cluster, revision, state, now, waiting=waiting, unsure=known.unsure).record(found)
@@ -80,16 +80,25 @@ class _Recorded(NamedTuple):
         return not ask or ask == own or self.source != Decision.Source.KUBE_SCHEDULER
 
 
-def _known(cluster: Cluster, keys: Collection[Key]) -> _Known:
-    found = _Known(set(), set(), {})
+def _known(cluster: Cluster, keys: Sequence[Key]) -> _Known:
+    """Asked piece by piece, oldest first, and no further than what this pass takes down."""
+    carried_out = Victim.objects.filter(decision__in=Decision.objects.filter(cluster=cluster).open())
+    found, new = _Known(set(), set(carried_out.values_list("uid", flat=True)), {}), 0
+    for start in range(0, len(keys), _PIECE):
+        piece = keys[start : start + _PIECE]
+        _look_up(cluster, piece, found)
+        new += sum(key not in found.done and key[0] not in found.ours for key in piece)
+        if new >= MOST_AT_ONCE:
+            break
+    return found
+
+
+def _look_up(cluster: Cluster, keys: Sequence[Key], found: _Known) -> None:
     recorded: dict[str, list[_Recorded]] = {}
-    for piece in _pieces({uid for uid, _ask in keys}):
-        rows = Victim.objects.filter(decision__cluster=cluster, uid__in=piece)
-        carried_out = Decision.objects.filter(cluster=cluster).open()
-        found.ours.update(rows.filter(decision__in=carried_out).values_list("uid", flat=True))
-        for one in _recorded(rows):
-            recorded.setdefault(one.uid, []).append(one)
-    differing = {}
+    rows = Victim.objects.filter(decision__cluster=cluster, uid__in={uid for uid, _ask in keys})
+    for one in _recorded(rows):
+        recorded.setdefault(one.uid, []).append(one)
+    differing: dict[Key, int] = {}
     for uid, ask in keys:
         if any(one.says(ask) for one in recorded.get(uid, ())):
             found.done.add((uid, ask))
@@ -98,7 +107,6 @@ def _known(cluster: Cluster, keys: Collection[Key]) -> _Known:
     certain = _certain(differing.values())
     found.done.update(key for key, decision in differing.items() if decision in certain)
     found.unsure.update({uid: decision for (uid, _ask), decision in differing.items() if decision not in certain})
-    return found
 
 
 def _recorded(rows: QuerySet[Victim]) -> Iterable[_Recorded]:
@@ -112,8 +120,3 @@ def _certain(decisions: Iterable[int]) -> set[int]:
     """Those (ids) of which an Event has said for whom."""
     documents = Decision.objects.filter(pk__in=set(decisions)).values_list("pk", "document")
     return {pk for pk, document in documents if decode(document).certain}
-
-
-def _pieces(uids: Iterable[str]) -> Iterator[list[str]]:
-    left = sorted(uids)
-    return (left[start : start + _PIECE] for start in range(0, len(left), _PIECE))

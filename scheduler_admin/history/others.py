@@ -19,8 +19,8 @@ _TOGETHER = timedelta(seconds=10)
 _WITNESSED = timedelta(minutes=1)
 """What is learned of later was over at a time that nobody noted."""
 
-_Place = tuple[str, str, str, str]
-"""Source, node, and the ask's uid and name: where one decision's victims belong."""
+_Place = tuple[str, str, str]
+"""Source, node, and the ask's uid, or its name where that is all: where one decision's victims belong."""
 
 
 class Others:
@@ -73,7 +73,7 @@ class Others:
                 self._rows.setdefault(row.pk, row)
         self._held: dict[_Place, list[Decision]] = {}
         for row in self._rows.values():
-            self._held.setdefault((row.source, row.node, row.ask_uid, row.ask_name), []).append(row)
+            self._held.setdefault((row.source, row.node, row.ask_uid or row.ask_name), []).append(row)
 
     def _record(self, seen: Observed) -> None:
         row, moved = self._begun(seen), []
@@ -90,6 +90,8 @@ class Others:
             self._steps += [*_sought(row), Step(decision=row, at=row.first_seen, kind=Step.Kind.DECIDED)]
             self._fill(row, seen, moved)
             return
+        if row.ask_priority is None and seen.ask_known:
+            self._tell(row, seen)
         whole = joined(decode(row.document), seen)
         row.document, row.last_seen, row.detail = encode(whole).decode(), self._now, _detail(whole)
         self._fill(row, seen, [*row.victims.all(), *moved])
@@ -99,7 +101,7 @@ class Others:
     def _begun(self, seen: Observed) -> Decision | None:
         """The decision that is to hold these victims too: the same source, ask and node, just before."""
         at = _at(seen)
-        place = (seen.source.value, seen.node, seen.ask.uid if seen.ask else "", _name_of(seen))
+        place = (seen.source.value, seen.node, (seen.ask.uid if seen.ask else "") or _name_of(seen))
         near = [row for row in self._held.get(place, ()) if abs(row.first_seen - at) <= _TOGETHER]
         return max(near, key=lambda row: (row.first_seen, row.pk), default=None)
 
@@ -114,11 +116,14 @@ class Others:
 
     def _put_right(self, row: Decision, seen: Observed) -> None:
         """Tell for whom all of a decision's victims went; it is followed to its end anew."""
-        for name, value in self._ask_of(seen).items():
-            setattr(row, name, value)
+        self._tell(row, seen)
         row.state, row.ending, row.closed_at = Decision.State.WAITING, "", None
         row.steps.filter(kind__in=(Step.Kind.SEEN, Step.Kind.CLOSED)).delete()
         self._steps += _sought(row)
+
+    def _tell(self, row: Decision, seen: Observed) -> None:
+        for name, value in self._ask_of(seen).items():
+            setattr(row, name, value)
 
     def _part(self, row: Decision, victims: Iterable[Victim]) -> None:
         """Take from a decision what went for another ask."""

@@ -122,7 +122,7 @@ def test_what_the_scheduler_preempted_is_seen_after_it_has_gone(cluster: AnyClus
     cluster.delete("pods", "v", gracePeriodSeconds=0)
     uid = victim["metadata"]["uid"]
     until(lambda: watcher.pod(uid) is None, "the victim is gone")
-    until(lambda: sighted(watcher.state(), now_ms=now_ms) == {(uid, "uid-c")}, "its preemption is seen")
+    until(lambda: sighted(watcher.state(), now_ms=now_ms) == ((uid, "uid-c"),), "its preemption is seen")
     (seen,) = observe(watcher.state(), tree(cluster), now_ms=now_ms)
     assert (seen.victims[0].known, seen.victims[0].pod.queue, seen.ask.uid) == (True, "root.a", "uid-c")
 

@@ -85,8 +85,8 @@ def test_what_is_settled_is_left_out():
 
 def test_an_event_tells_more_than_the_condition_did():
     """What is settled of a victim is what its condition said; for whom it went is news."""
-    assert sighted(state(going("v1")), now_ms=NOW) == {("uid-v1", "")}
-    assert sighted(state(going("v1"), event("v1")), now_ms=AT) == {("uid-v1", "uid-ask")}
+    assert sighted(state(going("v1")), now_ms=NOW) == (("uid-v1", ""),)
+    assert sighted(state(going("v1"), event("v1")), now_ms=AT) == (("uid-v1", "uid-ask"),)
     assert len(seen(going("v1"), event("v1"), settled=(("uid-v1", ""),))) == 1
 
 

@@ -231,6 +231,24 @@ def test_a_pass_asks_the_database_as_often_for_many_as_for_few(cluster: Cluster)
     assert counts[1][1] <= counts[0][1]
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_an_ask_that_is_seen_only_once_is_told_with_all_that_was_known(cluster: Cluster, watch: Watch, *, first: bool):
+    """Before or after a further victim's Event: one decision, in which the ask keeps its numbers."""
+    late, web = watch.state.preempted.pop("event-uid-b-1"), watch.state.pods["uid-web"]
+    watch.state.pods.pop("uid-b-1")
+    if not first:
+        del watch.state.pods["uid-web"]
+    run_pass(cluster=cluster, watch=watch)
+    watch.put(late)
+    watch.state.pods.pop("uid-web", None)
+    if not first:
+        watch.put(web)
+    run_pass(cluster=cluster, watch=watch)
+    seen = decode(observed().document)
+    assert (len(seen.victims), seen.ask and seen.ask.priority, seen.ask_known) == (2, 1000, True)
+    assert (observed().ask_name, observed().ask_priority) == ("web", 1000)
+
+
 def test_it_is_followed_to_its_end(cluster: Cluster, watch: Watch):
     """Victims exit, the ask is bound where it was to be: closed, with every step."""
     run_pass(cluster=cluster, watch=watch)
