@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from engine.simulator import protobuf
-from engine.simulator.status import bad_request, method_not_allowed, unknown_path, unsupported_media_type
+from engine.simulator.status import (
+    NoPageError,
+    bad_request,
+    cause,
+    invalid,
+    method_not_allowed,
+    unknown_path,
+    unsupported_media_type,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +31,7 @@ BODY_TYPES = ("application/json", "application/yaml", "application/vnd.kubernete
 READABLE = ("", "application/json", "application/yaml", "application/octet-stream")
 COLLECTION_VERBS = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 OBJECT_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_OF_OWNERS = ("apiVersion", "kind", "name", "uid")
 SUBRESOURCE_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "POST": "create"}
 
 
@@ -82,7 +91,7 @@ def resolve(kinds: Registry, method: str, parts: Sequence[str], query: Mapping[s
             namespace, plural, tail = space, inner, below
     kind = kinds.find(group, version, plural)
     if kind is None or (namespace is not None and not kind.namespaced):
-        raise unknown_path()
+        raise unknown_path() if any(one.group == group for one in kinds) else NoPageError
     name, subresource, *beyond = (*tail, None, None)
     if any(beyond):
         raise unknown_path()
@@ -95,7 +104,7 @@ def resolve(kinds: Registry, method: str, parts: Sequence[str], query: Mapping[s
 
 def _rest(parts: Sequence[str], at: int) -> tuple[str, list[str]]:
     if len(parts) < at + 2:
-        raise unknown_path()
+        raise unknown_path() if parts[0] == "api" else NoPageError
     return parts[at], list(parts[at + 1 :])
 
 
@@ -157,15 +166,30 @@ def _check_shape(obj: Mapping[str, Any]) -> None:
                 f"json: cannot unmarshal {type(value).__name__} into field {path} of type {wanted.__name__}"
             )
     for owner in meta.get("ownerReferences") or ():
-        for field in ("apiVersion", "kind", "name", "uid"):
-            if not isinstance(owner, dict) or not isinstance(owner.get(field), str):
-                raise bad_request(f"metadata.ownerReferences: {field} is required")
+        wrong = [
+            field for field in _OF_OWNERS if not isinstance(owner, dict) or not isinstance(owner.get(field, ""), str)
+        ]
+        if wrong:
+            raise bad_request(f"json: cannot unmarshal metadata.ownerReferences.{wrong[0]}")
+
+
+def _check_owners(kind: Kind, meta: Mapping[str, Any]) -> None:
+    """Check that owners are named whole. Raises ApiError 422."""
+    causes = [
+        cause("FieldValueInvalid", 'Invalid value: "": must not be empty', f"metadata.ownerReferences.{field}")
+        for owner in meta.get("ownerReferences") or ()
+        for field in _OF_OWNERS
+        if not owner.get(field)
+    ]
+    if causes:
+        raise invalid(kind, meta.get("name", ""), causes)
 
 
 def check_body(call: Call, obj: Mapping[str, Any]) -> None:
     """Check that an object is of the kind and the place that the path names. Raises ApiError 400."""
     _check_shape(obj)
     kind, meta = call.kind, obj.get("metadata") or {}
+    _check_owners(kind, meta)
     version = obj.get("apiVersion") or kind.api_version
     if (obj.get("kind") or kind.kind) != kind.kind:
         raise bad_request(

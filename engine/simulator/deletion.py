@@ -222,15 +222,24 @@ def _delete_namespace(store: Store, kind: Kind, obj: Object, request: Request) -
     if request.dry_run:
         return marked
     terminating = obj if marked == obj else store.commit("MODIFIED", kind, marked, obj)
-    for content_kind, content in store.contents(name):
-        place = content["metadata"]
-        if store.find(content_kind.key, name, place["name"]) is not None and "deletionTimestamp" not in place:
-            delete(store, content_kind, content, Request(None, {}, "Background"))
     _finish_namespace(store, name)
     return terminating
 
 
 def _finish_namespace(store: Store, name: str) -> None:
-    space = store.find("namespaces", None, name)
-    if space is not None and "deletionTimestamp" in space["metadata"] and not any(store.contents(name)):
+    """Empty a namespace that is being deleted: its pods first, the rest when none is left; then it goes itself."""
+    if not _terminating(store, name):
+        return
+    has_pods = bool(store.list("pods", name))
+    for kind, content in store.contents(name):
+        meta = content["metadata"]
+        there = store.find(kind.key, name, meta["name"]) is not None and "deletionTimestamp" not in meta
+        if there and (kind.key == "pods" or not has_pods):
+            delete(store, kind, content, Request(None, {}, "Background"))
+    if (space := _terminating(store, name)) and not any(store.contents(name)):
         store.commit("DELETED", store.kinds["namespaces"], space, space)
+
+
+def _terminating(store: Store, name: str) -> Object | None:
+    space = store.find("namespaces", None, name)
+    return space if space is not None and "deletionTimestamp" in space["metadata"] else None

@@ -58,12 +58,13 @@ def evict(store: Store, namespace: str, name: str, request: deletion.Request) ->
     """Evict a pod if its disruption budget allows, charging the budget. Raises ApiError 404, 409, 429 and 500."""
     kind = store.kinds["pods"]
     pod = store.get("pods", namespace, name)
-    deletion.check_preconditions(kind, pod, request.preconditions)
     budget = None if _needs_no_budget(pod) else _budget(store, pod)
     if budget is not None and not _unhealthy_may_go(pod, budget):
         _check_budget(store, budget)
         if not request.dry_run:
             _charge(store, budget, name)
+    # As the API server does it: who means another pod has been charged for it.
+    deletion.check_preconditions(kind, pod, request.preconditions)
     if not request.dry_run and not _needs_no_budget(pod):
         store.mutate("pods", namespace, name, lambda copy: _note_eviction(store, copy), "status")
     # The version was checked above; the condition has moved it since.

@@ -19,7 +19,14 @@ START_SECONDS = (0.15, 0.5)
 EXIT_SECONDS = (0.5, 1.0)
 FINISHED = ("Succeeded", "Failed")
 DEFAULT_PODS = "110"
-NODE_INFO = {"kubeletVersion": "v1.36.0", "operatingSystem": "linux", "architecture": "amd64"}
+NODE_INFO = {
+    **dict.fromkeys(("bootID", "kernelVersion", "kubeProxyVersion", "machineID", "systemUUID"), ""),
+    "architecture": "amd64",
+    "containerRuntimeVersion": "none://",
+    "kubeletVersion": "v1.36.0",
+    "operatingSystem": "linux",
+    "osImage": "Simulator",
+}
 
 Change = Callable[[Object], object]
 

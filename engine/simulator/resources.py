@@ -108,6 +108,10 @@ def _patched(call: Call, current: Object) -> Object:
     version = (patched.get("metadata") or {}).get("resourceVersion")
     if version and version != current["metadata"]["resourceVersion"]:
         raise conflict(call.kind, call.name or "", STALE)
+    uid = (patched.get("metadata") or {}).get("uid")
+    if uid and uid != current["metadata"]["uid"]:
+        why = cause("FieldValueInvalid", f'Invalid value: "{uid}": field is immutable', "metadata.uid")
+        raise invalid(call.kind, call.name or "", [why])
     return patched
 
 
@@ -260,6 +264,8 @@ def _log(store: Store, call: Call) -> Answer:
     name = call.query.get("container") or names[0]
     if name not in names:
         raise bad_request(f"container {name} is not valid for pod {call.name}")
+    if not pod["spec"].get("nodeName"):
+        return 200, ""  # nobody could have written one
     statuses: list[Any] = (pod.get("status") or {}).get("containerStatuses") or []
     state = next((item.get("state") or {} for item in statuses if item["name"] == name), {})
     started = (state.get("running") or state.get("terminated") or {}).get("startedAt")

@@ -88,11 +88,18 @@ def _record(request: web.Request, code: int) -> AuditRecord:
         call.kind.key,
         call.subresource or "",
         call.namespace or "",
-        call.name or "",
+        call.name or _made(call),
         code,
         agent,
         dry_run,
     )
+
+
+def _made(call: Call) -> str:
+    """Return the name that an object which is created brings along."""
+    meta = call.body.get("metadata") if isinstance(call.body, dict) else None
+    name = meta.get("name") if isinstance(meta, dict) and call.verb == "create" else None
+    return name if isinstance(name, str) else ""
 
 
 class Server:
@@ -108,6 +115,8 @@ class Server:
         try:
             self._authenticate(request)
             return await self._route(request)
+        except status.NoPageError as error:
+            return web.Response(status=error.code, text=f"{error.message}\n")
         except status.ApiError as error:
             return _refusal(error)
         except web.HTTPRequestEntityTooLarge:
@@ -133,7 +142,7 @@ class Server:
         if document is not None:
             return _json(200, document)
         if not parts or parts[0] not in ("api", "apis"):
-            raise status.unknown_path()
+            raise status.NoPageError
         return await self._resource(request, parts)
 
     def _document(self, parts: list[str]) -> Object | None:

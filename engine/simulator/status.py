@@ -66,8 +66,15 @@ def not_found(kind: Kind, name: str) -> ApiError:
 
 
 def unknown_path() -> ApiError:
-    """404: no such resource is served."""
+    """404: the resource that is served has no such part."""
     return ApiError(404, "NotFound", "the server could not find the requested resource")
+
+
+class NoPageError(ApiError):
+    """404 for a path at which nothing is served; no Status is sent, but a line of text."""
+
+    def __init__(self) -> None:
+        super().__init__(404, "NotFound", "404 page not found")
 
 
 def already_exists(kind: Kind, name: str) -> ApiError:

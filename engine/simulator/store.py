@@ -101,6 +101,10 @@ class Store:
             found.append(event)
         return found[::-1]
 
+    def forget(self) -> None:
+        """Forget every change so far, as an API server's storage does now and then: watches begin anew."""
+        self._events.clear()
+
     def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
         """Call back with every change from now on, in order; returns what ends that.
 

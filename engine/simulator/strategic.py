@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from engine.simulator.objects import Object, clone
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engine.simulator.kinds import Kind
 
 Path = tuple[str, ...]
@@ -72,7 +74,7 @@ def _value(current: Any, value: Any, path: Path, keys: dict[Path, str]) -> Any:
         return value
     known = current if isinstance(current, list) else []
     if path[-1] in MERGED_SETS:
-        return [*known, *(item for item in value if item not in known)]
+        return _interleaved([item for item in known if item not in value], value, known)
     key = _merge_key(path, keys)
     if key and all(isinstance(item, dict) for item in value):
         return _merge_list(known, value, key, path, keys)
@@ -95,7 +97,22 @@ def _merge_list(current: list[Any], patch: list[Object], key: str, path: Path, k
             merged.append(_merge({}, item, path, keys))
         else:
             merged[at] = _merge(merged[at], item, path, keys)
-    return merged
+    patched, known = [item.get(key) for item in patch], [item.get(key) for item in current]
+    kept = [item for item in merged if item.get(key) not in patched]
+    changed = [item for name in dict.fromkeys(patched) for item in merged if item.get(key) == name]
+    return _interleaved(kept, changed, known, lambda item: item.get(key))
+
+
+def _interleaved(
+    kept: list[Any], changed: list[Any], known: list[Any], name: Callable[[Any], Any] = lambda item: item
+) -> list[Any]:
+    """Return what a patch leaves alone and what it brings, this first but for what stood before it already."""
+    found: list[Any] = []
+    left, right = list(kept), list(changed)
+    while left and right:
+        stood_before = name(right[0]) in known and known.index(name(left[0])) < known.index(name(right[0]))
+        found.append(left.pop(0) if stood_before else right.pop(0))
+    return [*found, *left, *right]
 
 
 def _ordered(merged: Object, patch: Object, path: Path, keys: dict[Path, str]) -> Object:

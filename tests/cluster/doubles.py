@@ -98,15 +98,15 @@ class Simulated:
 
 
 @contextlib.contextmanager
-def simulate(store: Store | None = None, token: str | None = None) -> Iterator[Simulated]:
-    """Serve a simulated cluster until the block ends; with a token only to those who have it."""
+def simulate(store: Store | None = None) -> Iterator[Simulated]:
+    """Serve a simulated cluster until the block ends."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     simulated = Simulated(store or Store(lambda: datetime.now(UTC), seed=1), loop)
 
     async def start() -> web.AppRunner:
-        app = create_app(simulated.store, token=token, audit=simulated.audit.append)
+        app = create_app(simulated.store, audit=simulated.audit.append)
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -73,7 +73,7 @@ def test_a_node_is_kept_for_one_ask(cluster: AnyCluster, actuator: Actuator):
 
 def test_an_ask_that_does_not_wait_leaves_nothing_behind(cluster: AnyCluster, actuator: Actuator):
     """An ask that is gone, replaced under its name, or bound already gets no room, and the taint is taken off."""
-    bound = ask(cluster, "bound", node="n1")
+    bound = ask(cluster, "bound", node="n1", tolerations=[{"key": "team", "operator": "Exists"}])
     renamed = SimpleNamespace(uid="another", namespace=cluster.namespace, name="bound")
     missing = SimpleNamespace(uid="u", namespace=cluster.namespace, name="missing")
     got = [actuator.reserve("n1", pod, TERMS).outcome for pod in (bound, renamed, missing)]
@@ -207,7 +207,7 @@ def test_a_kept_node_says_for_which_decision_and_until_when(cluster: AnyCluster,
 @pytest.mark.parametrize(("hold", "nominated"), [(Hold.NOMINATE, "n1"), (Hold.NOTHING, None)])
 def test_room_may_be_held_by_less(hold: Hold, nominated: str | None, cluster: AnyCluster, actuator: Actuator):
     """Where nodes may not be tainted: a nomination alone, or nothing; an ask that no longer waits is found out."""
-    pod, bound = ask(cluster), ask(cluster, "bound", node="n1")
+    pod, bound = ask(cluster), ask(cluster, "bound", node="n1", tolerations=[{"key": "team", "operator": "Exists"}])
     terms = Terms(hold=hold, until_ms=0, decision="d")
     assert actuator.reserve("n1", pod, terms).done
     assert taints(cluster) == [FOREIGN]

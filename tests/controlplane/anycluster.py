@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from kubernetes.client import ApiClient
 
 Object = dict[str, Any]
-TOKEN = "of-the-simulator"
 _RBAC = "rbac.authorization.k8s.io"
 
 
@@ -74,7 +74,7 @@ class Entrance:
     """How an admin gets in."""
 
     address: str
-    token: str
+    token: str = ""
     ca: Path | None = None
 
     def wire(self) -> Wire:
@@ -92,8 +92,9 @@ class Entrance:
 
         configuration = client.Configuration()
         configuration.host = self.address
-        configuration.api_key["authorization"] = self.token
-        configuration.api_key_prefix["authorization"] = "Bearer"
+        if self.token:
+            configuration.api_key["authorization"] = self.token
+            configuration.api_key_prefix["authorization"] = "Bearer"
         configuration.ssl_ca_cert = str(self.ca) if self.ca else None
         return client.ApiClient(configuration)
 
@@ -105,7 +106,7 @@ class Entrance:
             "kind": "Config",
             "current-context": "c",
             "clusters": [{"name": "c", "cluster": {"server": self.address, **ca}}],
-            "users": [{"name": "u", "user": {"token": self.token}}],
+            "users": [{"name": "u", "user": {"token": self.token} if self.token else {}}],
             "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u", "namespace": namespace}}],
         }
         return json.dumps(document)
@@ -114,8 +115,12 @@ class Entrance:
 class AnyCluster:
     """With a namespace of the test's own, and a kubelet. Nothing reaches into the simulator's store."""
 
-    def __init__(self, entrance: Entrance, records: Callable[[], list[AuditRecord]], *, real: bool) -> None:
+    def __init__(
+        self, entrance: Entrance, records: Callable[[], list[AuditRecord]], forget: Callable[[], object], *, real: bool
+    ) -> None:
         self.entrance, self.address, self.real = entrance, entrance.address, real
+        self.forget = forget
+        """Let it forget all former versions of Events, which a real API server keeps no memory of besides etcd's."""
         self._records, self._wire = records, entrance.wire()
         self.namespace = f"test-{next(_NUMBER)}"
         self.create("namespaces", {"metadata": {"name": self.namespace}})
@@ -148,6 +153,10 @@ class AnyCluster:
         if code >= 400:
             raise Refused(f"{method} {asked}", code, answer)
         return answer
+
+    def raw(self, method: str, path: str, body: bytes | None, media: str) -> tuple[int, Any]:
+        """The code and the document of the answer to whatever is sent."""
+        return self._wire.send(method, path, body, media)
 
     def create(self, key: str, obj: Object) -> Object:
         """In the test's namespace, unless it says another."""
@@ -229,6 +238,8 @@ def clear(plane: ControlPlane) -> None:
         wire.send("DELETE", path_of("namespaces", None, namespace))
         for key in _CONTENTS:  # its controller would come to it in the middle of the next test
             wire.send("DELETE", f"{path_of(key, namespace)}?gracePeriodSeconds=0")
+    for namespace in NAMESPACES:
+        wire.send("DELETE", f"{path_of('pods', namespace)}?gracePeriodSeconds=0")
     for path in map(path_of, _CLUSTER_WIDE):
         for name in _names(wire, path):
             wire.send("PATCH", f"{path}/{name}", {"metadata": {"finalizers": None}}, MERGE)
@@ -246,11 +257,12 @@ def _names(wire: Wire, path: str, fields: str = "") -> set[str]:
 
 @contextmanager
 def simulated() -> Iterator[AnyCluster]:
-    """A simulated cluster of its own, with everything that lives in one."""
-    simulator = Simulator(token=TOKEN)
-    with simulate(simulator.store, token=TOKEN) as served:
+    """A simulated cluster of its own, with all that lives in one; it asks for no token: by HTTP kubectl sends none."""
+    simulator = Simulator()
+    with simulate(simulator.store) as served:
         served.call(simulator.begin)
-        cluster = AnyCluster(Entrance(served.address, TOKEN), lambda: list(served.audit), real=False)
+        entrance, forget = Entrance(served.address), partial(served.call, simulator.store.forget)
+        cluster = AnyCluster(entrance, lambda: list(served.audit), forget, real=False)
         yield cluster
         cluster.close()
         served.call(simulator.end)
@@ -263,7 +275,7 @@ def real(plane: ControlPlane) -> Iterator[AnyCluster]:
     since = plane.audited()
     with Kubelet(plane):
         try:
-            cluster = AnyCluster(entrance, lambda: plane.audit(since), real=True)
+            cluster = AnyCluster(entrance, lambda: plane.audit(since), plane.compact, real=True)
             until(lambda: cluster.find("serviceaccounts", "default"), "pods can be made")
             yield cluster
             cluster.close()

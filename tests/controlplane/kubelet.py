@@ -6,7 +6,9 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
+from http.client import HTTPException
 from typing import Any, Self
 
 from engine.simulator.kubelet import EXITS_AFTER, RUNS_FOR, parse_duration
@@ -82,10 +84,11 @@ class Kubelet:
 
     def _follow(self) -> None:
         while not self._stopped:
-            for line in self._watch.lines(_PODS):
-                event = json.loads(line)
-                with self._changed:
-                    self._see(event["type"], event["object"])
+            with suppress(OSError, HTTPException):
+                for line in self._watch.lines(_PODS):
+                    event = json.loads(line)
+                    with self._changed:
+                        self._see(event["type"], event["object"])
             if not self._stopped:
                 time.sleep(_AGAIN_S)
 

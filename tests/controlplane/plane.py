@@ -18,8 +18,13 @@ from tests.controlplane import binaries
 from tests.controlplane.wire import AGENT, Wire
 
 PATIENCE_S = 90.0
-_CONTROLLERS = "*,-node-lifecycle-controller,-node-ipam-controller,-node-route-controller,-service-lb-controller"
-"""Nodes that tests make by hand stay schedulable: nobody waits for their heartbeats, nor taints them for it."""
+_CONTROLLERS = (
+    "*,-node-lifecycle-controller,-node-ipam-controller,-node-route-controller,-service-lb-controller,"
+    "-root-ca-certificate-publisher-controller"
+)
+"""Nodes that tests make by hand stay schedulable: nobody waits for their heartbeats, nor taints them for it.
+Namespaces begin empty.
+"""
 _UNHURRIED = ("--kube-api-qps=500", "--kube-api-burst=1000")
 """What they do for hundreds of pods at once must not wait for their own limits."""
 _USERS = {
@@ -43,6 +48,7 @@ class ControlPlane:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.port = free_port()
+        self._etcd_address = f"http://127.0.0.1:{free_port()}"
         self._audit_log = folder / "audit.log"
         self.tokens = {user: secrets.token_urlsafe(24) for user in _USERS}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -62,9 +68,8 @@ class ControlPlane:
     def start(self) -> None:
         """Start all of it and wait until pods can be made and are scheduled."""
         self._write_keys()
-        etcd = f"http://127.0.0.1:{free_port()}"
-        self._run("etcd", self._etcd(etcd))
-        self._run("kube-apiserver", self._apiserver(etcd))
+        self._run("etcd", self._etcd(self._etcd_address))
+        self._run("kube-apiserver", self._apiserver(self._etcd_address))
         self._wait(self._ready, "the API server")
         for program, options in (("kube-controller-manager", self._controllers()), ("kube-scheduler", [])):
             user = f"system:{program}"
@@ -102,6 +107,13 @@ class ControlPlane:
     def wire(self, user: str = "admin") -> Wire:
         """A connection of one of the users'."""
         return Wire(self.address, self.tokens[user], self.folder / "ca.crt")
+
+    def compact(self) -> None:
+        """Let etcd forget all versions but the newest, as it does every few minutes."""
+        newest = self.get("/api/v1/namespaces")["metadata"]["resourceVersion"]
+        body = json.dumps({"revision": newest, "physical": True}).encode()
+        with urllib.request.urlopen(f"{self._etcd_address}/v3/kv/compaction", body, timeout=10):
+            pass
 
     def audited(self) -> int:
         """How long the audit log is by now."""

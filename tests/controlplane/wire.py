@@ -27,10 +27,10 @@ class Wire:
         self._connection = self._opened(_TIMEOUT_S)
 
     def send(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, media: str = "application/json"
+        self, method: str, path: str, body: Mapping[str, Any] | bytes | None = None, media: str = "application/json"
     ) -> tuple[int, Any]:
         """The code and the document (or the bytes, when it is none) of the answer. Raises OSError."""
-        data = None if body is None else json.dumps(body).encode()
+        data = json.dumps(body).encode() if isinstance(body, Mapping) else body
         headers = {**self._headers, **({"Content-Type": media} if data else {})}
         try:
             self._connection.request(method, path, data, headers)
@@ -46,13 +46,10 @@ class Wire:
         return answer.status, json.loads(text) if text.startswith(b"{") else text
 
     def lines(self, path: str) -> Iterator[bytes]:
-        """The lines of an answer that does not end; until it does, or the wire is closed."""
+        """The lines of an answer that does not end; until it does, or the wire is closed. Raises OSError."""
         self._connection = self._opened(None)
-        with suppress(OSError, http.client.HTTPException, ValueError, AttributeError):  # closed meanwhile
-            self._connection.request("GET", path, headers=self._headers)
-            answer = self._connection.getresponse()
-            while line := answer.readline():
-                yield line
+        self._connection.request("GET", path, headers=self._headers)
+        return _lines(self._connection.getresponse())
 
     def close(self) -> None:
         """End it; who reads from it is woken."""
@@ -65,3 +62,9 @@ class Wire:
         if self._tls is None:
             return http.client.HTTPConnection(self._host, timeout=timeout_s)
         return http.client.HTTPSConnection(self._host, timeout=timeout_s, context=self._tls)
+
+
+def _lines(answer: http.client.HTTPResponse) -> Iterator[bytes]:
+    with suppress(OSError, http.client.HTTPException, ValueError, AttributeError):  # closed meanwhile
+        while line := answer.readline():
+            yield line

@@ -11,8 +11,8 @@ import pytest
 from kubernetes import client
 from simulated_api import Running, serve
 
-from engine.simulator.kubeconfig import kubeconfig
 from engine.simulator.store import Store
+from tests.controlplane.anycluster import AnyCluster
 
 
 @pytest.fixture
@@ -23,19 +23,20 @@ def server() -> Iterator[Running]:
 
 
 @pytest.fixture
-def core(server: Running) -> client.CoreV1Api:
-    """Return the official client for the core group."""
-    return client.CoreV1Api(server.api())
+def core(cluster: AnyCluster) -> Iterator[client.CoreV1Api]:
+    """Return the official client for the core group of a cluster of either kind."""
+    with cluster.api() as api:
+        yield client.CoreV1Api(api)
 
 
 @pytest.fixture
-def kubectl(server: Running, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Return a function that runs kubectl against the server; skips where there is no kubectl."""
+def kubectl(cluster: AnyCluster, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return a function that runs kubectl in the test's namespace; skips where there is no kubectl."""
     program = shutil.which("kubectl")
     if program is None:
         pytest.skip("kubectl is not installed")
     config = tmp_path / "kubeconfig"
-    config.write_text(kubeconfig(server.address, server.token))
+    config.write_text(cluster.entrance.kubeconfig(cluster.namespace))
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "KUBECONFIG": str(config)}
 
     def run(*arguments: str, stdin: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:

@@ -4,16 +4,17 @@ import asyncio
 import contextlib
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from aiohttp import web
 from kubernetes import client
 
 from engine.simulator.server import AuditRecord, create_app
 from engine.simulator.store import Store
+from tests.controlplane.wire import Wire
 
 PATIENCE = 10.0
 
@@ -79,31 +80,38 @@ def serve(store: Store, token: str | None = None) -> Iterator[Running]:
         loop.close()
 
 
-def until(condition: Callable[[], Any], what: str) -> Any:
-    """Wait for a condition to hold and return what it returned; fail when it does not within reason."""
-    deadline = time.monotonic() + PATIENCE
-    pause = threading.Event()
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"still not so: {what}"
-        pause.wait(0.005)
-    return found
+class Stream:
+    """A watch, read event by event."""
+
+    def __init__(self, wire: Wire, path: str, **query: str) -> None:
+        """Begin it; the wire is its own from now on."""
+        self.close = wire.close
+        query = {"watch": "true", "timeoutSeconds": str(int(PATIENCE)), **query}
+        self._events = map(json.loads, wire.lines(f"{path}?{urlencode(query)}"))
+
+    def next(self) -> dict[str, Any]:
+        """Return the next event."""
+        return next(self._events)
+
+    def rest(self) -> list[dict[str, Any]]:
+        """Return all events until the server ends the stream."""
+        return list(self._events)
+
+
+def brief(events: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the type and the object's name of each event."""
+    return [(event["type"], event["object"]["metadata"]["name"]) for event in events]
 
 
 def pod(name: str, **spec: Any) -> dict[str, Any]:
-    """Return the manifest of a small pod."""
+    """Return the manifest of a small pod, which no scheduler looks after."""
     container = {"name": "main", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "100m"}}}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": name, "labels": {"app": "web"}},
-        "spec": {"containers": [container], **spec},
+        "spec": {"schedulerName": "nobody", "containers": [container], **spec},
     }
-
-
-def make_running(copy: dict[str, Any]) -> None:
-    """Change a pod as the kubelet does when its containers are up."""
-    copy["spec"].setdefault("nodeName", "node-1")
-    copy["status"].update(phase="Running", conditions=[{"type": "Ready", "status": "True"}])
 
 
 def body(error: client.ApiException) -> dict[str, Any]:

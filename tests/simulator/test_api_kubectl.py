@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from kubernetes import client
-from simulated_api import Running, make_running, pod
+from simulated_api import pod
 
-from engine.simulator.store import Event
+from tests.controlplane.anycluster import KINDS, AnyCluster
 
 Kubectl = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -65,13 +65,13 @@ def test_apply_creates_changes_and_leaves_unchanged(kubectl: Kubectl) -> None:
     assert kubectl("get", "pod", "a", "-o", "jsonpath={.metadata.labels}").stdout == '{"tier":"back"}'
 
 
-def test_server_side_apply(kubectl: Kubectl, core: client.CoreV1Api) -> None:
+def test_server_side_apply(kubectl: Kubectl, core: client.CoreV1Api, cluster: AnyCluster) -> None:
     """kubectl apply --server-side creates an object and merges into one that exists."""
     manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1"}}
     kubectl("apply", "--server-side", "-f", "-", stdin=json.dumps(manifest))
-    core.patch_namespaced_config_map("c", "default", {"data": {"b": "2"}})
+    core.patch_namespaced_config_map("c", cluster.namespace, {"data": {"b": "2"}})
     kubectl("apply", "--server-side", "-f", "-", stdin=json.dumps({**manifest, "data": {"a": "3"}}))
-    assert core.read_namespaced_config_map("c", "default").data == {"a": "3", "b": "2"}
+    assert core.read_namespaced_config_map("c", cluster.namespace).data == {"a": "3", "b": "2"}
 
 
 def test_create_reads_yaml_and_refuses_a_second_time(kubectl: Kubectl) -> None:
@@ -81,50 +81,45 @@ def test_create_reads_yaml_and_refuses_a_second_time(kubectl: Kubectl) -> None:
     assert 'pods "a" already exists' in kubectl("create", "-f", "-", stdin=manifest, code=1).stderr
 
 
-def test_pods_are_listed_as_people_expect(kubectl: Kubectl, server: Running, core: client.CoreV1Api) -> None:
+def test_pods_are_listed_as_people_expect(kubectl: Kubectl, core: client.CoreV1Api, cluster: AnyCluster) -> None:
     """kubectl get pods shows readiness, status, restarts and, when wide, the node."""
-    core.create_namespaced_pod("default", pod("a"))
-    core.create_namespaced_pod("default", pod("b"))
-
-    def run(copy: dict[str, Any]) -> None:
-        make_running(copy)
-        started = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
-        copy["status"]["containerStatuses"] = [{"name": "main", "ready": True, "restartCount": 2, "state": started}]
-        copy["status"]["podIP"] = "10.0.0.7"
-
-    server.call(server.store.mutate, "pods", "default", "b", run)
+    core.create_namespaced_pod(cluster.namespace, pod("a"))
+    core.create_namespaced_pod(cluster.namespace, pod("b", nodeName="n1"))
+    address = {"podIP": "10.0.0.7", "podIPs": [{"ip": "10.0.0.7"}]}
+    cluster.running("b")
+    cluster.change("pods", "b", lambda copy: copy["status"].update(address))
     titles, pending, running = lines(kubectl("get", "pods", "-o", "wide"))
     assert titles[:7] == ["NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE"]
-    assert (pending[:4], running[:4]) == (["a", "0/1", "Pending", "0"], ["b", "1/1", "Running", "2"])
-    assert running[5:7] == ["10.0.0.7", "node-1"]
+    assert (pending[:4], running[:4]) == (["a", "0/1", "Pending", "0"], ["b", "1/1", "Running", "0"])
+    assert running[5:7] == ["10.0.0.7", "n1"]
     kubectl("delete", "pod", "b", "--wait=false")
     assert lines(kubectl("get", "pods"))[2][2] == "Terminating"
 
 
-def test_describe_shows_a_pod_with_its_events(kubectl: Kubectl, core: client.CoreV1Api) -> None:
+def test_describe_shows_a_pod_with_its_events(kubectl: Kubectl, core: client.CoreV1Api, cluster: AnyCluster) -> None:
     """kubectl describe pod finds the events about that pod and no other."""
-    uid = core.create_namespaced_pod("default", pod("a")).metadata.uid
+    uid = core.create_namespaced_pod(cluster.namespace, pod("a")).metadata.uid
     for name, about in (("mine", uid), ("other", "another")):
-        involved = {"kind": "Pod", "name": "a", "namespace": "default", "uid": about}
+        involved = {"kind": "Pod", "name": "a", "namespace": cluster.namespace, "uid": about}
         event = {"metadata": {"name": name}, "involvedObject": involved, "reason": "Testing", "type": "Normal"}
-        core.create_namespaced_event("default", {**event, "message": f"event {name}"})
+        core.create_namespaced_event(cluster.namespace, {**event, "message": f"event {name}"})
     shown = kubectl("describe", "pod", "a").stdout
     assert "registry.example/app:1" in shown
     assert "event mine" in shown
     assert "event other" not in shown
 
 
-def test_describe_shows_what_a_node_carries(kubectl: Kubectl, server: Running, core: client.CoreV1Api) -> None:
+def test_describe_shows_what_a_node_carries(kubectl: Kubectl, cluster: AnyCluster, core: client.CoreV1Api) -> None:
     """kubectl describe node adds up the requests of the pods on it."""
     core.create_node(NODE)
-    core.create_namespaced_pod("default", pod("a"))
-    server.call(server.store.bind, "default", "a", "node-1")
+    core.create_namespaced_pod(cluster.namespace, pod("a"))
+    cluster.bind("a", "node-1")
     shown = kubectl("describe", "node", "node-1").stdout
     assert "cpu                100m (2%)" in shown
     assert lines(kubectl("get", "nodes"))[1][:2] == ["node-1", "Ready"]
 
 
-def test_cordon_taint_and_drain(kubectl: Kubectl, server: Running, core: client.CoreV1Api) -> None:
+def test_cordon_taint_and_drain(kubectl: Kubectl, cluster: AnyCluster, core: client.CoreV1Api) -> None:
     """kubectl cordons and taints a node, and drains it through evictions."""
     core.create_node(NODE)
     kubectl("cordon", "node-1")
@@ -133,25 +128,20 @@ def test_cordon_taint_and_drain(kubectl: Kubectl, server: Running, core: client.
     kubectl("taint", "node", "node-1", "a-")
     found = core.read_node("node-1").spec.taints
     assert [(item.key, item.value, item.effect) for item in found] == [("c", "d", "NoExecute")]
-    core.create_namespaced_pod("default", pod("a"))
-    server.call(server.store.bind, "default", "a", "node-1")
-
-    def stop(event: Event) -> None:
-        if event.key == "pods" and event.type == "MODIFIED" and "deletionTimestamp" in event.object["metadata"]:
-            server.store.delete("pods", "default", "a", 0)
-
-    server.call(server.store.subscribe, stop)
+    core.create_namespaced_pod(cluster.namespace, pod("a", terminationGracePeriodSeconds=1))
+    cluster.bind("a", "node-1")
+    cluster.running("a")
     kubectl("drain", "node-1", "--force")
-    assert core.list_namespaced_pod("default").items == []
-    assert any((record.subresource, record.name) == ("eviction", "a") for record in server.audit)
+    assert core.list_namespaced_pod(cluster.namespace).items == []
+    assert any((record.subresource, record.name) == ("eviction", "a") for record in cluster.audit)
 
 
-def test_delete_waits_until_the_object_is_gone(kubectl: Kubectl, core: client.CoreV1Api) -> None:
+def test_delete_waits_until_the_object_is_gone(kubectl: Kubectl, core: client.CoreV1Api, cluster: AnyCluster) -> None:
     """kubectl delete returns when the object is gone; a namespace takes its contents along."""
-    core.create_namespace({"metadata": {"name": "n"}})
-    core.create_namespaced_pod("n", pod("a"))
-    assert kubectl("delete", "namespace", "n").stdout == 'namespace "n" deleted\n'
-    assert kubectl("get", "namespace", "n", code=1).stderr.startswith("Error from server (NotFound)")
+    name = cluster.namespace
+    core.create_namespaced_pod(name, pod("a"))
+    assert kubectl("delete", "namespace", name).stdout == f'namespace "{name}" deleted\n'
+    assert kubectl("get", "namespace", name, code=1).stderr.startswith("Error from server (NotFound)")
     assert core.list_pod_for_all_namespaces().items == []
 
 
@@ -167,11 +157,11 @@ def test_custom_resources_come_with_their_definition(kubectl: Kubectl) -> None:
     kubectl("get", "widgets", code=1)
 
 
-def test_custom_resource_through_the_client(server: Running) -> None:
+def test_custom_resource_through_the_client(cluster: AnyCluster) -> None:
     """The official client reads and writes custom resources, their status apart; a blind replacement is refused."""
-    client.ApiextensionsV1Api(server.api()).create_custom_resource_definition(DEFINITION)
-    custom = client.CustomObjectsApi(server.api())
-    place = ("example.com", "v1", "default", "widgets")
+    client.ApiextensionsV1Api(cluster.api()).create_custom_resource_definition(DEFINITION)
+    custom = client.CustomObjectsApi(cluster.api())
+    place = ("example.com", "v1", cluster.namespace, "widgets")
     custom.create_namespaced_custom_object(*place, {**widget(1), "status": {"made": "up"}})
     custom.patch_namespaced_custom_object_status(
         *place, "w", {"status": {"phase": "Done"}}, _content_type="application/merge-patch+json"
@@ -186,37 +176,45 @@ def test_custom_resource_through_the_client(server: Running) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "path", "wanted"),
+    ("arguments", "made", "wanted"),
     [
-        (("namespace", "n"), ("namespaces", "", "n"), {"status": {"phase": "Active"}}),
-        (("priorityclass", "p", "--value=-7"), ("priorityclasses.scheduling.k8s.io", "", "p"), {"value": -7}),
-        (("configmap", "c", "--from-literal=a=b"), ("configmaps", "default", "c"), {"data": {"a": "b"}}),
-        (("secret", "generic", "s", "--from-literal=a=b"), ("secrets", "default", "s"), {"data": {"a": "Yg=="}}),
+        (("namespace", "n"), ("namespaces", "n"), {"status": {"phase": "Active"}}),
+        (("priorityclass", "p", "--value=-7"), ("priorityclasses.scheduling.k8s.io", "p"), {"value": -7}),
+        (("configmap", "c", "--from-literal=a=b"), ("configmaps", "c"), {"data": {"a": "b"}}),
+        (
+            ("secret", "generic", "s", "--from-literal=a=b"),
+            ("secrets", "s"),
+            {"data": {"a": "Yg=="}},
+        ),
         (
             ("quota", "q", "--hard=pods=3,requests.cpu=1500m"),
-            ("resourcequotas", "default", "q"),
+            ("resourcequotas", "q"),
             {"spec": {"hard": {"pods": "3", "requests.cpu": "1500m"}}},
         ),
         (
             ("pdb", "b", "--selector=app=web", "--min-available=50%"),
-            ("poddisruptionbudgets.policy", "default", "b"),
+            ("poddisruptionbudgets.policy", "b"),
             {"spec": {"minAvailable": "50%", "selector": {"matchLabels": {"app": "web"}}}},
         ),
     ],
 )
 def test_generators_send_protobuf(
-    kubectl: Kubectl, server: Running, arguments: tuple[str, ...], path: tuple[str, str, str], wanted: dict[str, Any]
+    kubectl: Kubectl,
+    cluster: AnyCluster,
+    arguments: tuple[str, ...],
+    made: tuple[str, str],
+    wanted: dict[str, Any],
 ) -> None:
     """kubectl create with a generator, which speaks protobuf, makes the object that it describes."""
     kubectl("create", *arguments)
-    found = server.store.get(*path)
+    found = cluster.get(*made)
     assert {field: found[field] for field in wanted} == wanted
 
 
-def test_job_generator(kubectl: Kubectl, server: Running) -> None:
+def test_job_generator(kubectl: Kubectl, cluster: AnyCluster) -> None:
     """kubectl create job makes a job whose pods are selected by the job's own UID."""
     kubectl("create", "job", "j", "--image=registry.example/app:1", "--", "sleep", "1")
-    found = server.store.get("jobs.batch", "default", "j")
+    found = cluster.get("jobs.batch", "j")
     container = found["spec"]["template"]["spec"]["containers"][0]
     assert (container["name"], container["command"]) == ("j", ["sleep", "1"])
     assert found["spec"]["selector"] == {
@@ -228,7 +226,7 @@ def test_job_generator(kubectl: Kubectl, server: Running) -> None:
 def test_kubectl_asks_what_it_may(kubectl: Kubectl) -> None:
     """kubectl auth can-i answers yes."""
     assert kubectl("auth", "can-i", "delete", "pods").stdout == "yes\n"
-    assert "simulator-admin" in kubectl("auth", "whoami").stdout
+    assert "admin" in kubectl("auth", "whoami").stdout
 
 
 @pytest.mark.parametrize(
@@ -236,33 +234,44 @@ def test_kubectl_asks_what_it_may(kubectl: Kubectl) -> None:
     ["events", "jobs", "replicasets", "pdb", "priorityclasses", "namespaces", "leases", "quota", "sa", "cm", "secrets",
      "crd", "nodes"],
 )  # fmt: skip
-def test_every_kind_prints_what_it_holds(kubectl: Kubectl, server: Running, resource: str) -> None:
+def test_every_kind_prints_what_it_holds(kubectl: Kubectl, cluster: AnyCluster, resource: str) -> None:
     """kubectl get of every built-in kind prints a row for an object with only the fields that it must have."""
     kinds = {"pdb": "poddisruptionbudgets", "quota": "resourcequotas", "sa": "serviceaccounts", "cm": "configmaps",
              "crd": "customresourcedefinitions"}  # fmt: skip
     plural = kinds.get(resource, resource)
-    key = next(kind.storage for kind in server.store.kinds if kind.plural == plural and not kind.stored_as)
+    key = next(kind.key for kind in KINDS if kind.plural == plural and not kind.stored_as)
     name = "widgets.example.com" if resource == "crd" else "x"
-    manifest = {**(DEFINITION if resource == "crd" else {}), "metadata": {"name": name}}
-    if resource == "events":
-        manifest["involvedObject"] = {"kind": "Pod", "name": name}
-    server.call(server.store.create, key, manifest)
+    labels, spec = {"a": "b"}, {**pod("x")["spec"], "restartPolicy": "Never"}
+    musts = {
+        "crd": DEFINITION,
+        "events": {"involvedObject": {"kind": "Pod", "name": name, "namespace": cluster.namespace}},
+        "jobs": {"spec": {"template": {"spec": spec}}},
+        "priorityclasses": {"value": 1},
+        "replicasets": {
+            "spec": {
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": pod("x")["spec"]},
+            }
+        },
+    }
+    cluster.create(key, {**musts.get(resource, {}), "metadata": {"name": name}})
     assert any(name in " ".join(row) for row in lines(kubectl("get", resource))[1:])
 
 
-def test_watching_pods_prints_changes(kubectl: Kubectl, core: client.CoreV1Api) -> None:
+def test_watching_pods_prints_changes(kubectl: Kubectl, core: client.CoreV1Api, cluster: AnyCluster) -> None:
     """kubectl get --watch prints the rows that it finds."""
-    core.create_namespaced_pod("default", pod("a"))
+    core.create_namespaced_pod(cluster.namespace, pod("a"))
     rows = lines(kubectl("get", "pods", "--watch", "--request-timeout=1s", code=0))
     assert [row[0] for row in rows] == ["NAME", "a"]
 
 
-def test_replace_by_the_same_manifest_changes_nothing(kubectl: Kubectl, server: Running) -> None:
+def test_replace_by_the_same_manifest_changes_nothing(kubectl: Kubectl, cluster: AnyCluster) -> None:
     """kubectl replace with the manifest that created a pod passes: admission fills in what it did at first."""
-    kubectl("create", "-f", "-", stdin=json.dumps(pod("a")))
-    version = server.store.resource_version
-    assert kubectl("replace", "-f", "-", stdin=json.dumps(pod("a"))).stdout == "pod/a replaced\n"
-    assert server.store.resource_version == version
+    manifest = json.dumps(pod("a", serviceAccountName="default", automountServiceAccountToken=False))
+    kubectl("create", "-f", "-", stdin=manifest)
+    before = cluster.get("pods", "a")
+    assert kubectl("replace", "-f", "-", stdin=manifest).stdout == "pod/a replaced\n"
+    assert cluster.get("pods", "a") == before
 
 
 def test_diff_shows_only_what_differs(kubectl: Kubectl) -> None:

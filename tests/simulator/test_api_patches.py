@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kubernetes import client
-from simulated_api import Running, body, pod
+from simulated_api import body, pod
 
 from engine.simulator.objects import clone, share
 from engine.simulator.patch import json_patch, merge_patch
+from tests.cluster.doubles import until
+from tests.controlplane.anycluster import AnyCluster
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),
@@ -18,6 +20,8 @@ JSON = st.recursive(
 )
 STRATEGIC = "application/strategic-merge-patch+json"
 MERGE = "application/merge-patch+json"
+HOST = {"kubernetes.io/hostname": "n"}
+"""What its kubelet writes on a node."""
 
 
 @pytest.fixture
@@ -25,7 +29,7 @@ def two(core: client.CoreV1Api) -> client.CoreV1Api:
     """Return a client of a cluster with a node that has two conditions and two finalizers."""
     core.create_node(
         {
-            "metadata": {"name": "n", "labels": {"a": "1", "b": "2"}, "finalizers": ["example.com/a"]},
+            "metadata": {"name": "n", "labels": {"a": "1", "b": "2", **HOST}, "finalizers": ["example.com/a"]},
             "status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Slow", "status": "False"}]},
         }
     )
@@ -43,7 +47,7 @@ def test_json_patch_steps(two: client.CoreV1Api) -> None:
         {"op": "remove", "path": "/metadata/finalizers/0"},
     ]
     found = two.patch_node("n", steps).metadata
-    assert found.labels == {"a": "3", "c": "1", "d": "2", "example.com/x": "new"}
+    assert found.labels == {"a": "3", "c": "1", "d": "2", "example.com/x": "new", **HOST}
     assert not found.finalizers
 
 
@@ -76,7 +80,14 @@ def test_strategic_merge_goes_by_keys(two: client.CoreV1Api) -> None:
     ]
     patch = {"metadata": {"finalizers": ["example.com/b"], "labels": {"a": None}}}
     meta = two.patch_node("n", patch, _content_type=STRATEGIC).metadata
-    assert (meta.finalizers, meta.labels) == (["example.com/a", "example.com/b"], {"b": "2"})
+    assert (meta.finalizers, meta.labels) == (["example.com/b", "example.com/a"], {"b": "2", **HOST})
+
+
+def test_strategic_merge_puts_what_is_new_where_the_api_server_does(two: client.CoreV1Api) -> None:
+    """Before all that the patch leaves alone, unless that stood before something which it changes."""
+    new = [{"type": "New", "status": "True"}]
+    found = two.patch_node_status("n", {"status": {"conditions": new}}, _content_type=STRATEGIC).status
+    assert [item.type for item in found.conditions] == ["New", "Ready", "Slow"]
 
 
 def test_strategic_directives(two: client.CoreV1Api) -> None:
@@ -91,11 +102,11 @@ def test_strategic_directives(two: client.CoreV1Api) -> None:
     assert not two.patch_node("n", emptied, _content_type=STRATEGIC).metadata.finalizers
 
 
-def test_containers_merge_by_name(core: client.CoreV1Api) -> None:
+def test_containers_merge_by_name(core: client.CoreV1Api, cluster: AnyCluster) -> None:
     """A strategic patch of one container's image leaves the other container and the order alone."""
     manifest = pod("a")
     manifest["spec"]["containers"].append({"name": "second", "image": "registry.example/app:1"})
-    core.create_namespaced_pod("default", manifest)
+    core.create_namespaced_pod(cluster.namespace, manifest)
     order = [{"name": "main"}, {"name": "second"}]
     patch = {
         "spec": {
@@ -103,7 +114,7 @@ def test_containers_merge_by_name(core: client.CoreV1Api) -> None:
             "containers": [{"name": "second", "image": "registry.example/app:2"}],
         }
     }
-    found = core.patch_namespaced_pod("a", "default", patch, _content_type=STRATEGIC).spec.containers
+    found = core.patch_namespaced_pod("a", cluster.namespace, patch, _content_type=STRATEGIC).spec.containers
     assert [(item.name, item.image[-1]) for item in found] == [("main", "1"), ("second", "2")]
 
 
@@ -138,45 +149,55 @@ def test_patch_does_not_touch_identity(two: client.CoreV1Api) -> None:
     before = two.read_node("n").metadata
     with pytest.raises(client.ApiException, match="does not match the name on the URL"):
         two.patch_node("n", {"metadata": {"name": "other"}}, _content_type=MERGE)
-    with pytest.raises(client.ApiException, match="409"):
+    with pytest.raises(client.ApiException, match=r"metadata\.uid: Invalid value: .*field is immutable"):
         two.patch_node("n", {"metadata": {"uid": "other"}}, _content_type=MERGE)
     moved = {"metadata": {"creationTimestamp": "2001-01-01T00:00:00Z"}}
     after = two.patch_node("n", moved, _content_type=MERGE).metadata
     assert after.creation_timestamp == before.creation_timestamp
 
 
-def test_custom_kinds_take_no_strategic_patch(server: Running) -> None:
+SCHEMA = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+SPEC: dict[str, Any] = {
+    "group": "example.com",
+    "scope": "Cluster",
+    "names": {"plural": "things", "kind": "Thing"},
+    "versions": [{"name": "v1", "served": True, "storage": True, "schema": SCHEMA}],
+}
+THING = {"apiVersion": "example.com/v1", "kind": "Thing"}
+THINGS = "/apis/example.com/v1/things"
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+
+
+def define(cluster: AnyCluster, name: str, spec: dict[str, Any]) -> None:
+    """Define a custom kind, and wait until it is served."""
+    cluster.create(DEFINITIONS, {"metadata": {"name": name}, "spec": spec})
+    until(lambda: cluster.raw("GET", THINGS, None, "")[0] == 200, "things are served")
+
+
+def test_custom_kinds_take_no_strategic_patch(cluster: AnyCluster) -> None:
     """A strategic patch of a custom resource answers 415 and names what is accepted."""
-    names = {"plural": "things", "kind": "Thing"}
-    versions = [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}]
-    spec = {"group": "example.com", "scope": "Cluster", "names": names, "versions": versions}
-    definition = {"metadata": {"name": "things.example.com"}, "spec": spec}
-    server.call(server.store.create, "customresourcedefinitions.apiextensions.k8s.io", definition)
-    server.call(server.store.create, "things.example.com", {"metadata": {"name": "t"}})
-    custom = client.CustomObjectsApi(server.api())
+    define(cluster, "things.example.com", SPEC)
+    cluster.send("POST", THINGS, {**THING, "metadata": {"name": "t"}})
+    custom = client.CustomObjectsApi(cluster.api())
     with pytest.raises(client.ApiException) as refused:
         custom.patch_cluster_custom_object("example.com", "v1", "things", "t", {"a": 1}, _content_type=STRATEGIC)
     assert refused.value.status == 415
     assert "application/merge-patch+json" in body(refused.value)["message"]
 
 
-def test_definition_waits_for_objects_that_are_held(server: Running) -> None:
+def test_definition_waits_for_objects_that_are_held(cluster: AnyCluster) -> None:
     """A definition that is deleted stays until its last object's finalizer is removed."""
-    key, definitions = "things.example.com", "customresourcedefinitions.apiextensions.k8s.io"
-    spec = {
-        "group": "example.com",
-        "scope": "Cluster",
-        "names": {"plural": "things", "kind": "Thing"},
-        "versions": [{"name": "v1", "served": True, "storage": True}],
-    }
-    store = server.store
-    server.call(store.create, definitions, {"metadata": {"name": key}, "spec": spec})
-    server.call(store.create, key, {"metadata": {"name": "t", "finalizers": ["example.com/hold"]}})
-    server.call(store.delete, definitions, None, key)
-    assert store.find(definitions, None, key)
-    server.call(store.mutate, key, None, "t", lambda copy: copy["metadata"].pop("finalizers"))
-    assert store.find(definitions, None, key) is None
-    assert key not in store.kinds
+    name = "things.example.com"
+    define(cluster, name, SPEC)
+    cluster.send("POST", THINGS, {**THING, "metadata": {"name": "t", "finalizers": ["example.com/hold"]}})
+    cluster.delete(DEFINITIONS, name)
+    until(lambda: cluster.send("GET", f"{THINGS}/t")["metadata"].get("deletionTimestamp"), "the thing is to go")
+    assert cluster.find(DEFINITIONS, name)
+    held = cluster.send("GET", f"{THINGS}/t")
+    held["metadata"].pop("finalizers")
+    cluster.send("PUT", f"{THINGS}/t", held)
+    until(lambda: cluster.find(DEFINITIONS, name) is None, "the definition is gone")
+    until(lambda: cluster.raw("GET", THINGS, None, "")[0] == 404, "nothing is served there")
 
 
 @given(st.dictionaries(st.text(max_size=3), JSON, max_size=4), st.dictionaries(st.text(max_size=3), JSON, max_size=4))
