@@ -27,6 +27,27 @@ SKEW_S = 3.0
 """Clocks that differ by more are warned of."""
 ENDS_SOON = timedelta(days=14)
 """Credentials that end sooner than this are warned of."""
+SUBJECTS = (
+    gettext_noop("connection"),
+    gettext_noop("server"),
+    gettext_noop("clock"),
+    gettext_noop("identity"),
+    gettext_noop("credentials"),
+    gettext_noop("rights"),
+    gettext_noop("schedulers"),
+    gettext_noop("two brains"),
+    gettext_noop("taints"),
+    gettext_noop("lease"),
+)
+"""What a line may be about."""
+KINDS = {
+    "token": gettext_noop("a token"),
+    "token file": gettext_noop("the token in a file"),
+    "client certificate": gettext_noop("a client certificate"),
+    "program": gettext_noop("a program that gives credentials"),
+    "password": gettext_noop("a password"),
+}
+"""How one signs in, in words."""
 _TIMES = 5
 
 
@@ -166,14 +187,15 @@ class _Check:
 
     def _credentials(self) -> Line:
         found = self._connection.credentials
+        kind = KINDS.get(found.kind, "")
+        if not kind:
+            return _line("credentials", Level.OK, gettext_noop("Nobody signs in: the API server asks for nothing."))
         if found.ends_at is None:
-            return _line(
-                "credentials", Level.OK, gettext_noop("Signed in by %(kind)s, without an end."), kind=found.kind
-            )
-        told = {"kind": found.kind, "when": f"{found.ends_at:%Y-%m-%d %H:%M} UTC"}
+            return _line("credentials", Level.OK, gettext_noop("Signed in with %(kind)s, without an end."), kind=kind)
+        told = {"kind": kind, "when": f"{found.ends_at:%Y-%m-%d %H:%M} UTC"}
         now = datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC)
         soon = found.ends_at - now < ENDS_SOON and not found.renews and found.token_file is None
-        message = gettext_noop("Signed in by %(kind)s, until %(when)s.")
+        message = gettext_noop("Signed in with %(kind)s, until %(when)s.")
         return _line("credentials", Level.WARNING if soon else Level.OK, message, **told)
 
     # What we may do

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.cluster.check import Level
+from engine.cluster.check import Level, Line
 from engine.cluster.errors import ClusterError
 from engine.cluster.kubeconfig import LONGEST
 from scheduler_admin.accounts.models import User
@@ -23,7 +23,7 @@ from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.credentials import remove_credentials, set_credentials
 from scheduler_admin.clusters.models import Cluster, Credentials
-from scheduler_admin.clusters.told import told
+from scheduler_admin.clusters.told import told, told_line
 from scheduler_admin.clusters.ways import Way
 from scheduler_admin.history.checking import check_cluster
 
@@ -92,7 +92,11 @@ class LineSerializer(serializers.Serializer[Any]):
 
     subject = serializers.CharField()
     level = serializers.ChoiceField([(level.value, level.value) for level in Level])
-    text = serializers.CharField(source="*")
+    text = serializers.SerializerMethodField()
+
+    def get_text(self, line: Line) -> str:
+        """For people."""
+        return told_line(line)
 
 
 class ReportSerializer(serializers.Serializer[Any]):

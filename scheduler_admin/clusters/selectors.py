@@ -14,9 +14,6 @@ from scheduler_admin.queues.models import Hierarchy
 STALE_AFTER = timedelta(seconds=10)
 """A status older than this is shown as stale; a pass a second is the rule."""
 
-ENDS_SOON = timedelta(days=14)
-"""Credentials that end sooner than this are warned of."""
-
 
 @dataclass(frozen=True)
 class Freshness:

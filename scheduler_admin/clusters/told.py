@@ -2,9 +2,16 @@
 
 from django.utils.translation import gettext as _
 
+from engine.cluster.check import Line
 from engine.cluster.errors import ClusterError
 
 
 def told(error: ClusterError) -> str:
     """The sentence, translated where it is one of ours."""
     return _(error.message) % error.params if error.params else _(error.message)
+
+
+def told_line(line: Line) -> str:
+    """A line of a check, translated, and what it names as well where that is a word of ours."""
+    params = {name: _(value) if value else "" for name, value in line.params.items()}
+    return _(line.message) % params if params else _(line.message)

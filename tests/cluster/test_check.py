@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.check import Expected, Level, Report, check
+from engine.cluster.check import SUBJECTS, Expected, Level, Report, check
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.identity import cluster_uid
@@ -36,6 +36,7 @@ def test_a_cluster_that_is_as_it_should_be(cluster: AnyCluster, connection: Conn
     report = of(cluster, uid=uid)
     assert report.well
     assert {line.level for line in report.lines} == {Level.OK}
+    assert {line.subject for line in report.lines} < set(SUBJECTS)
     assert [line.subject for line in report.lines] == [
         "server", "clock", "identity", "credentials", "rights", "schedulers", "two brains", "taints",
     ]  # fmt: skip
@@ -155,7 +156,7 @@ def test_what_can_not_be_done_without_is_an_error():
 def test_the_end_of_credentials_is_warned_of(days: int, level: str):
     ends = NOW + timedelta(days=days)
     (line,) = said(look(serving(NOW), token=jwt(ends)), "credentials")
-    assert line == (level, f"Signed in by token, until {ends:%Y-%m-%d %H:%M} UTC.")
+    assert line == (level, f"Signed in with a token, until {ends:%Y-%m-%d %H:%M} UTC.")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from engine.cluster.check import Report
+from engine.cluster.check import ENDS_SOON, Report
 from engine.cluster.errors import ClusterError
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
@@ -21,7 +21,7 @@ from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.credentials import remove_credentials, set_credentials
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.sealing import can_seal
-from scheduler_admin.clusters.told import told
+from scheduler_admin.clusters.told import told, told_line
 from scheduler_admin.history.checking import check_cluster
 from scheduler_admin.web.given import given_text
 
@@ -70,14 +70,12 @@ def _page(request: HttpRequest, cluster: Cluster, wrong: str = "", report: Repor
         "cluster": cluster,
         "stored": selectors.credentials_of(cluster),
         "now": timezone.now(),
-        "soon": timezone.now() + selectors.ENDS_SOON,
+        "soon": timezone.now() + ENDS_SOON,
         "asked": asked,
         "wrong_text": wrong,
         "can_seal": can_seal(),
         "report": report,
-        "lines": [(line, _(line.message) % line.params if line.params else _(line.message)) for line in report.lines]
-        if report
-        else [],
+        "lines": [(line, told_line(line)) for line in report.lines] if report else [],
         "mode": report.mode if report else cluster.mode,
         "modes": Cluster.Mode.choices,
         "may_connect": scope_of(request.user, "connect").everything,
