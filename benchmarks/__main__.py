@@ -21,7 +21,8 @@ def main() -> None:
                 options.rate,
                 options.seconds,
                 worker=not options.bare,
-                paged=options.paged,
+                streamed=options.streamed,
+                pin=options.pin,
                 seed=options.seed,
             )
         ]
@@ -44,7 +45,8 @@ def _parser() -> argparse.ArgumentParser:
     following.add_argument("--rate", type=int, default=RATE, help="changes of pods a second (default: %(default)s)")
     following.add_argument("--seconds", type=int, default=60, help="of following (default: %(default)s)")
     following.add_argument("--bare", action="store_true", help="without what the engine's worker loads beside")
-    following.add_argument("--paged", action="store_true", help="the server offers no streamed lists")
+    following.add_argument("--streamed", action="store_true", help="lists as streams, not by pages")
+    following.add_argument("--pin", action="store_true", help="each process on a core of its own: for idle machines")
     following.add_argument("--seed", type=int, default=1)
     return parser
 

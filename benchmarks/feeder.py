@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from benchmarks.real_sized import Pods, node
+from benchmarks.real_sized import Object, Pods, node
 
 BEAT_S = 300
 """A node reports its health so often, in seconds."""
@@ -38,8 +38,6 @@ class Feed:
     pods: int
     rate: int
     """Changes of pods a second."""
-    paged: bool = False
-    """Whether it knows paged lists only, as servers before Kubernetes 1.32."""
     seed: int = 1
     core: int | None = None
     """The core that the server keeps to; None: any."""
@@ -52,7 +50,7 @@ def serve(feed: Feed, ready: Connection) -> None:
     world = _World(feed)
 
     class Handler(_Handler):
-        pass
+        """Of this world."""
 
     Handler.world = world
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -73,7 +71,8 @@ class _World:
         self._maker = Pods(names, feed.seed)
         self._random = random
         self._made = feed.pods
-        self.pods = {str(number): self._new(number) for number in range(feed.pods)}
+        made = sorted((self._maker.make(number) for number in range(feed.pods)), key=_place)  # as a server lists them
+        self.pods = {str(number): msgspec.json.encode(one) for number, one in enumerate(made)}
         self._live = list(self.pods)
         self._version = _VERSION
         self.lock = Lock()
@@ -120,11 +119,15 @@ class _World:
 
     def page(self, objects: dict[str, bytes], start: int, limit: int) -> bytes:
         """One page of a list."""
-        items = list(objects.values())[start : start + limit]
+        items = list(islice(objects.values(), start, start + limit))
         end = start + len(items)
         more = str(end) if end < len(objects) else ""
         head = json.dumps({"resourceVersion": str(self._version), "continue": more}).encode()
         return b'{"kind":"List","metadata":%s,"items":[%s]}' % (head, b",".join(items))
+
+
+def _place(pod: Object) -> tuple[str, str]:
+    return pod["metadata"]["namespace"], pod["metadata"]["name"]
 
 
 def _set(obj: bytes, field: bytes, value: str) -> bytes:
@@ -141,6 +144,7 @@ def _pieces(objects: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     world: _World
 
     def do_GET(self) -> None:
@@ -155,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self._head({"Transfer-Encoding": "chunked"})
         until = time.monotonic() + int(query["timeoutSeconds"])
-        if "sendInitialEvents" in query and not self.world.feed.paged:
+        if "sendInitialEvents" in query:
             for some in _pieces(objects.values()):
                 self._chunks(b'{"type":"ADDED","object":%s}\n' % obj for obj in some)
             self._chunks([self.world.bookmark(initial=True)])

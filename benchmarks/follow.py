@@ -1,7 +1,7 @@
 """How fast a cluster is read, and how far behind the picture is while pods change: ``python -m benchmarks follow``.
 
-Two processes, each on a core of its own where there are two: the feeder, whose work is not in any figure, and the
-follower, which is measured: a ClusterWatcher in a process that has loaded what the engine's worker loads.
+Two processes: the feeder, whose work is in no figure of CPU time, and the follower, which is measured: a ClusterWatcher
+in a process that has loaded what the engine's worker loads. One interpreter, so never more than one core.
 """
 
 import gc
@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.feeder import Feed, serve
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
-from engine.cluster.reflector import ReflectorSettings
+from engine.cluster.listing import ReflectorSettings
 from engine.cluster.tables import Table
 from engine.cluster.watcher import ClusterWatcher
 from engine.queues import Queue, QueueTree
@@ -40,17 +40,21 @@ class Course:
     """How long changes are followed, without passes and then again with a snapshot a second."""
     worker: bool
     """Whether the follower has loaded Django, Celery and the product first, as the engine's worker has."""
+    streamed: bool
+    """Whether the list comes as a stream."""
     core: int | None = None
     """The core that the follower keeps to; None: any."""
 
 
-def follow(scale: float, rate: int, seconds: int, *, worker: bool, paged: bool = False, seed: int = 1) -> Figures:
+def follow(
+    scale: float, rate: int, seconds: int, *, worker: bool, streamed: bool = False, pin: bool = False, seed: int = 1
+) -> Figures:
     """Figures of one run at ``scale`` times 5,000 nodes and 150,000 pods, ``rate`` changes of pods a second."""
     cores = sorted(os.sched_getaffinity(0))
-    apart = len(cores) > 1
+    apart = pin and len(cores) > 1
     nodes, pods = (max(1, round(full * scale)) for full in (NODES, PODS))
-    feed = Feed(nodes=nodes, pods=pods, rate=rate, paged=paged, seed=seed, core=cores[-1] if apart else None)
-    course = Course(feed=feed, seconds=seconds, worker=worker, core=cores[0] if apart else None)
+    feed = Feed(nodes=nodes, pods=pods, rate=rate, seed=seed, core=cores[-1] if apart else None)
+    course = Course(feed=feed, seconds=seconds, worker=worker, streamed=streamed, core=cores[0] if apart else None)
     spawn = multiprocessing.get_context("spawn")
     ready, told = spawn.Pipe(duplex=False)
     feeder = spawn.Process(target=serve, args=(feed, told), daemon=True)
@@ -86,7 +90,10 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
     if course.worker:
         _load_worker()
     before_mb = _peak_mb()
-    watcher = _Timed(Connection(ConnectionSettings(address=f"http://127.0.0.1:{port}")), settings=ReflectorSettings())
+    watcher = _Timed(
+        Connection(ConnectionSettings(address=f"http://127.0.0.1:{port}")),
+        settings=ReflectorSettings(streamed=course.streamed),
+    )
     began, began_cpu = time.perf_counter(), time.process_time()
     watcher.start()
     if not watcher.wait_synced(_READY_S):

@@ -81,6 +81,13 @@ class Pods:
             waits = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": STAMP}
             waits["message"] = "0/5000 nodes are available: 5000 Insufficient cpu."
             return {"metadata": own, "spec": spec, "status": {"phase": "Pending", "conditions": [waits]}}
+        token = f"kube-api-access-{_hex(random, 5)}"
+        mounts = [{"name": token, "readOnly": True, "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}]
+        spec = {
+            **spec,
+            "containers": [{**one, "volumeMounts": mounts} for one in spec["containers"]],
+            "volumes": [{**spec["volumes"][0], "name": token}, *spec["volumes"][1:]],
+        }
         placed = {**spec, "nodeName": self._nodes[number % len(self._nodes)]}
         return {"metadata": own, "spec": placed, "status": _running(spec["containers"], number, random)}
 
@@ -135,9 +142,6 @@ def _container(name: str, place: int, random: Random) -> Object:
         "ports": [{"name": "http", "containerPort": 8080 + place, "protocol": "TCP"}],
         "env": [{"name": "SETTING", "value": _hex(random, 24)}],
         "resources": {"requests": size, "limits": {"memory": size["memory"]}},
-        "volumeMounts": [
-            {"name": "kube-api-access", "readOnly": True, "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}
-        ],
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "http"}, "periodSeconds": 10, "timeoutSeconds": 1},
         "terminationMessagePath": "/dev/termination-log",
         "imagePullPolicy": "IfNotPresent",

@@ -59,6 +59,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
     ready: bool = True
+    unread: bool = False
+    """It can't be read as it is now; this is how it was, if it ever could be."""
 
 
 class PriorityClass(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -82,6 +84,8 @@ class Shield(StrEnum):
     NO_QUEUE = "no-queue"
     NO_CONTROLLER = "no-controller"
     JUST_STARTED = "just-started"
+    UNREAD = "unread"
+    """It can't be read, with or without a protection."""
 
 
 class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -129,6 +133,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Placement rules of the pod that feasibility can't judge; such an ask is left alone rather than misjudged."""
     queue_label: str = ""
     application_label: str = ""
+    unread: bool = False
+    """It can't be read as it is now: this is how it was, if it ever could be, on the node where it is now."""
     # What follows is known only within a snapshot:
     queue: str | None = None
     application: str = ""
@@ -232,6 +238,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def asks(self) -> tuple[Pod, ...]:
         """Pending pods that want a node."""
         return tuple(pod for pod in self.pods if pod.node is None and not pod.terminating and not pod.gated)
+
+    @cached_property
+    def unread(self) -> tuple[Pod, ...]:
+        """Pods of which nobody knows what they hold."""
+        return tuple(pod for pod in self.pods if pod.unread)
 
     @cached_property
     def capacity(self) -> Amounts:
@@ -380,11 +391,15 @@ def _originators(pods: Iterable[Pod]) -> set[str]:
 
 
 def _shielded(pod: Pod, tree: QueueTree, protection: Protection | None) -> Pod:
-    shield = Shield.NONE if protection is None else _shield(pod, tree, protection)
+    shield = _shield(pod, tree, protection)
     return pod if shield is Shield.NONE else msgspec.structs.replace(pod, shield=shield)
 
 
-def _shield(pod: Pod, tree: QueueTree, protection: Protection) -> Shield:
+def _shield(pod: Pod, tree: QueueTree, protection: Protection | None) -> Shield:
+    if pod.unread:
+        return Shield.UNREAD
+    if protection is None:
+        return Shield.NONE
     if pod.mirror:
         return Shield.MIRROR
     if pod.daemonset:

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,10 +10,11 @@ import msgspec
 
 from engine.cluster.connection import Connection, Query, Stream
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, failure
+from engine.cluster.listing import Lister, ReflectorSettings, told
 from engine.cluster.tables import Table
 from engine.cluster.timing import BackOff, Clock
 from engine.formats.kubernetes import DecodeError
-from engine.formats.kubernetes_wire import Identity, ListPage, NamedObject, WatchEvent
+from engine.formats.kubernetes_wire import Identity, WatchEvent
 
 log = logging.getLogger(__name__)
 
@@ -21,30 +22,17 @@ _GONE = 410
 _EXPIRED = "Expired"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReflectorSettings:
-    """How a kind is followed."""
-
-    page: int = 500
-    """Objects per page of a list: bounds what one answer costs both sides."""
-    watch_s: int = 20
-    """Seconds after which the server ends a watch: a kind that never changes proves only so often that it is alive."""
-    idle_margin_s: float = 5.0
-    """Seconds of silence beyond ``watch_s`` after which the connection counts as dead."""
-    shortest_watch_s: float = 1.0
-    """A watch that ends sooner and brought nothing counts as a failure, or a broken proxy would be hammered."""
-    list_timeout_s: float = 60.0
-    """Seconds that one page may take."""
-
-
 class Sink(Protocol):
     """Where a reflector puts what it reads; called from the reflector's thread."""
 
-    def replace(self, table: Table, objects: Mapping[Hashable, Any], unread: Iterable[Hashable]) -> None:
-        """The kind now consists of these; those ``unread`` keep what was known of them, all others are gone."""
+    def replace(self, table: Table, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
+        """The kind now consists of these and of those that can't be read; all others are gone."""
 
     def put(self, table: Table, key: Hashable, obj: Any) -> None:
         """An object was added or changed."""
+
+    def put_unread(self, table: Table, key: Hashable, data: msgspec.Raw) -> None:
+        """An object was added or changed, and can't be read as it is now."""
 
     def remove(self, table: Table, key: Hashable) -> None:
         """An object was deleted."""
@@ -64,7 +52,7 @@ class KindHealth:
     error: str = ""
     """What is wrong now, as a sentence; empty while all is well."""
     odd: dict[str, str] = field(default_factory=dict)
-    """``Kind namespace/name`` of an object that can't be read -> why; it is skipped, the last good state is kept."""
+    """``Kind namespace/name`` of an object that can't be read -> why; it stands as it last was, marked as unread."""
 
 
 class _Relist(Exception):  # noqa: N818 - a turn of events, not an error
@@ -91,8 +79,7 @@ class Reflector:
         self._clock = clock or Clock()
         self._back_off = back_off or BackOff()
         self._events = msgspec.json.Decoder(WatchEvent)
-        self._named = msgspec.json.Decoder(NamedObject)
-        self._pages = msgspec.json.Decoder(ListPage)
+        self._lister = Lister(connection, table, self._settings)
         self._version = ""
         self._stopping = threading.Event()
         self._stream: Stream | None = None
@@ -107,6 +94,7 @@ class Reflector:
     def stop(self) -> None:
         """Ask the thread to end, and wake it if it waits for an event. Returns at once; see ``join``."""
         self._stopping.set()
+        self._lister.stop()
         if (stream := self._stream) is not None:
             stream.close()
 
@@ -151,66 +139,19 @@ class Reflector:
         self.health.last_event_at = self._clock.steady_s()
         self.health.error = ""
 
-    # Listing
-
     def _list(self) -> None:
-        """Read all pages, then replace the kind as one step, so that nobody sees half of it."""
-        found: dict[Hashable, Any] = {}
-        unread: list[Hashable] = []
-        self.health.odd = {}
-        query: dict[str, str | int] = {**self._table.query, "limit": self._settings.page}
-        while True:
-            page = self._page(query)
-            for item in page.items or ():
-                self._take(item, found, unread)
-            if not page.metadata.continue_:
-                break
-            query["continue"] = page.metadata.continue_
-            if self._stopping.is_set():
-                return
-        self._sink.replace(self._table, found, unread)
-        self._version = page.metadata.resource_version or ""
+        """Read the whole kind, then replace it as one step, so that nobody sees half of it."""
+        found = self._lister.read()
+        if found is None:
+            return
+        for name in found.odd.keys() - self.health.odd.keys():
+            log.warning("skipped: %s: %s", name, found.odd[name])
+        self.health.odd = found.odd
+        self._sink.replace(self._table, found.objects, found.unread)
+        self._version = found.version
         self.health.synced = True
         self._alive()
         self.health.last_sync_at = self.health.last_event_at
-
-    def _page(self, query: Query) -> ListPage:
-        answer = self._connection.request("GET", self._table.path, query=query, timeout_s=self._settings.list_timeout_s)
-        try:
-            return self._pages.decode(answer.body)
-        except msgspec.DecodeError as error:
-            raise ConnectionFailure(f"the list of {self._table.kind} objects can't be read") from error
-
-    def _take(self, item: msgspec.Raw, found: dict[Hashable, Any], unread: list[Hashable]) -> None:
-        try:
-            key = self._table.key(self._named.decode(item).metadata)
-        except msgspec.DecodeError as error:
-            self._odd(DecodeError(self._table.kind, "", str(error)))
-            return
-        try:
-            found[key] = self._table.read(item)
-        except DecodeError as error:
-            unread.append(key)
-            self._odd(error)
-
-    def _put(self, meta: Identity, obj: msgspec.Raw) -> None:
-        try:
-            self._sink.put(self._table, self._table.key(meta), self._table.read(obj))
-        except DecodeError as error:
-            self._odd(error)
-        else:
-            self._even(meta)
-
-    def _odd(self, error: DecodeError) -> None:
-        name = f"{error.kind} {error.name}".strip()
-        if name not in self.health.odd:
-            log.warning("skipped: %s", error)
-        self.health.odd[name] = error.sentence
-
-    def _even(self, meta: Identity) -> None:
-        if self.health.odd:
-            name = "/".join(part for part in (meta.namespace, meta.name) if part)
-            self.health.odd.pop(f"{self._table.kind} {name}".strip(), None)
 
     # Watching
 
@@ -248,7 +189,7 @@ class Reflector:
             event = self._events.decode(line)
             if event.type == "ERROR":
                 raise failure(200, event.object)  # the Status within has the code
-            meta = self._named.decode(event.object).metadata
+            meta = self._lister.identity(event.object)
         except msgspec.DecodeError:
             # Resuming would bring the same line again; a list brings the state that it led to.
             raise _Relist from None
@@ -259,6 +200,24 @@ class Reflector:
             self._put(meta, event.object)
         self._version = meta.resource_version or self._version
         self._alive()
+
+    def _put(self, meta: Identity, obj: msgspec.Raw) -> None:
+        key = self._table.key(meta)
+        try:
+            self._sink.put(self._table, key, self._table.read(obj))
+        except DecodeError as error:
+            self._sink.put_unread(self._table, key, obj)
+            if told(error) not in self.health.odd:
+                log.warning("skipped: %s", error)
+            self.health.odd = {**self.health.odd, told(error): error.sentence}
+        else:
+            self._even(meta)
+
+    def _even(self, meta: Identity) -> None:
+        if self.health.odd:
+            name = "/".join(part for part in (meta.namespace, meta.name) if part)
+            healed = f"{self._table.kind} {name}".strip()
+            self.health.odd = {odd: why for odd, why in self.health.odd.items() if odd != healed}
 
 
 def _expired(error: ApiFailure) -> bool:

@@ -14,7 +14,7 @@ from engine.formats.kubernetes import (
     preempted_from_bytes,
     priority_class_from_bytes,
 )
-from engine.formats.kubernetes_wire import Identity
+from engine.formats.kubernetes_unread import unread_budget, unread_class, unread_node, unread_pod
 from engine.snapshot import ClusterState
 
 
@@ -27,32 +27,40 @@ class Table:
     """The list of all of them, in every namespace."""
     read: Callable[[msgspec.Raw], Any]
     """JSON -> the engine's type. Raises DecodeError."""
-    key: Callable[[Identity], Hashable]
-    """What the object is kept under."""
+    stand_in: Callable[[msgspec.Raw, Any], Any]
+    """JSON that can't be read, and what was known of the object or None -> what stands for it; None: nothing does."""
+    key: Callable[[Any], Hashable]
+    """What the object is kept under, from its Identity or from what was read."""
     column: Callable[[ClusterState], dict[Any, Any]]
     query: Query = field(default_factory=dict)
     """Which of them, where not all."""
 
 
-def _by_name(meta: Identity) -> Hashable:
-    return meta.name
+def _by_name(one: Any) -> Hashable:
+    name: Hashable = one.name
+    return name
 
 
-def _by_uid(meta: Identity) -> Hashable:
-    return meta.uid or f"{meta.namespace}/{meta.name}"
+def _by_uid(one: Any) -> Hashable:
+    return one.uid or f"{one.namespace or 'default'}/{one.name}"
 
 
-def _by_namespace_and_name(meta: Identity) -> Hashable:
-    return meta.namespace, meta.name
+def _by_namespace_and_name(one: Any) -> Hashable:
+    return one.namespace or "default", one.name
+
+
+def _as_known(_data: msgspec.Raw, known: Any) -> Any:
+    return known
 
 
 TABLES = (
-    Table("Node", "/api/v1/nodes", node_from_bytes, _by_name, lambda state: state.nodes),
-    Table("Pod", "/api/v1/pods", pod_from_bytes, _by_uid, lambda state: state.pods),
+    Table("Node", "/api/v1/nodes", node_from_bytes, unread_node, _by_name, lambda state: state.nodes),
+    Table("Pod", "/api/v1/pods", pod_from_bytes, unread_pod, _by_uid, lambda state: state.pods),
     Table(
         "PriorityClass",
         "/apis/scheduling.k8s.io/v1/priorityclasses",
         priority_class_from_bytes,
+        unread_class,
         _by_name,
         lambda state: state.classes,
     ),
@@ -60,6 +68,7 @@ TABLES = (
         "PodDisruptionBudget",
         "/apis/policy/v1/poddisruptionbudgets",
         budget_from_bytes,
+        unread_budget,
         _by_namespace_and_name,
         lambda state: state.budgets,
     ),
@@ -70,6 +79,7 @@ PREEMPTED = Table(
     "Event",
     "/api/v1/events",
     preempted_from_bytes,
+    _as_known,
     _by_uid,
     lambda state: state.preempted,
     {"fieldSelector": "reason=Preempted,involvedObject.kind=Pod"},

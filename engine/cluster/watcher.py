@@ -5,8 +5,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from engine.cluster.connection import Connection
-from engine.cluster.reflector import KindHealth, Reflector, ReflectorSettings
+from engine.cluster.listing import ReflectorSettings
+from engine.cluster.reflector import KindHealth, Reflector
 from engine.cluster.tables import PREEMPTED, TABLES, Table
 from engine.cluster.timing import BackOff, Clock
 from engine.queues import QueueTree
@@ -60,8 +63,8 @@ class ClusterWatcher:
         self._connection = connection
         self._clock = clock or Clock()
         self._state = ClusterState()
-        self._moved = threading.Condition()
-        self._changed = 0
+        self._lock = threading.Condition()
+        """Told whenever a kind has been read whole."""
         self._unsynced = {table.kind for table in TABLES}
         self._reflectors = [
             Reflector(connection, table, self, settings=settings, clock=self._clock, back_off=back_off())
@@ -83,24 +86,13 @@ class ClusterWatcher:
 
     def wait_synced(self, timeout_s: float) -> bool:
         """Wait until every kind has been read whole; whether it came to that within ``timeout_s`` seconds."""
-        with self._moved:
-            return self._moved.wait_for(lambda: not self._unsynced, timeout_s)
-
-    def wait_changed(self, since: int, timeout_s: float) -> int:
-        """Wait until ``changed`` is no longer ``since``, at most ``timeout_s`` seconds; what it is then."""
-        with self._moved:
-            self._moved.wait_for(lambda: self._changed != since, timeout_s)
-            return self._changed
-
-    @property
-    def changed(self) -> int:
-        """A number that grows whenever something that the engine reads has changed."""
-        return self._changed
+        with self._lock:
+            return self._lock.wait_for(lambda: not self._unsynced, timeout_s)
 
     def health(self) -> Health:
         """How far the picture can be trusted now."""
         now_s = self._clock.steady_s()
-        *needed, events = (replace(one.health, odd=dict(one.health.odd)) for one in self._reflectors)
+        *needed, events = (replace(one.health) for one in self._reflectors)
         kinds = tuple(needed)
         seen = [one.last_event_at for one in kinds if one.last_event_at is not None]
         troubled = [one.last_event_at for one in kinds if one.last_event_at is not None and one.error]
@@ -127,56 +119,61 @@ class ClusterWatcher:
 
     def state(self) -> ClusterState:
         """A copy of the state, to work on without holding up the reflectors."""
-        with self._moved:
+        with self._lock:
             return self._state.copy()
 
     def pod(self, uid: str) -> Pod | None:
         """The pod as last seen; None once it is gone."""
-        with self._moved:
+        with self._lock:
             return self._state.pods.get(uid)
 
     def nodes(self) -> tuple[Node, ...]:
         """All nodes as last seen."""
-        with self._moved:
+        with self._lock:
             return tuple(self._state.nodes.values())
 
     # What the reflectors call
 
-    def replace(self, table: Table, objects: Mapping[Hashable, Any], unread: Iterable[Hashable]) -> None:
+    def replace(self, table: Table, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
         """Take over a whole list of one kind."""
-        with self._moved:
-            column = table.column(self._state)
-            kept = {key: column[key] for key in unread if key in column}
-            new = {**kept, **objects}
+        column = table.column(self._state)  # only the thread that calls this writes into it
+        new = objects | self._stand_ins(table, unread)
+        for key in new.keys() & column.keys():
+            if new[key] == column[key]:
+                new[key] = column[key]  # the very object: passes that know it need not look at it again
+        with self._lock:
             if new != column:
                 self._depart(column[key] for key in column.keys() - new.keys())
                 column.clear()
                 column.update(new)
-                self._changed += 1
             self._unsynced.discard(table.kind)
-            self._moved.notify_all()
+            self._lock.notify_all()
+
+    def _stand_ins(self, table: Table, unread: Mapping[Hashable, msgspec.Raw]) -> dict[Hashable, Any]:
+        column = table.column(self._state)
+        found = {key: table.stand_in(data, column.get(key)) for key, data in unread.items()}
+        return {key: one for key, one in found.items() if one is not None}
 
     def put(self, table: Table, key: Hashable, obj: Any) -> None:
         """Take over one object."""
-        with self._moved:
+        with self._lock:
             column = table.column(self._state)
             if column.get(key) != obj:  # most changes, heartbeats above all, touch nothing that is read
                 column[key] = obj
-                self._bump()
+
+    def put_unread(self, table: Table, key: Hashable, data: msgspec.Raw) -> None:
+        """Take over that one object can't be read."""
+        for one in self._stand_ins(table, {key: data}).values():
+            self.put(table, key, one)
 
     def remove(self, table: Table, key: Hashable) -> None:
         """Forget one object."""
-        with self._moved:
+        with self._lock:
             gone = table.column(self._state).pop(key, None)
             if gone is not None:
                 self._depart([gone])
-                self._bump()
 
     def _depart(self, gone: Iterable[Any]) -> None:
         for one in gone:
             if isinstance(one, Pod):
                 self._state.depart(one)
-
-    def _bump(self) -> None:
-        self._changed += 1
-        self._moved.notify_all()

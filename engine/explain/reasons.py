@@ -23,6 +23,7 @@ LABELS: dict[Reason, str] = {
     Reason.AT_GUARANTEE: gettext_noop("at guarantee"),
     Reason.OVER_MAX: gettext_noop("over max"),
     Reason.UNREAD_RULES: gettext_noop("unread rules"),
+    Reason.UNREAD: gettext_noop("unread pod"),
     Reason.FENCE: gettext_noop("fence"),
     Reason.NO_CANDIDATES: gettext_noop("no candidates"),
     Reason.NO_ROOM: gettext_noop("no room"),
@@ -60,6 +61,10 @@ SENTENCES: dict[Reason, str] = {
     ),
     Reason.UNREAD_RULES: gettext_noop(
         "It has placement rules that can’t be judged here (%(rules)s), so it is left alone rather than misjudged."
+    ),
+    Reason.UNREAD: gettext_noop(
+        "A pod of %(queue)s can’t be read, so nobody knows how much %(queue)s uses: "
+        "until it can, nothing is preempted for it."
     ),
     Reason.FENCE: gettext_noop("The fence of %(queue)s leaves no other queue to take from (law 7)."),
     Reason.NO_CANDIDATES: gettext_noop("No running pod may go for it."),

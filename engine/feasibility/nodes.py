@@ -1,6 +1,9 @@
-"""Rules that no eviction can cure: readiness, cordon, taints, node selector, node affinity, size; and host ports."""
+"""Rules that no eviction can cure: readiness, cordon, taints, node selector, node affinity, size; and host ports.
 
-from collections.abc import Iterable, Mapping
+Nor does an eviction cure that a node, or a pod that stays on it, can't be read.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -20,11 +23,13 @@ class Refusal(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
-def refusal(pod: Pod, node: Node, staying: Iterable[Pod] = ()) -> Refusal | None:
+def refusal(pod: Pod, node: Node, staying: Collection[Pod] = ()) -> Refusal | None:
     """The first reason why ``pod`` can't run on ``node`` however many pods leave, beyond those ``staying``.
 
     Source: kube-scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, in their order.
     """
+    if node.unread or any(other.unread for other in staying):
+        return Refusal(NodeReason.UNREAD)
     if not node.ready:
         return Refusal(NodeReason.NOT_READY)
     if node.unschedulable and not _tolerated(UNSCHEDULABLE_TAINT, pod.tolerations):

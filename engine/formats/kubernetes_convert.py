@@ -42,6 +42,8 @@ OPT_OUT_ANNOTATION = "yunikorn.apache.org/allow-preemption"
 MAY_PREEMPT_ANNOTATION = "scheduler-admin.io/may-preempt"
 
 NEVER = "Never"
+FINISHED = ("Succeeded", "Failed")
+"""Phases of pods that hold nothing any more."""
 LONGEST_MESSAGE = 1_000
 """Of a condition's message so much is kept, in characters: a scheduler's lists many reasons on large clusters."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -73,7 +75,7 @@ def to_pod(pod: PodObject) -> Pod:
         requests=pod_requests(spec),
         labels=labels,
         node=intern(spec.node_name) if spec.node_name else None,
-        finished=status.phase in ("Succeeded", "Failed"),
+        finished=status.phase in FINISHED,
         terminating=meta.deletion_timestamp is not None,
         grace_s=30 if spec.termination_grace_period_seconds is None else spec.termination_grace_period_seconds,
         priority=spec.priority or 0,
@@ -96,9 +98,14 @@ def to_pod(pod: PodObject) -> Pod:
         unread_rules=_unread_rules(
             spec.affinity, spec.topology_spread_constraints, spec.volumes, bool(spec.resource_claims)
         ),
-        queue_label=_first(labels, QUEUE_LABELS),
+        queue_label=queue_label(labels),
         application_label=_first(labels, APPLICATION_LABELS),
     )
+
+
+def queue_label(labels: Mapping[str, str]) -> str:
+    """What a pod's labels say of its queue; empty: nothing."""
+    return _first(labels, QUEUE_LABELS)
 
 
 def to_node(node: NodeObject) -> Node:

@@ -263,3 +263,14 @@ class NamedObject(Wire, frozen=True):
     """Any object, down to what identifies it: readable where the rest is not, and all that a BOOKMARK carries."""
 
     metadata: Identity = Identity()
+
+
+class BookmarkMeta(Wire, frozen=True):
+    resource_version: str | None = None
+    annotations: dict[str, str] | None = None
+
+
+class Bookmark(Wire, frozen=True):
+    """The object of a BOOKMARK."""
+
+    metadata: BookmarkMeta = BookmarkMeta()

@@ -14,7 +14,7 @@ from engine.snapshot import Pod
 
 
 def may_preempt(case: Case) -> LawCheck:
-    """The ask is a pending pod of a leaf, allowed to preempt, whose placement rules were all read."""
+    """The ask is a pending pod of a leaf, allowed to preempt, and what counts for it could be read."""
     ask = case.ask
     state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
     in_leaf = ask.queue is not None and ask.queue in case.tree and case.tree.is_leaf(ask.queue)
@@ -24,7 +24,19 @@ def may_preempt(case: Case) -> LawCheck:
         same(ask.key, ", ".join(ask.unread_rules), ""),
         same(ask.key, "leaf" if in_leaf else "no leaf", "leaf"),
     ]
+    lines += [same(ask.key, f"unread in {path}", "") for path in _unknown(case)]
     return LawCheck.of(Law.MAY_PREEMPT, lines)
+
+
+def _unknown(case: Case) -> list[str]:
+    """The ask's leaf and the queues above it with a promise or a limit, as far as pods in them can't be read."""
+    unread = [pod for pod in case.ledger.pods.values() if pod.unread]
+    return [
+        path
+        for path in case.above_ask
+        if any(case.within(pod, path) for pod in unread)
+        and (path == case.ask.queue or case.tree[path].guaranteed or case.tree[path].max)
+    ]
 
 
 def one_node(case: Case) -> LawCheck:

@@ -118,6 +118,8 @@ def _not_eligible(case: _Case, leaf: str) -> Decision | None:
         return no(Reason.NEVER, ask.priority_class)
     if disabled := tree.disabled_by(leaf):
         return no(Reason.DISABLED, disabled)
+    if (unread := _not_known(case, leaf)) is not None:
+        return no(Reason.UNREAD, unread)
     if ask.required_node is None and (law_4 := _not_below_guarantee(case, leaf)):
         return no(*law_4)
     if (capped := case.ledger.resource_over_max(leaf, ask.requests)) is not None:
@@ -128,6 +130,13 @@ def _not_eligible(case: _Case, leaf: str) -> Decision | None:
         return no(Reason.NOT_TRIED)
     due_ms = ask.unschedulable_ms + tree.delay_ms(leaf)
     return no(Reason.DELAY, due_ms=due_ms) if case.snapshot.now_ms < due_ms else None
+
+
+def _not_known(case: _Case, leaf: str) -> str | None:
+    """The queue whose usage counts for the ask and isn't known: a pod in it, perhaps the ask, can't be read."""
+    counts = [path for path in case.tree.lineage(leaf) if case.tree[path].max or case.tree[path].guaranteed]
+    within = ((path, pod) for path in (leaf, *counts) for pod in case.snapshot.unread)
+    return next((path for path, pod in within if pod.queue and case.tree.contains(path, pod.queue)), None)
 
 
 def _not_below_guarantee(case: _Case, leaf: str) -> tuple[Reason, str] | None:

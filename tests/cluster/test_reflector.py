@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.reflector import Reflector, ReflectorSettings
+from engine.cluster.listing import ReflectorSettings
+from engine.cluster.reflector import Reflector
 from engine.cluster.tables import TABLES
 from engine.cluster.timing import BackOff
 from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted, until
@@ -43,6 +44,9 @@ class Kept:
 
     def put(self, table, key, obj) -> None:
         self.pods[key] = obj
+
+    def put_unread(self, table, key, data) -> None:
+        """What is there stays."""
 
     def remove(self, table, key) -> None:
         self.pods.pop(key, None)

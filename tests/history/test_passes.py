@@ -7,8 +7,8 @@ import pytest
 import time_machine
 from django.utils import timezone
 
+from engine.cluster.listing import ReflectorSettings
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, Result, Swept
-from engine.cluster.reflector import ReflectorSettings
 from engine.laws import Law, LawCheck
 from engine.snapshot import DisruptionBudget, PriorityClass, Requirement
 from scheduler_admin.clusters import breakers
