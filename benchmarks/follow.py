@@ -8,6 +8,7 @@ import gc
 import multiprocessing
 import os
 import resource
+import sys
 import threading
 import time
 from collections.abc import Hashable
@@ -20,6 +21,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.tables import Table
+from engine.cluster.timing import SWITCH_S
 from engine.cluster.watcher import ClusterWatcher
 from engine.queues import Queue, QueueTree
 from engine.snapshot import Pod, Protection
@@ -89,6 +91,7 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
         os.sched_setaffinity(0, {course.core})
     if course.worker:
         _load_worker()
+    sys.setswitchinterval(SWITCH_S)
     before_mb = _peak_mb()
     watcher = _Timed(
         Connection(ConnectionSettings(address=f"http://127.0.0.1:{port}")),
@@ -103,8 +106,8 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
         "list_cpu_s": round(time.process_time() - began_cpu, 2),
         "loaded_mb": before_mb,
         "list_peak_mb": _peak_mb(),
-        "feeder_core": str(course.feed.core),
-        "follower_core": str(course.core),
+        "cores": os.cpu_count() or 1,
+        "pinned": str(course.core is not None),
     }
     figures |= _followed(watcher, course, "")
     figures |= _followed(watcher, course, "passes_")

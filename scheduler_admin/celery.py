@@ -1,9 +1,12 @@
 """The Celery app: `celery -A scheduler_admin.celery worker -Q engine -P threads`, and beat."""
 
 import os
+import sys
 from typing import Any
 
 from celery import Celery, bootsteps
+
+from engine.cluster.timing import SWITCH_S
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
 app = Celery("scheduler_admin")
@@ -25,6 +28,7 @@ class Watching(bootsteps.StartStopStep):
         del parent
         from scheduler_admin.clusters.watching import WATCHES  # noqa: PLC0415 - models load after the app
 
+        sys.setswitchinterval(SWITCH_S)
         WATCHES.start()
 
     def stop(self, parent: Any) -> None:
