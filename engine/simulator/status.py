@@ -97,6 +97,13 @@ def invalid(kind: Kind, name: str, causes: Sequence[Cause]) -> ApiError:
     return ApiError(422, "Invalid", f'{qualified} "{name}" is invalid: {why}', details)
 
 
+def invalid_options(field: str, why: str) -> ApiError:
+    """422: the options of a list or watch don't go together."""
+    group = {"group": "meta.k8s.io", "kind": "ListOptions"}
+    details = {**group, "causes": [cause("FieldValueForbidden", f"Forbidden: {why}", field)]}
+    return ApiError(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {field}: Forbidden: {why}', details)
+
+
 def forbidden(kind: Kind, name: str, why: str) -> ApiError:
     """403: admission refuses the object."""
     return ApiError(403, "Forbidden", f'{kind.key} "{name}" is forbidden: {why}', _about(kind, name))

@@ -14,7 +14,7 @@ from aiohttp import web
 from engine.simulator import calls, definitions
 from engine.simulator.lists import list_objects
 from engine.simulator.selectors import matcher
-from engine.simulator.status import ApiError, gone
+from engine.simulator.status import ApiError, gone, invalid_options
 from engine.simulator.views import present
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ class Watch:
         """Queue what has happened since the version asked for, and follow the store from now on. Raises ApiError."""
         version = self._call.number("resourceVersion")
         initial = calls.flag(self._call.query, "sendInitialEvents")
+        _check_match("sendInitialEvents" in self._call.query, self._call.query.get("resourceVersionMatch"))
         if initial or not version:
             self._queue_state(initial)
         else:
@@ -206,3 +207,12 @@ class Watch:
     def _line(self, type_: str, obj: Any) -> None:
         self._lines.append(msgspec.json.encode({"type": type_, "object": obj}) + b"\n")
         self._wake.set()
+
+
+def _check_match(initial_asked: bool, match: str | None) -> None:
+    if initial_asked and match != "NotOlderThan":
+        why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        raise invalid_options("resourceVersionMatch", why)
+    if match and not initial_asked:
+        why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        raise invalid_options("resourceVersionMatch", why)

@@ -18,7 +18,7 @@ END = {"metadata": {"resourceVersion": "77", "annotations": {"k8s.io/initial-eve
 
 def lister(connection: Connection, **settings: Any) -> Lister:
     """One that streams where it can, and is not patient."""
-    return Lister(connection, PODS, ReflectorSettings(**{"streamed": True, "list_idle_s": 0.5, **settings}))
+    return Lister(connection, PODS, ReflectorSettings(**{"streamed": True, "list_idle_s": 2.0, **settings}))
 
 
 def streaming(*events: Any) -> Any:
@@ -126,3 +126,12 @@ def test_servers_stream_what_they_list(cluster: AnyCluster, connection: Connecti
     assert streaming.streams
     assert {f"p{number}" for number in range(5)} <= names(whole) == names(paged)
     assert int(whole.version) <= int(paged.version)
+
+
+@pytest.mark.parametrize("options", [{"sendInitialEvents": "true"}, {"resourceVersionMatch": "NotOlderThan"}])
+def test_servers_refuse_half_of_the_options_of_a_stream(connection: Connection, options: dict[str, str]) -> None:
+    """In one way, by which those that offer no streams refuse all of them."""
+    with pytest.raises(ApiFailure) as caught:
+        connection.stream(PODS.path, query={"watch": "true", **options}, idle_timeout_s=5)
+    assert (caught.value.code, caught.value.reason) == (422, "Invalid")
+    assert "resourceVersionMatch: Forbidden: " in caught.value.message

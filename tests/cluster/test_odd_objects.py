@@ -9,7 +9,7 @@ import pytest
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
 from engine.queues import Queue, QueueTree
-from tests.cluster.doubles import Answer, Asked, scripted, until
+from tests.cluster.doubles import PATIENCE_S, Answer, Asked, scripted, until
 
 TREE = QueueTree([Queue(path="root", parent_declared=True), Queue(path="root.a", namespaces=("a",))])
 LONG = "x" * 253
@@ -49,7 +49,7 @@ def watching(cluster: Cluster) -> Iterator[ClusterWatcher]:
         watcher = ClusterWatcher(server.connection(), back_off=lambda: BackOff(0.001, 0.01))
         watcher.start()
         try:
-            assert watcher.wait_synced(5)
+            assert watcher.wait_synced(PATIENCE_S)
             yield watcher
         finally:
             assert watcher.stop(), "a thread did not stop"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
-from tests.cluster.doubles import Answer, Asked, scripted, until
+from tests.cluster.doubles import PATIENCE_S, Answer, Asked, scripted, until
 from tests.cluster.test_reflector import EXPIRED, event, listed, pod
 
 WAITING = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]
@@ -76,7 +76,7 @@ def test_a_list_that_expires_half_way_loses_no_ask_and_lets_no_victim_go() -> No
     with scripted(server) as served:
         watcher = ClusterWatcher(served.connection(), back_off=lambda: BackOff(0.001, 0.002))
         watcher.start()
-        assert watcher.wait_synced(5)
+        assert watcher.wait_synced(PATIENCE_S)
         before = watcher.pod("uid-ask")
         until(lambda: watcher.pod("uid-gone") is None, "the new list was taken over")
         assert seen == [({"ask", "victim", "gone"}, set())] * 2
