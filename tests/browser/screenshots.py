@@ -65,6 +65,7 @@ def _draw(browser: Browser, site: str, logins: dict[str, tuple[str, str]], folde
     _shoot(page, f"{site}/clusters/demo/history/", folder / "history")
     _shoot(page, decision, folder / "decision")
     _shoot(page, _draft(page, site), folder / "editor", wait_for="#prospect")
+    _shoot(page, f"{site}/clusters/demo/settings/", folder / "settings")
     _shoot(page, f"{site}/clusters/demo/revisions/1/", folder / "revision")
     page.context.close()
     page = _signed_in(browser, site, *logins["tenant"])

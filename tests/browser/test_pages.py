@@ -1,17 +1,26 @@
 """Every page of the shell in a real browser: nothing for axe to find, no sideways scrolling, no broken policy."""
 
+from datetime import time
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.pausing import pause
 from tests.browser.conftest import OpenPage
 from tests.web import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-PAGES = ["/sign-in/", "/clusters/", "/clusters/demo/queues/", "/clusters/demo/queues/root.tenant-1.queue-b/"]
+PAGES = [
+    "/sign-in/",
+    "/clusters/",
+    "/clusters/demo/queues/",
+    "/clusters/demo/queues/root.tenant-1.queue-b/",
+    "/clusters/demo/settings/",
+]
 RULES = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 }
@@ -19,7 +28,11 @@ RULES = {
 
 @pytest.fixture
 def demo(live_server: Any) -> Cluster:
-    return rows.everything()
+    cluster = rows.everything()
+    pause(cluster=cluster, queue="root.tenant-1", actor=None, reason="a demonstration that must not be disturbed")
+    hours = {"weekdays": ["mon", "fri"], "begins": time(22), "ends": time(6), "zone": "Europe/Berlin"}
+    add_window(cluster=cluster, kind="allow", actor=None, reason="batch hours", **hours)
+    return cluster
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
