@@ -9,7 +9,8 @@ from engine.cluster.connection import Connection
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
 from engine.formats.kubernetes import decode_pod
 from tests.cluster.doubles import Answer, scripted, until
-from tests.controlplane.anycluster import AnyCluster
+from tests.controlplane.anycluster import AnyCluster, real
+from tests.controlplane.plane import ControlPlane
 
 VICTIM = SimpleNamespace(uid="u1", namespace="a", name="p1")
 PATH = "/api/v1/namespaces/a/pods/p1"
@@ -158,6 +159,18 @@ def test_two_budgets_block_an_eviction(cluster: AnyCluster, connection: Connecti
     budget(cluster, "b", needs=0)
     budget(cluster, "c", needs=0)
     assert Actuator(connection).evict(pod).outcome is EvictionOutcome.BLOCKED
+
+
+@pytest.mark.controlplane
+def test_an_account_that_may_not_evict_is_refused(plane: ControlPlane):
+    """Refused and told, and the pod stays."""
+    with real(plane) as cluster:
+        pod = running(cluster)
+        reader = cluster.account({"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]})
+        got = Actuator(Connection(reader)).evict(pod)
+        assert got.outcome is EvictionOutcome.REFUSED
+        assert "pods/eviction" in got.sentence
+        assert "deletionTimestamp" not in cluster.get("pods", "p1")["metadata"]
 
 
 @pytest.mark.parametrize(

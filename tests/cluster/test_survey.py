@@ -10,7 +10,8 @@ from engine.cluster.errors import ClusterError, SettingsError
 from engine.cluster.identity import UnreachableError
 from engine.cluster.survey import MissingRightsError, survey
 from tests.cluster.doubles import Answer, Asked, scripted
-from tests.controlplane.anycluster import AnyCluster
+from tests.controlplane.anycluster import AnyCluster, real
+from tests.controlplane.plane import ControlPlane
 
 EMPTY = {"metadata": {"resourceVersion": "1"}, "items": []}
 
@@ -67,6 +68,30 @@ def test_yunikorns_tree_is_read_where_yunikorn_runs(cluster: AnyCluster):
     data = {"queues.yaml": "partitions: []"}
     cluster.create("configmaps", {"metadata": {"name": "yunikorn-configs"}, "data": data})
     assert read(cluster).yunikorn == "partitions: []"
+
+
+@pytest.mark.controlplane
+def test_an_account_without_a_right_is_told_which(plane: ControlPlane):
+    """As a real API server refuses it: what is needed stops it, what is not is left out."""
+    verbs = ["get", "list", "watch"]
+    most = [
+        {"apiGroups": [""], "resources": ["pods"], "verbs": verbs},
+        {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": verbs},
+    ]
+    budgets = {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": verbs}
+    nodes = {"apiGroups": [""], "resources": ["nodes"], "verbs": verbs}
+    with real(plane) as cluster:
+        limited = cluster.account(*most, {**nodes, "verbs": ["list"]})
+        with pytest.raises(MissingRightsError) as refused:
+            survey(limited)
+    assert refused.value.missing == (
+        "watch nodes",
+        "list poddisruptionbudgets.policy",
+        "watch poddisruptionbudgets.policy",
+    )
+    with real(plane) as cluster:
+        found = survey(cluster.account(*most, nodes, budgets))
+        assert set(found.unread) == {"list events", "watch events", "list resourcequotas", "list namespaces"}
 
 
 def test_every_missing_right_is_named_at_once():

@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -138,6 +138,29 @@ class AnyCluster:
     def api(self) -> "ApiClient":
         """The official client."""
         return self.entrance.api()
+
+    def account(self, *rules: Object) -> ConnectionSettings:
+        """Of an account that may do nothing but this; the simulator knows no accounts."""
+        assert self.real, "the simulator lets everybody do everything"
+        name = f"{self.namespace}-limited"
+        self.create("serviceaccounts", {"metadata": {"name": name}})
+        self.create(f"clusterroles.{_RBAC}", {"metadata": {"name": name}, "rules": list(rules)})
+        subject = {"kind": "ServiceAccount", "name": name, "namespace": self.namespace}
+        role = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": name}
+        binding = {"metadata": {"name": name}, "subjects": [subject], "roleRef": role}
+        self.create(f"clusterrolebindings.{_RBAC}", binding)
+        asked = self.send("POST", path_of("serviceaccounts", self.namespace, name, "token"), {"spec": {}})
+        settings = self.entrance.settings(token=asked["status"]["token"])
+        until(lambda: self._allowed(settings.token, rules[0]), "the account has its rights")
+        return settings
+
+    def _allowed(self, token: str, rule: Object) -> bool:
+        asked = {"group": rule["apiGroups"][0], "resource": rule["resources"][0], "verb": rule["verbs"][0]}
+        wire = replace(self.entrance, token=token).wire()
+        path = path_of("selfsubjectaccessreviews.authorization.k8s.io")
+        _, review = wire.send("POST", path, {"spec": {"resourceAttributes": asked}})
+        wire.close()
+        return bool(review["status"]["allowed"])
 
     @property
     def audit(self) -> list[AuditRecord]:
