@@ -134,8 +134,9 @@ def test_other_odd_kinds_are_named_and_spare_rather_than_take() -> None:
         assert {name: node.unread for name, node in state.nodes.items()} == {"n1": True, "n2": False}
         assert state.classes["c"].opted_out
         assert state.budgets["a", "b"].allowed == 0
-        assert set(watcher.health().odd) == {"Node a/n1", "PriorityClass a/c", "PodDisruptionBudget a/b"}
-        assert state.preempted == {}
+        until(lambda: "Event a/e" in watcher.health().odd, "the Event is named, whenever it was read")
+        assert watcher.health().odd.keys() == {"Node a/n1", "PriorityClass a/c", "PodDisruptionBudget a/b", "Event a/e"}
+        assert watcher.state().preempted == {}
 
 
 def test_an_object_without_an_identity_stops_nothing() -> None:
