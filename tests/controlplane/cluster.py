@@ -8,6 +8,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from tests.controlplane.anycluster import clear
 from tests.controlplane.kubelet import Kubelet
 from tests.controlplane.plane import ControlPlane
 from tests.e2e.product import BASE, wait_for
@@ -44,8 +45,9 @@ class RealCluster:
         self.kubeconfig = self._plane.kubeconfig("observer", token=_decoded(token))
 
     def stop(self) -> None:
-        """End the nodes."""
+        """End the nodes, and leave nothing behind."""
         self._kubelet.stop()
+        clear(self._plane)
 
     def apply(self, documents: Iterable[Mapping[str, Any]]) -> None:
         """Make objects; a node gets the status that it is given."""
