@@ -163,7 +163,7 @@ def _pool(credentials: Credentials) -> urllib3.PoolManager:
         return urllib3.PoolManager(**options)
     try:
         return urllib3.ProxyManager(proxy, **options)
-    except urllib3.exceptions.HTTPError:
+    except (urllib3.exceptions.HTTPError, ValueError):
         raise SettingsError(gettext_noop("The proxy of the kubeconfig can't be used.")) from None
 
 

@@ -188,6 +188,11 @@ class _Check:
     def _credentials(self) -> Line:
         found = self._connection.credentials
         kind = KINDS.get(found.kind, "")
+        if kind and not found.verify_tls:
+            message = gettext_noop(
+                "The API server's certificate is not checked: who sits in between can sign in as we do."
+            )
+            return _line("credentials", Level.WARNING, message)
         if not kind:
             return _line("credentials", Level.OK, gettext_noop("Nobody signs in: the API server asks for nothing."))
         if found.ends_at is None:

@@ -74,6 +74,16 @@ def load(settings: ConnectionSettings) -> Credentials:
         raise SettingsError(
             gettext_noop("A connection needs one of: a kubeconfig file, its text, in-cluster, an address.")
         )
+    try:
+        return _load(settings)
+    except SettingsError:
+        raise
+    except Exception as error:  # noqa: BLE001 - of documents that somebody wrote, of which any part may be of any type
+        why = type(error).__name__  # and not what it says, which may be the token
+        raise SettingsError(gettext_noop("The credentials can't be loaded: %(why)s."), why=why) from None
+
+
+def _load(settings: ConnectionSettings) -> Credentials:
     if settings.in_cluster:
         return _of_pod()
     if settings.address:

@@ -78,3 +78,22 @@ def test_what_is_wrong_stands_at_its_field(open_page: OpenPage, config: str) -> 
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(field).to_have_accessible_description(re.compile("There is no kubeconfig /nowhere/config"))
     _sound(page)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
+def test_what_is_pasted_signs_in_and_can_be_checked_and_replaced(
+    open_page: OpenPage, config: str, width: int, scheme: str
+) -> None:
+    """From the form to the page Connection; what was pasted is in no field again."""
+    page = open_page("/clusters/connect/", width=width, scheme=scheme)
+    page.get_by_label("A kubeconfig, pasted").fill(Path(config).read_text())
+    page.get_by_role("button", name="Go on with this").click()
+    _sound(page)
+    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Connect simulator").click()
+    page.wait_for_url("**/clusters/simulator/queues/")
+    page = open_page("/clusters/simulator/connection/", width=width, scheme=scheme)
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_text("simulator can be used in mode observe")).to_be_visible()
+    expect(page.get_by_label("A kubeconfig, pasted")).to_have_value("")
+    _sound(page)

@@ -159,6 +159,13 @@ def test_the_end_of_credentials_is_warned_of(days: int, level: str):
     assert line == (level, f"Signed in with a token, until {ends:%Y-%m-%d %H:%M} UTC.")
 
 
+def test_a_certificate_that_nobody_checks_is_warned_of():
+    with scripted(serving(NOW)) as server:
+        settings = ConnectionSettings(address=server.address, token="t", verify_tls=False)
+        report = check(settings, Expected("observe"), clock=ManualClock(), limit_s=5)
+    assert [(level, "is not checked" in text) for level, text in said(report, "credentials")] == [("warning", True)]
+
+
 @pytest.mark.parametrize(
     ("script", "want"),
     [

@@ -92,6 +92,7 @@ def test_a_token_that_is_a_jwt_tells_when_it_ends():
         ({"client-certificate-data": "QUJD", "client-key-data": "QUJD"}, "can't be used"),
         ({"client-certificate": "none.pem"}, "none.pem can't be read: No such file"),
         ({"tokenFile": "none"}, "none can't be read: No such file"),
+        ({"exec": {"apiVersion": V1, "command": "true", "env": [{SECRET: SECRET}]}}, "can't be loaded: KeyError"),
     ],
 )
 def test_what_can_not_be_used_is_said_without_quoting_it(tmp_path: Path, user: dict[str, Any], want: str):

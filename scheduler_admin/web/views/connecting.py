@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
 from engine.cluster.errors import ClusterError, SettingsError
@@ -28,6 +28,7 @@ from scheduler_admin.web.given import given_way
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @sensitive_variables()
+@sensitive_post_parameters("text", "token", "sealed")
 def connecting(request: HttpRequest) -> HttpResponse:
     """First a form, then what a look at the cluster brought, then the button that adds it. For admins alone.
 

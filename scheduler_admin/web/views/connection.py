@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
 from engine.cluster.check import ENDS_SOON, Report
@@ -30,6 +30,7 @@ from scheduler_admin.web.given import given_text
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @sensitive_variables()
+@sensitive_post_parameters("text", "token", "sealed")
 def connection(request: HttpRequest, name: str) -> HttpResponse:
     """What may be told of a connection, for staff. Admins check it and replace credentials, which no one sees."""
     cluster = selectors.get(request.user, name)
