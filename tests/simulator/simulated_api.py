@@ -5,14 +5,14 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import web
 from kubernetes import client
 
-from engine.simulator.server import AuditRecord, create_app
+from engine.simulator.server import create_app
 from engine.simulator.store import Store
 from tests.controlplane.wire import Wire
 
@@ -21,13 +21,12 @@ PATIENCE = 10.0
 
 @dataclass
 class Running:
-    """A server that is up: its store, where it is, and what was asked of it."""
+    """A server that is up: its store, and where it is."""
 
     store: Store
     loop: asyncio.AbstractEventLoop
     address: str
     token: str | None
-    audit: list[AuditRecord] = field(default_factory=list)
 
     def api(self) -> client.ApiClient:
         """Return an official client of the server."""
@@ -46,11 +45,6 @@ class Running:
 
         return asyncio.run_coroutine_threadsafe(run(), self.loop).result(PATIENCE)
 
-    def writes(self) -> list[AuditRecord]:
-        """Return what was asked for that may have written."""
-        reading = ("get", "list", "watch")
-        return [record for record in self.audit if record.verb not in reading and record.code < 300]
-
 
 @contextlib.contextmanager
 def serve(store: Store, token: str | None = None) -> Iterator[Running]:
@@ -63,9 +57,7 @@ def serve(store: Store, token: str | None = None) -> Iterator[Running]:
 
     async def start() -> None:
         nonlocal runner
-        runner = web.AppRunner(
-            create_app(store, token=token, audit=running.audit.append), handler_cancellation=True, shutdown_timeout=1
-        )
+        runner = web.AppRunner(create_app(store, token=token), handler_cancellation=True, shutdown_timeout=1)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         running.address = "http://{}:{}".format(*runner.addresses[0][:2])
