@@ -158,11 +158,11 @@ class Scheduler(Component):
             message = f"{message} preemption: {finding.message}"
         rules = frozenset(rejection.rule for rejection in rejections.values())
         self.queue.fail(waiting, rules)
-        nominated = pod.nominated_node
+        nominated = ""  # also one that someone else has set: nothing that the scheduler knows of speaks for it
         if finding is not None and finding.candidate is not None:
             nominated = finding.candidate.node
-        elif finding is not None and finding.eligible:
-            nominated = ""  # also one that someone else has set: nothing that the scheduler knows of speaks for it
+        elif finding is not None and not finding.eligible:
+            nominated = pod.nominated_node
         self._condition(pod, "Unschedulable", message, nominated)
         found = self.store.find("pods", pod.namespace, pod.name)
         if found is not None:

@@ -85,6 +85,16 @@ def test_a_nomination_set_from_outside_is_cleared_by_the_next_failed_attempt():
     assert "nominatedNodeName" not in world.pod("ask")["status"]
 
 
+def test_a_scheduler_that_never_preempts_clears_every_nomination_it_fails_on():
+    """Without DefaultPreemption in its profile nothing keeps one, not that of a Never pod either."""
+    world = World(node(cpu="1"), default_preemption=False)
+    world.create(pod("one"), pod("ask", priority="never"))
+    nominate(world, "ask", "n1")
+    touch(world, "ask")
+    world.until(lambda: world.reasons("ask")["FailedScheduling"] == 2)
+    assert "nominatedNodeName" not in world.pod("ask")["status"]
+
+
 def test_a_nomination_of_a_pod_that_may_not_preempt_stays():
     """Not eligible is not the same as no candidates: the nomination of a Never pod outlives failed attempts."""
     world = World(node(cpu="1"))
