@@ -81,7 +81,8 @@ class Hold(StrEnum):
     TAINT = "taint"
     """Our taint on the node, and the ask's toleration of it: nobody else is bound there."""
     NOMINATE = "nominate"
-    """nominatedNodeName alone. kube-scheduler drops it at the ask's next failed attempt, so the room may be lost."""
+    """nominatedNodeName alone. Higher priorities don't heed it; and kube-scheduler drops it at the ask's next failed
+    attempt, unless it preempts by itself and the ask's preemptionPolicy is Never."""
     NOTHING = "nothing"
     """Whoever comes first."""
 

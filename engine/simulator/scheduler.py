@@ -108,7 +108,7 @@ class Scheduler(Component):
         waiting = self.queue.pop()
         if waiting is None:
             return
-        if self.queue.active:
+        if self.queue.ready:
             self._wake()
         self._schedule(waiting)
 

@@ -56,12 +56,26 @@ class SchedulingQueue:
             place.pop(uid, None)
         self.timers.cancel(uid)
 
+    @property
+    def ready(self) -> bool:
+        """Whether any pod may be tried now."""
+        return bool(self.active or self.backing_off)
+
     def pop(self) -> Waiting | None:
-        """Take the pod whose turn it is: the highest priority, then the one that has waited longest."""
-        if not self.active:
+        """Take the pod whose turn it is: the highest priority, then the one that has waited longest.
+
+        When none is ready, one whose back-off is not over yet, of those that are next the same way: back-off lets
+        others go first, and makes nobody wait for nothing (kube-scheduler's SchedulerPopFromBackoffQ, since 1.33).
+        """
+        if not self.ready:
             return None
-        first = min(self.active.values(), key=lambda item: (-item.pod.priority, item.queued, item.number))
-        del self.active[first.pod.uid]
+        if self.active:
+            first = min(self.active.values(), key=_turn)
+            del self.active[first.pod.uid]
+        else:
+            first = min(self.backing_off.values(), key=lambda item: (int(item.backoff_ends), *_turn(item)))
+            del self.backing_off[first.pod.uid]
+            self.timers.cancel(first.pod.uid)
         first.attempts += 1
         return first
 
@@ -89,6 +103,7 @@ class SchedulingQueue:
             return
         self.backing_off[uid] = waiting
         self.timers.set(uid, left, lambda: self._over(waiting))
+        self.wake()
 
     def _over(self, waiting: Waiting) -> None:
         if self.backing_off.pop(waiting.pod.uid, None) is not None:
@@ -98,3 +113,7 @@ class SchedulingQueue:
         self.timers.cancel(waiting.pod.uid)
         self.active[waiting.pod.uid] = waiting
         self.wake()
+
+
+def _turn(waiting: Waiting) -> tuple[int, float, int]:
+    return (-waiting.pod.priority, waiting.queued, waiting.number)
