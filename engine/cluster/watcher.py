@@ -127,6 +127,11 @@ class ClusterWatcher:
         with self._lock:
             return self._state.pods.get(uid)
 
+    def last_seen(self, uid: str) -> Pod | None:
+        """The pod as last seen, also when it has gone a moment ago; see ClusterState.departed."""
+        with self._lock:
+            return self._state.pods.get(uid) or self._state.departed.get(uid)
+
     def nodes(self) -> tuple[Node, ...]:
         """All nodes as last seen."""
         with self._lock:

@@ -45,6 +45,8 @@ class Carrier:
     executor: Executor
     pod: Callable[[str], Pod | None]
     """A pod by its uid as last seen, None once it is gone."""
+    last_seen: Callable[[str], Pod | None]
+    """The same, also when it has gone a moment ago."""
     may_act: Callable[[Decision, Sequence[Victim]], bool]
     """Asked before every eviction: whether these victims may still go for this ask, by the interlocks of now."""
     broken: Callable[[Decision], str]
@@ -111,12 +113,12 @@ class Carrier:
 
     def _still_asks(self, row: Decision) -> bool:
         """Whether the ask still waits; closes the decision when it is gone, or runs, or has run since the last look."""
-        ask = self.pod(row.ask_uid)
+        ask = self.last_seen(row.ask_uid)
         if ask is not None and ask.node is not None:
             self._watch_victims(row)  # those that made room for it have gone by now
             here = ask.node == row.node
             self.close(row, Decision.Ending.BOUND if here else Decision.Ending.BOUND_ELSEWHERE, note=ask.node)
-        elif ask is None or ask.terminating or ask.finished:
+        elif self.pod(row.ask_uid) is None or ask is None or ask.terminating or ask.finished:
             self.close(row, Decision.Ending.GONE)
         return row.state != Decision.State.CLOSED
 

@@ -75,6 +75,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         cluster=cluster,
         executor=watch.actuator,
         pod=watch.watcher.pod,
+        last_seen=watch.watcher.last_seen,
         may_act=partial(may_go, cluster, watch),
         broken=lambda row: _broken_by_now(cluster, revision, watch, row),
         heard=watch.writes.note,

@@ -55,6 +55,7 @@ def test_a_victims_way_out_is_seen(cluster: AnyCluster, watcher: ClusterWatcher)
     until(lambda: watcher.pod(uid) is not None and watcher.pod(uid).terminating, "the pod is on its way out")
     cluster.change("pods", "p1", lambda pod: pod["metadata"].pop("finalizers"))
     until(lambda: watcher.pod(uid) is None, "the pod is gone")
+    assert watcher.last_seen(uid).terminating
 
 
 def test_an_ask_that_is_bound_is_seen(cluster: AnyCluster, watcher: ClusterWatcher):

@@ -149,7 +149,7 @@ def test_where_the_ask_was_bound_is_told(node: str, ending: str, cluster: Cluste
     assert row.ending == ending
 
 
-@pytest.mark.parametrize("since", ["finished", "terminating"])
+@pytest.mark.parametrize("since", ["finished", "terminating", "gone"])
 def test_an_ask_that_has_run_and_ended_since_the_last_look_had_its_room(
     since: str, cluster: Cluster, watch: Watch
 ) -> None:
@@ -157,7 +157,10 @@ def test_an_ask_that_has_run_and_ended_since_the_last_look_had_its_room(
     row = first(watch)
     watch.gone(*victims_of(row))
     watch.bound("prod-0", "n1")
-    watch.put(msgspec.structs.replace(watch.state.pods["uid-prod-0"], **{since: True}))
+    if since == "gone":
+        watch.gone("prod-0")
+    else:
+        watch.put(msgspec.structs.replace(watch.state.pods["uid-prod-0"], **{since: True}))
     run(watch)
     row.refresh_from_db()
     assert row.ending == Decision.Ending.BOUND

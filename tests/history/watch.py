@@ -90,6 +90,9 @@ class Watcher:
     def nodes(self) -> tuple[Node, ...]:
         return tuple(self.now.nodes.values())
 
+    def last_seen(self, uid: str) -> Pod | None:
+        return self.now.pods.get(uid) or self.now.departed.get(uid)
+
     def health(self) -> Health:
         return Health(
             kinds=(),
