@@ -111,8 +111,9 @@ def result_of(worker: Worker, wire: Wire, accepted: Counter[str], *, hold: str, 
 
 
 def _exits(victims: Sequence[Row], row: Row) -> list[str | None]:
-    """When each victim of a decision that is evicted had gone; None: not until its end."""
-    return [one["gone_at"] for one in victims if one["decision_id"] == row["id"]]
+    """When each victim of a decision had gone, None where not until its end, when others left room."""
+    of_row = (one["gone_at"] for one in victims if one["decision_id"] == row["id"])
+    return [gone_at if gone_at and gone_at <= row["closed_at"] else None for gone_at in of_row]
 
 
 def _seconds(begin: str, end: str) -> float:
