@@ -200,6 +200,9 @@ class Carrier:
 
     def _evict(self, row: Decision) -> None:
         for victim in row.victims.filter(state__in=_PENDING):
+            if self._left(victim):  # a budget would be charged for it before its UID is looked at
+                self._gone(row, victim)
+                continue
             if victim.retry_at is not None and victim.retry_at > self.now():
                 continue
             if not self.may_act(row, [victim]):

@@ -7,7 +7,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Hold, Outcome, Result, Terms
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Hold, Outcome, PodRef, Result, Terms
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
 from scheduler_admin.history.models import Decision, Victim
@@ -323,6 +323,27 @@ def test_a_pod_that_took_a_victims_name_is_untouched(cluster: Cluster, watch: Wa
     run(watch)
     row.refresh_from_db()
     assert row.ending == Decision.Ending.OVERTAKEN
+
+
+def test_nothing_is_sent_for_a_victim_that_has_gone_before_its_turn(cluster: Cluster, watch: Watch) -> None:
+    """The API server charges a disruption budget first, and finds out after that another pod has the name."""
+    real = watch.actuator.evict
+
+    def once(victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
+        watch.leading = dry_run
+        return real(victim, dry_run=dry_run, again=again)
+
+    watch.actuator.evict = once
+    row = first(watch)
+    sent, left = victims_of(row)
+    assert watch.actuator.evicted == [sent]
+    again = msgspec.structs.replace(watch.state.pods[f"uid-{left}"], uid="another")
+    watch.gone(left)
+    watch.put(again)
+    watch.leading = True
+    assert run(watch) == row
+    assert watch.actuator.evicted == [sent]
+    assert row.victims.get(name=left).state == Victim.State.GONE
 
 
 def test_what_an_open_decision_still_has_to_take_is_promised_to_nobody_else(cluster: Cluster, watch: Watch) -> None:
