@@ -18,10 +18,10 @@ LONG = "n" * 253
 
 
 def odd_pod(name: str = "odd", **changes: Any) -> dict[str, Any]:
-    """A pod of Test on n1 that was made by hand; ``spec``, ``status`` and ``metadata`` are changed as told."""
+    """A pod of Test made by hand, on a node of its own; ``spec``, ``status`` and ``metadata`` are changed as told."""
     meta = {"name": name, "namespace": "default", "uid": f"uid-{name}"[:36], "labels": {"queue": "test"}}
     container = {"name": "main", "resources": {"requests": {"cpu": "1m"}}}
-    spec = {"nodeName": "n1", "containers": [container]}
+    spec = {"nodeName": "n2", "containers": [container]}
     pod: dict[str, Any] = {"metadata": meta, "spec": spec, "status": {"phase": "Running"}}
     for part, values in changes.items():
         pod[part] |= values
@@ -125,8 +125,8 @@ def test_it_is_forgotten_when_it_has_healed(world: World) -> None:
         ("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "p"}, "value": "high"}, "PriorityClass p"),
         (
             "/apis/policy/v1/poddisruptionbudgets",
-            {"metadata": {"name": "b", "namespace": "default"}, "status": {"disruptionsAllowed": "none"}},
-            "PodDisruptionBudget default/b",
+            {"metadata": {"name": "b", "namespace": "far"}, "status": {"disruptionsAllowed": "none"}},
+            "PodDisruptionBudget far/b",
         ),
         (
             "/api/v1/events",
@@ -140,6 +140,18 @@ def test_so_is_every_other_kind(world: World, path: str, odd: dict[str, Any], na
     listed_with(world, path, odd)
     until(lambda: [one["object"] for one in world.run().odd] == [name], "it is told")
     world.add_ask()
+    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+
+
+def test_what_an_odd_object_may_stand_in_the_way_of_waits_until_it_can_be_read(world: World) -> None:
+    """A budget that can't be read allows nothing; once it can be, or is gone, the ask gets its room."""
+    budget = {"metadata": {"name": "b", "namespace": "default"}, "status": {"disruptionsAllowed": "none"}}
+    listed_with(world, "/apis/policy/v1/poddisruptionbudgets", budget)
+    world.add_ask()
+    until(lambda: world.run().error == "" and Decision.objects.filter(hold="disruption-budget").exists(), "it is held")
+    assert world.evicted() == []
+    world.proxy.edit = None
+    listed_with(world, "/api/v1/pods")
     until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
 
 
