@@ -72,6 +72,8 @@ class Status(msgspec.Struct):
 
 
 _LONGEST_MESSAGE = 500
+_LONGEST_WAIT_S = 3600.0
+"""Whatever a server, or a proxy before it, asks for: no calendar holds all that a float can say."""
 _HIGHEST_SUCCESS = 299
 
 
@@ -81,7 +83,7 @@ def failure(code: int, body: bytes | msgspec.Raw, retry_after: str | None = None
     with contextlib.suppress(ValueError):
         status = msgspec.json.decode(body, type=Status)
     details = status.details or _Details()
-    wait_s = details.retry_after_seconds or None
+    wait_s = details.retry_after_seconds
     if retry_after is not None:
         with contextlib.suppress(ValueError):
             wait_s = float(retry_after)
@@ -89,6 +91,6 @@ def failure(code: int, body: bytes | msgspec.Raw, retry_after: str | None = None
         status.code if code <= _HIGHEST_SUCCESS and status.code else code,
         status.reason or "",
         (status.message or "")[:_LONGEST_MESSAGE],
-        retry_after_s=wait_s,
+        retry_after_s=min(wait_s, _LONGEST_WAIT_S) if wait_s and wait_s > 0 else None,  # nan is not
         causes=tuple(cause.reason for cause in details.causes or () if cause.reason),
     )

@@ -18,7 +18,9 @@ class Evicting:
 
     def evict(self, victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
         """See Executor. No grace period is sent: the pod's own holds."""
-        if again and (known := self._on_its_way(victim)):
+        # Looking and acting take no longer together than a request may: our lease outlasts no more.
+        timeout_s = self._connection.timeout_s / (2 if again else 1)
+        if again and (known := self._on_its_way(victim, timeout_s)):
             return known
         options: Json = {"preconditions": {"uid": victim.uid}}
         if dry_run:
@@ -31,17 +33,18 @@ class Evicting:
         }
         query = {"dryRun": "All"} if dry_run else None
         try:
-            self._connection.request("POST", f"{pod_path(victim)}/eviction", query=query, body=body)
+            path = f"{pod_path(victim)}/eviction"
+            self._connection.request("POST", path, query=query, body=body, timeout_s=timeout_s)
         except ApiFailure as error:
             return self._judged(victim, error)
         except ConnectionFailure as error:
             return EvictionResult(outcome=EvictionOutcome.RETRY, sentence=str(error))
         return EvictionResult(outcome=EvictionOutcome.ACCEPTED)
 
-    def _on_its_way(self, victim: PodRef) -> EvictionResult | None:
+    def _on_its_way(self, victim: PodRef, timeout_s: float) -> EvictionResult | None:
         """What an earlier request came to whose answer was lost; None when the pod runs on."""
         try:
-            meta = self._objects.get(pod_path(victim))["metadata"]
+            meta = self._objects.get(pod_path(victim), timeout_s)["metadata"]
         except ApiFailure as error:
             gone = error.code == NOT_FOUND
             outcome = EvictionOutcome.GONE if gone else EvictionOutcome.RETRY

@@ -142,7 +142,7 @@ class ClusterLease:
         self.holder = holder
         if holder not in ("", self._identity):
             self._valid_until = 0.0
-            if not self._abandoned(found, sent_s):
+            if not self._abandoned(found, asked_s=sent_s, answered_s=self._clock.steady_s()):
                 return
         if found is None:
             # Nothing tells since when the lease is missing: whoever held it may believe so for one more duration.
@@ -153,12 +153,13 @@ class ClusterLease:
         self.holder = self._identity
         self._valid_until = sent_s + self._duration_s
 
-    def _abandoned(self, found: _Lease | None, now_s: float) -> bool:
+    def _abandoned(self, found: _Lease | None, *, asked_s: float, answered_s: float) -> bool:
+        """Whether it was still so when we asked as it was when we were first answered, a whole duration before."""
         version = found.metadata.resource_version if found else None
         duration_s = max(self._duration_s, (found.spec.lease_duration_seconds or 0) if found else 0)
         if self._seen[0] != version:
-            self._seen = (version, now_s)
-        return now_s - self._seen[1] >= duration_s
+            self._seen = (version, answered_s)
+        return asked_s - self._seen[1] >= duration_s
 
     def _read(self) -> _Lease | None:
         try:

@@ -21,9 +21,9 @@ class Objects:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def get(self, path: str) -> Json:
-        """The object as it is now."""
-        return _object(self._connection.request("GET", path).body)
+    def get(self, path: str, timeout_s: float | None = None) -> Json:
+        """The object as it is now; ``timeout_s`` as in Connection.request."""
+        return _object(self._connection.request("GET", path, timeout_s=timeout_s).body)
 
     def create(self, path: str, body: Json) -> None:
         """Make a new one."""

@@ -77,7 +77,7 @@ def to_pod(pod: PodObject) -> Pod:
         node=intern(spec.node_name) if spec.node_name else None,
         finished=status.phase in FINISHED,
         terminating=meta.deletion_timestamp is not None,
-        grace_s=30 if spec.termination_grace_period_seconds is None else spec.termination_grace_period_seconds,
+        grace_s=_grace_s(spec.termination_grace_period_seconds),
         priority=spec.priority or 0,
         priority_class=intern(spec.priority_class_name or ""),
         never_preempts=spec.preemption_policy == NEVER,
@@ -101,6 +101,13 @@ def to_pod(pod: PodObject) -> Pod:
         queue_label=queue_label(labels),
         application_label=_first(labels, APPLICATION_LABELS),
     )
+
+
+def _grace_s(told: int | None) -> int:
+    """As the API server goes by it: one below zero, which it takes, means one second."""
+    if told is None:
+        return 30
+    return told if told >= 0 else 1
 
 
 def queue_label(labels: Mapping[str, str]) -> str:

@@ -20,7 +20,7 @@ from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView, answer
 from scheduler_admin.api.connections import WritingParameters
 from scheduler_admin.api.schema import CLUSTER, IF_NONE_MATCH, PROBLEM, UNCHANGED
-from scheduler_admin.clusters.limits import change_limits, limits_of
+from scheduler_admin.clusters.limits import MOST, change_limits, limits_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import set_mode
 
@@ -54,7 +54,7 @@ class SettingsSerializer(serializers.ModelSerializer[Cluster]):
         ]
         extra_kwargs = {
             **{
-                name: {"min_value": 0, "max_value": 2**31 - 1}  # said here, as the model's bounds differ by database
+                name: {"min_value": 0, "max_value": MOST}
                 for name in fields
                 if name.startswith("evictions_") or name in ("reserved_nodes", "min_run_s", "bind_margin_s")
             },

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -25,6 +26,8 @@ LIMITS = (
     "protected_namespaces",
 )
 """Fields of Cluster."""
+MOST = 2**31 - 1
+"""Of a number; said here, as the columns' own bounds differ by database, and no calendar reaches as far as some."""
 
 
 class ClashError(Exception):
@@ -79,7 +82,10 @@ def _read(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cleaned(name: str, value: Any) -> Any:
-    return Cluster._meta.get_field(name).clean(value, None)  # type: ignore[union-attr]  # noqa: SLF001 - documented
+    found = Cluster._meta.get_field(name).clean(value, None)  # type: ignore[union-attr]  # noqa: SLF001 - documented
+    if isinstance(found, int):
+        MaxValueValidator(MOST)(found)
+    return found
 
 
 def _namespaces(value: Any) -> list[str]:

@@ -44,9 +44,11 @@ def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, ov
     if mode == Cluster.Mode.ENFORCE and override != cluster.name:
         _check_no_rival(cluster)
     cluster.mode = mode
-    cluster.untidy = cluster.untidy or mode == Cluster.Mode.ENFORCE
     cluster.full_clean()
-    cluster.save(update_fields=["mode", "untidy"])
+    cluster.save(update_fields=["mode"])
+    if mode == Cluster.Mode.ENFORCE:  # only ever set here: somebody else may have done so since we read it
+        cluster.untidy = True
+        cluster.save(update_fields=["untidy"])
     record(actor=actor, verb="cluster.mode", target=cluster.name, reason=reason.strip(), details={"mode": mode})
 
 

@@ -140,8 +140,9 @@ class Watches:
     def keep(self, clusters: Collection[int]) -> None:
         """End the watches of all other clusters: nobody asks for their passes any more."""
         with self._lock:
-            for pk in self._open.keys() - set(clusters):
-                self._open.pop(pk).close()
+            left = [self._open.pop(pk) for pk in self._open.keys() - set(clusters)]
+        for watch in left:  # which takes a while: other clusters don't wait for that
+            watch.close()
 
     def start(self) -> None:
         """Open the watches of every cluster that has a tree; one that can't be opened is told by its first pass."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple, Self
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from engine.decision import Interlock
 from scheduler_admin.clusters.models import Cluster
@@ -38,14 +38,15 @@ class Budgets:
     @classmethod
     def of(cls, cluster: Cluster, now: datetime) -> Self:
         """As the database has it now: two queries, each by an index however long the history is."""
-        ours = Victim.objects.filter(decision__cluster=cluster, decision__source=Decision.Source.ENGINE)
-        lost = ours.filter(evicted_at__gt=now - MINUTE)
-        going = ours.filter(
+        going = Victim.objects.filter(
             Q(evicted_at=None) | Q(evicted_at__lte=now - MINUTE),
+            decision__cluster=cluster,
+            decision__source=Decision.Source.ENGINE,
             decision__state__in=Decision.OPEN,
             state__in=[Victim.State.CHOSEN, Victim.State.HELD, Victim.State.EVICTED],
-        )
-        return cls(limits_of(cluster), _losses(lost), _losses(going))
+        ).order_by()
+        places = going.values_list("queue", "namespace", "node")
+        return cls(limits_of(cluster), _lost(cluster, now - MINUTE), (Loss(*place) for place in places))
 
     def exceeded(self, losses: Iterable[Loss]) -> Interlock | None:
         """The budget that does not allow all of these; None: they may go."""
@@ -66,8 +67,14 @@ class Budgets:
         return charges
 
 
-def _losses(victims: QuerySet[Victim]) -> Iterable[Loss]:
-    return (Loss(*place) for place in victims.values_list("queue", "namespace", "node"))
+def _lost(cluster: Cluster, since: datetime) -> list[Loss]:
+    """Who was evicted since then. One that went after a request without an answer may well have gone by it."""
+    found = Victim.objects.filter(
+        Q(evicted_at__gt=since) | Q(attempts__gt=0, gone_at__gt=since), decision__source=Decision.Source.ENGINE
+    ).order_by()
+    places = found.values_list("decision__cluster", "evicted_at", "queue", "namespace", "node")
+    # The rest is told apart here: asked for, a database may read by that, and much more.
+    return [Loss(*place) for of, at, *place in places if of == cluster.pk and (at is None or at > since)]
 
 
 def _of_minute(loss: Loss) -> tuple[_Key, ...]:

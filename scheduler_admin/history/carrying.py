@@ -22,10 +22,16 @@ from scheduler_admin.history.recording import deadline
 
 _RETRY = timedelta(seconds=5)
 """When a held eviction is tried again where the API server does not say."""
+_BEGUN_WITHIN = timedelta(seconds=30)
+"""An intent that could not be begun by then rests on an old picture: it is given up, and its ask decided anew."""
 _FOLLOWED = timedelta(hours=1)
 """So long after its eviction it is taken down when a pod has gone whose decision ended before."""
+_FOUND_OUT = timedelta(minutes=1)
+"""So long after a decision's end nothing can come any more of a request that was never answered."""
 _LONGEST_NOTE = 300
 _PENDING = (Victim.State.CHOSEN, Victim.State.HELD)
+_UNANSWERED = Q(state=Victim.State.CHOSEN, attempts__gt=0)
+"""They were asked to go, and no answer came: they may be on their way."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Carrier:
     may_act: Callable[[Decision, Sequence[Victim]], bool]
     """Asked before every eviction: whether these victims may still go for this ask, by the interlocks of now."""
     broken: Callable[[Decision], str]
-    """Asked once the node is kept: which law the decision would break as the cluster is now; empty when none."""
+    """Asked once the node is kept: which law or disruption budget the decision would break by now; empty: none."""
     heard: Callable[[Outcome | EvictionOutcome], None]
     """Told how each request that acts has ended."""
     now: Callable[[], datetime] = timezone.now
@@ -67,16 +73,32 @@ class Carrier:
                 self._evict(row)
 
     def follow(self) -> bool:
-        """Take down who has gone since, of victims that were on their way when their decision ended; whether any."""
+        """Take down what came of victims that were on their way, or may have been, when their decision ended.
+
+        Whether there is news.
+        """
         since = self.now() - _FOLLOWED
-        ended = Decision.objects.filter(
-            cluster=self.cluster, source=Decision.Source.ENGINE, state=Decision.State.CLOSED
-        )
-        rows = Victim.objects.filter(decision__in=ended, state=Victim.State.EVICTED, evicted_at__gt=since)
-        gone = [victim for victim in rows.select_related("decision") if self._left(victim)]
-        for victim in gone:
-            self._gone(victim.decision, victim)
-        return bool(gone)
+        ended = {"decision__source": Decision.Source.ENGINE, "decision__state": Decision.State.CLOSED}
+        victims = Victim.objects.select_related("decision").defer("decision__document", "decision__laws").order_by()
+        # Of all clusters, as there is an index for that; and there are few.
+        leaving = victims.filter(state=Victim.State.EVICTED, evicted_at__gt=since, **ended)
+        perhaps = victims.filter(_UNANSWERED, decision__cluster=self.cluster, decision__closed_at__gt=since, **ended)
+        ours = [victim for victim in (*leaving, *perhaps) if victim.decision.cluster_id == self.cluster.pk]
+        return sum(self._followed(victim) for victim in ours) > 0
+
+    def _followed(self, victim: Victim) -> bool:
+        """Whether there is news of a victim whose decision has ended. Nobody is told: what we had to say is over."""
+        row, unanswered = victim.decision, victim.state == Victim.State.CHOSEN
+        if self._left(victim):
+            self._gone(row, victim)
+        elif unanswered and self._leaves(victim):
+            self._evicted(row, victim)
+        elif unanswered and row.closed_at is not None and row.closed_at + _FOUND_OUT < self.now():
+            victim.state = Victim.State.SPARED
+            victim.save(update_fields=["state"])
+        else:
+            return False
+        return True
 
     def advise(self, row: Decision) -> None:
         """Tell the ask's readers what would be done; its victims' are told nothing, as nothing happens to them."""
@@ -96,7 +118,7 @@ class Carrier:
         with transaction.atomic():
             if released and row.state != Decision.State.INTENDED:
                 self._step(row, Step.Kind.RELEASED, note=row.node)
-            row.victims.filter(state__in=_PENDING).update(state=Victim.State.SPARED)
+            row.victims.filter(state__in=_PENDING).exclude(_UNANSWERED).update(state=Victim.State.SPARED)
             row.state, row.ending, row.closed_at = Decision.State.CLOSED, ending, self.now()
             row.save(update_fields=["state", "ending", "closed_at"])
             self._step(row, Step.Kind.CLOSED, note=note)
@@ -163,7 +185,8 @@ class Carrier:
         for victim in victims:
             judged = self.executor.evict(victim, dry_run=True)
             self.heard(judged.outcome)
-            if judged.outcome is EvictionOutcome.RETRY:
+            busy = judged.outcome is EvictionOutcome.HELD and not judged.budget
+            if busy or judged.outcome is EvictionOutcome.RETRY:
                 return False
             if judged.outcome is not EvictionOutcome.ACCEPTED:
                 gone = judged.outcome is EvictionOutcome.GONE
@@ -238,19 +261,24 @@ class Carrier:
                 victim.save(update_fields=["state", "retry_at"])
             case _:
                 self._step(row, Step.Kind.REFUSED, pod=str(victim), note=result.sentence)
+                victim.state = Victim.State.SPARED
+                victim.save(update_fields=["state"])
                 self.close(row, Decision.Ending.BLOCKED, note=result.sentence)
 
     def _accepted(self, row: Decision, victim: Victim) -> None:
-        with transaction.atomic():
-            victim.state, victim.evicted_at = Victim.State.EVICTED, self.now()
-            victim.save(update_fields=["state", "evicted_at"])
-            self._step(row, Step.Kind.EVICTED, pod=str(victim))
+        self._evicted(row, victim)
         reached(f"noted {victim.position}")
         # The asker stays unnamed: its queue is as much as another tenant may know.
         link = f"{settings.SITE_URL}/pods/{self.cluster.name}/{victim.namespace}/{victim.name}/"
         told = f"Preempted, as queue {row.ask_queue} is below its guarantee and queue {victim.queue} above its own."
         self.executor.mark(victim, _condition_reason(victim.reason), f"{told} Why: {link}")
         self.executor.event(victim, "Preempted", f"{told} Why: {link}", "Warning")
+
+    def _evicted(self, row: Decision, victim: Victim) -> None:
+        with transaction.atomic():
+            victim.state, victim.evicted_at = Victim.State.EVICTED, self.now()
+            victim.save(update_fields=["state", "evicted_at"])
+            self._step(row, Step.Kind.EVICTED, pod=str(victim))
 
     def _gone(self, row: Decision, victim: Victim) -> None:
         with transaction.atomic():
@@ -260,21 +288,23 @@ class Carrier:
 
     def _watch_victims(self, row: Decision) -> None:
         """Take down who has gone, and who is going after a request whose answer never came."""
-        unanswered = Q(state=Victim.State.CHOSEN, attempts__gt=0)
-        for victim in row.victims.filter(Q(state=Victim.State.EVICTED) | unanswered):
-            pod = self.pod(victim.uid)
+        for victim in row.victims.filter(Q(state=Victim.State.EVICTED) | _UNANSWERED):
             if self._left(victim):
                 self._gone(row, victim)
-            elif pod is not None and pod.terminating and victim.state == Victim.State.CHOSEN:
+            elif victim.state == Victim.State.CHOSEN and self._leaves(victim):
                 self._accepted(row, victim)
 
     def _left(self, victim: Victim) -> bool:
         pod = self.pod(victim.uid)
         return pod is None or pod.finished
 
+    def _leaves(self, victim: Victim) -> bool:
+        pod = self.pod(victim.uid)
+        return pod is not None and pod.terminating
+
     def _outlived(self, row: Decision) -> bool:
-        """Whether an intent could not be begun for so long that it is given up, and its ask decided anew."""
-        if self.now() <= row.first_seen + timedelta(seconds=self.cluster.bind_margin_s):
+        """Whether an intent could not be begun for so long that it is given up; closes it then."""
+        if self.now() <= row.first_seen + _BEGUN_WITHIN:
             return False
         self.close(row, Decision.Ending.EXPIRED)
         return True

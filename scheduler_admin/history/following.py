@@ -11,7 +11,7 @@ from scheduler_admin.history.recording import moment
 
 def follow(cluster: Cluster, state: ClusterState, now: datetime) -> tuple[list[Decision], bool]:
     """Take down what happened since the last pass. The decisions that wait on, with victims, and whether any moved."""
-    rows = Decision.objects.filter(cluster=cluster, state=Decision.State.WAITING)
+    rows = Decision.objects.filter(cluster=cluster, state=Decision.State.WAITING).order_by("pk")
     rows = rows.exclude(source=Decision.Source.ENGINE).defer("document", "laws").prefetch_related("victims")
     waiting = list(rows)
     steps = [step for row in waiting for step in settle(row, row.victims.all(), state, now, witnessed=True)]

@@ -8,15 +8,15 @@ from django.utils import timezone
 
 from engine.decision import Decision as EngineDecision
 from engine.decision import Interlock
-from engine.feasibility import matches
 from engine.planning import Considered
-from engine.snapshot import DisruptionBudget, Snapshot
+from engine.snapshot import Snapshot
 from scheduler_admin.clusters.breakers import open_breakers, unreadable
 from scheduler_admin.clusters.holds import Hold
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.stops import Stops
 from scheduler_admin.clusters.watching import Watch
 from scheduler_admin.history.budgets import Budgets, Loss
+from scheduler_admin.history.disruption import Disruption, promised
 from scheduler_admin.history.models import Decision, Victim
 
 COOL_DOWN = timedelta(seconds=30)
@@ -27,7 +27,6 @@ Not after one that was overtaken: nobody was evicted, and what it is decided on 
 LONGEST_COOL_DOWN = timedelta(hours=1)
 """The wait doubles with every such decision, up to this."""
 _NOT_IN_VAIN = (Decision.Ending.BOUND, Decision.Ending.REFUSED, Decision.Ending.OVERTAKEN)
-_Key = tuple[str, str]
 
 
 class Interlocks:
@@ -48,23 +47,15 @@ class Interlocks:
         self._cluster, self._leads = cluster, leads
         self._stops, self._breakers, self._trial = stops, list(breakers), trial
         self._budgets = Budgets.of(cluster, now)
-        self._disruption = snapshot.budgets
-        self._labels = {pod.uid: pod.labels for pod in snapshot.pods}
+        self._disruption = Disruption(snapshot, promised(cluster))
         self._reserved = set(Decision.objects.filter(cluster=cluster).open().values_list("node", flat=True))
-        pending = Victim.objects.filter(
-            decision__in=Decision.objects.filter(cluster=cluster).open(),
-            state__in=[Victim.State.CHOSEN, Victim.State.HELD],
-        ).values_list("uid", "namespace")
-        self._allowed = {(one.namespace, one.name): one.allowed for one in snapshot.budgets}
-        for key, count in (self._charges(pending) or {}).items():
-            self._allowed[key] -= count
         self._cooling = _cooling(cluster, now)
 
     def hold(self, considered: Considered) -> str:
         """The limit that holds a decision back, empty when it may be carried out; then it is charged."""
         decision = considered.decision
         losses = [Loss(one.pod.queue, one.pod.namespace, one.pod.node) for one in decision.victims]
-        charges = self._charges((one.pod.uid, one.pod.namespace) for one in decision.victims)
+        victims = [(one.pod.uid, one.pod.namespace) for one in decision.victims]
         held = (
             self._stops.interlock({decision.ask.queue, *(loss.queue for loss in losses)})
             or self._broken()
@@ -73,10 +64,9 @@ class Interlocks:
         )
         if held:
             return held
-        if charges is None or any(self._allowed[key] < count for key, count in charges.items()):
+        if not self._disruption.allows(victims):
             return Interlock.DISRUPTION_BUDGET
-        for key, count in charges.items():
-            self._allowed[key] -= count
+        self._disruption.charge(victims)
         self._budgets.charge(losses)
         self._reserved.add(decision.node or "")
         return ""
@@ -94,24 +84,6 @@ class Interlocks:
         if decision.ask.uid in self._cooling:
             return Interlock.COOL_DOWN
         return Interlock.RESERVED_NODES if len(self._reserved) >= self._cluster.reserved_nodes else None
-
-    def _charges(self, victims: Iterable[_Key]) -> dict[_Key, int] | None:
-        """Budget -> how many victims (uid, namespace) it covers; None when one has two, which the API refuses."""
-        charges: dict[_Key, int] = {}
-        for uid, namespace in victims:
-            found = list(_covering(self._disruption, namespace, self._labels.get(uid, {})))
-            if len(found) > 1:
-                return None
-            for budget in found:
-                key = (budget.namespace, budget.name)
-                charges[key] = charges.get(key, 0) + 1
-        return charges
-
-
-def _covering(
-    budgets: Iterable[DisruptionBudget], namespace: str, labels: dict[str, str]
-) -> Iterable[DisruptionBudget]:
-    return (one for one in budgets if one.namespace == namespace and matches(one.expressions, labels))
 
 
 def _cooling(cluster: Cluster, now: datetime) -> set[str]:

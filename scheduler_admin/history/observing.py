@@ -82,7 +82,7 @@ class _Recorded(NamedTuple):
 
 def _known(cluster: Cluster, keys: Sequence[Key]) -> _Known:
     """Asked piece by piece, oldest first, and no further than what this pass takes down."""
-    carried_out = Victim.objects.filter(decision__in=Decision.objects.filter(cluster=cluster).open())
+    carried_out = Victim.objects.filter(decision__in=Decision.objects.filter(cluster=cluster).open()).order_by()
     found, new = _Known(set(), set(carried_out.values_list("uid", flat=True)), {}), 0
     for start in range(0, len(keys), _PIECE):
         piece = keys[start : start + _PIECE]

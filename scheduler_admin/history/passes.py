@@ -9,6 +9,7 @@ import msgspec
 from django.db import transaction
 from django.utils import timezone
 
+from engine.decision import Interlock
 from engine.journal import Moment, holds_of
 from engine.laws import audit, broken
 from engine.planning import Considered, plan
@@ -25,6 +26,7 @@ from scheduler_admin.clusters.watching import OWNER, Watch
 from scheduler_admin.faults import reached
 from scheduler_admin.history import journal
 from scheduler_admin.history.carrying import Carrier
+from scheduler_admin.history.disruption import Disruption, promised
 from scheduler_admin.history.interlocks import Interlocks, breakers_of, may_go
 from scheduler_admin.history.models import Decision, Pass
 from scheduler_admin.history.observing import record_others
@@ -97,7 +99,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
             carrier.carry(row)
         elif cluster.mode == Cluster.Mode.ADVISE and cluster.publish and row.first_seen == now:
             carrier.advise(row)
-    if leads:
+    if leads and watch.leads():  # what is on the nodes may be another leader's by now
         watch.actuator.sweep(set(Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True)))
 
 
@@ -123,7 +125,7 @@ def _leave(cluster: Cluster, watch: Watch, carrier: Carrier) -> bool:
         for row in opened:
             carrier.leave(row, note=f"mode {cluster.mode}")
         ended = not Decision.objects.filter(cluster=cluster).open().exists()
-        if ended and watch.actuator.sweep((), thorough=True).done:
+        if ended and watch.leads() and watch.actuator.sweep((), thorough=True).done:
             Cluster.objects.filter(pk=cluster.pk).exclude(mode=Cluster.Mode.ENFORCE).update(untidy=False)
     elif watch.rival:  # whoever leads now sweeps what is not theirs
         for row in opened:
@@ -132,13 +134,17 @@ def _leave(cluster: Cluster, watch: Watch, carrier: Carrier) -> bool:
 
 
 def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Decision) -> str:
-    """The first law that an intent would break as cluster and tree are now; empty when none."""
+    """The first law, or else interlock, that an intent would break as cluster and tree are now; empty when none."""
     decision = read(row)
     if decision is None:
         return "unknown"
     snapshot = _moment(cluster, timezone.now(), but=row).snapshot(watch.watcher.state(), tree_of(revision))
     laws = audit(snapshot, tree_of(revision), decision, last_resort=last_resort(revision.parameters))
-    return next((f"law {check.law}" for check in broken(laws)), "")
+    for check in broken(laws):
+        return f"law {check.law}"
+    disruption = Disruption(snapshot, promised(cluster, but=row))
+    allowed = disruption.allows(row.victims.values_list("uid", "namespace"))
+    return "" if allowed else f"interlock {Interlock.DISRUPTION_BUDGET}"
 
 
 def _moment(cluster: Cluster, now: datetime, *, but: Decision | None = None) -> Moment:
@@ -146,8 +152,8 @@ def _moment(cluster: Cluster, now: datetime, *, but: Decision | None = None) -> 
 
     Also those that the API server still holds back: what they hold is promised, and nobody else may count on it.
     """
-    opened = Decision.objects.filter(cluster=cluster).open().defer("document", "laws").order_by("ask_uid", "pk")
-    others = [row for row in opened.prefetch_related("victims") if but is None or row.pk != but.pk]
+    opened = Decision.objects.filter(cluster=cluster).open().defer("document", "laws").prefetch_related("victims")
+    others = sorted((row for row in opened if row != but), key=lambda row: (row.ask_uid, row.pk))
     return Moment(
         now_ms=int(now.timestamp() * 1000),
         protection=Protection(namespaces=frozenset(cluster.protected_namespaces), min_run_ms=cluster.min_run_s * 1000),
@@ -167,17 +173,12 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     snapshot = moment.snapshot(state, tree)
     enforced = cluster.mode == Cluster.Mode.ENFORCE
     stops, breakers = Stops.of(cluster, now), breakers_of(watch) if enforced else []
-    limits = Interlocks(
-        cluster,
-        snapshot,
-        now,
-        stops=stops,
-        breakers=[one.interlock for one in breakers],
-        trial=watch.writes.may_try,
-        leads=leads,
-    )
-    hold = limits.hold if enforced else _never
-    considered = plan(snapshot, tree, decide, last_resort=last_resort(revision.parameters), hold=hold)
+    options = {}
+    if enforced:  # where nothing is carried out, nothing is held back
+        names, trial = [one.interlock for one in breakers], watch.writes.may_try
+        limits = Interlocks(cluster, snapshot, now, stops=stops, breakers=names, trial=trial, leads=leads)
+        options["hold"] = limits.hold
+    considered = plan(snapshot, tree, decide, last_resort=last_resort(revision.parameters), **options)
     return _Plan(
         state=state,
         moment=msgspec.structs.replace(moment, holds=holds_of(considered)),
@@ -187,11 +188,6 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
         holds=counted([*stops.holds(), *breakers], [one.hold for one in considered]),
         took_us=(time.perf_counter_ns() - began) // 1000,
     )
-
-
-def _never(_considered: Considered) -> str:
-    """Where nothing is carried out, nothing is held back."""
-    return ""
 
 
 def _findings(snapshot: Snapshot, considered: list[Considered], *, enforced: bool) -> list[Finding]:

@@ -110,6 +110,10 @@ def failed(script: Script, method: str = "GET", **settings: object) -> tuple[Any
     ("status", "want"),
     [
         ({"headers": {"Retry-After": "7"}}, 7.0),
+        ({"headers": {"Retry-After": "-7"}}, None),
+        ({"headers": {"Retry-After": "nan"}}, None),
+        ({"headers": {"Retry-After": "inf"}}, 3600.0),
+        ({"retryAfterSeconds": 10**300}, 3600.0),
         ({"retryAfterSeconds": 10}, 10.0),
         ({}, None),
         ({"headers": {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}}, None),

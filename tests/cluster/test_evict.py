@@ -194,3 +194,23 @@ def test_where_a_request_may_have_been_sent_before_the_pod_is_looked_at_first(po
         got = Actuator(server.connection()).evict(VICTIM, again=True)
     assert got.outcome == want
     assert ("POST" in [asked.method for asked in server.asked]) is sent
+
+
+def test_looking_and_evicting_take_no_longer_together_than_one_request(monkeypatch):
+    """Our lease is only known to outlast one: the two share its time."""
+    given = []
+
+    def script(asked, answer):
+        return answer.json(201, {"metadata": {"uid": "u1"}})
+
+    with scripted(script) as server:
+        connection = server.connection(timeout_s=4)
+        send = connection.request
+
+        def request(*arguments, timeout_s=None, **options):
+            given.append(timeout_s)
+            return send(*arguments, timeout_s=timeout_s, **options)
+
+        monkeypatch.setattr(connection, "request", request)
+        assert Actuator(connection).evict(VICTIM, again=True).outcome is EvictionOutcome.ACCEPTED
+        assert (len(given), sum(given)) == (2, connection.timeout_s)

@@ -161,3 +161,23 @@ def test_a_thread_keeps_the_lease(cluster: AnyCluster):
     until(lambda: lease.holds_now(0.1), "the lease is held")
     lease.stop()
     assert (lease.holds_now(0), stored(cluster)["holderIdentity"]) == (False, "")
+
+
+def test_a_slow_answer_does_not_make_a_holder_seem_silent_for_longer(cluster: AnyCluster, clock: ManualClock):
+    """What is read was renewed just before it was answered: the duration counts from the answer, not the question."""
+    first, second = held(cluster, clock), claim(cluster, "b", clock)
+    read = second._read
+
+    def slow():
+        clock.now_s += 4
+        assert first.renew()
+        return read()
+
+    second._read = slow
+    second.renew()
+    second._read = read
+    clock.now_s += 12
+    assert first.holds_now(0)
+    assert not second.renew()
+    clock.now_s += 3
+    assert second.renew()

@@ -70,3 +70,12 @@ def test_the_commands_say_what_is_wrong(cluster: Cluster) -> None:
         call_command("add_cluster", "west", hierarchy="other")
     with pytest.raises(CommandError, match="already exists"):
         call_command("add_cluster", "east", hierarchy="main")
+
+
+def test_what_enforce_may_have_left_is_not_forgotten_by_whoever_read_the_cluster_before(cluster: Cluster) -> None:
+    """Two set a mode at once: the later one, back to advise, knows nothing of enforce; it is tidied all the same."""
+    read(cluster)
+    before = Cluster.objects.get()
+    set_mode(cluster=cluster, mode="enforce", actor=None, reason="go")
+    set_mode(cluster=before, mode="advise", actor=None, reason="not yet")
+    assert Cluster.objects.get().untidy

@@ -77,3 +77,22 @@ def test_a_watch_that_is_closed_leads_no_longer_and_begins_no_pass(
     watch.close()
     assert seen == [False]
     assert watch.busy.locked()
+
+
+def test_nobody_waits_for_a_watch_that_is_closed(
+    cluster: Cluster, watches: Watches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closing waits for a pass, a lease and threads to end: passes of other clusters go on meanwhile."""
+    watches.of(cluster)
+    free = []
+    close = Watch.close
+
+    def closing(watch: Watch) -> None:
+        free.append(watches._lock.acquire(blocking=False))
+        watches._lock.release()
+        close(watch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Watch, "close", closing)
+        watches.keep(())
+    assert free == [True]

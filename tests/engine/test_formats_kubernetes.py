@@ -461,3 +461,9 @@ def test_documents_that_are_no_objects_are_decode_errors(documents):
     """A file of something else is refused with a sentence."""
     with pytest.raises(DecodeError):
         cluster_state(documents)
+
+
+@pytest.mark.parametrize(("told", "want"), [(None, 30), (0, 0), (1, 1), (-1, 1), (-(2**63), 1)])
+def test_a_grace_period_below_zero_is_one_second(told: int | None, want: int):
+    """As kube-apiserver has it, which lets anybody write such a number: no deadline may lie before the eviction."""
+    assert decode_pod(pod({"terminationGracePeriodSeconds": told})).grace_s == want

@@ -173,3 +173,25 @@ def test_what_is_still_in_flight_counts_however_long_it_takes() -> None:
         watch.bound(row.ask_name, row.node)
         run(watch)
     assert len(watch.actuator.evicted) == 4
+
+
+@pytest_db
+def test_one_that_went_after_a_request_without_an_answer_counts() -> None:
+    """The server took it and the answer was lost; the pod was gone before anybody looked."""
+    add_cluster(WIDE, reserved_nodes=10, evictions_per_minute=2)
+    watch = crowded(1)
+    real = watch.actuator.evict
+
+    def losing(victim: Victim, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
+        result = real(victim, dry_run=dry_run, again=again)
+        return result if dry_run or again else EvictionResult(outcome=EvictionOutcome.RETRY)
+
+    watch.actuator.evict = losing
+    run(watch)
+    assert len(watch.actuator.evicted) == 2
+    watch.gone(*watch.actuator.evicted)
+    watch.bound("prod-0", "n0")
+    watch.put(crowded(2).state.pods["uid-prod-1"], node("n1", 2))
+    watch.put([pod(f"test-1-{n}", queue="test", node="n1", app="test") for n in range(2)])
+    run(watch)
+    assert Decision.objects.get(ask_name="prod-1", outcome="preempt").hold == "evictions-per-minute"

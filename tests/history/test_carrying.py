@@ -8,6 +8,7 @@ import time_machine
 from django.utils import timezone
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Hold, Outcome, PodRef, Result, Terms
+from engine.snapshot import DisruptionBudget
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
 from scheduler_admin.history.models import Decision, Victim
@@ -78,9 +79,8 @@ def test_a_set_that_the_server_would_not_let_go_whole_is_not_begun(
     answer: EvictionOutcome, ending: str, cluster: Cluster, watch: Watch
 ) -> None:
     """All or nothing: one bad answer to the dry run, and nobody goes."""
-    watch.actuator.judging["test-3"] = EvictionResult(outcome=answer)
-    watch.actuator.judging["test-1"] = EvictionResult(outcome=answer)
-    watch.actuator.judging["test-2"] = EvictionResult(outcome=answer)
+    for name in ("test-1", "test-2", "test-3"):
+        watch.actuator.judging[name] = EvictionResult(outcome=answer, budget=answer is EvictionOutcome.HELD)
     row = first(watch)
     assert row.ending == ending
     assert watch.actuator.evicted == []
@@ -198,6 +198,12 @@ def test_an_intent_that_cant_be_begun_is_given_up_in_time(cluster: Cluster, watc
         run(watch)
         row.refresh_from_db()
         assert row.ending == Decision.Ending.EXPIRED
+
+
+def test_an_intent_is_begun_however_short_the_wait_for_its_ask_is(cluster: Cluster, watch: Watch) -> None:
+    """A margin of nothing is about what comes after the evictions, not about how long they may take to begin."""
+    Cluster.objects.update(bind_margin_s=0)
+    assert first(watch).state == Decision.State.WAITING
 
 
 def test_how_long_and_for_what_a_node_is_kept_is_told(cluster: Cluster, watch: Watch) -> None:
@@ -483,3 +489,77 @@ def test_a_victim_with_an_endless_grace_stops_no_pass(cluster: Cluster, watch: W
     row = first(watch)
     assert row.state == "waiting"
     assert row.deadline is not None
+
+
+def test_an_eviction_without_an_answer_is_not_told_as_spared_when_the_next_is_refused(
+    cluster: Cluster, watch: Watch
+) -> None:
+    """The server took the first, the connection broke, the second can't go: the first is found out by later passes."""
+    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    row = first(watch)
+    lost, refused = victims_of(row)
+    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    watch.actuator.evicting = {
+        lost: EvictionResult(outcome=EvictionOutcome.RETRY, sentence="broken"),
+        refused: EvictionResult(outcome=EvictionOutcome.BLOCKED, sentence="two budgets"),
+    }
+    run(watch)
+    row.refresh_from_db()
+    assert row.ending == Decision.Ending.BLOCKED
+    leaving = msgspec.structs.replace(
+        watch.state.pods[f"uid-{lost}"], terminating=True, disruption="EvictionByEvictionAPI", disrupted_ms=1
+    )
+    watch.put(leaving)
+    run(watch)
+    states = dict(row.victims.values_list("name", "state"))
+    assert states == {lost: Victim.State.EVICTED, refused: Victim.State.SPARED}
+    assert not Decision.objects.exclude(source="engine").exists()
+
+
+def test_an_eviction_without_an_answer_that_nothing_came_of_is_spared_in_the_end(
+    cluster: Cluster, watch: Watch
+) -> None:
+    """The request never reached the server: the pod runs on, and after a minute that is certain."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+        for name in ("test-0", "test-1", "test-2", "test-3"):
+            watch.actuator.evicting[name] = EvictionResult(outcome=EvictionOutcome.RETRY, sentence="broken")
+        row = first(watch)
+        watch.bound("prod-0", "n9")
+        run(watch)
+        assert set(row.victims.values_list("state", flat=True)) == {Victim.State.CHOSEN}
+        clock.shift(timedelta(seconds=61))
+        run(watch)
+        assert set(row.victims.values_list("state", flat=True)) == {Victim.State.SPARED}
+
+
+def test_a_set_that_would_break_a_budget_by_now_is_not_begun(cluster: Cluster, watch: Watch) -> None:
+    """Each of the two might go alone, so no dry run tells: the budget is charged whole again just before."""
+    watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+    row = first(watch)
+    watch.put(DisruptionBudget(namespace="ns", name="one", allowed=1))
+    watch.actuator.reserving = Result(outcome=Outcome.DONE)
+    assert run(watch).hold == "disruption-budget"
+    row.refresh_from_db()
+    assert row.ending == Decision.Ending.OVERTAKEN
+    assert watch.actuator.evicted == []
+
+
+def test_a_server_that_is_too_busy_to_judge_a_set_is_asked_again(cluster: Cluster, watch: Watch) -> None:
+    """429 without a budget says nothing of the victims: the intent stays, and its ask does not cool down."""
+    for name in ("test-0", "test-1", "test-2", "test-3"):
+        watch.actuator.judging[name] = EvictionResult(outcome=EvictionOutcome.HELD, sentence="too many requests")
+    assert first(watch).state == Decision.State.INTENDED
+    watch.actuator.judging.clear()
+    assert run(watch).state == Decision.State.WAITING
+
+
+def test_whoever_no_longer_leads_sweeps_nothing(cluster: Cluster, watch: Watch) -> None:
+    """The lease is lost in the middle of a pass: what is on the nodes may be the next leader's."""
+    run(watch)
+    swept = watch.actuator.swept
+    assert swept == [{"uid-prod-0"}]
+    watch.put(ask("prod-1", queue="prod", cpu=1), node("n2", 1), pod("test-9", queue="test", node="n2", app="test"))
+    watch.actuator.before_reserving = lambda: setattr(watch, "leading", False)
+    run(watch)
+    assert not watch.leading
+    assert len(swept) == 1

@@ -439,6 +439,21 @@ def test_victims_that_are_still_to_go_are_charged_to_their_budget(cluster: Clust
     assert Decision.objects.get(ask_name="prod-1", outcome="preempt").hold == "disruption-budget"
 
 
+def test_a_victim_that_has_come_under_two_budgets_leaves_the_others_charged(cluster: Cluster, watch: Watch) -> None:
+    """What one decision still has to take is kept back, whatever the API server will say of it."""
+    watch.put(DisruptionBudget(namespace="ns", name="keep", allowed=1))
+    watch.actuator.evicting = {f"test-{n}": EvictionResult(outcome=EvictionOutcome.HELD) for n in range(4)}
+    run(cluster, watch)
+    [held] = Victim.objects.values_list("name", flat=True)
+    watch.put(msgspec.structs.replace(watch.state.pods[f"uid-{held}"], labels={"two": "yes"}))
+    two = (Requirement("two", "Exists"),)
+    watch.put(DisruptionBudget(namespace="ns", name="two", expressions=two, allowed=1))
+    more = [pod(f"test-{number}", queue="test", node="n2", app="test") for number in range(4, 8)]
+    watch.put(ask("prod-1", queue="prod"), node("n2", 4), more)
+    run(cluster, watch)
+    assert Decision.objects.get(ask_name="prod-1", outcome="preempt").hold == "disruption-budget"
+
+
 def test_an_ask_that_is_evicted_for_in_vain_again_and_again_waits_longer_each_time(
     cluster: Cluster, watch: Watch
 ) -> None:

@@ -22,6 +22,8 @@ class Executor:
         self.did: list[str] = []
         self.said: list[tuple[str, str]] = []
         self.marked: list[tuple[str, str]] = []
+        self.swept: list[set[str]] = []
+        """The asks whose reservations each sweep has left."""
         self.reserving = Result(outcome=Outcome.DONE)
         self.releasing = Result(outcome=Outcome.DONE)
         self.sweeping = Swept()
@@ -41,6 +43,7 @@ class Executor:
         return self.releasing
 
     def sweep(self, open_ask_uids: Collection[str], *, thorough: bool = False) -> Swept:
+        self.swept.append(set(open_ask_uids))
         if thorough:
             self.did.append("sweep")
         return self.sweeping
