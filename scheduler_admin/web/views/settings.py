@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_http_methods
 
 from scheduler_admin.accounts.models import User
@@ -77,7 +78,7 @@ def _name(field: str) -> str:
     """The field before what is wrong with it, where that does not go without saying."""
     names = {
         "weekdays": _("Weekdays"),
-        "begins": _("From"),
+        "begins": pgettext("time", "From"),
         "ends": _("To"),
         "zone": _("Time zone"),
         "first_day": _("First day"),
