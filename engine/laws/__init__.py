@@ -1,6 +1,8 @@
 """An independent audit: every law held against a decision, by arithmetic of its own."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+
+import msgspec
 
 from engine.decision import Decision, Outcome
 from engine.laws import fence
@@ -9,9 +11,21 @@ from engine.laws.ledger import Case, Ledger
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
-__all__ = ["Comparison", "Law", "LawCheck", "Line", "Relation", "Sum", "audit", "audit_plan", "broken"]
+__all__ = [
+    "Comparison",
+    "Law",
+    "LawCheck",
+    "Line",
+    "Relation",
+    "Sum",
+    "audit",
+    "audit_plan",
+    "audit_rest",
+    "broken",
+]
 
 _BY_POLICY = {"fence": fence.ALL}
+_OF_VICTIMS = {"fence": fence.OF_VICTIMS}
 
 
 def audit(
@@ -24,6 +38,19 @@ def audit(
     """
     laws = _laws(decision)
     return _judge(Ledger(snapshot, tree), decision, last_resort, laws) if laws else ()
+
+
+def audit_rest(
+    snapshot: Snapshot, tree: QueueTree, decision: Decision, victims: Container[str], *, last_resort: str = "daemonset"
+) -> tuple[LawCheck, ...]:
+    """Hold what is left of a decision that was begun, these victims (uids), against the laws on who may be taken.
+
+    The others are gone or leaving, so that nothing is said of the room any more. Raises LookupError as ``audit``.
+    """
+    _laws(decision)
+    left = tuple(verdict for verdict in decision.victims if verdict.pod.uid in victims)
+    rest = msgspec.structs.replace(decision, victims=left)
+    return _judge(Ledger(snapshot, tree), rest, last_resort, _OF_VICTIMS[decision.policy])
 
 
 def audit_plan(

@@ -65,12 +65,13 @@ class Carrier:
         """Take a decision as far as it goes now."""
         if row.state == Decision.State.INTENDED and self._outlived(row):
             return
+        earlier = row.state != Decision.State.INTENDED
         if row.state == Decision.State.INTENDED and self._still_asks(row) and self._victims_stand(row):
             self._begin(row)
         if row.state in (Decision.State.EVICTING, Decision.State.WAITING):
             self._watch_victims(row)
             if self._still_asks(row) and self._in_time(row) and row.state == Decision.State.EVICTING:
-                self._evict(row)
+                self._evict(row, earlier=earlier)
 
     def follow(self) -> bool:
         """Take down what came of victims that were on their way, or may have been, when their decision ended.
@@ -199,10 +200,12 @@ class Carrier:
         """Whether it would be decided still; closes the decision when not.
 
         Until its node was kept, others may have taken what was free there beside its victims: they would go in vain.
+        While a victim was held back, its queue may have come down to its guarantee.
         """
         law = self.broken(row)
         if law:
-            self.close(row, Decision.Ending.OVERTAKEN, note=law)
+            begun = row.victims.filter(state__in=[Victim.State.EVICTED, Victim.State.GONE]).exists()
+            self.close(row, Decision.Ending.BLOCKED if begun else Decision.Ending.OVERTAKEN, note=law)
         return not law
 
     def _reserved(self, row: Decision, result: Result) -> bool:
@@ -221,15 +224,17 @@ class Carrier:
                 self.close(row, Decision.Ending.BLOCKED, note=result.sentence)
         return False
 
-    def _evict(self, row: Decision) -> None:
+    def _evict(self, row: Decision, *, earlier: bool) -> None:
+        """Send those that are due; what an ``earlier`` pass began is held against the laws again before that."""
         for victim in row.victims.filter(state__in=_PENDING):
             if self._left(victim):  # a budget would be charged for it before its UID is looked at
                 self._gone(row, victim)
                 continue
             if victim.retry_at is not None and victim.retry_at > self.now():
                 continue
-            if not self.may_act(row, [victim]):
+            if not self.may_act(row, [victim]) or (earlier and not self._still_lawful(row)):
                 return
+            earlier = False
             again = victim.attempts > 0  # sent before we died, perhaps: the answer never came
             victim.attempts += 1
             victim.save(update_fields=["attempts"])
@@ -306,7 +311,7 @@ class Carrier:
         """Whether an intent could not be begun for so long that it is given up; closes it then."""
         if self.now() <= row.first_seen + _BEGUN_WITHIN:
             return False
-        self.close(row, Decision.Ending.EXPIRED)
+        self.close(row, Decision.Ending.OVERTAKEN)
         return True
 
     def _in_time(self, row: Decision) -> bool:

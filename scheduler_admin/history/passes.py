@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from engine.decision import Interlock
 from engine.journal import Moment, holds_of
-from engine.laws import audit, broken
+from engine.laws import audit, audit_rest, broken
 from engine.planning import Considered, plan
 from engine.policies import UnknownPolicyError, last_resort, policy
 from engine.queues import QueueTree
@@ -28,7 +28,7 @@ from scheduler_admin.history import journal
 from scheduler_admin.history.carrying import Carrier
 from scheduler_admin.history.disruption import Disruption, promised
 from scheduler_admin.history.interlocks import Interlocks, breakers_of, may_go
-from scheduler_admin.history.models import Decision, Pass
+from scheduler_admin.history.models import Decision, Pass, Victim
 from scheduler_admin.history.observing import record_others
 from scheduler_admin.history.recording import Finding, record
 from scheduler_admin.history.selectors import read
@@ -134,17 +134,34 @@ def _leave(cluster: Cluster, watch: Watch, carrier: Carrier) -> bool:
 
 
 def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Decision) -> str:
-    """The first law, or else interlock, that an intent would break as cluster and tree are now; empty when none."""
+    """The first law, or else interlock, that a decision would break as cluster and tree are now; empty when none.
+
+    Of one that was begun: the laws on who may be taken, for those victims that are still to go.
+    """
     decision = read(row)
     if decision is None:
         return "unknown"
-    snapshot = _moment(cluster, timezone.now(), but=row).snapshot(watch.watcher.state(), tree_of(revision))
-    laws = audit(snapshot, tree_of(revision), decision, last_resort=last_resort(revision.parameters))
-    for check in broken(laws):
+    tree, resort = tree_of(revision), last_resort(revision.parameters)
+    moment = _moment(cluster, timezone.now(), but=row)
+    if row.state != Decision.State.INTENDED:
+        left, gone = _by_progress(row)
+        moment = msgspec.structs.replace(moment, going=moment.going | gone)
+        laws = audit_rest(moment.snapshot(watch.watcher.state(), tree), tree, decision, left, last_resort=resort)
+        return next((f"law {check.law}" for check in broken(laws)), "")
+    snapshot = moment.snapshot(watch.watcher.state(), tree)
+    for check in broken(audit(snapshot, tree, decision, last_resort=resort)):
         return f"law {check.law}"
     disruption = Disruption(snapshot, promised(cluster, but=row))
     allowed = disruption.allows(row.victims.values_list("uid", "namespace"))
     return "" if allowed else f"interlock {Interlock.DISRUPTION_BUDGET}"
+
+
+def _by_progress(row: Decision) -> tuple[frozenset[str], frozenset[str]]:
+    """The victims (uids) that are still to go, and the others."""
+    pending = (Victim.State.CHOSEN, Victim.State.HELD)
+    states = dict(row.victims.values_list("uid", "state"))
+    left = frozenset(uid for uid, state in states.items() if state in pending)
+    return left, frozenset(states) - left
 
 
 def _moment(cluster: Cluster, now: datetime, *, but: Decision | None = None) -> Moment:

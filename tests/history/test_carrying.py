@@ -197,7 +197,7 @@ def test_an_intent_that_cant_be_begun_is_given_up_in_time(cluster: Cluster, watc
         clock.shift(timedelta(seconds=cluster.bind_margin_s + 1))
         run(watch)
         row.refresh_from_db()
-        assert row.ending == Decision.Ending.EXPIRED
+        assert row.ending == Decision.Ending.OVERTAKEN
 
 
 def test_an_intent_is_begun_however_short_the_wait_for_its_ask_is(cluster: Cluster, watch: Watch) -> None:
@@ -247,6 +247,27 @@ def test_an_eviction_whose_answer_was_lost_is_found_out_however_the_decision_end
     assert row.ending == Decision.Ending.BOUND_ELSEWHERE
     assert {victim.state for victim in row.victims.all()} == {Victim.State.EVICTED}
     assert len(watch.actuator.evicted) == 2
+
+
+def test_a_victim_that_was_held_back_is_held_against_the_laws_again(cluster: Cluster, watch: Watch) -> None:
+    """Of two victims the second waits for a budget; meanwhile its queue comes down to its guarantee: it stays."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+        watch.actuator.reserving = Result(outcome=Outcome.RETRY)
+        row = first(watch)
+        taken, held = victims_of(row)
+        watch.actuator.reserving = Result(outcome=Outcome.DONE)
+        watch.actuator.evicting[held] = EvictionResult(outcome=EvictionOutcome.HELD, budget=True, retry_after_s=10)
+        run(watch)
+        watch.actuator.evicting.clear()
+        others = [name for name in (f"test-{number}" for number in range(4)) if name not in (taken, held)]
+        watch.gone(taken, others[0])
+        clock.shift(11)
+        sent = len(watch.actuator.evicted)
+        run(watch)
+        row.refresh_from_db()
+        assert (row.ending, row.steps.last().note) == (Decision.Ending.BLOCKED, "law guarantee")
+        assert len(watch.actuator.evicted) == sent
+        assert row.victims.get(name=held).state == Victim.State.SPARED
 
 
 class Death(BaseException):
