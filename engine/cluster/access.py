@@ -85,6 +85,10 @@ class Access:
             return self._reread(session, path)
         return session
 
+    def reload(self, within_s: float) -> None:
+        """Load the credentials anew, though nobody has refused them. Raises SettingsError; see ``renew``."""
+        self.renew(self._session, within_s)
+
     def renew(self, used: Session, within_s: float) -> Session | None:
         """Others than ``used``, which were refused or have ended. None: there are none, or none so soon.
 

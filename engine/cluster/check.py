@@ -12,7 +12,7 @@ import msgspec
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
-from engine.cluster.identity import LIMIT_S, bounded, cluster_uid, explained, unreachable
+from engine.cluster.identity import LIMIT_S, STRANGER, bounded, cluster_uid, explained, unreachable
 from engine.cluster.lease import holder_of
 from engine.cluster.outcomes import reserved_for
 from engine.cluster.rights import Right, granted, needed
@@ -176,10 +176,7 @@ class _Check:
     def _identity(self) -> Line:
         uid, wanted = cluster_uid(self._connection), self._expected.uid
         if uid and wanted and uid != wanted:
-            message = gettext_noop(
-                "This is another cluster than the one that was connected: kube-system has another UID."
-            )
-            return _line("identity", Level.ERROR, message)
+            return _line("identity", Level.ERROR, STRANGER)
         if not uid:
             message = gettext_noop("Which cluster this is can't be told: namespaces may not be listed.")
             return _line("identity", Level.WARNING, message)

@@ -3,7 +3,7 @@
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -74,6 +74,11 @@ class Connection:
     def ended_at(self) -> datetime | None:
         """When the credentials ended, if they have and nothing renews them."""
         return self._access.ended_at
+
+    def sign_in_anew(self) -> None:
+        """Load the credentials anew though they were not refused, as they lead where they should not; see ``moved``."""
+        with suppress(SettingsError):
+            self._access.reload(self.timeout_s)
 
     @property
     def timeout_s(self) -> float:

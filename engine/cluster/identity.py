@@ -15,12 +15,49 @@ from engine.formats.notes import gettext_noop
 SYSTEM = "kube-system"
 LIMIT_S = 20.0
 """So long anything that somebody waits for may take."""
-_UNAUTHORIZED, _FORBIDDEN = 401, 403
+STRANGER = gettext_noop("This is another cluster than the one that was connected: kube-system has another UID.")
+_UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
 Found = TypeVar("Found")
 
 
 class UnreachableError(ClusterError):
     """The API server was asked, and gave no answer that helps."""
+
+
+class StrangerError(ClusterError):
+    """Another cluster's API server: nothing that it says is about the one that is followed."""
+
+
+class SameCluster:
+    """Whether an API server still is the cluster's that is followed; safe to share between threads."""
+
+    def __init__(self, connection: Connection, uid: str = "") -> None:
+        """``uid``: of the cluster; empty where that is not known: then the first that is read."""
+        self._connection = connection
+        self._lock = threading.Lock()
+        self.uid = uid
+        self.stranger = False
+        """Whether it was another's when its UID was last read."""
+
+    def check(self) -> None:
+        """Ask for the UID, and do without where that may not be read.
+
+        Raises StrangerError, ApiFailure and ConnectionFailure.
+        """
+        try:
+            found = _uid(self._connection)
+        except ApiFailure as error:
+            if error.code not in (_FORBIDDEN, _NOT_FOUND):
+                raise
+            found = ""
+        except msgspec.DecodeError as error:
+            raise ConnectionFailure("the list of namespaces can't be read") from error
+        with self._lock:
+            self.uid = self.uid or found
+            self.stranger = found != self.uid if found else self.stranger
+        if self.stranger:
+            self._connection.sign_in_anew()
+            raise StrangerError(STRANGER)
 
 
 def bounded(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Found:
@@ -61,9 +98,7 @@ def identify(settings: ConnectionSettings, *, limit_s: float = LIMIT_S) -> tuple
 def cluster_uid(connection: Connection) -> str:
     """The UID, empty where it may not be read. Raises ClusterError for a server that can't be used at all."""
     try:
-        query = {"fieldSelector": f"metadata.name={SYSTEM}"}
-        page = msgspec.json.decode(connection.request("GET", "/api/v1/namespaces", query=query).body, type=ListPage)
-        found = [msgspec.json.decode(item, type=NamedObject).metadata for item in page.items or ()]
+        return _uid(connection)
     except ApiFailure as error:
         if error.code == _FORBIDDEN and not _anonymous(error):
             return ""
@@ -73,6 +108,12 @@ def cluster_uid(connection: Connection) -> str:
     except msgspec.DecodeError:
         message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
         raise UnreachableError(message, address=connection.address) from None
+
+
+def _uid(connection: Connection) -> str:
+    query = {"fieldSelector": f"metadata.name={SYSTEM}"}
+    page = msgspec.json.decode(connection.request("GET", "/api/v1/namespaces", query=query).body, type=ListPage)
+    found = [msgspec.json.decode(item, type=NamedObject).metadata for item in page.items or ()]
     return next((meta.uid or "" for meta in found if meta.name == SYSTEM), "")
 
 

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ import msgspec
 
 from engine.cluster.connection import Connection, Query, Stream
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, failure
+from engine.cluster.identity import StrangerError
 from engine.cluster.listing import Lister, ReflectorSettings, told
 from engine.cluster.tables import Table
 from engine.cluster.timing import BackOff, Clock
@@ -71,13 +72,16 @@ class Reflector:
         settings: ReflectorSettings | None = None,
         clock: Clock | None = None,
         back_off: BackOff | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
+        """``check`` is called before every list and watch; it raises ClusterError where nothing is to be read."""
         self._connection = connection
         self._table = table
         self._sink = sink
         self._settings = settings or ReflectorSettings()
         self._clock = clock or Clock()
         self._back_off = back_off or BackOff()
+        self._check = check
         self._events = msgspec.json.Decoder(WatchEvent)
         self._lister = Lister(connection, table, self._settings)
         self._version = ""
@@ -108,6 +112,7 @@ class Reflector:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
+                self._check()
                 if not self._version:
                     self._list()
                 self._watch()
@@ -117,6 +122,9 @@ class Reflector:
             except ApiFailure as error:
                 self._version = "" if _expired(error) else self._version
                 self._pause(str(error), error.retry_after_s)
+            except StrangerError as error:
+                self._version = ""  # what was read last may have been the stranger's already
+                self._pause(str(error), None)
             except ClusterError as error:
                 self._pause(str(error), None)
             except Exception as error:
@@ -206,10 +214,10 @@ class Reflector:
         try:
             self._sink.put(self._table, key, self._table.read(obj))
         except DecodeError as error:
-            self._sink.put_unread(self._table, key, obj)
             if told(error) not in self.health.odd:
                 log.warning("skipped: %s", error)
             self.health.odd = {**self.health.odd, told(error): error.sentence}
+            self._sink.put_unread(self._table, key, obj)
         else:
             self._even(meta)
 

@@ -60,7 +60,10 @@ OBSERVING = (
     *_optional(
         "list",
         "namespaces",
-        gettext_noop("namespaces without pods get no leaf when connecting, and a cluster could be connected twice"),
+        gettext_noop(
+            "namespaces without pods get no leaf when connecting, and it isn't noticed when a cluster is connected "
+            "twice or its credentials come to lead to another"
+        ),
     ),
     *_optional("list", "resourcequotas", gettext_noop("the tree that connecting makes has no limits from quotas")),
     *_optional(

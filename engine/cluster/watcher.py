@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from engine.cluster.connection import Connection
+from engine.cluster.identity import STRANGER, SameCluster
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.reflector import KindHealth, Reflector
 from engine.cluster.tables import PREEMPTED, TABLES, Table
@@ -31,6 +32,8 @@ class Health:
     """How long the kind in trouble that is worst off has been without a sign of life, in seconds; 0: none is."""
     events_error: str = ""
     """Why Events can't be read, as a sentence: passes go on without. Empty while they can."""
+    stranger: str = ""
+    """That the API server turned out to be another cluster's, as a sentence: nothing is to be done there. Empty: no."""
     odd: Mapping[str, str] = field(default_factory=dict)
     """Objects that can't be read and were skipped, Events included -> why."""
 
@@ -55,19 +58,32 @@ class ClusterWatcher:
         self,
         connection: Connection,
         *,
+        uid: str = "",
         settings: ReflectorSettings | None = None,
         clock: Clock | None = None,
         back_off: Callable[[], BackOff] = BackOff,
     ) -> None:
-        """Nothing is sent before ``start``; ``back_off`` makes the waits of one reflector."""
+        """Nothing is sent before ``start``; ``back_off`` makes the waits of one reflector.
+
+        ``uid``: the cluster's, if it is known; no other cluster is read in its place.
+        """
         self._connection = connection
+        self._same = SameCluster(connection, uid)
         self._clock = clock or Clock()
         self._state = ClusterState()
         self._lock = threading.Condition()
         """Told whenever a kind has been read whole."""
         self._unsynced = {table.kind for table in TABLES}
         self._reflectors = [
-            Reflector(connection, table, self, settings=settings, clock=self._clock, back_off=back_off())
+            Reflector(
+                connection,
+                table,
+                self,
+                settings=settings,
+                clock=self._clock,
+                back_off=back_off(),
+                check=self._same.check,
+            )
             for table in (*TABLES, PREEMPTED)
         ]
 
@@ -89,6 +105,11 @@ class ClusterWatcher:
         with self._lock:
             return self._lock.wait_for(lambda: not self._unsynced, timeout_s)
 
+    @property
+    def uid(self) -> str:
+        """The cluster's; empty where it may not be read."""
+        return self._same.uid
+
     def health(self) -> Health:
         """How far the picture can be trusted now."""
         now_s = self._clock.steady_s()
@@ -103,6 +124,7 @@ class ClusterWatcher:
             clock_skew_s=self._connection.clock_skew_s,
             gap_s=now_s - min(troubled, default=now_s),
             events_error=events.error,
+            stranger=STRANGER if self._same.stranger else "",
             odd={name: why for one in (*kinds, events) for name, why in one.odd.items()},
         )
 

@@ -25,6 +25,8 @@ FIRST_READING = "The cluster is being read for the first time."
 
 def unreadable(health: Health) -> str:
     """Why no pass can be made of the picture, as a sentence; empty when one can."""
+    if health.stranger:
+        return health.stranger
     if health.synced and health.staleness_s is not None and health.staleness_s <= STALE_S:
         return ""
     if health.errors:

@@ -15,7 +15,7 @@ from engine.cluster.survey import survey
 from engine.discovery import Found, Proposal, facts, propose
 from engine.formats.notes import ImportFailure
 from scheduler_admin.accounts.models import User
-from scheduler_admin.clusters.credentials import check_unknown, keep
+from scheduler_admin.clusters.credentials import check_uid, keep
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import add_cluster
 from scheduler_admin.clusters.told import told
@@ -55,7 +55,7 @@ def look(*, way: Way, name: str = "", limit_s: float = LIMIT_S) -> Look:
         read = survey(way.settings(), limit_s=limit_s)
     except ClusterError as error:
         raise ValidationError(told(error)) from None
-    check_unknown(read.uid, but=known)
+    check_uid(read.uid, known)
     named = known.name if known else name.strip() or slug(way.context)
     revision, proposal = _tree_there(known, named), propose(read)
     found = facts(read, tree_of(revision) if revision else proposal.tree)

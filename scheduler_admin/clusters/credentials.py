@@ -28,10 +28,7 @@ def set_credentials(*, cluster: Cluster, way: Way, actor: User | None, reason: s
         uid, _loaded = identify(way.settings())
     except ClusterError as error:
         raise ValidationError(told(error)) from None
-    if cluster.uid and uid and uid != cluster.uid:
-        message = _("These credentials lead to another cluster than %(name)s.")
-        raise ValidationError(message % {"name": cluster.name})
-    check_unknown(uid, but=cluster)
+    check_uid(uid, cluster)
     return keep(cluster=cluster, way=way, uid=uid, actor=actor, reason=reason)
 
 
@@ -80,9 +77,12 @@ def reseal_all() -> int:
     return len(rows)
 
 
-def check_unknown(uid: str, *, but: Cluster | None = None) -> None:
-    """Raise ValidationError when another cluster here is the one with that UID."""
-    known = Cluster.objects.filter(uid=uid).exclude(uid="").exclude(pk__in=[but.pk] if but else []).first()
+def check_uid(uid: str, cluster: Cluster | None) -> None:
+    """Raise ValidationError when the cluster, which may be a new one, is not the one with that UID, or another is."""
+    if cluster and cluster.uid and uid and uid != cluster.uid:
+        message = _("These credentials lead to another cluster than %(name)s.")
+        raise ValidationError(message % {"name": cluster.name})
+    known = Cluster.objects.filter(uid=uid).exclude(uid="").exclude(pk__in=[cluster.pk] if cluster else []).first()
     if known is not None:
         message = _(
             "This is the cluster %(name)s, which is connected already; its page Connection takes other credentials."

@@ -16,6 +16,11 @@ def claim(*, cluster: Cluster, owner: str, now: datetime) -> bool:
     return bool(Cluster.objects.filter(free, pk=cluster.pk).update(owner=owner, owned_until=now + TERM))
 
 
+def holder(*, cluster: Cluster, owner: str) -> str:
+    """What an owner is called in the cluster's lease: one that is here under two names is acted on under one alone."""
+    return f"{owner}/{cluster.name}"
+
+
 def release(*, owner: str) -> None:
     """Give all clusters of an owner back."""
     Cluster.objects.filter(owner=owner).update(owner="", owned_until=None)

@@ -31,6 +31,12 @@ def add_cluster(
     return cluster
 
 
+def keep_uid(*, cluster: Cluster, uid: str) -> None:
+    """Keep the UID of a cluster that was added without one; not where another cluster here is known by it."""
+    if uid and not cluster.uid and not Cluster.objects.filter(uid=uid).exists():
+        Cluster.objects.filter(pk=cluster.pk, uid="").update(uid=uid)
+
+
 @transaction.atomic
 def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, override: str = "") -> None:
     """Change how far the engine may go.

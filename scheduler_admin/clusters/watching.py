@@ -16,6 +16,7 @@ from engine.cluster.timing import Clock
 from engine.cluster.watcher import ClusterWatcher
 from engine.formats.notes import gettext_noop
 from engine.observed import Key
+from scheduler_admin.clusters import ownership
 from scheduler_admin.clusters.breakers import Writes
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ways import Way
@@ -24,7 +25,7 @@ from scheduler_admin.faults import reached
 log = logging.getLogger(__name__)
 
 OWNER = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}"
-"""What this process is called in ownership rows and leases; unlike any other's, a restarted one's included."""
+"""What this process is called in ownership rows, and in leases; unlike any other's, a restarted one's included."""
 
 REQUEST_TIMEOUT_S = 5.0
 """A third of a lease's duration, so that a holder that renews three times per duration never has to pause."""
@@ -53,13 +54,14 @@ class Watch:
         """Open and begin to follow. Raises SettingsError."""
         self.source = _source(cluster)
         self.connection = Connection(Way.to(cluster).settings(REQUEST_TIMEOUT_S))
-        self.watcher = ClusterWatcher(self.connection)
+        self.watcher = ClusterWatcher(self.connection, uid=cluster.uid)
         self.actuator = Actuator(self.connection, nodes=self.watcher.nodes, reached=reached)
         self.writes = Writes()
         self.busy = threading.Lock()
         """Held by the one pass that runs."""
         self.settled = set[Key]()
         """What others evicted and is recorded; see history.observing."""
+        self._identity = ownership.holder(cluster=cluster, owner=OWNER)
         self._lease: ClusterLease | None = None
         self._closing = False
         self.watcher.start()
@@ -67,7 +69,7 @@ class Watch:
     def lead(self) -> bool:
         """Claim to be the one that acts here, and keep claiming; whether we are."""
         if self._lease is None and not self._closing:
-            self._lease = ClusterLease(self.connection, identity=OWNER)
+            self._lease = ClusterLease(self.connection, identity=self._identity)
             self._lease.renew()
             self._lease.start()
         return self.leads()
@@ -76,7 +78,7 @@ class Watch:
     def rival(self) -> str:
         """Who acts here instead of us; empty when nobody does."""
         holder = self._lease.holder if self._lease is not None else ""
-        return "" if holder == OWNER else holder
+        return "" if holder == self._identity else holder
 
     def leads(self) -> bool:
         """Whether a request sent now is over before anyone else may act."""

@@ -4,6 +4,7 @@ from engine.cluster.check import Expected, Level, Line, Report, check
 from engine.cluster.errors import SettingsError
 from engine.cluster.identity import LIMIT_S
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.ownership import holder
 from scheduler_admin.clusters.ways import Way
 from scheduler_admin.history.models import Decision
 from scheduler_admin.queues.services import tree_of
@@ -21,7 +22,7 @@ def check_cluster(*, cluster: Cluster, mode: str = "", limit_s: float = LIMIT_S)
         publish=cluster.publish,
         uid=cluster.uid,
         tree=tree_of(revision) if revision else None,
-        owners=frozenset({cluster.owner}),
+        owners=frozenset({holder(cluster=cluster, owner=cluster.owner)}),
         open_asks=frozenset(open_asks),
         single=revision is None or revision.policy != "priority",
     )

@@ -20,6 +20,7 @@ from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import claim
+from scheduler_admin.clusters.services import keep_uid
 from scheduler_admin.clusters.status import queue_figures, store_error, store_status
 from scheduler_admin.clusters.stops import Stops
 from scheduler_admin.clusters.watching import OWNER, Watch
@@ -62,10 +63,13 @@ def run_pass(*, cluster: Cluster, watch: Watch) -> None:
         revision = cluster.hierarchy.current if cluster.hierarchy else None
         if revision is None or not claim(cluster=cluster, owner=OWNER, now=now):
             return
-        trouble = unreadable(watch.watcher.health())
-        if trouble:
+        health = watch.watcher.health()
+        if trouble := unreadable(health):
+            if health.stranger:
+                watch.resign()  # its lease is not ours to hold
             store_error(cluster=cluster, sentence=trouble, now=now)
             return
+        keep_uid(cluster=cluster, uid=watch.watcher.uid)
         _pass(cluster, revision, watch, now)
     finally:
         watch.busy.release()

@@ -84,6 +84,14 @@ def test_a_second_run_changes_nothing_that_was_edited(config: str) -> None:
     assert "2 pods run in no queue of the tree" in said
 
 
+def test_a_kubeconfig_that_leads_to_another_cluster_by_now_is_not_taken_for_the_known_one(config: str) -> None:
+    """The same file and context, and another kube-system in the end."""
+    run(kubeconfig=config)
+    Cluster.objects.update(uid="another")
+    with pytest.raises(CommandError, match="lead to another cluster than simulator"):
+        run(kubeconfig=config)
+
+
 def test_a_tree_that_was_imported_before_is_taken(config: str) -> None:
     """Under the cluster's name: nothing is generated over it."""
     publish_as(name="mine", tree=QueueTree([Queue(path="root"), Queue(path="root.x")]), author=None, reason="by hand")

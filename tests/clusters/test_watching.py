@@ -10,8 +10,9 @@ from scheduler_admin.clusters import watching
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import Watch, Watches
 from scheduler_admin.history import tasks
-from scheduler_admin.queues.models import Hierarchy, Revision
-from tests.cluster.doubles import Simulated, simulate
+from scheduler_admin.queues.services import publish_as
+from tests.builders import queue, tree
+from tests.cluster.doubles import PATIENCE_S, Simulated, simulate, until
 
 pytestmark = pytest.mark.django_db
 
@@ -32,10 +33,8 @@ def cluster(api: Simulated, tmp_path: Path) -> Cluster:
         f" clusters: [{{name: c, cluster: {{server: '{api.address}'}}}}],"
         " contexts: [{name: c, context: {cluster: c, user: u}}]}"
     )
-    hierarchy = Hierarchy.objects.create(name="main")
-    hierarchy.current = Revision.objects.create(hierarchy=hierarchy, number=1, document="", reason="", author_name="")
-    hierarchy.save()
-    return Cluster.objects.create(name="east", hierarchy=hierarchy, kubeconfig=str(config))
+    revision = publish_as(name="main", tree=tree({"prod": queue("4")}), author=None, reason="test")
+    return Cluster.objects.create(name="east", hierarchy=revision.hierarchy, kubeconfig=str(config))
 
 
 @pytest.fixture
@@ -96,3 +95,49 @@ def test_nobody_waits_for_a_watch_that_is_closed(
         patched.setattr(Watch, "close", closing)
         watches.keep(())
     assert free == [True]
+
+
+def test_a_cluster_is_known_again_by_the_uid_that_its_first_pass_reads(cluster: Cluster, watches: Watches) -> None:
+    """And what its kubeconfig leads to later is not taken for it."""
+    passed(cluster, watches)
+    cluster.refresh_from_db()
+    assert cluster.uid == watches.of(cluster).watcher.uid != ""
+    assert cluster.status.error == ""
+    Cluster.objects.update(uid="another")
+    watches.stop()
+    cluster.refresh_from_db()
+    watch = watches.of(cluster)
+    until(lambda: watch.watcher.health().stranger, "the stranger is found")
+    tasks.run_pass(cluster.pk)
+    cluster.status.refresh_from_db()
+    assert "another cluster" in cluster.status.error
+
+
+def test_a_uid_that_another_cluster_here_is_known_by_is_not_taken(cluster: Cluster, watches: Watches) -> None:
+    """No pass fails for it."""
+    passed(cluster, watches)
+    cluster.refresh_from_db()
+    twin = Cluster.objects.create(name="twin", hierarchy=cluster.hierarchy, kubeconfig=cluster.kubeconfig)
+    passed(twin, watches)
+    twin.refresh_from_db()
+    assert (twin.uid, twin.status.error) == ("", "")
+
+
+def test_a_cluster_that_is_here_under_two_names_is_acted_on_under_one(cluster: Cluster) -> None:
+    """One worker follows both: its lease is of the one alone."""
+    twin = Cluster.objects.create(name="twin", hierarchy=cluster.hierarchy, kubeconfig=cluster.kubeconfig)
+    first, second = Watch(cluster), Watch(twin)
+    try:
+        first.lead()
+        assert not second.lead()
+        assert second.rival.endswith("/east")
+        assert not first.rival
+    finally:
+        second.close()
+        first.close()
+
+
+def passed(cluster: Cluster, watches: Watches) -> None:
+    """A whole pass over a cluster that has been read."""
+    assert watches.of(cluster).watcher.wait_synced(PATIENCE_S)
+    tasks.run_pass(cluster.pk)

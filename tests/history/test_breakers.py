@@ -60,6 +60,35 @@ def watch(watch: Watch) -> Watch:
 
 
 @pytest.mark.django_db
+def test_nothing_is_done_to_another_cluster_in_place_of_ours(cluster: Cluster, watch: Watch) -> None:
+    """Nothing is decided of what is there either; the page says why, and its lease is not held."""
+    watch.watcher.stranger = "This is another cluster."
+    run(watch, times=3)
+    assert watch.actuator.did == []
+    assert not watch.leading
+    assert not Decision.objects.exists()
+    assert ClusterStatus.objects.get().error == "This is another cluster."
+    assert alerts() == ["cluster.unreadable"]
+    watch.watcher.stranger, watch.leading = "", True
+    run(watch)
+    assert len(watch.actuator.evicted) == 2
+
+
+@pytest.mark.django_db
+def test_an_eviction_is_not_sent_once_the_api_server_is_another_clusters(cluster: Cluster, watch: Watch) -> None:
+    """Found out in the middle of a decision: at most the one under way is sent."""
+    real = watch.actuator.evict
+
+    def evict(victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
+        watch.watcher.stranger = "" if dry_run else "This is another cluster."
+        return real(victim, dry_run=dry_run, again=again)
+
+    watch.actuator.evict = evict
+    run(watch, times=3)
+    assert len(watch.actuator.evicted) == 1
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_holds_every_decision_is_told_once_and_recovers_alone(
     fault: str, cluster: Cluster, watch: Watch

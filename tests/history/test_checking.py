@@ -85,7 +85,7 @@ def test_our_own_worker_and_our_open_decisions_are_known(east: Cluster, api: Sim
     api.change("nodes", None, "n1", lambda node: node.setdefault("spec", {}).update(
         taints=[{"key": RESERVED_TAINT_KEY, "value": "ask", "effect": "NoSchedule"}]
     ))  # fmt: skip
-    lease = ClusterLease(api.connection(), identity="worker/1")
+    lease = ClusterLease(api.connection(), identity="worker/1/east")
     lease.renew()
     levels = lambda: {one.subject: one.level for one in check_cluster(cluster=east, mode="enforce").lines}  # noqa: E731
     assert (levels()["lease"], levels()["taints"]) == ("error", "warning")

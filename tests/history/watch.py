@@ -83,6 +83,8 @@ class Watcher:
         self.gap_s, self.clock_skew_s = 0.0, 0.0
         self.events_error = ""
         self.odd: dict[str, str] = {}
+        self.uid = ""
+        self.stranger = ""
 
     def state(self) -> ClusterState:
         return self.now.copy()
@@ -105,6 +107,7 @@ class Watcher:
             gap_s=self.gap_s,
             events_error=self.events_error,
             odd=self.odd,
+            stranger=self.stranger,
         )
 
 

@@ -1,0 +1,124 @@
+"""An API server that turns out to be another cluster's is not read in place of the one that is followed."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.cluster.connection import Connection
+from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.listing import ReflectorSettings
+from engine.cluster.timing import BackOff
+from engine.cluster.watcher import ClusterWatcher
+from tests.cluster.doubles import PATIENCE_S, Answer, Asked, Scripted, scripted, until
+from tests.cluster.test_reflector import listed, pod
+
+
+class Server:
+    """A cluster with one pod, called like it; its watches end at once, so that they are opened again and again."""
+
+    def __init__(self, uid: str, code: int = 200) -> None:
+        self.uid, self.code = uid, code
+
+    def __call__(self, asked: Asked, answer: Answer) -> None:
+        if asked.path.endswith("/namespaces"):
+            if self.code != 200:
+                return answer.status(self.code, "as it is", "as it is")
+            return answer.json(200, listed({"metadata": {"name": "kube-system", "uid": self.uid}}))
+        if "watch" in asked.query:
+            answer.begin()
+            return answer.line({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "10"}}})
+        return answer.json(200, listed(*([pod(self.uid)] if asked.path.endswith("/pods") else [])))
+
+
+@contextlib.contextmanager
+def following(connection: Connection, uid: str) -> Iterator[ClusterWatcher]:
+    """A watcher of the cluster of that UID, until the block ends."""
+    settings = ReflectorSettings(shortest_watch_s=0)
+    watcher = ClusterWatcher(connection, uid=uid, settings=settings, back_off=lambda: BackOff(0.001, 0.01))
+    watcher.start()
+    try:
+        yield watcher
+    finally:
+        assert watcher.stop(), "a thread did not stop"
+
+
+def names(watcher: ClusterWatcher) -> list[str]:
+    return [one.name for one in watcher.state().pods.values()]
+
+
+def kinds(server: Scripted) -> set[str]:
+    """What has been asked for."""
+    return {asked.path.rpartition("/")[2] for asked in server.asked}
+
+
+def test_nothing_is_read_of_another_cluster_than_the_one_that_is_known() -> None:
+    """As after a restart with a kubeconfig that somebody has rewritten meanwhile."""
+    with scripted(Server("theirs")) as server, following(server.connection(), "ours") as watcher:
+        until(lambda: watcher.health().stranger, "the stranger is found")
+        assert not watcher.health().synced
+        assert kinds(server) == {"namespaces"}
+
+
+def test_a_server_that_becomes_another_clusters_is_noticed_when_a_watch_is_opened_anew() -> None:
+    """Behind the same address, with credentials that hold; what was known stays, and is read anew afterwards."""
+    script = Server("ours")
+    with scripted(script) as server, following(server.connection(), "ours") as watcher:
+        assert watcher.wait_synced(PATIENCE_S)
+        assert not watcher.health().stranger
+        script.uid = "theirs"
+        until(lambda: watcher.health().stranger, "the stranger is found")
+        until(lambda: all(one.error for one in watcher.health().kinds), "nothing is read of it any more")
+        script.uid = "ours"
+        until(lambda: not watcher.health().stranger and not watcher.health().errors, "it is read again")
+        until(lambda: names(watcher) == ["ours"], "its pods are its own")
+
+
+def test_where_no_uid_is_known_the_first_that_is_read_holds() -> None:
+    """A cluster that was added without a look at it is known from then on."""
+    script = Server("ours")
+    with scripted(script) as server, following(server.connection(), "") as watcher:
+        assert watcher.wait_synced(PATIENCE_S)
+        assert watcher.uid == "ours"
+        script.uid = "theirs"
+        until(lambda: watcher.health().stranger, "the stranger is found")
+
+
+@pytest.mark.parametrize("code", [403, 404])
+def test_where_the_uid_may_not_be_read_it_is_done_without(code: int) -> None:
+    """The right is one of those that can be done without."""
+    with scripted(Server("ours", code)) as server, following(server.connection(), "known") as watcher:
+        assert watcher.wait_synced(PATIENCE_S)
+        assert not watcher.health().stranger
+
+
+def test_a_server_that_does_not_tell_any_more_is_a_stranger_still() -> None:
+    """Only the right UID clears it."""
+    script = Server("theirs")
+    with scripted(script) as server, following(server.connection(), "ours") as watcher:
+        until(lambda: watcher.health().stranger, "the stranger is found")
+        script.code = 403
+        asked = len(server.asked)
+        until(lambda: len(server.asked) > asked + 10, "it is asked again")
+        assert watcher.health().stranger
+        assert not watcher.health().synced
+
+
+def test_a_kubeconfig_that_is_put_right_is_read_anew_though_nobody_refused_the_wrong_one(tmp_path: Path) -> None:
+    """Who follows it sees that it has moved, and begins anew."""
+    config = tmp_path / "config"
+
+    def leads_to(server: Scripted) -> None:
+        config.write_text(
+            "{current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}], users: [{name: u, user: {}}],"
+            f" clusters: [{{name: c, cluster: {{server: '{server.address}'}}}}]}}"
+        )
+
+    with scripted(Server("theirs")) as wrong, scripted(Server("ours")) as right:
+        leads_to(wrong)
+        connection = Connection(ConnectionSettings(kubeconfig_path=str(config)))
+        leads_to(right)
+        with following(connection, "ours") as watcher:
+            until(lambda: watcher.health().stranger, "the stranger is found")
+            until(lambda: connection.moved, "the credentials are loaded anew")
