@@ -70,7 +70,7 @@ FAULTS: dict[str, tuple[Callable[[Asked, Answer], None], str]] = {
     "trickling": (trickle, "did not answer in time"),
     "reset": (lambda _asked, answer: answer.reset(), "the connection to the API server broke"),
     "truncated": (truncated, "can't be read"),
-    "nothing": (lambda _asked, answer: answer.json(200, b""), "as soon as they begin"),
+    "nothing": (lambda _asked, answer: answer.json(200, b""), "the list of namespaces can't be read"),
     "a login page": (login, "a web page came in place of an answer"),
 }
 
