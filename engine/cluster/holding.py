@@ -8,7 +8,7 @@ import msgspec
 from engine.cluster.connection import Connection
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.objects import NOT_FOUND, Json, Objects, node_path, pod_path, settled
-from engine.cluster.outcomes import Hold, Outcome, PodRef, Result, Swept, Terms, reserved_for
+from engine.cluster.outcomes import KeptBy, Outcome, PodRef, Result, Swept, Terms, reserved_for
 from engine.feasibility.nodes import RESERVED_TAINT_KEY
 from engine.formats.kubernetes import DecodeError, node_from_bytes
 from engine.formats.kubernetes_wire import ListPage
@@ -39,12 +39,12 @@ class Holding:
 
     def reserve(self, node: str, ask: PodRef, terms: Terms) -> Result:
         """Taint first, so that the room is kept before anyone may use it; undone if the ask turns out not to wait."""
-        if terms.hold is Hold.TAINT:
+        if terms.kept_by is KeptBy.TAINT:
             result = settled(lambda: self._taint(node, ask.uid, terms))
             if not result.done:
                 return result
             self._reached("tainted")
-        result = settled(lambda: self._admit(node, ask, terms.hold))
+        result = settled(lambda: self._admit(node, ask, terms.kept_by))
         if result.outcome in (Outcome.GONE, Outcome.BOUND, Outcome.REFUSED):
             undone = self.release(node, ask.uid)
             return result if undone.done else undone
@@ -98,17 +98,17 @@ class Holding:
             self._objects.patch(node_path(node), found, changes)
         return Result(outcome=Outcome.DONE)
 
-    def _admit(self, node: str, ask: PodRef, hold: Hold) -> Result:
+    def _admit(self, node: str, ask: PodRef, kept_by: KeptBy) -> Result:
         """Let the ask in where the taint keeps others out, and name its node, if it still waits for one."""
         found = self._objects.get(pod_path(ask))
         if found["metadata"].get("uid") != ask.uid or found["metadata"].get("deletionTimestamp"):
             return Result(outcome=Outcome.GONE, sentence="the ask is gone")
         if bound := found.get("spec", {}).get("nodeName"):
             return Result(outcome=Outcome.BOUND, sentence=f"the ask runs on {bound} already")
-        if hold is Hold.TAINT:
+        if kept_by is KeptBy.TAINT:
             found = self._tolerate(ask, found)
             self._reached("tolerated")
-        if hold is not Hold.NOTHING and found.get("status", {}).get("nominatedNodeName") != node:
+        if kept_by is not KeptBy.NOTHING and found.get("status", {}).get("nominatedNodeName") != node:
             self._objects.patch(f"{pod_path(ask)}/status", found, {"status": {"nominatedNodeName": node}})
             self._reached("nominated")
         return Result(outcome=Outcome.DONE)

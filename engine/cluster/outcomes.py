@@ -75,7 +75,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return self.outcome is Outcome.DONE
 
 
-class Hold(StrEnum):
+class KeptBy(StrEnum):
     """How freed room is kept for its ask until that is bound there."""
 
     TAINT = "taint"
@@ -90,7 +90,7 @@ class Hold(StrEnum):
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """On what terms a node is kept."""
 
-    hold: Hold = Hold.TAINT
+    kept_by: KeptBy = KeptBy.TAINT
     until_ms: int
     """When it is given back at the latest, in milliseconds since 1970; told to whoever looks at the node."""
     decision: str

@@ -49,7 +49,7 @@ class SettingsSerializer(serializers.ModelSerializer[Cluster]):
             "reserved_nodes",
             "min_run_s",
             "bind_margin_s",
-            "hold",
+            "room_kept_by",
             "protected_namespaces",
         ]
         extra_kwargs = {

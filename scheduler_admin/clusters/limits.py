@@ -22,7 +22,7 @@ LIMITS = (
     "reserved_nodes",
     "min_run_s",
     "bind_margin_s",
-    "hold",
+    "room_kept_by",
     "protected_namespaces",
 )
 """Fields of Cluster."""

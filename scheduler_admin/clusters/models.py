@@ -33,7 +33,7 @@ class Cluster(models.Model):
         ADVISE = "advise", _("advise")
         ENFORCE = "enforce", _("enforce")
 
-    class Hold(models.TextChoices):
+    class KeptBy(models.TextChoices):
         TAINT = "taint", _("a taint keeps all others out")
         NOMINATE = "nominate", _("only named as the ask's node")
         NOTHING = "nothing", _("not kept: whoever comes first")
@@ -60,8 +60,8 @@ class Cluster(models.Model):
     bind_margin_s = models.PositiveIntegerField(
         default=30, help_text=_("How long after its victims' longest grace period a decision waits for its ask.")
     )
-    hold = models.CharField(
-        max_length=10, choices=Hold, default=Hold.TAINT, help_text=_("How freed room is kept for its ask.")
+    room_kept_by = models.CharField(
+        max_length=10, choices=KeptBy, default=KeptBy.TAINT, help_text=_("How freed room is kept for its ask.")
     )
     protected_namespaces = models.JSONField(default=default_protected, blank=True)
     publish = models.BooleanField(default=False, help_text=_("In advise: write Events on pods."))

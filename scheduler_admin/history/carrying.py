@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, Hold, Outcome, Result, Terms
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, KeptBy, Outcome, Result, Terms
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
@@ -172,14 +172,16 @@ class Carrier:
             self._step(row, Step.Kind.RESERVED, note=row.node)
         reached("begun")
         told = f"{len(victims)} of the pods on {row.node} are evicted to make room, as queue {row.ask_queue} is below"
-        kept = f"The room is kept until {until:%H:%M:%S} UTC." if self.cluster.hold == Cluster.Hold.TAINT else ""
+        kept = (
+            f"The room is kept until {until:%H:%M:%S} UTC." if self.cluster.room_kept_by == Cluster.KeptBy.TAINT else ""
+        )
         why = f"Why: {self._link(row)}"
         self.executor.event(_asker(row), "RoomIsMade", " ".join((f"{told} its guarantee.", kept, why)))
 
     def _terms(self, row: Decision, until: datetime) -> Terms:
         """How the room is kept, and what is told of it on the node."""
         link = f"{settings.SITE_URL}/clusters/{self.cluster.name}/decisions/{row.pk}/"
-        return Terms(hold=Hold(self.cluster.hold), until_ms=int(until.timestamp() * 1000), decision=link)
+        return Terms(kept_by=KeptBy(self.cluster.room_kept_by), until_ms=int(until.timestamp() * 1000), decision=link)
 
     def _all_may_go(self, row: Decision, victims: list[Victim]) -> bool:
         """Whether the API server would let every victim go now; closes the decision where it would not."""

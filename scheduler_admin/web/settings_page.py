@@ -38,7 +38,7 @@ _LABELS: dict[str, tuple[str, str]] = {
         gettext_noop("Wait for the ask"),
         gettext_noop("seconds, beyond the victims’ longest grace period"),
     ),
-    "hold": (gettext_noop("How freed room is kept"), ""),
+    "room_kept_by": (gettext_noop("How freed room is kept"), ""),
     "protected_namespaces": (gettext_noop("Protected namespaces"), gettext_noop("no pod of theirs is ever a victim")),
 }
 _CHANGED = {
@@ -132,7 +132,7 @@ def _limits(cluster: Cluster, typed: Mapping[str, str], wrong: Mapping[str, str]
     found = []
     for name, value in limits_of(cluster).items():
         hint, seen = _LABELS[name][1], text_of(value)
-        choices = [(str(each), str(label)) for each, label in Cluster.Hold.choices] if name == "hold" else []
+        choices = [(str(each), str(label)) for each, label in Cluster.KeptBy.choices] if name == "room_kept_by" else []
         found.append(
             Limit(
                 name, label_of(name), _(hint) if hint else "", seen, typed.get(name, seen), wrong.get(name, ""), choices

@@ -74,7 +74,7 @@ def test_nobody_overwrites_what_they_have_not_read(admin: APIClient, cluster: Cl
     [
         ({"evictions_per_minute": -1}, ["/evictions_per_minute"]),
         ({"evictions_per_minute": 10**30}, ["/evictions_per_minute"]),
-        ({"evictions_per_minute": None, "hold": "x"}, ["/evictions_per_minute", "/hold"]),
+        ({"evictions_per_minute": None, "room_kept_by": "x"}, ["/evictions_per_minute", "/room_kept_by"]),
         ({"protected_namespaces": "kube-system"}, ["/protected_namespaces"]),
         ({"protected_namespaces": ["a/b"]}, ["/protected_namespaces"]),
         ({"evictions_per_hour": 1}, ["/evictions_per_hour"]),

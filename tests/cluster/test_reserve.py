@@ -9,7 +9,7 @@ import pytest
 from engine.cluster.actuator import Actuator
 from engine.cluster.connection import Connection
 from engine.cluster.holding import RESERVED_BY, RESERVED_UNTIL
-from engine.cluster.outcomes import Hold, Outcome, PodRef, Swept, Terms
+from engine.cluster.outcomes import KeptBy, Outcome, PodRef, Swept, Terms
 from engine.cluster.telling import COMPONENT, PREEMPTED
 from engine.feasibility.nodes import RESERVED_TAINT_KEY, refusal
 from engine.formats.kubernetes import decode_node, decode_pod
@@ -204,11 +204,11 @@ def test_a_kept_node_says_for_which_decision_and_until_when(cluster: AnyCluster,
     assert annotations(cluster) == {"team": "a"}
 
 
-@pytest.mark.parametrize(("hold", "nominated"), [(Hold.NOMINATE, "n1"), (Hold.NOTHING, None)])
-def test_room_may_be_held_by_less(hold: Hold, nominated: str | None, cluster: AnyCluster, actuator: Actuator):
+@pytest.mark.parametrize(("kept_by", "nominated"), [(KeptBy.NOMINATE, "n1"), (KeptBy.NOTHING, None)])
+def test_room_may_be_held_by_less(kept_by: KeptBy, nominated: str | None, cluster: AnyCluster, actuator: Actuator):
     """Where nodes may not be tainted: a nomination alone, or nothing; an ask that no longer waits is found out."""
     pod, bound = ask(cluster), ask(cluster, "bound", node="n1", tolerations=[{"key": "team", "operator": "Exists"}])
-    terms = Terms(hold=hold, until_ms=0, decision="d")
+    terms = Terms(kept_by=kept_by, until_ms=0, decision="d")
     assert actuator.reserve("n1", pod, terms).done
     assert taints(cluster) == [FOREIGN]
     stored = cluster.get("pods", "ask")

@@ -1,4 +1,4 @@
-"""`python -m tests.enforce.contest --hold taint --decisions 200 --seed 1`: who gets the room that we make?
+"""`python -m tests.enforce.contest --kept-by taint --decisions 200 --seed 1`: who gets the room that we make?
 
 A worker enforces beside a kube-scheduler that gives any free room to whoever comes first, and there are many who
 would come. What came of every decision, as JSON and as a row of the table in docs/holding-the-room.md.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.cluster.outcomes import Hold
+from engine.cluster.outcomes import KeptBy
 from tests.e2e.product import wait_for
 from tests.enforce.contest_ground import Ground, RealGround, SimulatedGround
 from tests.enforce.contest_load import Load
@@ -36,13 +36,22 @@ Tell = Callable[[str], None]
 
 
 def contest(
-    ground: Ground, folder: Path, scene: Scene, *, hold: Hold, decisions: int, seed: int, tell: Tell = lambda _: None
+    ground: Ground,
+    folder: Path,
+    scene: Scene,
+    *,
+    kept_by: KeptBy,
+    decisions: int,
+    seed: int,
+    tell: Tell = lambda _: None,
 ) -> Result:
     """Let a worker fight until so many decisions have been begun, and every one of them has ended."""
     limits = {**_BUDGETS, "reserved_nodes": scene.nodes, "bind_margin_s": BIND_MARGIN_S, "min_run_s": 0}
     folder.mkdir()
     worker = Worker(folder / "worker")
-    worker.set_up(kubeconfig=ground.kubeconfig, tree=scene.tree(folder / "queues.yaml"), hold=str(hold), **limits)
+    worker.set_up(
+        kubeconfig=ground.kubeconfig, tree=scene.tree(folder / "queues.yaml"), room_kept_by=str(kept_by), **limits
+    )
     with closing(ground.wire()) as wire:
         load = Load(wire, scene, seed)
         wait_for(load.full, "A full cluster", timeout_s=120)
@@ -51,7 +60,7 @@ def contest(
             began = time.monotonic()
             _fight(worker, load, decisions, tell)
             took_s = time.monotonic() - began
-            return result_of(worker, wire, ground.evictions(), hold=hold, seed=seed, took_s=took_s)
+            return result_of(worker, wire, ground.evictions(), kept_by=kept_by, seed=seed, took_s=took_s)
         finally:
             worker.stop()
 
@@ -76,9 +85,9 @@ def _fight(worker: Worker, load: Load, decisions: int, tell: Tell) -> None:
 
 
 def main() -> None:
-    """Hold one contest and print what came of it."""
+    """KeptBy one contest and print what came of it."""
     parser = argparse.ArgumentParser(prog="python -m tests.enforce.contest", description=__doc__)
-    parser.add_argument("--hold", type=Hold, choices=list(Hold), default=Hold.TAINT)
+    parser.add_argument("--kept-by", type=KeptBy, choices=list(KeptBy), default=KeptBy.TAINT)
     parser.add_argument("--decisions", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--nodes", type=int, default=Scene().nodes)
@@ -99,7 +108,7 @@ def main() -> None:
                 ground,
                 folder / "product",
                 scene,
-                hold=options.hold,
+                kept_by=options.kept_by,
                 decisions=options.decisions,
                 seed=options.seed,
                 tell=lambda text: print(text, file=sys.stderr),

@@ -18,7 +18,7 @@ Row = dict[str, Any]
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """One contest; lists are of decisions (ids) or pods (namespace/name) and empty where all is well."""
 
-    hold: str
+    kept_by: str
     seed: int
     took_s: int
     endings: dict[str, int]
@@ -62,7 +62,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         times = (f"{median:.1f} / {most:.1f}" for median, most in (self.bound_s, self.free_s))
         shown = f"{count('bound', 0)} ({self.share:.1%})"
         cells = [
-            f"`{self.hold}`",
+            f"`{self.kept_by}`",
             str(self.decisions),
             shown,
             *others,
@@ -80,8 +80,8 @@ def carried_out(worker: Worker) -> list[Row]:
     return worker.rows(f"SELECT {columns} FROM history_decision WHERE {which} ORDER BY id")
 
 
-def result_of(worker: Worker, wire: Wire, accepted: Counter[str], *, hold: str, seed: int, took_s: float) -> Result:
-    """Hold our books against the evictions that the API server ``accepted``; once every decision has had its time."""
+def result_of(worker: Worker, wire: Wire, accepted: Counter[str], *, kept_by: str, seed: int, took_s: float) -> Result:
+    """KeptBy our books against the evictions that the API server ``accepted``; once every decision has had its time."""
     rows = carried_out(worker)
     begun = [row for row in rows if row["deadline"]]
     victims = worker.rows("SELECT * FROM history_victim WHERE evicted_at IS NOT NULL")
@@ -91,7 +91,7 @@ def result_of(worker: Worker, wire: Wire, accepted: Counter[str], *, hold: str, 
     stored = Counter(f"{victim['namespace']}/{victim['name']}" for victim in victims)
     vain = {row["id"] for row in begun if row["ending"] != "bound"}
     return Result(
-        hold=hold,
+        kept_by=kept_by,
         seed=seed,
         took_s=round(took_s),
         endings=dict(Counter(row["ending"] or "open" for row in begun)),

@@ -7,7 +7,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Hold, Outcome, PodRef, Result, Terms
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, KeptBy, Outcome, PodRef, Result, Terms
 from engine.snapshot import DisruptionBudget
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
@@ -208,10 +208,10 @@ def test_an_intent_is_begun_however_short_the_wait_for_its_ask_is(cluster: Clust
 
 def test_how_long_and_for_what_a_node_is_kept_is_told(cluster: Cluster, watch: Watch) -> None:
     """The deadline of the decision, its page, and how the room is held."""
-    Cluster.objects.update(hold="nominate")
+    Cluster.objects.update(room_kept_by="nominate")
     row = first(watch)
     assert watch.actuator.terms == Terms(
-        hold=Hold.NOMINATE,
+        kept_by=KeptBy.NOMINATE,
         until_ms=int(row.deadline.timestamp() * 1000),
         decision=f"http://127.0.0.1:8000/clusters/east/decisions/{row.pk}/",
     )

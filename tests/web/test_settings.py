@@ -74,7 +74,7 @@ def test_two_who_change_different_limits_both_succeed(ada: Client, demo: Cluster
         ({"evictions_per_node": "-1"}, "evictions_per_node"),
         ({"evictions_per_node": "9" * 30}, "evictions_per_node"),
         ({"bind_margin_s": str(2**31)}, "bind_margin_s"),
-        ({"hold": "by magic"}, "hold"),
+        ({"room_kept_by": "by magic"}, "room_kept_by"),
         ({"protected_namespaces": "ok not/ok"}, "protected_namespaces"),
         ({"evictions_per_node": "1", "reason": " "}, ""),
     ],
