@@ -141,7 +141,7 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     originator: bool = False
     shield: Shield = Shield.NONE
     scheduler_preempts: bool = True
-    """Whether the cluster's own scheduler would preempt for it: preemptionPolicy is not Never."""
+    """Whether the cluster's own scheduler would preempt for it; once it is bound, for the pod that comes after it."""
 
     @property
     def key(self) -> str:
@@ -374,9 +374,14 @@ def _placed(pod: Pod, tree: QueueTree, priority_class: PriorityClass | None) -> 
         queue=queue_of(pod, tree),
         application=pod.application_label or pod.controller or pod.name,
         opted_out=priority_class is not None and priority_class.opted_out,
-        scheduler_preempts=not pod.never_preempts,
+        scheduler_preempts=not _never_by_scheduler(pod, priority_class),
         never_preempts=pod.never_preempts and not (priority_class is not None and priority_class.may_preempt),
     )
+
+
+def _never_by_scheduler(pod: Pod, priority_class: PriorityClass | None) -> bool:
+    # It has its room, and its policy for good. The pod that comes after it takes that of the class.
+    return (priority_class or pod).never_preempts if pod.node is not None else pod.never_preempts
 
 
 def _originators(pods: Iterable[Pod]) -> set[str]:

@@ -234,6 +234,7 @@ class _Check:
     def _two_brains(self, survey: Survey, tree: QueueTree) -> Line:
         state = ClusterState()
         state.pods = {pod.uid: pod for pod in survey.pods}
+        state.classes = {one.name: one for one in survey.classes}
         classes = rivals(state.snapshot(tree, now_ms=self._clock.wall_ms()).pods)
         if not classes:
             message = gettext_noop("The cluster's own scheduler preempts for no pod of our queues.")

@@ -28,9 +28,7 @@ HEADINGS: dict[Interlock, str] = {
 NOTHING = gettext_noop("Nothing is evicted.")
 AROUND = gettext_noop("Nothing is evicted for %(queue)s and what lies below, nor from there.")
 SENTENCES: dict[Interlock, str] = {
-    Interlock.WATCH_GAP: gettext_noop(
-        "For %(seconds)s s a kind of objects could not be followed. Nothing is evicted until it can."
-    ),
+    Interlock.WATCH_GAP: gettext_noop("A kind of objects can’t be followed. Nothing is evicted until it can."),
     Interlock.CLOCK_SKEW: gettext_noop(
         "Our clock is %(seconds)s s before the API server’s (behind it if negative), so waits and ages may be wrong."
         " Nothing is evicted until the clocks are set."

@@ -123,9 +123,9 @@ INTERLOCKS: dict[Interlock, str] = {
     Interlock.RESERVED_NODES: gettext_noop("Held back: as many nodes as allowed are reserved already."),
     Interlock.DISRUPTION_BUDGET: gettext_noop("Held back: it would break a pod disruption budget."),
     Interlock.COOL_DOWN: gettext_noop(
-        "Held back: what was evicted for this ask lately brought it nothing, so it waits a while."
+        "Held back: the last decision for this ask came to nothing, so it waits a while."
     ),
-    Interlock.LEASE: gettext_noop("Held back: another installation acts on this cluster."),
+    Interlock.LEASE: gettext_noop("Held back: another installation acts on this cluster, or may still believe so."),
 }
 HELD = gettext_noop("Held back by an interlock: %(interlock)s.")
 

@@ -171,7 +171,7 @@ class CredentialsView(ApiView):
             if "token" in sent:
                 way = Way.by_token(sent["address"], sent["token"], sent.get("ca", ""))
             else:
-                way = Way(text=sent["kubeconfig"], context=sent.get("context", ""))
+                way = Way.by_text(sent["kubeconfig"], sent.get("context", ""))
             set_credentials(cluster=cluster, way=way, actor=user, reason=self.asked["reason"])
         except ClusterError as error:
             raise WrongCredentials([{"detail": told(error)}]) from None

@@ -84,14 +84,14 @@ class NoPrecondition(Refusal):
     """A change that does not say what it is a change of."""
 
     status_code = HTTPStatus.PRECONDITION_REQUIRED
-    default_detail = gettext_lazy("Say in If-Match which tree this changes: the ETag of the one that you read.")
+    default_detail = gettext_lazy("Say in If-Match what this changes: the ETag that you read.")
 
 
 class Overtaken(Refusal):
     """A change of a tree that is no longer the current one. The answer carries the current one's ETag, if any."""
 
     status_code = HTTPStatus.PRECONDITION_FAILED
-    default_detail = gettext_lazy("The tree is not the one that you read: read it again.")
+    default_detail = gettext_lazy("This is no longer what you read: read it again.")
 
     def __init__(self, etag: str | None) -> None:
         super().__init__()

@@ -67,8 +67,9 @@ def _check_no_rival(cluster: Cluster) -> None:
         raise ValidationError(
             _(
                 "The cluster's own scheduler would preempt for pods of these priority classes, at once and across"
-                " fences: %(classes)s. Give them preemptionPolicy Never and the annotation"
-                ' scheduler-admin.io/may-preempt: "true", or say --override with the cluster\'s name.'
+                " fences: %(classes)s. Make them anew with preemptionPolicy Never and the annotation"
+                ' scheduler-admin.io/may-preempt: "true", then the pods that wait; or override it with the cluster\'s'
+                " name."
             )
             % {"classes": classes}
         )

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
+from django.utils.translation import gettext_noop
 from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.credentials import ConnectionSettings, alone, as_kubeconfig
+from engine.cluster.errors import SettingsError
 from engine.cluster.kubeconfig import Kubeconfig, at_home
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.sealing import unseal
@@ -26,6 +28,14 @@ class Way:
         """A file, or several as in $KUBECONFIG. The worker that watches the cluster may have started elsewhere."""
         parts = [str(Path(at_home(part)).absolute()) for part in path.strip().split(":") if part]
         return cls(path=":".join(parts), context=context.strip())
+
+    @classmethod
+    @sensitive_variables()
+    def by_text(cls, text: str, context: str = "") -> Self:
+        """A kubeconfig as a text. Raises SettingsError where nothing came: that must not stand for our own pod's."""
+        if not text.strip():
+            raise SettingsError(gettext_noop("No kubeconfig came: there is nothing to read."))
+        return cls(text=text, context=context)
 
     @classmethod
     @sensitive_variables()

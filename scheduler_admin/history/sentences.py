@@ -42,6 +42,8 @@ _ENDED: dict[str, str] = {
     ),
     Decision.Ending.BLOCKED: gettext_noop("Blocked: %(note)s. Decision closed."),
 }
+_LEFT = gettext_noop("The cluster left mode enforce. Decision closed.")
+_NOT_BEGUN = gettext_noop("It could not be begun in time. Decision closed.")
 _STEPS: dict[str, str] = {
     Step.Kind.SEEN: gettext_noop("The scheduler finds no room for the ask."),
     Step.Kind.RESERVED: gettext_noop("%(node)s is reserved for the ask."),
@@ -150,13 +152,22 @@ def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
         if gone is not None and gone.evicted_at is not None:
             after = (of.at - gone.evicted_at).total_seconds()
             return Message(EXITED_AFTER, {"pod": Name(gone.name), "time": seconds(after)})
-    template = _ENDED.get(row.ending, _STEPS[of.kind]) if of.kind == Step.Kind.CLOSED else _STEPS[of.kind]
+    template = _closed(of, row) if of.kind == Step.Kind.CLOSED else _STEPS[of.kind]
     params: dict[str, Param] = {
         "pod": Name(of.pod.rpartition("/")[2]),
         "node": Name(row.node),
         "note": of.note.rstrip(".") if "%(note)s." in template else of.note,
     }
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def _closed(of: Step, row: Decision) -> str:
+    if row.ending == Decision.Ending.EXPIRED and row.source == Decision.Source.ENGINE:
+        if of.note:  # the mode that was set
+            return _LEFT
+        if row.deadline is None:
+            return _NOT_BEGUN
+    return _ENDED.get(row.ending, _STEPS[of.kind])
 
 
 def seconds(length: float) -> str:

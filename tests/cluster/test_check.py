@@ -71,6 +71,17 @@ def test_pods_that_never_preempt_are_no_second_brain(cluster: AnyCluster):
     ]
 
 
+def test_pods_that_run_are_no_second_brain_once_their_class_never_preempts(cluster: AnyCluster):
+    """They keep the policy of the class that was there before."""
+    resource = "priorityclasses.scheduling.k8s.io"
+    cluster.create(resource, {"metadata": {"name": "calm"}, "value": 10})
+    cluster.add_pod("runs", node="n1", priorityClassName="calm")
+    assert said(of(cluster, mode="enforce"), "two brains")[0][0] == "error"
+    cluster.delete(resource, "calm")
+    cluster.create(resource, {"metadata": {"name": "calm"}, "value": 10, "preemptionPolicy": "Never"})
+    assert said(of(cluster, mode="enforce"), "two brains")[0][0] == "ok"
+
+
 def test_the_lease_of_another_installation_is_named(cluster: AnyCluster, connection: Connection):
     """Not that of a worker of ours."""
     assert said(of(cluster, mode="enforce"), "lease") == [("ok", "No other installation acts here.")]

@@ -207,6 +207,16 @@ def test_a_cluster_is_connected_by_what_is_piped_in(api: Simulated, monkeypatch:
     assert SECRET in Way.to(cluster).text
 
 
+@pytest.mark.parametrize(("command", "options"), [("connect", {"stdin": True}), ("set_credentials", {"reason": "new"})])
+def test_when_nothing_is_piped_in_our_own_pod_is_not_meant(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, command: str, options: dict[str, Any]
+) -> None:
+    """As when the kubectl before the pipe fails."""
+    given(monkeypatch, "\n")
+    with pytest.raises(CommandError, match="No kubeconfig came"):
+        call_command(command, *(["east"] if command == "set_credentials" else []), **options)
+
+
 # In a worker
 
 

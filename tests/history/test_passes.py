@@ -322,6 +322,18 @@ def test_priority_classes_by_which_the_scheduler_would_preempt_are_found(cluster
     assert ClusterStatus.objects.get().rivals == ["hot"]
 
 
+def test_a_class_that_was_made_anew_needs_no_restart_of_the_pods_that_run(cluster: Cluster, watch: Watch) -> None:
+    """They keep their policy for good, and have no use for it; a pod that waits is still preempted for."""
+    never = [msgspec.structs.replace(one, never_preempts=True) for one in watch.state.pods.values()]
+    anew = PriorityClass(name="hot", never_preempts=True)
+    watch.put(never, anew, pod("old", queue="test", node="n1", priority_class="hot"))
+    run(cluster, watch)
+    assert ClusterStatus.objects.get().rivals == []
+    watch.put(ask("older", queue="test", priority_class="hot"))
+    run(cluster, watch)
+    assert ClusterStatus.objects.get().rivals == ["hot"]
+
+
 def test_a_policy_that_is_not_there_yet_is_told_on_the_page(watch: Watch) -> None:
     """A revision of another policy decides nothing and says so."""
     cluster = add_cluster(tree({"prod": queue("4")}))

@@ -154,6 +154,20 @@ def test_every_ending_has_a_word_and_a_step(ending):
     assert "%" not in text(step(Step(kind="closed", note="why"), row, []))
 
 
+@pytest.mark.parametrize(
+    ("deadline", "note", "said"),
+    [
+        (timezone.now(), "", "Not all victims had gone by the deadline."),
+        (timezone.now(), "mode observe", "The cluster left mode enforce."),
+        (None, "", "It could not be begun in time."),
+    ],
+)
+def test_what_expired_says_why(deadline, note, said):
+    """Nobody is told of a deadline that was never reached."""
+    row = Decision(state="closed", ending="expired", outcome="preempt", source="engine", node="n1", deadline=deadline)
+    assert text(step(Step(kind="closed", note=note), row, [])) == f"{said} Decision closed."
+
+
 @pytest.mark.parametrize("kind", Step.Kind.values)
 def test_every_step_has_a_sentence(kind):
     """Whatever the carrier stores."""

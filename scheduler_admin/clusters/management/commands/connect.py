@@ -9,11 +9,13 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from engine.cluster.errors import ClusterError
 from engine.cluster.kubeconfig import LONGEST, default_path
 from engine.discovery import Found, Scheduler
 from engine.resources import PODS, format_amounts
 from scheduler_admin.clusters.connecting import Look, connect, look
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way
 
 _SHOWN = 20
@@ -35,6 +37,8 @@ class Command(BaseCommand):
         try:
             seen = look(way=_way(options), name=options["name"])
             cluster = connect(seen=seen, actor=None)
+        except ClusterError as error:
+            raise CommandError(told(error)) from error
         except ValidationError as error:
             raise CommandError("\n".join(error.messages)) from error
         for line in (*_found(seen.found), *_tree(seen), *_next(seen, cluster)):
@@ -45,7 +49,7 @@ def _way(options: dict[str, Any]) -> Way:
     if options["in_cluster"]:
         return Way()
     if options["stdin"]:
-        return Way(text=sys.stdin.read(LONGEST), context=options["context"])
+        return Way.by_text(sys.stdin.read(LONGEST), options["context"])
     return Way.by_file(options["kubeconfig"] or default_path(), options["context"])
 
 

@@ -53,6 +53,6 @@ class Command(BaseCommand):
 def _way(options: dict[str, Any]) -> Way:
     given = sys.stdin.read(LONGEST)
     if not options["address"]:
-        return Way(text=given, context=options["context"])
+        return Way.by_text(given, options["context"])
     ca = Path(options["ca"]).read_text(encoding="utf-8") if options["ca"] else ""
     return Way.by_token(options["address"], given, ca)
