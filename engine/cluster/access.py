@@ -181,7 +181,8 @@ def _proxy(address: str) -> str:
 
 def _tls(credentials: Credentials) -> ssl.SSLContext:
     try:
-        context = ssl.create_default_context(cadata=credentials.ca or None)
+        # What stands between the certificates may be in any language; Python wants ASCII.
+        context = ssl.create_default_context(cadata=credentials.ca.encode("ascii", "ignore").decode() or None)
     except (ssl.SSLError, ValueError):
         raise SettingsError(gettext_noop("The CA is not a PEM certificate.")) from None
     if not credentials.verify_tls:

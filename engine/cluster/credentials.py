@@ -60,7 +60,7 @@ class Credentials:
     verify_tls: bool = True
     server_name: str = ""
     """What the server's certificate is for, where that is not the host of the address."""
-    proxy: str = ""
+    proxy: str = field(default="", repr=False)
     ends_at: datetime | None = None
     """When the certificate, the token or what the program gave is no longer good; None where nothing tells."""
     renews: bool = False
@@ -195,8 +195,14 @@ def bearer(token: str) -> str:
 
 
 def _address(address: str) -> str:
-    if not address.startswith(("https://", "http://")) or not urlsplit(address).hostname:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        raise SettingsError(gettext_noop("The address of a cluster can't be read.")) from None
+    if not address.startswith(("https://", "http://")) or not parts.hostname:
         raise SettingsError(gettext_noop("The address of a cluster begins with https://."))
+    if parts.username or parts.password:  # addresses are shown and written down
+        raise SettingsError(gettext_noop("The address of a cluster holds no name and no password."))
     return address.rstrip("/")
 
 

@@ -1,5 +1,6 @@
 """Which cluster an API server belongs to: the UID of its namespace kube-system, which lives as long as the cluster."""
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import TypeVar
@@ -11,6 +12,8 @@ from engine.cluster.credentials import ConnectionSettings, Credentials
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.formats.kubernetes_wire import ListPage, NamedObject
 from engine.formats.notes import gettext_noop
+
+log = logging.getLogger(__name__)
 
 SYSTEM = "kube-system"
 LIMIT_S = 20.0
@@ -73,6 +76,10 @@ def bounded(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Found:
             found.append(work())
         except ClusterError as error:
             failed.append(error)
+        except Exception as error:
+            log.exception("reading a cluster failed")
+            message = gettext_noop("Reading the cluster failed unexpectedly (%(why)s); the log has the reason.")
+            failed.append(UnreachableError(message, why=type(error).__name__))
 
     thread = threading.Thread(target=run, name="bounded", daemon=True)
     thread.start()

@@ -142,7 +142,7 @@ def _text(path: Path) -> str:
             return file.read(LONGEST)
     except FileNotFoundError:
         raise SettingsError(gettext_noop("There is no kubeconfig %(path)s."), path=str(path)) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # the latter: not UTF-8, or no path
         why = str(error.strerror) if isinstance(error, OSError) else "not UTF-8"
         message = gettext_noop("The kubeconfig %(path)s can't be read: %(why)s.")
         raise SettingsError(message, path=str(path), why=why) from None

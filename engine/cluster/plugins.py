@@ -20,6 +20,8 @@ from engine.formats.notes import gettext_noop
 LIMIT_S = 15.0
 """So long a program may take."""
 _VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
+_OURS_ALONE = frozenset({"SECRET_KEY", "CREDENTIALS_KEY", "DATABASE_URL", "REDIS_URL"})
+"""Of our environment, what no other program is to know."""
 _ITS_SETTINGS = "client.authentication.k8s.io/exec"
 
 
@@ -117,7 +119,8 @@ def _environment(entry: Entry, spec: dict[str, Any]) -> dict[str, str]:
         told["cluster"] = {**entry.cluster, **({"config": its[0]} if its else {})}
     info = {"apiVersion": spec["apiVersion"], "kind": "ExecCredential", "spec": told}
     given = {str(one["name"]): str(one["value"]) for one in spec.get("env") or ()}
-    return {**os.environ, **given, "KUBERNETES_EXEC_INFO": json.dumps(info, default=str)}
+    own = {name: value for name, value in os.environ.items() if name not in _OURS_ALONE}
+    return {**own, **given, "KUBERNETES_EXEC_INFO": json.dumps(info, default=str)}
 
 
 def _grant(output: bytes, version: str, command: str) -> Grant:

@@ -11,6 +11,7 @@ from django.views.decorators.debug import sensitive_variables
 from engine.cluster.credentials import ConnectionSettings, alone, as_kubeconfig
 from engine.cluster.errors import SettingsError
 from engine.cluster.kubeconfig import Kubeconfig, at_home
+from engine.formats.notes import gettext_noop
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.sealing import unseal
 
@@ -76,5 +77,8 @@ class Way:
         if self.in_cluster:
             return self
         entry = self.kubeconfig().entry(self.context)
-        text = json.dumps(alone(entry), default=str) if self.text else ""
+        try:
+            text = json.dumps(alone(entry), default=str) if self.text else ""
+        except (TypeError, ValueError, RecursionError):  # YAML can say what JSON can't
+            raise SettingsError(gettext_noop("%(path)s is not a kubeconfig."), path="kubeconfig") from None
         return replace(self, context=entry.context, text=text)

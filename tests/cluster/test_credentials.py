@@ -336,3 +336,25 @@ def test_the_proxy_of_the_environment_is_used_but_where_it_is_excepted(monkeypat
     monkeypatch.setenv("no_proxy", "10.0.0.1")
     assert access._proxy("https://cluster.example") == "http://proxy.example:3128"
     assert access._proxy("https://10.0.0.1:6443") == ""
+
+
+def test_what_a_ca_file_says_between_its_certificates_may_be_in_any_language():
+    """As curl's bundles do; only the certificates count."""
+    ca = f"# Türktrust, 中文\n{authority()[0]}"
+    assert Connection(ConnectionSettings(address="https://c", ca=ca)).credentials.ca == ca
+
+
+def test_a_program_that_signs_in_is_told_no_secret_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It gets the rest of the environment, as it may need it."""
+    for name in ("SECRET_KEY", "CREDENTIALS_KEY", "DATABASE_URL", "REDIS_URL", "CLOUD_PROFILE"):
+        monkeypatch.setenv(name, SECRET)
+    body = (
+        "token = '-'.join(sorted(name for name, value in os.environ.items() if value == '" + SECRET + "'))\n"
+        f"print(json.dumps({{'apiVersion': '{V1}', 'kind': 'ExecCredential', 'status': {{'token': token}}}}))"
+    )
+    assert load(config(tmp_path, **program(tmp_path, body))).authorization == "Bearer CLOUD_PROFILE"
+
+
+def test_the_password_of_a_proxy_is_in_no_representation(tmp_path: Path):
+    loaded = credentials.Credentials(address="https://c", proxy=f"http://u:{SECRET}@proxy")
+    assert SECRET not in repr(loaded)

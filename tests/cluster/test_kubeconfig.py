@@ -82,6 +82,11 @@ def test_a_file_that_is_none_is_told_without_quoting_it(tmp_path: Path, text: st
     assert SECRET not in str(caught.value)
 
 
+def test_a_path_that_can_not_be_one_is_a_sentence_too():
+    with pytest.raises(SettingsError, match="can't be read"):
+        Kubeconfig.at("a\0b")
+
+
 def test_the_home_of_nobody_is_no_file():
     """As any other path that leads nowhere."""
     with pytest.raises(SettingsError, match="There is no kubeconfig ~nobodyhere/x"):

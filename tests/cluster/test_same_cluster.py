@@ -8,6 +8,7 @@ import pytest
 
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.identity import UnreachableError, bounded
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
@@ -122,3 +123,9 @@ def test_a_kubeconfig_that_is_put_right_is_read_anew_though_nobody_refused_the_w
         with following(connection, "ours") as watcher:
             until(lambda: watcher.health().stranger, "the stranger is found")
             until(lambda: connection.moved, "the credentials are loaded anew")
+
+
+def test_what_nobody_thought_of_is_not_told_as_a_matter_of_time() -> None:
+    """A reading that fails in its own thread says so at once."""
+    with pytest.raises(UnreachableError, match=r"failed unexpectedly \(ZeroDivisionError\)"):
+        bounded(lambda: 1 // 0)

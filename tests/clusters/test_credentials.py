@@ -93,6 +93,9 @@ def test_an_address_with_a_token_is_kept_too(cluster: Cluster, api: Simulated) -
     [
         (kubeconfig("http://127.0.0.1:9", SECRET), "can't be reached"),
         (f"users: [{SECRET}", "is not YAML"),
+        (kubeconfig_of("https://c", token=SECRET).replace('{"token"', '&a {"b": *a, "token"'), "is not a kubeconfig"),
+        (kubeconfig_of("https://c", token=SECRET).replace('{"token"', '{? [b] : c, "token"'), "is not a kubeconfig"),
+        (kubeconfig(f"https://u:{SECRET}@c", SECRET), "holds no name and no password"),
         (kubeconfig_of("https://c", exec={"command": SECRET}), "names exec: only a file on the server"),
     ],
 )

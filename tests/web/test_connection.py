@@ -76,6 +76,8 @@ def test_an_address_with_a_token_does_too(ada: Client, api: Simulated) -> None:
         ({"text": "", "address": "https://c"}, "An address needs a token"),
         ({"text": f"token: [{SECRET}"}, "is not YAML"),
         ({"context": "nowhere"}, "has no context nowhere; its contexts: simulator"),
+        ({"text": "", "address": "https://[", "token": "t"}, "The address of a cluster can"),
+        ({"text": "", "address": "https://u:p@c", "token": "t"}, "holds no name and no password"),
         ({"text": "", "address": "https://c", "token": "t", "ca": "no PEM"}, "The CA is not a PEM certificate"),
     ],
 )

@@ -28,7 +28,7 @@ def clusters(request: HttpRequest) -> HttpResponse:
         may_pause = scope_of(request.user, "operate").everything
         return {"overviews": overviews(request.user, found, timezone.now()), "may_pause": may_pause}
 
-    may_connect = scope_of(request.user, "edit").everything
+    may_connect = scope_of(request.user, "connect").everything
     return answer(request, "clusters", build, *found, may_connect=may_connect)
 
 

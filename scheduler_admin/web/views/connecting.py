@@ -37,7 +37,7 @@ def connecting(request: HttpRequest) -> HttpResponse:
     """
     if not scope_of(request.user, "view").everything:
         raise Http404
-    if not scope_of(request.user, "edit").everything:
+    if not scope_of(request.user, "connect").everything:
         raise PermissionDenied
     if request.method != "POST":
         return _page(request, _asked(request))

@@ -43,7 +43,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no cluster {options['cluster']}.") from error
         except ClusterError as error:
             raise CommandError(told(error)) from error
-        except (ValidationError, OSError) as error:
+        except (ValidationError, OSError, UnicodeDecodeError) as error:
             raise CommandError("; ".join(getattr(error, "messages", [str(error)]))) from error
         until = f", until {row.expires_at:%Y-%m-%d %H:%M} UTC" if row.expires_at else ""
         self.stdout.write(f"{cluster}: {row.address}, {row.kind}{until}")
