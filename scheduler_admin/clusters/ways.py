@@ -11,7 +11,6 @@ from django.views.decorators.debug import sensitive_variables
 from engine.cluster.credentials import ConnectionSettings, alone, as_kubeconfig
 from engine.cluster.errors import SettingsError
 from engine.cluster.kubeconfig import Kubeconfig, at_home
-from engine.formats.notes import gettext_noop
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.sealing import unseal
 

@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, KeptBy, Outcome, Result, Terms
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
+from scheduler_admin.history.books import UNANSWERED, Books
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.recording import deadline
 
@@ -24,14 +24,7 @@ _RETRY = timedelta(seconds=5)
 """When a held eviction is tried again where the API server does not say."""
 _BEGUN_WITHIN = timedelta(seconds=30)
 """An intent that could not be begun by then rests on an old picture: it is given up, and its ask decided anew."""
-_FOLLOWED = timedelta(hours=1)
-"""So long after its eviction it is taken down when a pod has gone whose decision ended before."""
-_FOUND_OUT = timedelta(minutes=1)
-"""So long after a decision's end nothing can come any more of a request that was never answered."""
-_LONGEST_NOTE = 300
 _PENDING = (Victim.State.CHOSEN, Victim.State.HELD)
-_UNANSWERED = Q(state=Victim.State.CHOSEN, attempts__gt=0)
-"""They were asked to go, and no answer came: they may be on their way."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +37,10 @@ class Ref:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Carrier:
+class Carrier(Books):
     """Carries decisions of one cluster out."""
 
-    cluster: Cluster
     executor: Executor
-    pod: Callable[[str], Pod | None]
-    """A pod by its uid as last seen, None once it is gone."""
     last_seen: Callable[[str], Pod | None]
     """The same, also when it has gone a moment ago."""
     may_act: Callable[[Decision, Sequence[Victim]], bool]
@@ -59,7 +49,6 @@ class Carrier:
     """Asked once the node is kept: which law or disruption budget the decision would break by now; empty: none."""
     heard: Callable[[Outcome | EvictionOutcome], None]
     """Told how each request that acts has ended."""
-    now: Callable[[], datetime] = timezone.now
 
     def carry(self, row: Decision) -> None:
         """Take a decision as far as it goes now."""
@@ -72,34 +61,6 @@ class Carrier:
             self._watch_victims(row)
             if self._still_asks(row) and self._in_time(row) and row.state == Decision.State.EVICTING:
                 self._evict(row, earlier=earlier)
-
-    def follow(self) -> bool:
-        """Take down what came of victims that were on their way, or may have been, when their decision ended.
-
-        Whether there is news.
-        """
-        since = self.now() - _FOLLOWED
-        ended = {"decision__source": Decision.Source.ENGINE, "decision__state": Decision.State.CLOSED}
-        victims = Victim.objects.select_related("decision").defer("decision__document", "decision__laws").order_by()
-        # Of all clusters, as there is an index for that; and there are few.
-        leaving = victims.filter(state=Victim.State.EVICTED, evicted_at__gt=since, **ended)
-        perhaps = victims.filter(_UNANSWERED, decision__cluster=self.cluster, decision__closed_at__gt=since, **ended)
-        ours = [victim for victim in (*leaving, *perhaps) if victim.decision.cluster_id == self.cluster.pk]
-        return sum(self._followed(victim) for victim in ours) > 0
-
-    def _followed(self, victim: Victim) -> bool:
-        """Whether there is news of a victim whose decision has ended. Nobody is told: what we had to say is over."""
-        row, unanswered = victim.decision, victim.state == Victim.State.CHOSEN
-        if self._left(victim):
-            self._gone(row, victim)
-        elif unanswered and self._leaves(victim):
-            self._evicted(row, victim)
-        elif unanswered and row.closed_at is not None and row.closed_at + _FOUND_OUT < self.now():
-            victim.state = Victim.State.SPARED
-            victim.save(update_fields=["state"])
-        else:
-            return False
-        return True
 
     def advise(self, row: Decision) -> None:
         """Tell the ask's readers what would be done; its victims' are told nothing, as nothing happens to them."""
@@ -119,7 +80,7 @@ class Carrier:
         with transaction.atomic():
             if released and row.state != Decision.State.INTENDED:
                 self._step(row, Step.Kind.RELEASED, note=row.node)
-            row.victims.filter(state__in=_PENDING).exclude(_UNANSWERED).update(state=Victim.State.SPARED)
+            row.victims.filter(state__in=_PENDING).exclude(UNANSWERED).update(state=Victim.State.SPARED)
             row.state, row.ending, row.closed_at = Decision.State.CLOSED, ending, self.now()
             row.save(update_fields=["state", "ending", "closed_at"])
             self._step(row, Step.Kind.CLOSED, note=note)
@@ -281,33 +242,13 @@ class Carrier:
         self.executor.mark(victim, _condition_reason(victim.reason), f"{told} Why: {link}")
         self.executor.event(victim, "Preempted", f"{told} Why: {link}", "Warning")
 
-    def _evicted(self, row: Decision, victim: Victim) -> None:
-        with transaction.atomic():
-            victim.state, victim.evicted_at = Victim.State.EVICTED, self.now()
-            victim.save(update_fields=["state", "evicted_at"])
-            self._step(row, Step.Kind.EVICTED, pod=str(victim))
-
-    def _gone(self, row: Decision, victim: Victim) -> None:
-        with transaction.atomic():
-            victim.state, victim.gone_at = Victim.State.GONE, self.now()
-            victim.save(update_fields=["state", "gone_at"])
-            self._step(row, Step.Kind.EXITED, pod=str(victim))
-
     def _watch_victims(self, row: Decision) -> None:
         """Take down who has gone, and who is going after a request whose answer never came."""
-        for victim in row.victims.filter(Q(state=Victim.State.EVICTED) | _UNANSWERED):
+        for victim in row.victims.filter(Q(state=Victim.State.EVICTED) | UNANSWERED):
             if self._left(victim):
                 self._gone(row, victim)
             elif victim.state == Victim.State.CHOSEN and self._leaves(victim):
                 self._accepted(row, victim)
-
-    def _left(self, victim: Victim) -> bool:
-        pod = self.pod(victim.uid)
-        return pod is None or pod.finished
-
-    def _leaves(self, victim: Victim) -> bool:
-        pod = self.pod(victim.uid)
-        return pod is not None and pod.terminating
 
     def _outlived(self, row: Decision) -> bool:
         """Whether an intent could not be begun for so long that it is given up; closes it then."""
@@ -323,9 +264,6 @@ class Carrier:
         left = row.victims.exclude(state=Victim.State.GONE).exists()
         self.close(row, Decision.Ending.EXPIRED if left else Decision.Ending.TAKEN)
         return False
-
-    def _step(self, row: Decision, kind: Step.Kind, *, pod: str = "", note: str = "") -> None:
-        Step.objects.create(decision=row, at=self.now(), kind=kind, pod=pod, note=note[:_LONGEST_NOTE])
 
 
 def _condition_reason(reason: str) -> str:
