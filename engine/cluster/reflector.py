@@ -117,10 +117,11 @@ class Reflector:
                     self._list()
                 self._watch()
             except _Relist:
-                self._version = ""
+                self._expire()
                 self._pause("the watch was too far behind and is begun anew", None)
             except ApiFailure as error:
-                self._version = "" if _expired(error) else self._version
+                if _expired(error):
+                    self._expire()
                 self._pause(str(error), error.retry_after_s)
             except StrangerError as error:
                 self._version = ""  # what was read last may have been the stranger's already
@@ -132,6 +133,13 @@ class Reflector:
                 log.exception("following %s failed", self._table.kind)
                 self._version = ""
                 self._pause(f"reading failed unexpectedly ({type(error).__name__})", None)
+
+    def _expire(self) -> None:
+        """Begin anew with a list: soon, unless the last one did not last, as after the server was away."""
+        self._version = ""
+        listed_s = self.health.last_sync_at
+        if listed_s is not None and self._clock.steady_s() - listed_s > self._settings.watch_s:
+            self._back_off.reset()
 
     def _pause(self, why: str, at_least_s: float | None) -> None:
         if self._stopping.is_set():

@@ -50,6 +50,7 @@ class SettingsSerializer(serializers.ModelSerializer[Cluster]):
             "min_run_s",
             "bind_margin_s",
             "room_kept_by",
+            "publish",
             "protected_namespaces",
         ]
         extra_kwargs = {

@@ -46,12 +46,15 @@ class Writes:
         """``clock``: seconds."""
         self._clock = clock
         self._last: deque[tuple[float, bool]] = deque(maxlen=self.LAST)
+        self._refused = False
+        """Whether a node or an ask may not be written to, as without the rights: one such answer is enough."""
 
     def note(self, outcome: Outcome | EvictionOutcome) -> None:
         """One request more, and how it ended. The first that succeeds while too many have failed clears them all."""
         failed = outcome in _FAILURES
         if not failed and self.failing:
             self._last.clear()
+        self._refused = outcome is Outcome.REFUSED or (self._refused and failed)
         self._last.append((self._clock(), failed))
 
     @property
@@ -64,7 +67,7 @@ class Writes:
     def failing(self) -> bool:
         """Whether too many failed."""
         failed, requests = self.figures.values()
-        return failed >= self.FEWEST and failed * 2 > requests
+        return failed > 0 and (self._refused or (failed >= self.FEWEST and failed * 2 > requests))
 
     @property
     def may_try(self) -> bool:

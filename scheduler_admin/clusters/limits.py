@@ -23,6 +23,7 @@ LIMITS = (
     "min_run_s",
     "bind_margin_s",
     "room_kept_by",
+    "publish",
     "protected_namespaces",
 )
 """Fields of Cluster."""

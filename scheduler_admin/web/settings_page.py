@@ -39,6 +39,10 @@ _LABELS: dict[str, tuple[str, str]] = {
         gettext_noop("seconds, beyond the victims’ longest grace period"),
     ),
     "room_kept_by": (gettext_noop("How freed room is kept"), ""),
+    "publish": (
+        gettext_noop("In advise, tell asks"),
+        gettext_noop("an Event on the pod says what would make room for it"),
+    ),
     "protected_namespaces": (gettext_noop("Protected namespaces"), gettext_noop("no pod of theirs is ever a victim")),
 }
 _CHANGED = {
@@ -132,13 +136,18 @@ def _limits(cluster: Cluster, typed: Mapping[str, str], wrong: Mapping[str, str]
     found = []
     for name, value in limits_of(cluster).items():
         hint, seen = _LABELS[name][1], text_of(value)
-        choices = [(str(each), str(label)) for each, label in Cluster.KeptBy.choices] if name == "room_kept_by" else []
+        hint = _(hint) if hint else ""
         found.append(
-            Limit(
-                name, label_of(name), _(hint) if hint else "", seen, typed.get(name, seen), wrong.get(name, ""), choices
-            )
+            Limit(name, label_of(name), hint, seen, typed.get(name, seen), wrong.get(name, ""), _choices(name))
         )
     return found
+
+
+def _choices(name: str) -> list[tuple[str, str]]:
+    """Value -> label, of what is chosen rather than typed."""
+    if name == "room_kept_by":
+        return [(str(value), str(label)) for value, label in Cluster.KeptBy.choices]
+    return [("False", _("no")), ("True", _("yes"))] if name == "publish" else []
 
 
 def _windows(windows: list[Window], now: datetime) -> list[WindowLine]:

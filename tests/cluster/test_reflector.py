@@ -227,10 +227,10 @@ class Noted(BackOff):
 
 
 @contextlib.contextmanager
-def noting(play: Play) -> Iterator[Noted]:
+def noting(play: Play, clock: ManualClock | None = None) -> Iterator[Noted]:
     noted = Noted()
     with scripted(play) as server:
-        noted.reflector = Reflector(server.connection(), PODS, Kept(), clock=ManualClock(), back_off=noted)
+        noted.reflector = Reflector(server.connection(), PODS, Kept(), clock=clock or ManualClock(), back_off=noted)
         noted.reflector.start()
         try:
             yield noted
@@ -273,6 +273,20 @@ def test_lists_that_succeed_while_watches_fail_slow_down():
     with noting(Play([listed() for _ in range(4)], [expired, expired, [bookmark, *expired]])) as noted:
         until(lambda: len(noted.waits) == 3, "three waits")
         assert noted.waits == [1.0, 2.0, 1.0]
+
+
+def test_a_server_that_comes_back_and_knows_no_old_versions_is_listed_at_once():
+    """It was away for a minute and waits had grown; that it says 410 shows that it is there again."""
+    clock = ManualClock()
+
+    def back(answer: Answer) -> None:
+        clock.now_s += 60
+        answer.status(410, "Expired", "too old resource version")
+
+    play = Play([listed(), listed()], [Answer.reset, Answer.reset, Answer.reset, back])
+    with noting(play, clock) as noted:
+        until(lambda: len(noted.waits) == 4, "four waits")
+        assert noted.waits == [1.0, 2.0, 4.0, 1.0]
 
 
 def test_a_wait_is_never_shorter_than_the_server_asks_for():

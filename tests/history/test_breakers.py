@@ -219,6 +219,18 @@ def test_writes_fail_from_five_failures_on_that_are_more_than_half() -> None:
     assert writes.figures == {"failed": 5, "requests": 9}
 
 
+def test_a_reservation_that_is_refused_is_enough() -> None:
+    """Without that right nothing can come of any decision; the next success shows that it is back."""
+    writes = Writes(Steady())
+    writes.note(Outcome.DONE)
+    writes.note(Outcome.REFUSED)
+    assert writes.failing
+    writes.note(EvictionOutcome.RETRY)
+    assert writes.failing
+    writes.note(Outcome.DONE)
+    assert not writes.failing
+
+
 def test_answers_that_say_no_are_no_failures() -> None:
     """A disruption budget, or a pod that has gone, shows a server in good health."""
     writes = Writes(Steady())
