@@ -106,7 +106,7 @@ def used(plane: ControlPlane, since: int) -> set[RULE]:
     """What the account asked for and was allowed by a role of ours; fails where it was forbidden anything."""
     rules, known = set(), granted(OBSERVE, ENFORCE)
     for event in plane.events(since):
-        if event["user"]["username"] != ACCOUNT:
+        if event["user"].get("username") != ACCOUNT:
             continue
         notes = event["annotations"]
         assert notes["authorization.k8s.io/decision"] == "allow", event["requestURI"]

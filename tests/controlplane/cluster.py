@@ -79,7 +79,7 @@ class RealCluster:
         """What the account asked the API server for."""
         lines = (self._plane.folder / "audit.log").read_text().splitlines()
         user = "system:serviceaccount:scheduler-admin:scheduler-admin"
-        return {event["verb"] for event in map(json.loads, lines) if event["user"]["username"] == user}
+        return {event["verb"] for event in map(json.loads, lines) if event["user"].get("username") == user}
 
 
 def _decoded(text: str) -> str:

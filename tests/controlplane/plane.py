@@ -121,7 +121,7 @@ class ControlPlane:
 
     def audit(self, since: int) -> list[AuditRecord]:
         """What the API server was asked by admins from an offset of its log on, in the simulator's words."""
-        return [_record(event) for event in self.events(since) if event["user"]["username"] == "admin"]
+        return [_record(event) for event in self.events(since) if event["user"].get("username") == "admin"]
 
     def events(self, since: int) -> list[dict[str, Any]]:
         """What the API server was asked by anybody from an offset of its log on, each request once."""
