@@ -5,10 +5,15 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.controlplane import anycluster, binaries
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
+
+# A machine that does much else meanwhile is slow, and no example is the worse for it.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 MARK = "controlplane"
 EITHER = ["simulated", pytest.param("real", marks=pytest.mark.controlplane)]
