@@ -57,6 +57,8 @@ SIMULATOR_CLUSTER = os.environ.get("SIMULATOR_CLUSTER", "")
 SIMULATOR_TOKEN = os.environ.get("SIMULATOR_TOKEN", "")
 # JOURNAL_MB: megabytes of journal kept for each cluster; decisions from before that can no longer be replayed.
 JOURNAL_MB = _number("JOURNAL_MB", 250)
+# STREAMED_LISTS: 1 asks API servers for streamed lists where they offer them; see engine/cluster/listing.py.
+STREAMED_LISTS = _flag("STREAMED_LISTS")
 # FAULT_AT: a point at which the worker kills or stops itself, for tests of crashes; see scheduler_admin/faults.py.
 FAULT_AT = os.environ.get("FAULT_AT", "")
 

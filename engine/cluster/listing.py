@@ -26,8 +26,8 @@ class ReflectorSettings:
     """How a kind is followed."""
 
     streamed: bool = False
-    """Whether lists are streamed where the server offers that, which spares its memory. Not by default: 150,000 pods in
-    pages cost half the CPU time here that they cost as single events (docs/performance.md)."""
+    """Whether lists are streamed where the server offers that, which spares its memory. Not unless a site asks for it:
+    150,000 pods in pages cost half the CPU time here that they cost as single events (docs/performance.md)."""
     page: int = 500
     """Objects per page of a list: bounds what one answer costs both sides."""
     watch_s: int = 20

@@ -8,10 +8,13 @@ import uuid
 from collections.abc import Collection
 from datetime import datetime
 
+from django.conf import settings
+
 from engine.cluster.actuator import Actuator
 from engine.cluster.connection import Connection
 from engine.cluster.errors import SettingsError
 from engine.cluster.lease import ClusterLease
+from engine.cluster.listing import ReflectorSettings
 from engine.cluster.timing import Clock
 from engine.cluster.watcher import ClusterWatcher
 from engine.formats.notes import gettext_noop
@@ -54,7 +57,8 @@ class Watch:
         """Open and begin to follow. Raises SettingsError."""
         self.source = _source(cluster)
         self.connection = Connection(Way.to(cluster).settings(REQUEST_TIMEOUT_S))
-        self.watcher = ClusterWatcher(self.connection, uid=cluster.uid)
+        reading = ReflectorSettings(streamed=settings.STREAMED_LISTS)
+        self.watcher = ClusterWatcher(self.connection, uid=cluster.uid, settings=reading)
         self.actuator = Actuator(self.connection, nodes=self.watcher.nodes, reached=reached)
         self.writes = Writes()
         self.busy = threading.Lock()

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,6 +62,17 @@ def test_a_cluster_that_is_deleted_is_followed_no_longer(cluster: Cluster, watch
     cluster.delete()
     tasks.send_due_passes()
     assert not following()
+
+
+@pytest.mark.parametrize(("streamed", "verbs"), [(False, {"list", "watch"}), (True, {"watch"})])
+def test_lists_are_streamed_where_the_site_wants_that(
+    streamed: bool, verbs: set[str], cluster: Cluster, watches: Watches, api: Simulated, settings: Any
+) -> None:
+    """By a setting; pages otherwise. Either way every kind is read whole."""
+    settings.STREAMED_LISTS = streamed
+    watcher = watches.of(cluster).watcher
+    assert watcher.wait_synced(PATIENCE_S)
+    until(lambda: {one.verb for one in api.audit if one.resource == "pods"} == verbs, "pods are read as is wanted")
 
 
 def test_a_watch_that_is_closed_leads_no_longer_and_begins_no_pass(
