@@ -26,6 +26,7 @@ BEAT_S = 300
 _PACE_S = 0.01
 """Changes go out in groups this far apart."""
 _VERSION = 10_000_000
+_PAGE = 500
 _PIECE = 50
 """Initial events go out so many at once, as they do where the server is ahead of the connection."""
 
@@ -153,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
         kind = parts.path.rpartition("/")[2]
         objects = {"pods": self.world.pods, "nodes": self.world.nodes}.get(kind, {})
         if "watch" not in query:
-            body = self.world.page(objects, int(query.get("continue", 0)), int(query["limit"]))
+            body = self.world.page(objects, int(query.get("continue", 0)), int(query.get("limit", _PAGE)))
             self._head({"Content-Length": str(len(body))})
             self.wfile.write(body)
             return

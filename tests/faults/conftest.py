@@ -4,7 +4,7 @@ import json
 import ssl
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -92,8 +92,9 @@ class World:
 def world(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """It has been read, and nothing is wrong yet."""
     clock = Shifted()
-    quick = partial(ClusterWatcher, settings=QUICK, clock=clock, back_off=lambda: BackOff(0.01, 0.05))
+    quick = partial(ClusterWatcher, clock=clock, back_off=lambda: BackOff(0.01, 0.05))
     monkeypatch.setattr(watching, "ClusterWatcher", quick)
+    monkeypatch.setattr(watching, "ReflectorSettings", partial(replace, QUICK))
     monkeypatch.setattr(watching, "REQUEST_TIMEOUT_S", 1.0)
     # We lead all the time: it is never the lease alone that keeps us from evicting.
     monkeypatch.setattr(watching.ClusterLease, "holds_now", lambda *_arguments: True)
