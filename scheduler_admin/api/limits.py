@@ -20,7 +20,7 @@ from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView, answer
 from scheduler_admin.api.connections import WritingParameters
 from scheduler_admin.api.schema import CLUSTER, IF_NONE_MATCH, PROBLEM, UNCHANGED
-from scheduler_admin.clusters.limits import MOST, change_limits, limits_of
+from scheduler_admin.clusters.limits import LIMITS, MOST, change_limits, limits_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import set_mode
 
@@ -39,20 +39,7 @@ class SettingsSerializer(serializers.ModelSerializer[Cluster]):
 
     class Meta:
         model = Cluster
-        fields = [
-            "mode",
-            "evictions_per_pass",
-            "evictions_per_minute",
-            "evictions_per_queue",
-            "evictions_per_namespace",
-            "evictions_per_node",
-            "reserved_nodes",
-            "min_run_s",
-            "bind_margin_s",
-            "room_kept_by",
-            "publish",
-            "protected_namespaces",
-        ]
+        fields = ["mode", *LIMITS]
         extra_kwargs = {
             **{
                 name: {"min_value": 0, "max_value": MOST}
