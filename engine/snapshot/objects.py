@@ -1,0 +1,189 @@
+"""What a cluster consists of, as far as policies read it.
+
+Times are integer milliseconds since 1970 (UTC). Requests and allocatable are Amounts; both count ``pods``.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+from engine.resources import Amounts
+
+SYSTEM_PRIORITY = 2_000_000_000
+"""Priorities from here on belong to system-cluster-critical and system-node-critical."""
+
+
+class Taint(msgspec.Struct, frozen=True, gc=False):
+    key: str
+    value: str = ""
+    effect: str = "NoSchedule"
+
+
+class Toleration(msgspec.Struct, frozen=True, gc=False):
+    """An empty key tolerates every taint; an empty effect every effect."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+class Requirement(msgspec.Struct, frozen=True, gc=False):
+    """One expression of a node selector term; ``operator`` is In, NotIn, Exists, DoesNotExist, Gt or Lt."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+class NodeSelectorTerm(msgspec.Struct, frozen=True, gc=False):
+    expressions: tuple[Requirement, ...] = ()
+    fields: tuple[Requirement, ...] = ()
+
+
+class HostPort(msgspec.Struct, frozen=True, gc=False):
+    port: int
+    protocol: str = "TCP"
+    ip: str = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    name: str
+    uid: str = ""
+    allocatable: Amounts = {}
+    labels: dict[str, str] = {}
+    taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
+    ready: bool = True
+    unread: bool = False
+    """It can't be read as it is now; this is how it was, if it ever could be."""
+
+
+class PriorityClass(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    name: str
+    value: int = 0
+    never_preempts: bool = False
+    opted_out: bool = False
+    """Annotation ``yunikorn.apache.org/allow-preemption: "false"``."""
+    may_preempt: bool = False
+    """Annotation ``scheduler-admin.io/may-preempt: "true"``: Never holds for kube-scheduler, not for us."""
+
+
+class Shield(StrEnum):
+    """Why a pod is never a victim of our acting, whatever the policy says."""
+
+    NONE = ""
+    MIRROR = "mirror"
+    DAEMONSET = "daemonset"
+    SYSTEM_PRIORITY = "system-priority"
+    NAMESPACE = "namespace"
+    NO_QUEUE = "no-queue"
+    NO_CONTROLLER = "no-controller"
+    JUST_STARTED = "just-started"
+    UNREAD = "unread"
+    """It can't be read, with or without a protection."""
+
+
+class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    uid: str
+    namespace: str
+    name: str
+    created_ms: int = 0
+    started_ms: int | None = None
+    requests: Amounts = {}
+    labels: dict[str, str] = {}
+    node: str | None = None
+    """The node it is bound to."""
+    finished: bool = False
+    """Succeeded or failed: holds nothing any more."""
+    terminating: bool = False
+    """Has a deletionTimestamp: on its way out."""
+    grace_s: int = 30
+    priority: int = 0
+    priority_class: str = ""
+    never_preempts: bool = False
+    """preemptionPolicy Never; a PriorityClass with may_preempt lifts it for us."""
+    opted_out: bool = False
+    controller: str = ""
+    """``Kind/name`` of the controlling owner."""
+    mirror: bool = False
+    unschedulable_ms: int | None = None
+    """Since when PodScheduled is False with reason Unschedulable."""
+    unschedulable_message: str = ""
+    """What the scheduler itself says of that, in its own words."""
+    disruption: str = ""
+    """The reason of its condition DisruptionTarget: who makes it go. Empty: nobody does."""
+    disrupted_ms: int | None = None
+    """Since when it has that condition."""
+    disruption_message: str = ""
+    """What the condition says of it, in the words of who set it."""
+    gated: bool = False
+    nominated_node: str = ""
+    scheduler: str = "default-scheduler"
+    node_selector: dict[str, str] = {}
+    node_affinity: tuple[NodeSelectorTerm, ...] = ()
+    """Required terms, of which one must match; empty: no such rule."""
+    tolerations: tuple[Toleration, ...] = ()
+    host_ports: tuple[HostPort, ...] = ()
+    unread_rules: tuple[str, ...] = ()
+    """Placement rules of the pod that feasibility can't judge; such an ask is left alone rather than misjudged."""
+    queue_label: str = ""
+    application_label: str = ""
+    unread: bool = False
+    """It can't be read as it is now: this is how it was, if it ever could be, on the node where it is now."""
+    # What follows is known only within a snapshot:
+    queue: str | None = None
+    application: str = ""
+    originator: bool = False
+    shield: Shield = Shield.NONE
+    scheduler_preempts: bool = True
+    """Whether the cluster's own scheduler would preempt for it; once it is bound, for the pod that comes after it."""
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def daemonset(self) -> bool:
+        """Whether a DaemonSet made it."""
+        return self.controller.startswith("DaemonSet/")
+
+    @property
+    def required_node(self) -> str | None:
+        """The one node that a DaemonSet's pod is for (matchFields metadata.name), None for other pods."""
+        if not self.daemonset:
+            return None
+        names = {
+            rule.values[0]
+            for term in self.node_affinity
+            for rule in term.fields
+            if rule.key == "metadata.name" and rule.operator == "In" and len(rule.values) == 1
+        }
+        return names.pop() if len(names) == 1 else None
+
+
+class DisruptionBudget(msgspec.Struct, frozen=True, kw_only=True):
+    namespace: str
+    name: str
+    expressions: tuple[Requirement, ...] = ()
+    """All must match the pod's labels; none at all matches every pod of the namespace."""
+    allowed: int = 0
+
+
+class Preempted(msgspec.Struct, frozen=True, kw_only=True):
+    """An Event ``Preempted`` on a pod: what a scheduler tells of the pod that went and of the one that it went for."""
+
+    uid: str
+    namespace: str
+    name: str
+    at_ms: int
+    node: str = ""
+    by_scheduler: bool = True
+    """Whether a kube-scheduler, or one made of its parts, wrote it; else it tells us nothing."""
+    ask_uid: str = ""
+    """Empty where the Event does not say for whom, as before Kubernetes 1.27 without ``related``."""
+    ask_namespace: str = ""
+    ask_name: str = ""
+    ask_kind: str = "Pod"
+    """``PodGroup`` where a scheduler preempts for several pods at once."""

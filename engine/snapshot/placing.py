@@ -1,0 +1,118 @@
+"""What the tree and the protection make of a pod: its queue and application, and whether it is spared."""
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from engine.queues import QueueTree
+from engine.snapshot.objects import SYSTEM_PRIORITY, Pod, PriorityClass, Shield
+
+
+class Protection(msgspec.Struct, frozen=True, kw_only=True):
+    """Which pods are never victims of our acting."""
+
+    namespaces: frozenset[str] = frozenset({"kube-system"})
+    min_run_ms: int = 0
+    """Pods that have run for less are spared: what has just begun would lose its start and bring back no less load."""
+
+
+class Placing:
+    """Pods as they stand in a snapshot, remembered until the next: of most nothing has changed between two passes."""
+
+    def __init__(self) -> None:
+        self._last: tuple[QueueTree | None, Protection | None, dict[str, tuple[Pod, PriorityClass | None, Pod]]]
+        self._last = (None, None, {})
+        """Uid -> the pod and its class as they were then, and what was made of them under tree and protection."""
+
+    def of(
+        self,
+        pods: Mapping[str, Pod],
+        classes: Mapping[str, PriorityClass],
+        tree: QueueTree,
+        protection: Protection | None,
+    ) -> list[Pod]:
+        """Those of ``pods`` (by uid) that are not finished, with queue, application and, under a protection, shield."""
+        last_tree, last_protection, known = self._last
+        if last_tree is not tree or last_protection != protection:
+            known = {}
+        found = {}
+        for uid, pod in pods.items():
+            if pod.finished:
+                continue
+            priority_class = classes.get(pod.priority_class)
+            before = known.get(uid)
+            if before is None or before[0] is not pod or before[1] is not priority_class:
+                before = (pod, priority_class, _shielded(placed(pod, tree, priority_class), tree, protection))
+            found[uid] = before
+        # Replaced, never changed: copies of a state share this, and may be frozen from several threads.
+        self._last = (tree, protection, found)
+        return [one for _, _, one in found.values()]
+
+
+def queue_of(pod: Pod, tree: QueueTree) -> str | None:
+    """The leaf a pod runs in: its queue label, else the leaf that claims its namespace, else none."""
+    if pod.queue_label:
+        path = pod.queue_label if pod.queue_label.startswith(f"{tree.root}.") else f"{tree.root}.{pod.queue_label}"
+        if path in tree and tree.is_leaf(path):
+            return path
+    return tree.leaf_by_namespace.get(pod.namespace)
+
+
+def placed(pod: Pod, tree: QueueTree, priority_class: PriorityClass | None) -> Pod:
+    """The pod with its queue and application, and what its class says of it."""
+    return msgspec.structs.replace(
+        pod,
+        queue=queue_of(pod, tree),
+        application=pod.application_label or pod.controller or pod.name,
+        opted_out=priority_class is not None and priority_class.opted_out,
+        scheduler_preempts=not _never_by_scheduler(pod, priority_class),
+        never_preempts=pod.never_preempts and not (priority_class is not None and priority_class.may_preempt),
+    )
+
+
+def _never_by_scheduler(pod: Pod, priority_class: PriorityClass | None) -> bool:
+    # It has its room, and its policy for good. The pod that comes after it takes that of the class.
+    return (priority_class or pod).never_preempts if pod.node is not None else pod.never_preempts
+
+
+def originators(pods: Iterable[Pod]) -> set[str]:
+    """The uids of each application's first pod: the oldest, ties by name."""
+    first: dict[tuple[str, str], Pod] = {}
+    for pod in pods:
+        key = (pod.namespace, pod.application)
+        other = first.get(key)
+        if other is None or (pod.created_ms, pod.name) < (other.created_ms, other.name):
+            first[key] = pod
+    return {pod.uid for pod in first.values()}
+
+
+def _shielded(pod: Pod, tree: QueueTree, protection: Protection | None) -> Pod:
+    shield = _shield(pod, tree, protection)
+    return pod if shield is Shield.NONE else msgspec.structs.replace(pod, shield=shield)
+
+
+def _shield(pod: Pod, tree: QueueTree, protection: Protection | None) -> Shield:
+    if pod.unread:
+        return Shield.UNREAD
+    if protection is None:
+        return Shield.NONE
+    if pod.mirror:
+        return Shield.MIRROR
+    if pod.daemonset:
+        return Shield.DAEMONSET
+    if pod.priority >= SYSTEM_PRIORITY:
+        return Shield.SYSTEM_PRIORITY
+    if pod.namespace in protection.namespaces:
+        return Shield.NAMESPACE
+    if pod.queue is None:
+        return Shield.NO_QUEUE
+    if not pod.controller and not tree[pod.queue].evict_uncontrolled:
+        return Shield.NO_CONTROLLER
+    return Shield.NONE
+
+
+def sparing(pod: Pod, *, since_ms: int) -> Pod:
+    """The pod, shielded if it was started after ``since_ms``."""
+    if pod.shield is Shield.NONE and pod.started_ms is not None and pod.started_ms > since_ms:
+        return msgspec.structs.replace(pod, shield=Shield.JUST_STARTED)
+    return pod

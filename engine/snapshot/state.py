@@ -1,0 +1,70 @@
+"""A cluster's objects, kept by deltas."""
+
+from collections.abc import Iterable
+from operator import attrgetter
+
+import msgspec
+
+from engine.queues import QueueTree
+from engine.snapshot.moment import Reservation, Snapshot
+from engine.snapshot.objects import DisruptionBudget, Node, Pod, Preempted, PriorityClass
+from engine.snapshot.placing import Placing, Protection, originators, placed, sparing
+
+DEPARTED_KEPT = 2_000
+"""Pods that are remembered after they have gone: what was evicted a moment ago is explained with its numbers."""
+
+
+class ClusterState:
+    """A cluster's objects, kept by deltas; ``snapshot`` freezes them. Not safe for threads: its owner locks."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.pods: dict[str, Pod] = {}
+        """By uid."""
+        self.classes: dict[str, PriorityClass] = {}
+        self.budgets: dict[tuple[str, str], DisruptionBudget] = {}
+        self.preempted: dict[str, Preempted] = {}
+        """Events, by their own uid; the API server forgets them after an hour."""
+        self.departed: dict[str, Pod] = {}
+        """The pods that left last, as they were, by uid, oldest first."""
+        self._placing = Placing()
+
+    def copy(self) -> "ClusterState":
+        """The same objects (they never change), kept apart from what happens to this one from now on."""
+        copy = ClusterState()
+        for column, kept in vars(self).items():
+            setattr(copy, column, dict(kept) if isinstance(kept, dict) else kept)
+        return copy
+
+    def depart(self, pod: Pod) -> None:
+        """Remember a pod that has just left ``pods``."""
+        self.departed[pod.uid] = pod
+        if len(self.departed) > DEPARTED_KEPT:
+            del self.departed[next(iter(self.departed))]
+
+    def placed(self, uid: str, tree: QueueTree) -> Pod | None:
+        """A pod with its queue and application, also when it has just left; None when it is not known."""
+        pod = self.pods.get(uid) or self.departed.get(uid)
+        return None if pod is None else placed(pod, tree, self.classes.get(pod.priority_class))
+
+    def snapshot(
+        self,
+        tree: QueueTree,
+        *,
+        now_ms: int,
+        protection: Protection | None = None,
+        reservations: Iterable[Reservation] = (),
+    ) -> Snapshot:
+        """Freeze: every pod with its queue, application, originator mark and, given a protection, its shield."""
+        pods = self._placing.of(self.pods, self.classes, tree, protection)
+        first = originators(pods)
+        pods = [msgspec.structs.replace(pod, originator=True) if pod.uid in first else pod for pod in pods]
+        if protection is not None and protection.min_run_ms:
+            pods = [sparing(pod, since_ms=now_ms - protection.min_run_ms) for pod in pods]
+        return Snapshot(
+            now_ms=now_ms,
+            nodes=tuple(sorted(self.nodes.values(), key=lambda node: node.name)),
+            pods=tuple(sorted(pods, key=attrgetter("namespace", "name", "uid"))),
+            budgets=tuple(budget for _, budget in sorted(self.budgets.items())),
+            reservations=tuple(sorted(reservations, key=lambda held: held.ask_uid)),
+        )
