@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.simulator import defaults, definitions, events, pods, quota
+from engine.simulator import defaults, definitions, events, pods, priorities, quota
 from engine.simulator.status import Cause, cause, forbidden, invalid, not_found
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _SUBDOMAIN_RULE = (
 
 
 def admit(store: Store, kind: Kind, obj: Object) -> None:
-    """Default and check a new object in place. Raises ApiError 403, 404 and 422."""
+    """Default and check a new object in place. Raises ApiError 400, 403, 404 and 422."""
     _check_name(kind, obj)
     _check_namespace(store, kind, obj)
     if kind.has_status and kind.key not in STATUS_KEPT:
@@ -39,8 +39,8 @@ def admit(store: Store, kind: Kind, obj: Object) -> None:
     if kind.key == "pods":
         pods.admit(store, kind, obj)
         quota.charge(store, kind, obj)
-    elif kind.key == "priorityclasses.scheduling.k8s.io":
-        _check_priority_class(store, kind, obj)
+    elif kind.key == priorities.KEY:
+        priorities.admit(store, kind, obj)
     elif kind.storage == "events":
         _refuse(kind, obj, events.faults(obj))
     elif kind.key == definitions.KEY:
@@ -48,15 +48,13 @@ def admit(store: Store, kind: Kind, obj: Object) -> None:
         definitions.establish(store, obj)
 
 
-def admit_update(kind: Kind, old: Object, new: Object) -> None:
-    """Default and check the new state of an object in place. Raises ApiError 403 and 422."""
+def admit_update(store: Store, kind: Kind, old: Object, new: Object) -> None:
+    """Default and check the new state of an object in place. Raises ApiError 400, 403 and 422."""
     defaults.apply(kind, new)
     if kind.key == "pods":
         pods.check_update(kind, old, new)
-    elif kind.key == "priorityclasses.scheduling.k8s.io":
-        changed = [field for field in ("value", "preemptionPolicy") if old.get(field) != new.get(field)]
-        _refuse(kind, new, [cause("FieldValueForbidden", "Forbidden: may not be changed in an update.", field)
-                            for field in changed])  # fmt: skip
+    elif kind.key == priorities.KEY:
+        priorities.admit_update(store, kind, old, new)
     elif kind.key == "replicasets.apps" and old["spec"]["selector"] != new["spec"].get("selector"):
         message = "Invalid value: field is immutable"
         _refuse(kind, new, [cause("FieldValueInvalid", message, "spec.selector")])
@@ -93,25 +91,6 @@ def _check_namespace(store: Store, kind: Kind, obj: Object) -> None:
     if "deletionTimestamp" in space["metadata"]:
         why = f"unable to create new content in namespace {name} because it is being terminated"
         raise forbidden(kind, obj["metadata"]["name"], why)
-
-
-def _check_priority_class(store: Store, kind: Kind, obj: Object) -> None:
-    name, value = obj["metadata"]["name"], obj.get("value")
-    if value is None:
-        obj["value"] = value = 0
-    if name.startswith("system-"):
-        if name not in pods.SYSTEM_PRIORITIES:
-            message = "Forbidden: priority class names with 'system-' prefix are reserved for system use only"
-            _refuse(kind, obj, [cause("FieldValueForbidden", message, "metadata.name")])
-    elif value > pods.HIGHEST_USER_PRIORITY:
-        message = f"Forbidden: maximum allowed value of a user defined priority is {pods.HIGHEST_USER_PRIORITY}"
-        _refuse(kind, obj, [cause("FieldValueForbidden", message, "value")])
-    if obj.get("globalDefault"):
-        for other in store.list(kind.key):
-            if other.get("globalDefault") and other["metadata"]["name"] != name:
-                holder = other["metadata"]["name"]
-                why = f"PriorityClass {holder} is already marked as default. Only one default can exist"
-                raise forbidden(kind, name, why)
 
 
 def _check_definition(kind: Kind, obj: Object) -> None:

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.simulator.priorities import KEY, SYSTEM
+
 if TYPE_CHECKING:
     from engine.simulator.store import Store
 
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 PRIORITY_CLASSES = {
     "system-cluster-critical": (
-        2_000_000_000,
-        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
     ),
-    "system-node-critical": (
-        2_000_001_000,
-        "Used for system critical pods that must not be moved from their current node.",
-    ),
+    "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
 }
+"""Name -> description."""
 
 
 def bootstrap(store: Store) -> None:
     """Create the namespaces and priority classes that the API server itself brings."""
     for name in NAMESPACES:
         store.create("namespaces", {"metadata": {"name": name}})
-    for name, (value, description) in PRIORITY_CLASSES.items():
-        store.create(
-            "priorityclasses.scheduling.k8s.io",
-            {"metadata": {"name": name}, "value": value, "description": description},
-        )
+    for name, description in PRIORITY_CLASSES.items():
+        store.create(KEY, {"metadata": {"name": name}, "value": SYSTEM[name], "description": description})

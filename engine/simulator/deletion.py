@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from engine.simulator import definitions
+from engine.simulator import definitions, priorities
 from engine.simulator.objects import Object, clone, share, timestamp
 from engine.simulator.status import UID_PRECONDITION, VERSION_PRECONDITION, conflict, forbidden
 
@@ -35,6 +35,7 @@ class Request:
 
 def delete(store: Store, kind: Kind, obj: Object, request: Request) -> Object:
     """Begin, or at once complete, the deletion of an object and return its last state. Raises ApiError 403, 409."""
+    priorities.check_removal(kind, obj["metadata"]["name"])
     check_preconditions(kind, obj, request.preconditions)
     if kind.key == "namespaces":
         return _delete_namespace(store, kind, obj, request)

@@ -6,8 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from engine.resources import QuantityError, parse_quantity
+from engine.simulator import priorities
 from engine.simulator.objects import Object, clone
-from engine.simulator.status import bad_request, cause, forbidden, invalid
+from engine.simulator.status import bad_request, cause, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from engine.simulator.kinds import Kind
     from engine.simulator.store import Store
 
-HIGHEST_USER_PRIORITY = 1_000_000_000
-SYSTEM_PRIORITIES = ("system-cluster-critical", "system-node-critical")
-PRIORITY_CLASSES = "priorityclasses.scheduling.k8s.io"
 NODE_TROUBLE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 IMMUTABLE = (
     "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"
@@ -39,34 +37,12 @@ def admit(store: Store, kind: Kind, pod: Object) -> None:
     ]
     if causes:
         raise invalid(kind, pod["metadata"]["name"], causes)
-    _resolve_priority(store, kind, pod)
+    priorities.resolve(store, kind, pod)
     _add_default_tolerations(spec)
     try:
         pod["status"].setdefault("qosClass", quality_of_service(spec))
     except QuantityError as error:
         raise bad_request(f'Pod in version "v1" cannot be handled as a Pod: {error}') from None
-
-
-def _resolve_priority(store: Store, kind: Kind, pod: Object) -> None:
-    spec = pod["spec"]
-    name = spec.get("priorityClassName")
-    if name:
-        found = store.find(PRIORITY_CLASSES, None, name)
-        if found is None:
-            raise forbidden(kind, pod["metadata"]["name"], f"no PriorityClass with name {name} was found")
-    else:
-        found = next((item for item in store.list(PRIORITY_CLASSES) if item.get("globalDefault")), None)
-    value = found["value"] if found else 0
-    if spec.get("priority") not in (None, value):
-        why = (
-            f"the integer value of priority ({spec['priority']}) must not be provided in pod spec; priority admission "
-            f"controller computed {value} from the given PriorityClass name"
-        )
-        raise forbidden(kind, pod["metadata"]["name"], why)
-    spec["priority"] = value
-    spec["preemptionPolicy"] = found["preemptionPolicy"] if found else "PreemptLowerPriority"
-    if found:
-        spec["priorityClassName"] = found["metadata"]["name"]
 
 
 def _add_default_tolerations(spec: Object) -> None:

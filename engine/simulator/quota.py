@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engine.resources import Amounts, add, format_amount, parse_amount, total
+from engine.simulator.scopes import covers
 from engine.simulator.status import forbidden
 
 if TYPE_CHECKING:
@@ -24,8 +25,9 @@ def charge(store: Store, kind: Kind, pod: Object) -> None:
     namespace = pod["metadata"]["namespace"]
     quotas = store.list("resourcequotas", namespace)
     alive = store.list("pods", namespace) if quotas else []
-    for quota in quotas:
-        why = _refusal(pod, used(alive, limited(quota)), limited(quota))
+    for quota in (one for one in quotas if covers(one, pod)):
+        hard = limited(quota)
+        why = _refusal(pod, used(_covered(quota, alive), hard), hard)
         if why:
             title = quota["metadata"]["name"]
             raise forbidden(kind, pod["metadata"]["name"], why.format(title=title))
@@ -39,7 +41,7 @@ def keep_status(store: Store) -> None:
             namespace = event.object["metadata"]["namespace"]
             for quota in store.list("resourcequotas", namespace):
                 hard = limited(quota)
-                spent = texts(used(store.list("pods", namespace), hard))
+                spent = texts(used(_covered(quota, store.list("pods", namespace)), hard))
                 status = {"hard": (quota.get("spec") or {}).get("hard") or {}, "used": spent}
                 name = quota["metadata"]["name"]
                 store.mutate("resourcequotas", namespace, name, partial(_set_status, status), "status")
@@ -59,6 +61,10 @@ def _matters(event: Event) -> bool:
         return False
     before = ((event.old or {}).get("status") or {}).get("phase") in FINISHED
     return event.type != "MODIFIED" or before != (event.object["status"].get("phase") in FINISHED)
+
+
+def _covered(quota: Mapping[str, Any], pods: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [pod for pod in pods if covers(quota, pod)]
 
 
 def limited(quota: Mapping[str, Any]) -> Amounts:

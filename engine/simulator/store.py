@@ -161,7 +161,7 @@ class Store:
             new.update({"status": clone(old["status"])} if "status" in old else {})
         new = _revised(old, new)
         if subresource is None:
-            admission.admit_update(kind, old, new)
+            admission.admit_update(self, kind, old, new)
         return self._replace(kind, old, new, dry_run=dry_run)
 
     def mutate(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.formats.kubernetes import decode_pod
 from engine.resources import fits, subtract, total
+from engine.simulator import priorities
 from engine.simulator.controllers.ownership import active, owned_pods, ready
 from engine.simulator.filters import reject
 from engine.simulator.objects import Object
@@ -17,7 +18,6 @@ from engine.snapshot import Node, Pod
 
 QUIET_SECONDS = 4.5
 """The engine needs so long for an ask, the queue's delay and a pass: room that comes free sooner spoils the surge."""
-PRIORITY_CLASSES = "priorityclasses.scheduling.k8s.io"
 
 
 class NotNowError(Exception):
@@ -80,7 +80,7 @@ class Surges:
         """Return the pod that would be created next, with the priority that admission would give it."""
         meta = replica_set["metadata"]
         spec = replica_set["spec"]["template"]["spec"]
-        found = self.store.find(PRIORITY_CLASSES, None, spec.get("priorityClassName", ""))
+        found = self.store.find(priorities.KEY, None, spec.get("priorityClassName", ""))
         spec = {**spec, "priority": found["value"] if found else 0}
         return decode_pod({"metadata": {"name": meta["name"], "namespace": meta["namespace"]}, "spec": spec})
 

@@ -177,7 +177,9 @@ class AnyCluster:
             raise Refused(f"{method} {asked}", code, answer)
         return answer
 
-    def raw(self, method: str, path: str, body: bytes | None, media: str) -> tuple[int, Any]:
+    def raw(
+        self, method: str, path: str, body: Mapping[str, Any] | bytes | None = None, media: str = "application/json"
+    ) -> tuple[int, Any]:
         """The code and the document of the answer to whatever is sent."""
         return self._wire.send(method, path, body, media)
 
