@@ -15,7 +15,7 @@ from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, S
 from engine.cluster.identity import LIMIT_S, STRANGER, bounded, cluster_uid, explained, unreachable
 from engine.cluster.lease import holder_of
 from engine.cluster.outcomes import reserved_for
-from engine.cluster.rights import Right, granted, needed
+from engine.cluster.rights import WRITING_CLASSES, Right, granted, needed
 from engine.cluster.survey import read
 from engine.cluster.timing import Clock
 from engine.discovery import Survey, facts, propose, rivals
@@ -34,6 +34,7 @@ SUBJECTS = (
     gettext_noop("identity"),
     gettext_noop("credentials"),
     gettext_noop("rights"),
+    gettext_noop("priority classes"),
     gettext_noop("schedulers"),
     gettext_noop("two brains"),
     gettext_noop("taints"),
@@ -132,12 +133,13 @@ class _Check:
             yield from self._server()
             yield self._identity()
             yield self._credentials()
-            rights = {right: granted(self._connection, right) for right in self._needed()}
+            rights = {right: granted(self._connection, right) for right in (*self._needed(), *WRITING_CLASSES)}
         except ConnectionFailure as error:
             raise unreachable(self._connection, error) from None
         except ApiFailure as error:
             raise explained(self._connection, error, "be asked what we may do") from None
-        yield from self._rights(rights)
+        yield from self._rights({right: rights[right] for right in self._needed()})
+        yield self._classes([right for right in WRITING_CLASSES if not rights[right]])
         if all(rights[right] for right in needed("observe") if not right.without):
             yield from self._contents(read(self._connection, self._until_s - self._clock.steady_s(), self._clock))
         if self._expected.mode == "enforce" and all(ok for right, ok in rights.items() if right.resource == "leases"):
@@ -215,6 +217,14 @@ class _Check:
             else:
                 message = gettext_noop("May not %(right)s, which %(mode)s can't do without. %(manifest)s grants it.")
                 yield _line("rights", Level.ERROR, message, **params, mode=self._expected.mode)
+
+    def _classes(self, missing: list[Right]) -> Line:
+        """No mode needs these rights, so that they are missing is no trouble."""
+        if not missing:
+            return _line("priority classes", Level.OK, gettext_noop("Priority classes can be changed from here."))
+        message = gettext_noop("Priority classes are only read here: may not %(rights)s. %(manifest)s grants it.")
+        params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
+        return _line("priority classes", Level.OK, message, **params)
 
     # What is there
 

@@ -25,9 +25,9 @@ class Objects:
         """The object as it is now; ``timeout_s`` as in Connection.request."""
         return _object(self._connection.request("GET", path, timeout_s=timeout_s).body)
 
-    def create(self, path: str, body: Json) -> None:
-        """Make a new one."""
-        self._connection.request("POST", path, body=body)
+    def create(self, path: str, body: Json) -> Json:
+        """Make a new one; as the API server completed it."""
+        return _object(self._connection.request("POST", path, body=body).body)
 
     def patch(self, path: str, found: Json, changes: Json, *, content_type: str = MERGE_PATCH) -> Json:
         """Change what was found, and nothing that has changed since: the version makes it a compare-and-swap."""
@@ -35,6 +35,11 @@ class Objects:
         guard = {"uid": meta.get("uid"), "resourceVersion": meta.get("resourceVersion")}
         body = {**changes, "metadata": {**changes.get("metadata", {}), **guard}}
         return _object(self._connection.request("PATCH", path, body=body, content_type=content_type).body)
+
+    def delete(self, path: str, uid: str, version: str) -> None:
+        """Take it away, unless it is another one, or was changed since that version."""
+        guard = {"uid": uid, "resourceVersion": version}
+        self._connection.request("DELETE", path, body={"preconditions": guard})
 
 
 def settled(step: Callable[[], Result]) -> Result:

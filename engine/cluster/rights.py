@@ -9,7 +9,7 @@ from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
 from engine.cluster.tables import PREEMPTED, TABLES
 from engine.formats.notes import gettext_noop
 
-OBSERVE, ENFORCE = "deploy/observe.yaml", "deploy/rbac.yaml"
+OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/priority-classes.yaml"
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
@@ -65,7 +65,14 @@ OBSERVING = (
             "twice or its credentials come to lead to another"
         ),
     ),
-    *_optional("list", "resourcequotas", gettext_noop("the tree that connecting makes has no limits from quotas")),
+    *_optional(
+        "list",
+        "resourcequotas",
+        gettext_noop(
+            "the tree that connecting makes has no limits from quotas, and quotas by priority class are not shown"
+        ),
+    ),
+    *_optional("watch", "resourcequotas", gettext_noop("quotas by priority class are not shown")),
     *_optional(
         "get", "configmaps", gettext_noop("YuniKorn's tree is not taken over when connecting"), name="yunikorn-configs"
     ),
@@ -80,6 +87,12 @@ ACTING = (
     *_acting("create", "leases", "coordination.k8s.io", namespace=LEASE_NAMESPACE),
     *_acting("get update", "leases", "coordination.k8s.io", LEASE_NAME, LEASE_NAMESPACE),
 )
+
+WRITING_CLASSES = tuple(
+    Right(verb, "priorityclasses", "scheduling.k8s.io", manifest=CLASSES)
+    for verb in ("get", "create", "patch", "delete")
+)
+"""What it takes to change priority classes from here, in any mode; no mode needs it."""
 
 
 def needed(mode: str, *, publish: bool = False) -> tuple[Right, ...]:

@@ -9,6 +9,7 @@ import msgspec
 from engine.cluster.connection import Query
 from engine.formats.kubernetes import (
     budget_from_bytes,
+    class_quota_from_bytes,
     node_from_bytes,
     pod_from_bytes,
     preempted_from_bytes,
@@ -85,3 +86,13 @@ PREEMPTED = Table(
     {"fieldSelector": "reason=Preempted,involvedObject.kind=Pod"},
 )
 """Who preempted whom. Passes do without where it may not be read: victims are then known by their condition alone."""
+
+QUOTAS = Table(
+    "ResourceQuota",
+    "/api/v1/resourcequotas",
+    class_quota_from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.quotas,
+)
+"""What limits who may use which priority class: shown to people. No pass looks at it."""

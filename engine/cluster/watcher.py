@@ -11,7 +11,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.identity import STRANGER, SameCluster
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.reflector import KindHealth, Reflector
-from engine.cluster.tables import PREEMPTED, TABLES, Table
+from engine.cluster.tables import PREEMPTED, QUOTAS, TABLES, Table
 from engine.cluster.timing import BackOff, Clock
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Node, Pod, Protection, Reservation, Snapshot
@@ -32,10 +32,12 @@ class Health:
     """How long the kind in trouble that is worst off has been without a sign of life, in seconds; 0: none is."""
     events_error: str = ""
     """Why Events can't be read, as a sentence: passes go on without. Empty while they can."""
+    quotas_error: str = ""
+    """The same of ResourceQuotas."""
     stranger: str = ""
     """That the API server turned out to be another cluster's, as a sentence: nothing is to be done there. Empty: no."""
     odd: Mapping[str, str] = field(default_factory=dict)
-    """Objects that can't be read and were skipped, Events included -> why."""
+    """Objects that can't be read and were skipped, Events and quotas included -> why."""
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -51,7 +53,7 @@ class Health:
 class ClusterWatcher:
     """Follows what the engine reads of a cluster; every method may be called from any thread.
 
-    Nodes, pods, priority classes and disruption budgets, and Events of preemption as far as they may be read.
+    Nodes, pods, priority classes and disruption budgets; Events of preemption and quotas as far as they may be read.
     """
 
     def __init__(
@@ -84,7 +86,7 @@ class ClusterWatcher:
                 back_off=back_off(),
                 check=self._same.check,
             )
-            for table in (*TABLES, PREEMPTED)
+            for table in (*TABLES, PREEMPTED, QUOTAS)
         ]
 
     def start(self) -> None:
@@ -113,7 +115,7 @@ class ClusterWatcher:
     def health(self) -> Health:
         """How far the picture can be trusted now."""
         now_s = self._clock.steady_s()
-        *needed, events = (replace(one.health) for one in self._reflectors)
+        *needed, events, quotas = (replace(one.health) for one in self._reflectors)
         kinds = tuple(needed)
         seen = [one.last_event_at for one in kinds if one.last_event_at is not None]
         troubled = [one.last_event_at for one in kinds if one.last_event_at is not None and one.error]
@@ -124,8 +126,9 @@ class ClusterWatcher:
             clock_skew_s=self._connection.clock_skew_s,
             gap_s=now_s - min(troubled, default=now_s),
             events_error=events.error,
+            quotas_error=quotas.error,
             stranger=STRANGER if self._same.stranger else "",
-            odd={name: why for one in (*kinds, events) for name, why in one.odd.items()},
+            odd={name: why for one in (*kinds, events, quotas) for name, why in one.odd.items()},
         )
 
     def snapshot(

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from engine.formats.kubernetes_convert import to_budget, to_node, to_pod, to_priority_class
+from engine.formats.kubernetes_convert import to_budget, to_class_quota, to_node, to_pod, to_priority_class
 from engine.formats.kubernetes_events import to_preempted
 from engine.formats.kubernetes_wire import (
     BudgetObject,
@@ -19,12 +19,14 @@ from engine.formats.kubernetes_wire import (
     NodeObject,
     PodObject,
     PriorityClassObject,
+    QuotaObject,
 )
-from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, Preempted, PriorityClass
+from engine.snapshot import ClassQuota, ClusterState, DisruptionBudget, Node, Pod, Preempted, PriorityClass
 
 __all__ = [
     "DecodeError",
     "budget_from_bytes",
+    "class_quota_from_bytes",
     "cluster_state",
     "decode_budget",
     "decode_node",
@@ -41,7 +43,7 @@ __all__ = [
 ]
 
 Read = TypeVar("Read")
-Wired = TypeVar("Wired", PodObject, NodeObject, PriorityClassObject, BudgetObject, EventObject)
+Wired = TypeVar("Wired", PodObject, NodeObject, PriorityClassObject, BudgetObject, QuotaObject, EventObject)
 
 _SYSTEM_CLASSES = (
     PriorityClass(name="system-cluster-critical", value=2_000_000_000),
@@ -85,6 +87,7 @@ _pods = _Reader("Pod", PodObject, to_pod)
 _nodes = _Reader("Node", NodeObject, to_node)
 _classes = _Reader("PriorityClass", PriorityClassObject, to_priority_class)
 _budgets = _Reader("PodDisruptionBudget", BudgetObject, to_budget)
+_quotas = _Reader("ResourceQuota", QuotaObject, to_class_quota)
 _preempted = _Reader("Event", EventObject, to_preempted)
 
 
@@ -126,6 +129,11 @@ def priority_class_from_bytes(data: bytes | msgspec.Raw) -> PriorityClass:
 def budget_from_bytes(data: bytes | msgspec.Raw) -> DisruptionBudget:
     """One PodDisruptionBudget in JSON. Raises DecodeError."""
     return _budgets.from_bytes(data)
+
+
+def class_quota_from_bytes(data: bytes | msgspec.Raw) -> ClassQuota:
+    """One ResourceQuota in JSON, as far as it goes by priority class. Raises DecodeError."""
+    return _quotas.from_bytes(data)
 
 
 def preempted_from_bytes(data: bytes | msgspec.Raw) -> Preempted:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from sys import intern
 
+import msgspec
+
 from engine.formats.kubernetes_requests import amounts, pod_requests
 from engine.formats.kubernetes_wire import (
     Affinity,
@@ -16,6 +18,9 @@ from engine.formats.kubernetes_wire import (
     PodSpec,
     PodStatus,
     PriorityClassObject,
+    Quantities,
+    QuotaObject,
+    ScopeExpression,
     SelectorExpression,
     SpreadConstraint,
     TolerationObject,
@@ -23,6 +28,8 @@ from engine.formats.kubernetes_wire import (
 )
 from engine.formats.sharing import shared, shared_map
 from engine.snapshot import (
+    ClassQuota,
+    ClassRule,
     DisruptionBudget,
     HostPort,
     Node,
@@ -42,6 +49,8 @@ OPT_OUT_ANNOTATION = "yunikorn.apache.org/allow-preemption"
 MAY_PREEMPT_ANNOTATION = "scheduler-admin.io/may-preempt"
 
 NEVER = "Never"
+CLASS_SCOPE = "PriorityClass"
+"""The scope by which a ResourceQuota goes by priority class."""
 FINISHED = ("Succeeded", "Failed")
 """Phases of pods that hold nothing any more."""
 LONGEST_MESSAGE = 1_000
@@ -142,7 +151,38 @@ def to_priority_class(priority_class: PriorityClassObject) -> PriorityClass:
         never_preempts=priority_class.preemption_policy == NEVER,
         opted_out=annotations.get(OPT_OUT_ANNOTATION) == "false",
         may_preempt=annotations.get(MAY_PREEMPT_ANNOTATION) == "true",
+        global_default=bool(priority_class.global_default),
+        description=priority_class.description or "",
+        labels=priority_class.metadata.labels or {},
+        annotations=annotations,
+        uid=priority_class.metadata.uid or "",
+        version=priority_class.metadata.resource_version or "",
     )
+
+
+def to_class_quota(quota: QuotaObject) -> ClassQuota:
+    """What a quota says of priority classes. Raises ValueError for a missing name.
+
+    One that says nothing of them is told by its name alone: what it has used may change all the time.
+    """
+    meta, spec = quota.metadata, quota.spec
+    found = ClassQuota(namespace=meta.namespace or "default", name=_name(meta))
+    given = [ScopeExpression(name, "Exists") for name in (spec.scopes if spec else None) or ()]
+    given += (spec.scope_selector.match_expressions if spec and spec.scope_selector else None) or ()
+    rules = tuple(ClassRule(one.operator or "", one.values or ()) for one in given if one.scope_name == CLASS_SCOPE)
+    if spec is None or not rules:
+        return found
+    return msgspec.structs.replace(
+        found,
+        rules=rules,
+        scopes=tuple(one.scope_name for one in given if one.scope_name and one.scope_name != CLASS_SCOPE),
+        hard=_texts(spec.hard),
+        used=_texts(quota.status.used if quota.status else None),
+    )
+
+
+def _texts(quantities: Quantities | None) -> dict[str, str]:
+    return {name: str(amount) for name, amount in (quantities or {}).items()}
 
 
 def to_budget(budget: BudgetObject) -> DisruptionBudget:

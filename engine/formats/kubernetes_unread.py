@@ -60,7 +60,7 @@ def unread_node(data: Data, known: Node | None) -> Node:
 
 def unread_class(data: Data, known: PriorityClass | None) -> PriorityClass:
     """Its pods count as having opted out. Raises msgspec.DecodeError."""
-    return msgspec.structs.replace(known or PriorityClass(name=_meta(data).name or ""), opted_out=True)
+    return msgspec.structs.replace(known or PriorityClass(name=_meta(data).name or ""), opted_out=True, unread=True)
 
 
 def unread_budget(data: Data, known: DisruptionBudget | None) -> DisruptionBudget:

@@ -172,11 +172,16 @@ class NodeObject(Wire, frozen=True):
     status: NodeStatus | None = None
 
 
+class VersionedMeta(ObjectMeta, frozen=True):
+    resource_version: str | None = None
+
+
 class PriorityClassObject(Wire, frozen=True):
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: VersionedMeta = VersionedMeta()
     value: int | None = None
     preemption_policy: str | None = None
     global_default: bool | None = None
+    description: str | None = None
 
 
 class LabelSelector(Wire, frozen=True):
@@ -216,15 +221,30 @@ class EventObject(Wire, frozen=True):
     first_timestamp: datetime | None = None
 
 
+class ScopeExpression(Wire, frozen=True):
+    scope_name: str | None = None
+    operator: str | None = None
+    values: tuple[str, ...] | None = None
+
+
+class ScopeSelector(Wire, frozen=True):
+    match_expressions: tuple[ScopeExpression, ...] | None = None
+
+
 class QuotaSpec(Wire, frozen=True):
     hard: Quantities | None = None
     scopes: tuple[str, ...] | None = None
-    scope_selector: Presence | None = None
+    scope_selector: ScopeSelector | None = None
+
+
+class QuotaStatus(Wire, frozen=True):
+    used: Quantities | None = None
 
 
 class QuotaObject(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: QuotaSpec | None = None
+    status: QuotaStatus | None = None
 
 
 class ConfigMapObject(Wire, frozen=True):

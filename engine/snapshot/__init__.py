@@ -3,6 +3,8 @@
 from engine.snapshot.moment import Reservation, Snapshot
 from engine.snapshot.objects import (
     SYSTEM_PRIORITY,
+    ClassQuota,
+    ClassRule,
     DisruptionBudget,
     HostPort,
     Node,
@@ -21,6 +23,8 @@ from engine.snapshot.state import DEPARTED_KEPT, ClusterState
 __all__ = [
     "DEPARTED_KEPT",
     "SYSTEM_PRIORITY",
+    "ClassQuota",
+    "ClassRule",
     "ClusterState",
     "DisruptionBudget",
     "HostPort",

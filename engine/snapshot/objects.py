@@ -67,6 +67,38 @@ class PriorityClass(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Annotation ``yunikorn.apache.org/allow-preemption: "false"``."""
     may_preempt: bool = False
     """Annotation ``scheduler-admin.io/may-preempt: "true"``: Never holds for kube-scheduler, not for us."""
+    # What follows is for people, who may change it:
+    global_default: bool = False
+    """New pods that name no class get this one."""
+    description: str = ""
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    uid: str = ""
+    version: str = ""
+    """Its resourceVersion: which state of it this is."""
+    unread: bool = False
+    """It can't be read as it is now; this is how it was, if it ever could be."""
+
+
+class ClassRule(msgspec.Struct, frozen=True):
+    """Of which priority classes a pod has to be; ``operator`` is In, NotIn, Exists or DoesNotExist."""
+
+    operator: str
+    classes: tuple[str, ...] = ()
+
+
+class ClassQuota(msgspec.Struct, frozen=True, kw_only=True):
+    """A ResourceQuota as far as it goes by priority class; one that doesn't has no rules."""
+
+    namespace: str
+    name: str
+    rules: tuple[ClassRule, ...] = ()
+    """All must hold for a pod that counts."""
+    scopes: tuple[str, ...] = ()
+    """Within which it has to lie besides."""
+    hard: dict[str, str] = {}
+    used: dict[str, str] = {}
+    """Both as the API server writes them; ``used`` is empty until the quota was counted."""
 
 
 class Shield(StrEnum):

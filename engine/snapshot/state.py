@@ -7,7 +7,7 @@ import msgspec
 
 from engine.queues import QueueTree
 from engine.snapshot.moment import Reservation, Snapshot
-from engine.snapshot.objects import DisruptionBudget, Node, Pod, Preempted, PriorityClass
+from engine.snapshot.objects import ClassQuota, DisruptionBudget, Node, Pod, Preempted, PriorityClass
 from engine.snapshot.placing import Placing, Protection, originators, placed, sparing
 
 DEPARTED_KEPT = 2_000
@@ -23,6 +23,8 @@ class ClusterState:
         """By uid."""
         self.classes: dict[str, PriorityClass] = {}
         self.budgets: dict[tuple[str, str], DisruptionBudget] = {}
+        self.quotas: dict[tuple[str, str], ClassQuota] = {}
+        """By namespace and name."""
         self.preempted: dict[str, Preempted] = {}
         """Events, by their own uid; the API server forgets them after an hour."""
         self.departed: dict[str, Pod] = {}

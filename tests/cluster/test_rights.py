@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from ruamel.yaml import YAML
 
@@ -13,10 +14,12 @@ from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.lease import ClusterLease
 from engine.cluster.outcomes import EvictionOutcome, Terms
-from engine.cluster.rights import ACTING, ENFORCE, OBSERVE, OBSERVING, PUBLISHING, needed
+from engine.cluster.priority_classes import ChangedError, PriorityClasses
+from engine.cluster.rights import ACTING, CLASSES, ENFORCE, OBSERVE, OBSERVING, PUBLISHING, WRITING_CLASSES, needed
 from engine.cluster.survey import survey
 from engine.cluster.watcher import ClusterWatcher
 from engine.formats.kubernetes import decode_pod
+from engine.snapshot import PriorityClass
 from tests.cluster.doubles import until
 from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster
@@ -50,12 +53,12 @@ def granted(*paths: str) -> set[RULE]:
 
 def test_the_manifests_are_what_the_table_of_rights_says():
     """By which people are told what is missing, and where to get it."""
-    for path, rights in ((OBSERVE, OBSERVING), (ENFORCE, ACTING)):
+    for path, rights in ((OBSERVE, OBSERVING), (ENFORCE, ACTING), (CLASSES, WRITING_CLASSES)):
         assert granted(path) == {(one.verb, one.group, one.resource, one.name, one.namespace) for one in rights}
         assert {one.manifest for one in rights} == {path}
 
 
-def test_nothing_is_ever_deleted():
+def test_nothing_is_ever_deleted_by_the_engine():
     assert not [rule for rule in granted(OBSERVE, ENFORCE) if "delete" in rule[0] or "*" in rule]
 
 
@@ -104,7 +107,7 @@ def account(plane: ControlPlane) -> Iterator[Account]:
 
 def used(plane: ControlPlane, since: int) -> set[RULE]:
     """What the account asked for and was allowed by a role of ours; fails where it was forbidden anything."""
-    rules, known = set(), granted(OBSERVE, ENFORCE)
+    rules, known = set(), granted(OBSERVE, ENFORCE, CLASSES)
     for event in plane.events(since):
         if event["user"].get("username") != ACCOUNT:
             continue
@@ -154,6 +157,16 @@ def act(settings: ConnectionSettings, cluster: AnyCluster) -> None:
     assert lease.error == ""
 
 
+def manage(settings: ConnectionSettings) -> None:
+    """All that is done to priority classes."""
+    classes = PriorityClasses(Connection(settings))
+    made = classes.create(PriorityClass(name="high", value=1))
+    changed = classes.change(made, msgspec.structs.replace(made, description="new"))
+    with pytest.raises(ChangedError):
+        classes.delete(made)
+    classes.delete(changed)
+
+
 def fill(cluster: AnyCluster) -> None:
     """A node, an ask, a victim, and YuniKorn's configuration."""
     cluster.add_node()
@@ -186,6 +199,18 @@ def test_nothing_forbidden_is_tried_and_nothing_granted_is_unused(
     assert missing(settings) == []
     act(settings, real)
     assert used(plane, since) == granted(OBSERVE, ENFORCE)
+
+    assert classes_of(settings).endswith("deploy/priority-classes.yaml grants it.")
+    settings = account.give(CLASSES)
+    since = plane.audited()
+    manage(settings)
+    assert classes_of(settings) == "Priority classes can be changed from here."
+    assert granted(CLASSES) <= used(plane, since)
+
+
+def classes_of(settings: ConnectionSettings) -> str:
+    """What a check says of changing priority classes."""
+    return next(str(line) for line in check(settings, Expected("observe")).lines if line.subject == "priority classes")
 
 
 def missing(settings: ConnectionSettings) -> list[str]:

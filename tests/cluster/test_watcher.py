@@ -130,12 +130,31 @@ def test_what_the_scheduler_preempted_is_seen_after_it_has_gone(cluster: AnyClus
     assert (seen.victims[0].known, seen.victims[0].pod.queue, seen.ask.uid) == (True, "root.a", "uid-c")
 
 
+def test_quotas_by_priority_class_are_followed(cluster: AnyCluster, watcher: ClusterWatcher):
+    """With what is used of them, as pods come."""
+    rule = {"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}
+    spec = {"hard": {"pods": "3"}, "scopeSelector": {"matchExpressions": [rule]}}
+    cluster.create("resourcequotas", {"metadata": {"name": "q"}, "spec": spec})
+    watcher.start()
+    assert watcher.wait_synced(5)
+
+    def used() -> dict[str, str]:
+        found = watcher.state().quotas.get((cluster.namespace, "q"))
+        return found.used if found else {}
+
+    until(lambda: used() == {"pods": "0"}, "it is counted")
+    cluster.add_pod("p1", priorityClassName="system-node-critical")
+    until(lambda: used() == {"pods": "1"}, "the pod is counted")
+    cluster.delete("resourcequotas", "q")
+    until(lambda: not watcher.state().quotas, "it is gone")
+
+
 def test_a_cluster_whose_events_are_not_ours_to_read_is_watched_all_the_same():
-    """Passes go on; why there are no Events is a sentence of its own."""
+    """Passes go on; why there are no Events is a sentence of its own, and so with quotas."""
 
     def refuse(asked, answer):
-        if asked.path == "/api/v1/events":
-            answer.status(403, "Forbidden", "events is forbidden")
+        if asked.path in ("/api/v1/events", "/api/v1/resourcequotas"):
+            answer.status(403, "Forbidden", f"{asked.path[8:]} is forbidden")
         elif "watch" in asked.query:
             answer.begin()
             answer.hang()
@@ -148,6 +167,7 @@ def test_a_cluster_whose_events_are_not_ours_to_read_is_watched_all_the_same():
         assert watcher.wait_synced(5)
         health = until(lambda: watcher.health().events_error and watcher.health(), "events are refused")
         assert (health.synced, health.errors, health.events_error) == (True, (), "events is forbidden")
+        until(lambda: watcher.health().quotas_error == "resourcequotas is forbidden", "quotas are refused")
         assert watcher.stop(5)
 
 
@@ -169,5 +189,5 @@ def test_watching_writes_nothing(cluster: AnyCluster, watcher: ClusterWatcher):
     cluster.add_pod("p1")
     watcher.start()
     assert watcher.wait_synced(5)
-    until(lambda: sum(record.verb == "watch" for record in cluster.audit) == 5, "five watches")
+    until(lambda: sum(record.verb == "watch" for record in cluster.audit) == 6, "six watches")
     assert {record.verb for record in cluster.audit} == {"list", "watch"}

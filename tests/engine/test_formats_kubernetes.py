@@ -13,6 +13,7 @@ from engine.feasibility.nodes import matches, refusal
 from engine.formats.kubernetes import (
     DecodeError,
     budget_from_bytes,
+    class_quota_from_bytes,
     cluster_state,
     decode_budget,
     decode_node,
@@ -23,7 +24,7 @@ from engine.formats.kubernetes import (
     priority_class_from_bytes,
 )
 from engine.formats.kubernetes_wire import ListPage, WatchEvent
-from engine.snapshot import HostPort, Node, NodeSelectorTerm, Pod, Requirement, Taint, Toleration
+from engine.snapshot import ClassQuota, ClassRule, HostPort, Node, NodeSelectorTerm, Pod, Requirement, Taint, Toleration
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NOON_MS = 1_767_268_800_000
@@ -318,8 +319,40 @@ def test_a_priority_class_is_read_whole():
         {"metadata": {"name": "c", "annotations": notes}, "value": -5, "preemptionPolicy": "Never"}
     )
     assert (got.name, got.value, got.never_preempts, got.opted_out, got.may_preempt) == ("c", -5, True, True, True)
+    assert (got.annotations, got.global_default, got.description) == (notes, False, "")
     plain = decode_priority_class({"metadata": {"name": "c"}, "value": 5})
     assert (plain.never_preempts, plain.opted_out, plain.may_preempt) == (False, False, False)
+
+
+def test_what_people_may_change_of_a_priority_class_is_read_too():
+    """With what says which state of it this is."""
+    meta = {"name": "c", "labels": {"a": "b"}, "uid": "u", "resourceVersion": "7"}
+    got = decode_priority_class({"metadata": meta, "value": 1, "globalDefault": True, "description": "for us"})
+    assert (got.labels, got.uid, got.version) == ({"a": "b"}, "u", "7")
+    assert (got.global_default, got.description) == (True, "for us")
+
+
+def quota(**spec: Any) -> ClassQuota:
+    meta, hard = {"namespace": "a", "name": "q"}, {"pods": 5, "requests.cpu": "1500m"}
+    document = {"metadata": meta, "spec": {"hard": hard, **spec}, "status": {"used": {"pods": "2"}}}
+    return class_quota_from_bytes(msgspec.json.encode(document))
+
+
+def test_a_quota_by_priority_class_is_read_with_what_it_allows_and_what_is_used():
+    """The rule of the selector and the scope alone, and within which other scopes a pod has to lie besides."""
+    one = {"scopeName": "PriorityClass", "operator": "In", "values": ["high", "low"]}
+    other = {"scopeName": "NotBestEffort", "operator": "Exists"}
+    got = quota(scopeSelector={"matchExpressions": [one, other]}, scopes=["PriorityClass", "Terminating"])
+    assert (got.namespace, got.name) == ("a", "q")
+    assert got.rules == (ClassRule("Exists"), ClassRule("In", ("high", "low")))
+    assert got.scopes == ("Terminating", "NotBestEffort")
+    assert (got.hard, got.used) == ({"pods": "5", "requests.cpu": "1500m"}, {"pods": "2"})
+
+
+@pytest.mark.parametrize("spec", [{}, {"scopes": ["BestEffort"]}, {"scopeSelector": {}}, {"scopes": None}])
+def test_of_a_quota_for_all_classes_only_its_name_is_kept(spec):
+    """What it has used changes with every pod, and nobody here looks at it."""
+    assert quota(**spec) == ClassQuota(namespace="a", name="q")
 
 
 def budget(selector: Any) -> dict[str, Any]:

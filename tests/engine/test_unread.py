@@ -128,7 +128,7 @@ def test_what_can_not_be_read_spares_rather_than_takes() -> None:
     assert unread_node(data(name="n1"), node("n1", 4)) == node("n1", 4, unread=True)
     assert unread_node(data(name="n1"), None).allocatable == {}
     assert unread_class(data(name="c"), PriorityClass(name="c", value=5)) == PriorityClass(
-        name="c", value=5, opted_out=True
+        name="c", value=5, opted_out=True, unread=True
     )
     covered = DisruptionBudget(namespace="a", name="p", allowed=7)
     assert unread_budget(data(), covered).allowed == 0

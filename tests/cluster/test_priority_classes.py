@@ -1,0 +1,216 @@
+"""PriorityClasses are created, changed and deleted in a cluster; what we let through is what API servers take."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from engine.cluster.connection import Connection
+from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.errors import ClusterError, SettingsError
+from engine.cluster.identity import UnreachableError, cluster_uid
+from engine.cluster.priority_classes import ChangedError, PriorityClasses, RefusedError, UnknownError, write
+from engine.priority_classes import HIGHEST, LOWEST, faults, faults_of_change, faults_of_removal
+from engine.snapshot import PriorityClass
+from tests.cluster.doubles import Answer, Asked, scripted
+from tests.controlplane import anycluster
+from tests.controlplane.anycluster import AnyCluster
+from tests.controlplane.plane import ControlPlane
+from tests.engine.test_priority_classes import KEYS, NO_KEYS
+
+CLASSES = "priorityclasses.scheduling.k8s.io"
+
+
+@pytest.fixture
+def classes(connection: Connection) -> PriorityClasses:
+    return PriorityClasses(connection)
+
+
+@pytest.fixture
+def real(plane: ControlPlane) -> Iterator[AnyCluster]:
+    with anycluster.real(plane) as cluster:
+        yield cluster
+
+
+def wanted(name: str = "high", value: int = 1000, **fields: Any) -> PriorityClass:
+    return PriorityClass(name=name, value=value, **fields)
+
+
+def but(one: PriorityClass, **fields: Any) -> PriorityClass:
+    return msgspec.structs.replace(one, **fields)
+
+
+def test_a_class_is_made_as_it_is_wanted(classes: PriorityClasses, cluster: AnyCluster):
+    """And comes back with its UID and its version, so that it can be changed."""
+    notes = {"yunikorn.apache.org/allow-preemption": "false", "scheduler-admin.io/may-preempt": "true"}
+    made = classes.create(
+        wanted(never_preempts=True, global_default=True, description="for us", labels={"a": "b"}, annotations=notes)
+    )
+    assert (made.name, made.value, made.never_preempts, made.global_default) == ("high", 1000, True, True)
+    assert (made.description, made.labels, made.annotations) == ("for us", {"a": "b"}, notes)
+    assert (made.opted_out, made.may_preempt) == (True, True)
+    found = cluster.get(CLASSES, "high")
+    assert (made.uid, made.version) == (found["metadata"]["uid"], found["metadata"]["resourceVersion"])
+
+
+def test_only_what_differs_is_written(classes: PriorityClasses, cluster: AnyCluster):
+    """What others added meanwhile is not known, and would be a conflict; what is taken away goes."""
+    made = classes.create(wanted(labels={"a": "1", "b": "2"}, annotations={"n": "1"}))
+    changed = classes.change(made, but(made, description="new", global_default=True, labels={"b": "3", "c": "4"}))
+    assert (changed.description, changed.global_default) == ("new", True)
+    assert (changed.labels, changed.annotations) == ({"b": "3", "c": "4"}, {"n": "1"})
+    assert changed.version != made.version
+
+
+def test_what_somebody_changed_meanwhile_is_told_and_nothing_is_written(classes: PriorityClasses, cluster: AnyCluster):
+    seen = classes.create(wanted(description="old"))
+    theirs = classes.change(seen, but(seen, description="theirs"))
+    for act in (lambda: classes.change(seen, but(seen, description="ours")), lambda: classes.delete(seen)):
+        with pytest.raises(ChangedError) as told:
+            act()
+        assert told.value.now == theirs
+    assert cluster.get(CLASSES, "high")["description"] == "theirs"
+
+
+def test_a_class_that_is_gone_or_made_anew_is_another(classes: PriorityClasses, cluster: AnyCluster):
+    seen = classes.create(wanted())
+    classes.delete(seen)
+    with pytest.raises(ChangedError) as told:
+        classes.change(seen, but(seen, description="ours"))
+    assert told.value.now is None
+    anew = classes.create(wanted(value=5))
+    with pytest.raises(ChangedError) as told:
+        classes.delete(seen)
+    assert told.value.now == anew
+
+
+def test_a_class_that_is_deleted_is_gone(classes: PriorityClasses, cluster: AnyCluster):
+    classes.delete(classes.create(wanted()))
+    assert cluster.find(CLASSES, "high") is None
+
+
+FINE = [
+    wanted(value=LOWEST),
+    wanted(value=HIGHEST),
+    wanted("a.b-c"),
+    wanted("a" * 253),
+    wanted(description="d" * 10_000),
+]
+WRONG = [
+    wanted("usual"),
+    wanted("system-mine"),
+    wanted("High"),
+    wanted("a..b"),
+    wanted("a" * 254),
+    wanted(value=HIGHEST + 1),
+    wanted(value=LOWEST - 1),
+]
+
+
+@pytest.mark.parametrize("one", FINE, ids=lambda one: f"{one.name[:9]} {one.value}")
+def test_what_we_let_through_is_taken(classes: PriorityClasses, one: PriorityClass):
+    assert faults(one, ()) == ()
+    assert classes.create(one).name == one.name
+
+
+@pytest.mark.parametrize("one", WRONG, ids=lambda one: f"{one.name[:9]} {one.value}")
+def test_what_we_refuse_would_be_refused(classes: PriorityClasses, one: PriorityClass):
+    usual = classes.create(wanted("usual"))
+    assert faults(one, [usual])
+    with pytest.raises(RefusedError, match="The API server refuses it"):
+        classes.create(one)
+
+
+def test_changes_that_we_refuse_would_be_refused(classes: PriorityClasses, cluster: AnyCluster):
+    """Our writer sends no such thing: it is asked for by hand."""
+    made = classes.create(wanted())
+    for field, after in (("value", but(made, value=5)), ("preemptionPolicy", but(made, never_preempts=True))):
+        assert faults_of_change(made, after, [made])
+        changes = {field: {"value": 5, "preemptionPolicy": "Never"}[field]}
+        code, _ = cluster.raw("PATCH", f"{anycluster.path_of(CLASSES)}/high", changes, "application/merge-patch+json")
+        assert code == 422
+
+
+def test_the_clusters_own_classes_can_not_be_deleted(classes: PriorityClasses, cluster: AnyCluster):
+    found = cluster.get(CLASSES, "system-node-critical")["metadata"]
+    own = wanted("system-node-critical", 2_000_001_000, uid=found["uid"], version=found["resourceVersion"])
+    assert faults_of_removal(own.name)
+    with pytest.raises(RefusedError, match="cannot be deleted"):
+        classes.delete(own)
+
+
+@pytest.mark.controlplane
+def test_keys_and_values_are_judged_as_the_api_server_does(real: AnyCluster):
+    """The simulator takes any."""
+    classes = PriorityClasses(real.connection())
+    both = [{"labels": {key: "v"}} for key in (*KEYS, *NO_KEYS, "Example.com/a")]
+    both += [{"annotations": {key: "v"}} for key in (*KEYS, *NO_KEYS, "Example.com/a")]
+    both += [{"labels": {"k": value}} for value in ("", "a" * 63, "a" * 64, "a b", "a_", "-", "A.b_c-9")]
+    both += [{"annotations": {"a": "ü" * (128 * 1024 - 1), key: ""}} for key in ("b", "bb")]
+    for number, fields in enumerate(both):
+        one = wanted(f"c-{number}", **fields)
+        assert _refuses(classes, one) == bool(faults(one, ())), fields
+
+
+def _refuses(classes: PriorityClasses, one: PriorityClass) -> bool:
+    try:
+        classes.create(one)
+    except RefusedError:
+        return True
+    return False
+
+
+# What else may go wrong
+
+
+@pytest.mark.controlplane
+def test_a_right_that_is_missing_is_named_with_what_grants_it(real: AnyCluster):
+    """Each verb by itself; that admission refuses is another thing."""
+    made = PriorityClasses(real.connection()).create(wanted())
+    rule = {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": ["get"]}
+    limited = PriorityClasses(Connection(real.account(rule)))
+    acts: dict[str, Callable[[], Any]] = {
+        "create": lambda: limited.create(wanted("other")),
+        "patch": lambda: limited.change(made, but(made, description="new")),
+        "delete": lambda: limited.delete(made),
+    }
+    for verb, act in acts.items():
+        with pytest.raises(RefusedError) as told:
+            act()
+        assert str(told.value) == (
+            f"The credentials may not {verb} priorityclasses.scheduling.k8s.io. deploy/priority-classes.yaml grants it."
+        )
+
+
+def test_another_cluster_than_the_one_that_is_meant_is_left_alone(cluster: AnyCluster):
+    with pytest.raises(SettingsError, match="another cluster"):
+        write(cluster.entrance.settings(), "another", lambda classes: classes.create(wanted()))
+    assert cluster.find(CLASSES, "high") is None
+    uid = cluster_uid(cluster.connection())
+    assert write(cluster.entrance.settings(), uid, lambda classes: classes.create(wanted())).name == "high"
+
+
+def test_an_answer_that_does_not_come_leaves_open_whether_it_was_done():
+    def silent(asked: Asked, answer: Answer) -> None:
+        if asked.path == "/api/v1/namespaces":
+            answer.json(200, {"items": []})
+        else:
+            answer.reset()
+
+    with scripted(silent) as server, pytest.raises(UnknownError, match="whether it was done is not known"):
+        write(ConnectionSettings(address=server.address), "", lambda classes: classes.create(wanted()))
+
+
+def test_a_cluster_that_can_not_be_reached_is_told_before_anything_is_sent():
+    with pytest.raises(UnreachableError, match="can't be reached: nothing answers"):
+        write(ConnectionSettings(address="http://127.0.0.1:9"), "", lambda classes: classes.create(wanted()))
+
+
+@pytest.mark.parametrize("body", [b"{", {"metadata": {}}, {"metadata": {"name": "high"}, "value": "much"}])
+def test_an_answer_that_can_not_be_read_leaves_it_open_too(body: Any):
+    with (
+        scripted(lambda _asked, answer: answer.json(201, body)) as server,
+        pytest.raises(ClusterError, match="not known"),
+    ):
+        PriorityClasses(server.connection()).create(wanted())
