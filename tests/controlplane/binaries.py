@@ -23,9 +23,13 @@ def folder() -> Path:
     """Where the binaries are, or will be."""
     if given := os.environ.get("KUBEBUILDER_ASSETS"):
         return Path(given)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     pins = b"".join((HERE / module / "go.mod").read_bytes() for module in ("etcd", "kube"))
-    return cache / "scheduler-admin" / f"controlplane-{hashlib.sha256(pins).hexdigest()[:12]}"
+    return cache() / f"controlplane-{hashlib.sha256(pins).hexdigest()[:12]}"
+
+
+def cache() -> Path:
+    """Where everything that is built from the modules is kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "scheduler-admin"
 
 
 def missing() -> list[str]:
@@ -49,14 +53,19 @@ def build() -> None:
 
 
 def _build(program: str, target: Path) -> None:
-    sys.stderr.write(f"Building {program} …\n")
     module, package = "kube", f"k8s.io/kubernetes/cmd/{program}"
     if program == "etcd":
         module, package = "etcd", "go.etcd.io/etcd/server/v3"
-    made = target / f".{program}"
+    compile_program(module, package, target / program)
+
+
+def compile_program(module: str, package: str, wanted: Path) -> None:
+    """Build one program of a module beside this file. Raises subprocess.CalledProcessError."""
+    sys.stderr.write(f"Building {wanted.name} …\n")
+    made = wanted.with_name(f".{wanted.name}")
     command = ["go", "build", "-p", "2", "-ldflags", _flags(), "-o", str(made), package]
     subprocess.run(command, cwd=HERE / module, env={**os.environ, "CGO_ENABLED": "0"}, check=True)
-    made.rename(target / program)  # whole or not at all
+    made.rename(wanted)  # whole or not at all
 
 
 def _flags() -> str:

@@ -1,0 +1,21 @@
+"""The recorded decisions of the real kube-scheduler in tests/data."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[1] / "data" / "kube-scheduler"
+
+Manifest = dict[str, Any]
+
+
+def read(path: Path) -> list[Manifest]:
+    """The cases of one file, one JSON object a line, which may be gzipped."""
+    written = path.read_bytes()
+    return [json.loads(line) for line in (gzip.decompress(written) if path.suffix == ".gz" else written).splitlines()]
+
+
+def recorded_cases() -> list[Manifest]:
+    """All of them."""
+    return [case for path in sorted(FOLDER.glob("*.jsonl.gz")) for case in read(path)]
