@@ -46,7 +46,7 @@ def _labels(world: World, name: str) -> dict[str, str]:
     if world.chance(0.8):
         labels["disk"] = world.pick(["ssd", "hdd"])
     if world.chance(0.8):
-        labels["generation"] = world.pick(["3", "7", "12", "-1", "new"])
+        labels["generation"] = world.pick(["3", "7", "12", "0", "new"])
     return labels
 
 
@@ -56,8 +56,8 @@ def _spec_and_readiness(world: World) -> tuple[Manifest, str]:
     taints: list[Manifest] = []
     ready = "True"
     if world.has("taints", 0.5):
-        for key, value in world.some(TAINTS)[: world.rng.randint(1, 2)]:
-            taints.append(_taint(key, value, world.pick(EFFECTS)))
+        chosen = {(key, world.pick(EFFECTS)): value for key, value in world.some(TAINTS)[: world.rng.randint(1, 3)]}
+        taints += [_taint(key, value, effect) for (key, effect), value in chosen.items()]
     if world.has("unschedulable", 0.3):
         spec["unschedulable"] = True
         if world.chance(0.8):  # the node controller hasn't come round yet otherwise

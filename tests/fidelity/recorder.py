@@ -48,10 +48,20 @@ def record(cases: Iterable[Manifest], *, unqueued: bool = False) -> list[Manifes
     ``unqueued``: pods nominated to nodes wait in no queue, as when a test harness only names them. The scheduler takes
     such a pod for one of priority 0 that asks for nothing.
     """
+    answers: list[Manifest] = _ask(cases, *(["-unqueued"] if unqueued else []))
+    return answers
+
+
+def refused(cases: Iterable[Manifest]) -> list[list[str]]:
+    """What of each case's objects an API server would not admit as it is. Raises RecorderError."""
+    answers: list[list[str]] = _ask(cases, "-admission")
+    return answers
+
+
+def _ask(cases: Iterable[Manifest], *flags: str) -> list[Any]:
     wanted = list(cases)
     sent = "".join(json.dumps({k: v for k, v in case.items() if k != "expect"}) + "\n" for case in wanted)
-    command = [str(build()), *(["-unqueued"] if unqueued else [])]
-    done = subprocess.run(command, input=sent, capture_output=True, text=True, check=False)
+    done = subprocess.run([str(build()), *flags], input=sent, capture_output=True, text=True, check=False)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode or len(answers) != len(wanted):
         raise RecorderError(f"{len(answers)} answers to {len(wanted)} cases: {done.stderr[-2000:]}")

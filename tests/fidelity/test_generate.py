@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fidelity.generate import case, cases
+from tests.fidelity.recorder import refused
 from tests.fidelity.volumes import KINDS
 from tests.fidelity.world import FEATURES
 
@@ -36,6 +37,11 @@ def test_every_object_has_a_name_of_its_own(wild: list[Manifest]) -> None:
         names = Counter((o["kind"], o["metadata"].get("namespace"), o["metadata"]["name"]) for o in made["objects"])
         assert names.most_common(1)[0][1] == 1, made["name"]
         assert len({o["metadata"]["uid"] for o in made["objects"]}) == len(made["objects"])
+
+
+@pytest.mark.controlplane
+def test_an_api_server_would_admit_every_object(wild: list[Manifest], built_recorder: object) -> None:
+    assert [wrong for wrong in refused(wild) if wrong] == []
 
 
 @pytest.mark.controlplane

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.fidelity.recorded import recorded_cases
-from tests.fidelity.recorder import RecorderError
+from tests.fidelity.recorder import RecorderError, refused
 
 Manifest = dict[str, Any]
 Record = Callable[..., list[Manifest]]
@@ -55,3 +55,10 @@ def test_a_case_without_its_asker_is_refused(cases: list[Manifest], record: Reco
 def test_an_object_that_cannot_be_read_is_named(cases: list[Manifest], record: Record) -> None:
     with pytest.raises(RecorderError, match="object 0"):
         record([cases[0] | {"objects": [{"kind": "Pod"}]}])
+
+
+def test_what_an_api_server_would_refuse_is_said(cases: list[Manifest], built_recorder: object) -> None:
+    nameless = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "Not a name"}}
+    (wrong,) = refused([cases[0] | {"objects": [nameless]}])
+
+    assert "Node: metadata.name" in wrong[0]

@@ -4,7 +4,7 @@
 // module's Kubernetes does with the asker: its default profile, its own cache, queue and plugins, without an API server.
 // All nodes are considered. A case that cannot be read gets {"error": ...}, and the others go on.
 //
-// With -unqueued, pods nominated to nodes are known to the queue's nominator alone and wait in no queue.
+// With -admission it writes instead what an API server would refuse of each case's objects. With -unqueued, pods nominated to nodes are known to the queue's nominator alone and wait in no queue.
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
+var admission = flag.Bool("admission", false, "say what an API server would refuse, and decide nothing")
 var unqueued = flag.Bool("unqueued", false, "take nominated pods out of the scheduling queue")
 
 func main() {
@@ -63,11 +64,18 @@ func answer(in io.Reader, out io.Writer) error {
 }
 
 func decided(line []byte) any {
-	expected, err := decideLine(line)
+	expected, err := answered(line)
 	if err != nil {
 		return map[string]string{"error": err.Error()}
 	}
 	return expected
+}
+
+func answered(line []byte) (any, error) {
+	if *admission {
+		return refused(line)
+	}
+	return decideLine(line)
 }
 
 func decideLine(line []byte) (*Expect, error) {
