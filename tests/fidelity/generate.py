@@ -16,7 +16,7 @@ from tests.fidelity.world import FEATURES, NAMESPACES, NOW, Manifest, World, bef
 
 LARGE = 0.03
 """How many cases are of fifty nodes."""
-ROOMY = 0.22
+ROOMY = 0.15
 """How many have room on their nodes."""
 
 

@@ -3,7 +3,7 @@
 from tests.fidelity.world import DAY, Manifest, World, before
 
 REASONS = ["PreemptionByScheduler", "PreemptionByScheduler", "EvictionByEvictionAPI", "TerminationByKubelet"]
-STARTS = [3600, 7200, 10800]
+STARTS = [3600, 7200]
 """Seconds ago that several pods started at once."""
 
 
@@ -16,7 +16,7 @@ def pending(world: World, pod: Manifest) -> None:
 def bound(world: World, pod: Manifest, node: str) -> None:
     """The pod is on the node, mostly running."""
     pod["spec"]["nodeName"] = node
-    at = before(world.pick(STARTS) if world.has("start-ties", 0.7) else world.rng.randint(600, DAY))
+    at = before(world.pick(STARTS) if world.has("start-ties", 0.85) else world.rng.randint(600, DAY))
     conditions = [{"type": kind, "status": "True", "lastTransitionTime": at} for kind in ("PodScheduled", "Ready")]
     status: Manifest = {"phase": "Running", "startTime": at, "conditions": conditions, "qosClass": "Burstable"}
     pod["status"] = status

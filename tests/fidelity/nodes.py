@@ -55,7 +55,7 @@ def _spec_and_readiness(world: World) -> tuple[Manifest, str]:
     spec: Manifest = {}
     taints: list[Manifest] = []
     ready = "True"
-    if world.has("taints", 0.5):
+    if world.has("taints", 0.4):
         chosen = {(key, world.pick(EFFECTS)): value for key, value in world.some(TAINTS)[: world.rng.randint(1, 3)]}
         taints += [_taint(key, value, effect) for (key, effect), value in chosen.items()]
     if world.has("unschedulable", 0.3):

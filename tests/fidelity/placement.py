@@ -13,11 +13,11 @@ def place(world: World, pod: Manifest, *, asks: bool) -> None:
     spec, often = pod["spec"], 0.7 if asks else 0.15
     if world.has("node-selector", often):
         spec["nodeSelector"] = world.pick([{"disk": "ssd"}, {"kubernetes.io/arch": "amd64"}, {ZONE: world.pick(ZONES)}])
-    if world.has("node-affinity", often):
+    if world.has("node-affinity", often * 0.7):
         _affinity(spec)["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": node_selector(world)}
     if tolerations := _tolerations(world, often):
         spec["tolerations"] = tolerations
-    if world.has("pod-affinity", often * 0.8):
+    if world.has("pod-affinity", often * 0.6):
         _pod_affinity(world, pod, "podAffinity", world.rng.randint(1, 2))
     if world.has("pod-anti-affinity" if asks else "existing-anti-affinity", 0.8 if asks else 0.35):
         _pod_affinity(world, pod, "podAntiAffinity", world.rng.randint(1, 2))

@@ -58,7 +58,7 @@ def fill(world: World, node: Manifest, kinds: list[Kind], most: int) -> None:
     for _ in range(min(most, int(room["pods"]))):
         if used >= level:
             break
-        asked = min(world.rng.randint(1, max(2, cpu // 300)) * 100 + world.pick([0, 0, 1, 50]), cpu - used)
+        asked = min(_size(world, cpu), cpu - used)
         if asked <= 0:
             break
         name = f"p{len(world.pods) + 1}"
@@ -72,6 +72,13 @@ def fill(world: World, node: Manifest, kinds: list[Kind], most: int) -> None:
         world.pods.append(pod)
 
 
+def _size(world: World, cpu: int) -> int:
+    """Of a node's cpu; with ties in their start pods are mostly alike in size too."""
+    if world.has("start-ties", 0.8):
+        return 500
+    return world.rng.randint(1, max(2, cpu // 300)) * 100 + world.pick([0, 0, 1, 50])
+
+
 def _weak(world: World, kinds: list[Kind]) -> Kind:
     """Mostly one of the lesser classes."""
     return min(world.pick(kinds), world.pick(kinds), key=lambda kind: kind.value)
@@ -79,14 +86,14 @@ def _weak(world: World, kinds: list[Kind]) -> Kind:
 
 def add_asker(world: World, kinds: list[Kind]) -> Manifest:
     """The ask: mostly of a high class, and about as large as some node's half."""
-    kind = max(world.pick(kinds), world.pick(kinds), world.pick(kinds), key=lambda kind: kind.value)
+    kind = max((world.pick(kinds) for _ in range(5)), key=lambda kind: kind.value)
     node = world.pick(world.nodes)
     cpu = int(node["status"]["allocatable"]["cpu"]) * 1000
     pod = _pod(
         world,
         "asker",
         kind,
-        world.rng.randint(1, 3 if world.roomy else 7) * cpu // 10,
+        world.rng.randint(*((1, 3) if world.roomy else (3, 8))) * cpu // 10,
         node,
         "default" if world.chance(0.7) else None,
     )

@@ -41,11 +41,11 @@ def test_only_a_wrong_engine_disagrees(
 ) -> None:
     monkeypatch.setattr("engine.offline.answer", engine)
     comparison = compare.Comparison(show=0)
-    comparison.run(cases(1, 25))
+    comparison.run([made for made in cases(1, 150) if "host-ports" in made["tags"]][:25])
 
     assert bool(comparison.wrong) is wrong
     assert comparison.outcomes.total() == 25
-    assert all("host-ports" in line for line in list(comparison.summary())[1:2])
+    assert next(comparison.summary()).startswith("25 of 25 agree") is not wrong
 
 
 def test_an_answer_that_fails_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
