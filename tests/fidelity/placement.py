@@ -5,6 +5,13 @@ from typing import Any
 from tests.fidelity.nodes import EFFECTS, TAINTS
 from tests.fidelity.world import HOSTNAME, LABELS, NAMESPACES, ZONE, ZONES, Manifest, World
 
+NAMESPACE_SELECTORS: list[Manifest] = [
+    {},
+    {"matchLabels": {"env": "prod"}},
+    {"matchExpressions": [{"key": "team", "operator": "Exists"}]},
+    {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]},
+    {"matchExpressions": [{"key": "env", "operator": "NotIn", "values": ["prod"]}]},
+]
 KEYS = [HOSTNAME, ZONE, ZONE, "disk"]
 
 
@@ -123,9 +130,7 @@ def _namespaces(world: World, term: Manifest) -> None:
     if world.chance(0.25):
         term["namespaces"] = world.some([*NAMESPACES, "gone"])
     if world.chance(0.3):
-        term["namespaceSelector"] = world.pick(
-            [{}, {"matchLabels": {"env": "prod"}}, {"matchExpressions": [{"key": "team", "operator": "Exists"}]}]
-        )
+        term["namespaceSelector"] = world.pick(NAMESPACE_SELECTORS)
 
 
 def _label_keys(world: World, term: Manifest, labels: dict[str, str]) -> None:
