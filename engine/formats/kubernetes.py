@@ -10,28 +10,52 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from engine.formats.kubernetes_convert import to_budget, to_class_quota, to_node, to_pod, to_priority_class
+from engine.formats.kubernetes_convert import (
+    to_budget,
+    to_claim,
+    to_class_quota,
+    to_namespace,
+    to_node,
+    to_pod,
+    to_priority_class,
+    to_volume,
+)
 from engine.formats.kubernetes_events import to_preempted
 from engine.formats.kubernetes_wire import (
     BudgetObject,
+    ClaimObject,
     EventObject,
     NamedObject,
+    NamespaceObject,
     NodeObject,
     PodObject,
     PriorityClassObject,
     QuotaObject,
+    VolumeObject,
 )
-from engine.snapshot import ClassQuota, ClusterState, DisruptionBudget, Node, Pod, Preempted, PriorityClass
+from engine.snapshot import (
+    Claim,
+    ClassQuota,
+    ClusterState,
+    DisruptionBudget,
+    Node,
+    Pod,
+    Preempted,
+    PriorityClass,
+    Volume,
+)
 
 __all__ = [
     "DecodeError",
     "budget_from_bytes",
+    "claim_from_bytes",
     "class_quota_from_bytes",
     "cluster_state",
     "decode_budget",
     "decode_node",
     "decode_pod",
     "decode_priority_class",
+    "namespace_from_bytes",
     "node_from_bytes",
     "pod_from_bytes",
     "preempted_from_bytes",
@@ -40,10 +64,22 @@ __all__ = [
     "to_node",
     "to_pod",
     "to_priority_class",
+    "volume_from_bytes",
 ]
 
 Read = TypeVar("Read")
-Wired = TypeVar("Wired", PodObject, NodeObject, PriorityClassObject, BudgetObject, QuotaObject, EventObject)
+Wired = TypeVar(
+    "Wired",
+    PodObject,
+    NodeObject,
+    PriorityClassObject,
+    BudgetObject,
+    QuotaObject,
+    EventObject,
+    NamespaceObject,
+    ClaimObject,
+    VolumeObject,
+)
 
 _SYSTEM_CLASSES = (
     PriorityClass(name="system-cluster-critical", value=2_000_000_000),
@@ -89,6 +125,9 @@ _classes = _Reader("PriorityClass", PriorityClassObject, to_priority_class)
 _budgets = _Reader("PodDisruptionBudget", BudgetObject, to_budget)
 _quotas = _Reader("ResourceQuota", QuotaObject, to_class_quota)
 _preempted = _Reader("Event", EventObject, to_preempted)
+_namespaces = _Reader("Namespace", NamespaceObject, to_namespace)
+_claims = _Reader("PersistentVolumeClaim", ClaimObject, to_claim)
+_volumes = _Reader("PersistentVolume", VolumeObject, to_volume)
 
 
 def decode_pod(obj: Mapping[str, Any]) -> Pod:
@@ -141,6 +180,21 @@ def preempted_from_bytes(data: bytes | msgspec.Raw) -> Preempted:
     return _preempted.from_bytes(data)
 
 
+def namespace_from_bytes(data: bytes | msgspec.Raw) -> tuple[str, dict[str, str]]:
+    """Name and labels of one Namespace in JSON. Raises DecodeError."""
+    return _namespaces.from_bytes(data)
+
+
+def claim_from_bytes(data: bytes | msgspec.Raw) -> Claim:
+    """One PersistentVolumeClaim in JSON. Raises DecodeError."""
+    return _claims.from_bytes(data)
+
+
+def volume_from_bytes(data: bytes | msgspec.Raw) -> Volume:
+    """One PersistentVolume in JSON. Raises DecodeError."""
+    return _volumes.from_bytes(data)
+
+
 def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> tuple[ClusterState, tuple[str, ...]]:
     """The state that the manifests describe, and ``Kind namespace/name`` of each that is of no kind read here.
 
@@ -166,6 +220,15 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> tuple[ClusterS
             case "PodDisruptionBudget":
                 budget = decode_budget(obj)
                 state.budgets[budget.namespace, budget.name] = budget
+            case "Namespace":
+                name, labels = _namespaces.from_dict(obj)
+                state.namespaces[name] = labels
+            case "PersistentVolumeClaim":
+                claim = _claims.from_dict(obj)
+                state.claims[claim.namespace, claim.name] = claim
+            case "PersistentVolume":
+                volume = _volumes.from_dict(obj)
+                state.volumes[volume.name] = volume
             case _:
                 ignored.append(_described(obj))
     classes |= state.classes

@@ -7,11 +7,22 @@ from sys import intern
 import msgspec
 
 from engine.formats.kubernetes_requests import amounts, pod_requests
+from engine.formats.kubernetes_rules import (
+    MATCHES_NOTHING,
+    affinity_terms,
+    host_ports,
+    node_affinity,
+    node_terms,
+    selector,
+    spread_constraints,
+    tolerations,
+    unread_rules,
+)
 from engine.formats.kubernetes_wire import (
-    Affinity,
     BudgetObject,
+    ClaimObject,
     Condition,
-    ContainerPort,
+    NamespaceObject,
     NodeObject,
     ObjectMeta,
     PodObject,
@@ -21,24 +32,20 @@ from engine.formats.kubernetes_wire import (
     Quantities,
     QuotaObject,
     ScopeExpression,
-    SelectorExpression,
-    SpreadConstraint,
-    TolerationObject,
-    Volume,
+    VolumeObject,
 )
-from engine.formats.sharing import shared, shared_map
+from engine.formats.sharing import shared_map
 from engine.snapshot import (
+    Claim,
     ClassQuota,
     ClassRule,
     DisruptionBudget,
-    HostPort,
     Node,
-    NodeSelectorTerm,
     Pod,
     PriorityClass,
     Requirement,
     Taint,
-    Toleration,
+    Volume,
 )
 
 QUEUE_LABELS = ("scheduler-admin.io/queue", "yunikorn.apache.org/queue", "queue")
@@ -57,8 +64,13 @@ LONGEST_MESSAGE = 1_000
 """Of a condition's message so much is kept, in characters: a scheduler's lists many reasons on large clusters."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_S = 86_400
-_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
-_MATCHES_NOTHING = Requirement("", "In", ())
+_BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+_ZONE_LABELS = (
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+)
 
 
 def to_ms(moment: datetime) -> int:
@@ -81,7 +93,7 @@ def to_pod(pod: PodObject) -> Pod:
         name=name,
         created_ms=created_ms,
         started_ms=None if status.start_time is None else to_ms(status.start_time),
-        requests=pod_requests(spec),
+        requests=pod_requests(spec, status),
         labels=labels,
         node=intern(spec.node_name) if spec.node_name else None,
         finished=status.phase in FINISHED,
@@ -101,12 +113,17 @@ def to_pod(pod: PodObject) -> Pod:
         nominated_node=status.nominated_node_name or "",
         scheduler=intern(spec.scheduler_name or "default-scheduler"),
         node_selector=shared_map(tuple(spec.node_selector.items())) if spec.node_selector else {},
-        node_affinity=_node_affinity(spec.affinity) if spec.affinity else (),
-        tolerations=_tolerations(spec.tolerations) if spec.tolerations else (),
-        host_ports=_host_ports(spec),
-        unread_rules=_unread_rules(
-            spec.affinity, spec.topology_spread_constraints, spec.volumes, bool(spec.resource_claims)
+        node_affinity=node_affinity(spec.affinity) if spec.affinity else (),
+        tolerations=tolerations(spec.tolerations) if spec.tolerations else (),
+        host_ports=host_ports(spec),
+        affinity=affinity_terms(spec.affinity.pod_affinity, namespace) if spec.affinity else (),
+        anti_affinity=affinity_terms(spec.affinity.pod_anti_affinity, namespace) if spec.affinity else (),
+        spread=spread_constraints(spec.topology_spread_constraints, labels),
+        claims=tuple(
+            one.persistent_volume_claim.claim_name or "" for one in spec.volumes or () if one.persistent_volume_claim
         ),
+        own_claims=tuple(f"{name}-{one.name}" for one in spec.volumes or () if one.ephemeral),
+        unread_rules=unread_rules(spec),
         queue_label=queue_label(labels),
         application_label=_first(labels, APPLICATION_LABELS),
     )
@@ -187,19 +204,51 @@ def _texts(quantities: Quantities | None) -> dict[str, str]:
 
 def to_budget(budget: BudgetObject) -> DisruptionBudget:
     """The disruption budget as policies see it. Raises ValueError for a missing name."""
-    meta, selector = budget.metadata, budget.spec.selector if budget.spec else None
-    if selector is None:  # policy/v1: no selector matches no pod, an empty one every pod
-        expressions: tuple[Requirement, ...] = (_MATCHES_NOTHING,)
-    else:
-        labels = (selector.match_labels or {}).items()
-        expressions = tuple(Requirement(key, "In", (value,)) for key, value in labels)
-        expressions += _requirements(selector.match_expressions)
+    meta, spec, status = budget.metadata, budget.spec, budget.status
+    met = selector(spec.selector) if spec else None
     return DisruptionBudget(
         namespace=meta.namespace or "default",
         name=_name(meta),
-        expressions=expressions,
-        allowed=(budget.status.disruptions_allowed if budget.status else None) or 0,
+        expressions=(MATCHES_NOTHING,) if met is None else met,
+        allowed=(status.disruptions_allowed if status else None) or 0,
+        disrupted=tuple(sorted(status.disrupted_pods or ())) if status else (),
     )
+
+
+def to_claim(claim: ClaimObject) -> Claim:
+    """The claim with the volume that it is bound to for good. Raises ValueError for a missing name."""
+    meta, spec = claim.metadata, claim.spec
+    bound = _BIND_COMPLETED in (meta.annotations or {}) and meta.deletion_timestamp is None
+    return Claim(
+        namespace=meta.namespace or "default",
+        name=_name(meta),
+        volume=(spec.volume_name if spec and bound else None) or "",
+        exclusive=bool(spec and "ReadWriteOncePod" in (spec.access_modes or ())),
+    )
+
+
+def to_volume(volume: VolumeObject) -> Volume:
+    """The volume with the nodes that can reach it. Raises ValueError for a missing name."""
+    meta, spec = volume.metadata, volume.spec
+    reach = spec.node_affinity.required if spec and spec.node_affinity else None
+    zones = ((key, (meta.labels or {}).get(key)) for key in _ZONE_LABELS)
+    return Volume(
+        name=_name(meta),
+        node_affinity=node_terms(reach) if reach else (),
+        zones=tuple(rule for key, value in zones if value is not None and (rule := _zone(key, value))),
+    )
+
+
+def _zone(key: str, value: str) -> Requirement | None:
+    """Several zones stand in one label with two underscores between; what is no such list says nothing."""
+    zones = tuple(part.strip() for part in value.split("__"))
+    return Requirement(key, "In", zones) if all(zones) else None
+
+
+def to_namespace(namespace: NamespaceObject) -> tuple[str, dict[str, str]]:
+    """Name and labels. Raises ValueError for a missing name."""
+    meta = namespace.metadata
+    return _name(meta), shared_map(tuple((meta.labels or {}).items()))
 
 
 def _name(meta: ObjectMeta) -> str:
@@ -237,61 +286,3 @@ def _told(conditions: tuple[Condition, ...]) -> tuple[Condition | None, Conditio
 def _since_ms(condition: Condition, unless_told: int | None) -> int | None:
     since = condition.last_transition_time
     return unless_told if since is None else to_ms(since)
-
-
-def _requirements(expressions: tuple[SelectorExpression, ...] | None) -> tuple[Requirement, ...]:
-    return tuple(Requirement(rule.key, rule.operator, rule.values or ()) for rule in expressions or ())
-
-
-@shared
-def _node_affinity(rules: Affinity) -> tuple[NodeSelectorTerm, ...]:
-    affinity = rules.node_affinity
-    if affinity is None or affinity.required is None:
-        return ()
-    terms = tuple(
-        NodeSelectorTerm(_requirements(term.match_expressions), _requirements(term.match_fields))
-        for term in affinity.required.node_selector_terms or ()
-    )
-    # A rule without terms matches no node, and so does an empty term; no terms at all would mean no rule.
-    return terms or (NodeSelectorTerm(),)
-
-
-@shared
-def _tolerations(tolerations: tuple[TolerationObject, ...]) -> tuple[Toleration, ...]:
-    return tuple(
-        Toleration(one.key or "", one.operator or "Equal", one.value or "", one.effect or "") for one in tolerations
-    )
-
-
-def _host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
-    running = [*(spec.containers or ()), *[one for one in spec.init_containers or () if one.sidecar]]
-    ports = tuple([port for container in running for port in container.ports or ()])
-    return _on_host(ports, bool(spec.host_network)) if ports else ()
-
-
-@shared
-def _on_host(ports: tuple[ContainerPort, ...], host_network: bool) -> tuple[HostPort, ...]:
-    found = []
-    for port in ports:
-        # On the host's network a container's port is the host's, as the API server fills in.
-        number = port.host_port or (port.container_port if host_network else None)
-        if number:
-            found.append(HostPort(number, port.protocol or "TCP", port.host_ip or _ANY_ADDRESS))
-    return tuple(found)
-
-
-@shared
-def _unread_rules(
-    affinity: Affinity | None,
-    spread: tuple[SpreadConstraint, ...] | None,
-    volumes: tuple[Volume, ...] | None,
-    claims: bool,
-) -> tuple[str, ...]:
-    rules = {
-        "podAffinity": affinity and affinity.pod_affinity and affinity.pod_affinity.required,
-        "podAntiAffinity": affinity and affinity.pod_anti_affinity and affinity.pod_anti_affinity.required,
-        "topologySpread": any(one.when_unsatisfiable != "ScheduleAnyway" for one in spread or ()),
-        "volumes": any(one.persistent_volume_claim or one.ephemeral for one in volumes or ()),
-        "resourceClaims": claims,
-    }
-    return tuple(name for name, present in rules.items() if present)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from engine.formats.amounts import LARGEST
-from engine.formats.kubernetes_wire import PodSpec, Quantities, ResourceRequirements
+from engine.formats.kubernetes_wire import ContainerStatus, PodSpec, PodStatus, Quantities, ResourceRequirements
 from engine.formats.sharing import shared
 from engine.resources import PODS, Amounts, QuantityError, add, parse_amount, total
 
@@ -11,6 +11,8 @@ Items = tuple[tuple[str, str | int | float], ...]
 """Quantities as they stand in the object, so that they can be looked up."""
 Size = tuple[Items, Items]
 """Requests and limits."""
+Held = tuple[Items, Items] | None
+"""What the kubelet has made of it, and what it has set aside for it; None where its status does not say."""
 
 
 def amounts(quantities: Quantities | None) -> Amounts:
@@ -18,19 +20,45 @@ def amounts(quantities: Quantities | None) -> Amounts:
     return _amounts(_items(quantities))
 
 
-def pod_requests(spec: PodSpec) -> Amounts:
+def pod_requests(spec: PodSpec, status: PodStatus | None = None) -> Amounts:
     """The effective requests of a pod, ``pods: 1`` included; equal ones share one mapping. Raises QuantityError.
 
     The sum of containers and sidecars; at least what each ordinary init container and the sidecars started before it
-    need together; replaced by the pod's own requests where it states them; plus overhead.
+    need together; replaced by the pod's own requests where it states them; plus overhead. While a bound pod is being
+    resized in place, it holds the largest of what it asks for and what its status says it has.
     Source: PodRequests of k8s.io/component-helpers/resource; requests default to limits, as the API server fills in.
     """
+    held = _held(status) if status is not None and spec.node_name else {}
     return _pod_requests(
-        tuple([_size(one.resources) for one in spec.containers or ()]),
-        tuple([(_size(one.resources), one.sidecar) for one in spec.init_containers or ()]),
+        tuple([(_size(one.resources), held.get(one.name)) for one in spec.containers or ()]),
+        tuple([(_size(one.resources), held.get(one.name), one.sidecar) for one in spec.init_containers or ()]),
         None if spec.resources is None else _size(spec.resources),
+        _held_by_pod(status) if held else None,
         _items(spec.overhead),
+        _infeasible(status) if held else False,
     )
+
+
+def _held(status: PodStatus) -> dict[str | None, Held]:
+    every = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+    return {one.name: _held_by(one) for one in every if one.resources is not None}
+
+
+def _held_by(one: ContainerStatus) -> Held:
+    assert one.resources is not None
+    return _items(one.resources.requests), _items(one.allocated_resources)
+
+
+def _held_by_pod(status: PodStatus | None) -> Held:
+    if status is None or status.resources is None:
+        return None
+    return _items(status.resources.requests), _items(status.allocated_resources)
+
+
+def _infeasible(status: PodStatus | None) -> bool:
+    """Whether its node will never have room for what it asks for now."""
+    told = next((one for one in (status and status.conditions) or () if one.type == "PodResizePending"), None)
+    return told is not None and told.reason == "Infeasible"
 
 
 @shared
@@ -40,28 +68,45 @@ def _amounts(items: Items) -> Amounts:
 
 @shared
 def _pod_requests(
-    containers: tuple[Size, ...], init_containers: tuple[tuple[Size, bool], ...], own: Size | None, overhead: Items
+    containers: tuple[tuple[Size, Held], ...],
+    init_containers: tuple[tuple[Size, Held, bool], ...],
+    own: Size | None,
+    own_held: Held,
+    overhead: Items,
+    infeasible: bool,
 ) -> Amounts:
-    result = _of_containers(containers, init_containers)
+    running = [_effective(_requests(size), held, infeasible) for size, held in containers]
+    first = [
+        (_effective(_requests(size), held if sidecar else None, infeasible), sidecar)
+        for size, held, sidecar in init_containers
+    ]
+    result = _of_containers(running, first)
     if own is not None:
         requests, limits = own
-        result = _pod_level(limits) | result | _pod_level(requests)
+        stated = _effective(_pod_level(requests), own_held if requests else None, infeasible)
+        result = _pod_level(limits) | result | {name: stated.get(name, 0) for name in _pod_level(requests)}
     return _bounded(total((result, _amounts(overhead), {PODS: 1})))
 
 
-def _of_containers(containers: Iterable[Size], init_containers: Iterable[tuple[Size, bool]]) -> Amounts:
-    running = total(_requests(size) for size in containers)
+def _effective(requests: Amounts, held: Held, infeasible: bool) -> Amounts:
+    if held is None:
+        return requests
+    made, set_aside = held
+    has = _at_least(_amounts(made), _amounts(set_aside))
+    return has if infeasible else _at_least(requests, has)
+
+
+def _of_containers(containers: Iterable[Amounts], init_containers: Iterable[tuple[Amounts, bool]]) -> Amounts:
+    running = total(containers)
     sidecars: Amounts = {}
     peak: Amounts = {}
-    for size, sidecar in init_containers:
-        needed = _requests(size)
+    for needed, sidecar in init_containers:
         if sidecar:
             running = add(running, needed)
             sidecars = add(sidecars, needed)
-            needed = sidecars
+            peak = _at_least(peak, sidecars)
         else:
-            needed = add(sidecars, needed)
-        peak = _at_least(peak, needed)
+            peak = _at_least(peak, add(sidecars, needed))
     return _at_least(running, peak)
 
 

@@ -59,6 +59,7 @@ class ContainerPort(Wire, frozen=True):
 
 
 class Container(Wire, frozen=True):
+    name: str | None = None
     resources: ResourceRequirements | None = None
     ports: tuple[ContainerPort, ...] | None = None
     restart_policy: str | None = None
@@ -89,8 +90,20 @@ class Presence(Wire, frozen=True):
     """Something of which only its being there is read."""
 
 
+class LabelSelector(Wire, frozen=True):
+    match_labels: dict[str, str] | None = None
+    match_expressions: tuple[SelectorExpression, ...] | None = None
+
+
+class PodAffinityTerm(Wire, frozen=True):
+    topology_key: str | None = None
+    label_selector: LabelSelector | None = None
+    namespaces: tuple[str, ...] | None = None
+    namespace_selector: LabelSelector | None = None
+
+
 class PodAffinity(Wire, frozen=True):
-    required: tuple[Presence, ...] | None = msgspec.field(default=None, name=_REQUIRED)
+    required: tuple[PodAffinityTerm, ...] | None = msgspec.field(default=None, name=_REQUIRED)
 
 
 class Affinity(Wire, frozen=True):
@@ -106,13 +119,29 @@ class TolerationObject(Wire, frozen=True):
     effect: str | None = None
 
 
-class SpreadConstraint(Wire, frozen=True):
+class TopologySpread(Wire, frozen=True):
+    topology_key: str | None = None
+    max_skew: int | None = None
     when_unsatisfiable: str | None = None
+    label_selector: LabelSelector | None = None
+    match_label_keys: tuple[str, ...] | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
 
 
-class Volume(Wire, frozen=True):
-    persistent_volume_claim: Presence | None = None
+class ClaimSource(Wire, frozen=True):
+    claim_name: str | None = None
+
+
+class PodVolume(Wire, frozen=True):
+    name: str | None = None
+    persistent_volume_claim: ClaimSource | None = None
     ephemeral: Presence | None = None
+    gce_persistent_disk: Presence | None = None
+    aws_elastic_block_store: Presence | None = None
+    iscsi: Presence | None = None
+    rbd: Presence | None = None
 
 
 class PodSpec(Wire, frozen=True):
@@ -130,10 +159,18 @@ class PodSpec(Wire, frozen=True):
     node_selector: dict[str, str] | None = None
     affinity: Affinity | None = None
     tolerations: tuple[TolerationObject, ...] | None = None
-    topology_spread_constraints: tuple[SpreadConstraint, ...] | None = None
-    volumes: tuple[Volume, ...] | None = None
+    topology_spread_constraints: tuple[TopologySpread, ...] | None = None
+    volumes: tuple[PodVolume, ...] | None = None
     resource_claims: tuple[Presence, ...] | None = None
     host_network: bool | None = None
+
+
+class ContainerStatus(Wire, frozen=True):
+    """What a container holds, which differs from what it asks for while it is being resized in place."""
+
+    name: str | None = None
+    resources: ResourceRequirements | None = None
+    allocated_resources: Quantities | None = None
 
 
 class PodStatus(Wire, frozen=True):
@@ -141,6 +178,10 @@ class PodStatus(Wire, frozen=True):
     start_time: datetime | None = None
     conditions: tuple[Condition, ...] | None = None
     nominated_node_name: str | None = None
+    container_statuses: tuple[ContainerStatus, ...] | None = None
+    init_container_statuses: tuple[ContainerStatus, ...] | None = None
+    resources: ResourceRequirements | None = None
+    allocated_resources: Quantities | None = None
 
 
 class PodObject(Wire, frozen=True):
@@ -184,23 +225,46 @@ class PriorityClassObject(Wire, frozen=True):
     description: str | None = None
 
 
-class LabelSelector(Wire, frozen=True):
-    match_labels: dict[str, str] | None = None
-    match_expressions: tuple[SelectorExpression, ...] | None = None
-
-
 class BudgetSpec(Wire, frozen=True):
     selector: LabelSelector | None = None
 
 
 class BudgetStatus(Wire, frozen=True):
     disruptions_allowed: int | None = None
+    disrupted_pods: dict[str, msgspec.Raw] | None = None
 
 
 class BudgetObject(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: BudgetSpec | None = None
     status: BudgetStatus | None = None
+
+
+class ClaimSpec(Wire, frozen=True):
+    volume_name: str | None = None
+    access_modes: tuple[str, ...] | None = None
+
+
+class ClaimObject(Wire, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ClaimSpec | None = None
+
+
+class VolumeReach(Wire, frozen=True):
+    required: NodeSelector | None = None
+
+
+class VolumeSpec(Wire, frozen=True):
+    node_affinity: VolumeReach | None = None
+
+
+class VolumeObject(Wire, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: VolumeSpec | None = None
+
+
+class NamespaceObject(Wire, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
 
 
 class ObjectReference(Wire, frozen=True):

@@ -3,26 +3,35 @@
 from engine.snapshot.moment import Reservation, Snapshot
 from engine.snapshot.objects import (
     SYSTEM_PRIORITY,
+    Claim,
     ClassQuota,
     ClassRule,
     DisruptionBudget,
-    HostPort,
     Node,
-    NodeSelectorTerm,
     Pod,
     Preempted,
     PriorityClass,
-    Requirement,
     Shield,
+    Volume,
+)
+from engine.snapshot.placing import Protection, queue_of
+from engine.snapshot.rules import (
+    AffinityTerm,
+    HostPort,
+    NodeSelectorTerm,
+    Requirement,
+    Selector,
+    SpreadConstraint,
     Taint,
     Toleration,
 )
-from engine.snapshot.placing import Protection, queue_of
 from engine.snapshot.state import DEPARTED_KEPT, ClusterState
 
 __all__ = [
     "DEPARTED_KEPT",
     "SYSTEM_PRIORITY",
+    "AffinityTerm",
+    "Claim",
     "ClassQuota",
     "ClassRule",
     "ClusterState",
@@ -36,9 +45,12 @@ __all__ = [
     "Protection",
     "Requirement",
     "Reservation",
+    "Selector",
     "Shield",
     "Snapshot",
+    "SpreadConstraint",
     "Taint",
     "Toleration",
+    "Volume",
     "queue_of",
 ]

@@ -7,7 +7,7 @@ import msgspec
 
 from engine.queues import QueueTree
 from engine.resources import Amounts, subtract, total
-from engine.snapshot.objects import DisruptionBudget, Node, Pod
+from engine.snapshot.objects import Claim, DisruptionBudget, Node, Pod, Volume
 
 
 class Reservation(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +28,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Every pod that is not finished, bound or not."""
     budgets: tuple[DisruptionBudget, ...] = ()
     reservations: tuple[Reservation, ...] = ()
+    namespaces: dict[str, dict[str, str]] = {}
+    """Name -> labels."""
+    claims: dict[tuple[str, str], Claim] = {}
+    """By namespace and name."""
+    volumes: dict[str, Volume] = {}
+    """By name."""
 
     def expecting(self, going: Collection[str]) -> "Snapshot":
         """The same with these pods (uids) on their way out, whether or not the cluster shows it yet."""

@@ -8,43 +8,18 @@ from enum import StrEnum
 import msgspec
 
 from engine.resources import Amounts
+from engine.snapshot.rules import (
+    AffinityTerm,
+    HostPort,
+    NodeSelectorTerm,
+    Requirement,
+    SpreadConstraint,
+    Taint,
+    Toleration,
+)
 
 SYSTEM_PRIORITY = 2_000_000_000
 """Priorities from here on belong to system-cluster-critical and system-node-critical."""
-
-
-class Taint(msgspec.Struct, frozen=True, gc=False):
-    key: str
-    value: str = ""
-    effect: str = "NoSchedule"
-
-
-class Toleration(msgspec.Struct, frozen=True, gc=False):
-    """An empty key tolerates every taint; an empty effect every effect."""
-
-    key: str = ""
-    operator: str = "Equal"
-    value: str = ""
-    effect: str = ""
-
-
-class Requirement(msgspec.Struct, frozen=True, gc=False):
-    """One expression of a node selector term; ``operator`` is In, NotIn, Exists, DoesNotExist, Gt or Lt."""
-
-    key: str
-    operator: str
-    values: tuple[str, ...] = ()
-
-
-class NodeSelectorTerm(msgspec.Struct, frozen=True, gc=False):
-    expressions: tuple[Requirement, ...] = ()
-    fields: tuple[Requirement, ...] = ()
-
-
-class HostPort(msgspec.Struct, frozen=True, gc=False):
-    port: int
-    protocol: str = "TCP"
-    ip: str = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -157,6 +132,16 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Required terms, of which one must match; empty: no such rule."""
     tolerations: tuple[Toleration, ...] = ()
     host_ports: tuple[HostPort, ...] = ()
+    affinity: tuple[AffinityTerm, ...] = ()
+    """Required: there must be a pod that matches all of them in each one's topology."""
+    anti_affinity: tuple[AffinityTerm, ...] = ()
+    """Required: no pod that matches one of them may be in its topology."""
+    spread: tuple[SpreadConstraint, ...] = ()
+    """With whenUnsatisfiable DoNotSchedule."""
+    claims: tuple[str, ...] = ()
+    """The PersistentVolumeClaims of its namespace that it names, one for each volume."""
+    own_claims: tuple[str, ...] = ()
+    """Those that are made for it alone: generic ephemeral volumes."""
     unread_rules: tuple[str, ...] = ()
     """Placement rules of the pod that feasibility can't judge; such an ask is left alone rather than misjudged."""
     queue_label: str = ""
@@ -201,6 +186,29 @@ class DisruptionBudget(msgspec.Struct, frozen=True, kw_only=True):
     expressions: tuple[Requirement, ...] = ()
     """All must match the pod's labels; none at all matches every pod of the namespace."""
     allowed: int = 0
+    disrupted: tuple[str, ...] = ()
+    """Names of pods whose eviction was let through a moment ago: they are in ``allowed`` already."""
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A PersistentVolumeClaim."""
+
+    namespace: str
+    name: str
+    volume: str = ""
+    """The PersistentVolume that it is bound to; empty: none yet."""
+    exclusive: bool = False
+    """Access mode ReadWriteOncePod."""
+
+
+class Volume(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A PersistentVolume, as far as it says which nodes can reach it."""
+
+    name: str
+    node_affinity: tuple[NodeSelectorTerm, ...] = ()
+    """Of which one must match; empty: every node."""
+    zones: tuple[Requirement, ...] = ()
+    """The zone and region that its labels name, for nodes that are in any."""
 
 
 class Preempted(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,16 @@ import msgspec
 
 from engine.queues import QueueTree
 from engine.snapshot.moment import Reservation, Snapshot
-from engine.snapshot.objects import ClassQuota, DisruptionBudget, Node, Pod, Preempted, PriorityClass
+from engine.snapshot.objects import (
+    Claim,
+    ClassQuota,
+    DisruptionBudget,
+    Node,
+    Pod,
+    Preempted,
+    PriorityClass,
+    Volume,
+)
 from engine.snapshot.placing import Placing, Protection, originators, placed, sparing
 
 DEPARTED_KEPT = 2_000
@@ -25,6 +34,10 @@ class ClusterState:
         self.budgets: dict[tuple[str, str], DisruptionBudget] = {}
         self.quotas: dict[tuple[str, str], ClassQuota] = {}
         """By namespace and name."""
+        self.namespaces: dict[str, dict[str, str]] = {}
+        """Name -> labels."""
+        self.claims: dict[tuple[str, str], Claim] = {}
+        self.volumes: dict[str, Volume] = {}
         self.preempted: dict[str, Preempted] = {}
         """Events, by their own uid; the API server forgets them after an hour."""
         self.departed: dict[str, Pod] = {}
@@ -69,4 +82,7 @@ class ClusterState:
             pods=tuple(sorted(pods, key=attrgetter("namespace", "name", "uid"))),
             budgets=tuple(budget for _, budget in sorted(self.budgets.items())),
             reservations=tuple(sorted(reservations, key=lambda held: held.ask_uid)),
+            namespaces=dict(self.namespaces),
+            claims=dict(self.claims),
+            volumes=dict(self.volumes),
         )
