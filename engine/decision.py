@@ -24,10 +24,14 @@ class Reason(StrEnum):
     BELOW_GUARANTEE = "below-guarantee"
     DAEMONSET = "daemonset"
     LAST_RESORT = "last-resort"
+    LOWER_PRIORITY = "lower-priority"
+    """Pods of lower priority make room."""
     FITS = "fits"
     FITS_SOON = "fits-soon"
     """It fits once pods that are on their way out are gone."""
     NO_QUEUE = "no-queue"
+    WAITING_FOR_VICTIMS = "waiting-for-victims"
+    """Pods are on their way out for it already, on the node that it is nominated to."""
     NEVER = "preemption-policy-never"
     DISABLED = "preemption-disabled"
     NOT_TRIED = "not-tried"
@@ -51,6 +55,9 @@ class PodReason(StrEnum):
 
     OVER_GUARANTEE = "over-guarantee"
     LAST_RESORT = "last-resort"
+    LOWER_PRIORITY = "lower-priority"
+    OVER_BUDGET = "over-budget"
+    """Of lower priority, and the disruption budgets that cover it do not allow for it; ``detail`` names them."""
     NOT_NEEDED = "not-needed"
     """A candidate: the others make the room."""
     GUARANTEE = "guarantee"
@@ -83,9 +90,26 @@ class NodeReason(StrEnum):
     AFFINITY = "affinity"
     HOST_PORT = "host-port"
     TOO_SMALL = "too-small"
+    """It can't hold so much of a resource even when it is empty."""
+    INSUFFICIENT = "insufficient"
+    """Too little of a resource is free."""
+    CLAIM_IN_USE = "claim-in-use"
+    """Another pod uses a claim that one pod at a time may use."""
+    UNBOUND_CLAIM = "unbound-claim"
+    VOLUME = "volume"
+    """It can't reach the volume of a claim."""
+    VOLUME_ZONE = "volume-zone"
+    SPREAD = "spread"
+    """The topology would have too many of the pods that are to be spread."""
+    SPREAD_KEY = "spread-key"
+    """It lacks the label by which pods are to be spread."""
+    POD_AFFINITY = "pod-affinity"
+    """No pod that the ask wants to be near is there."""
+    ANTI_AFFINITY = "anti-affinity"
+    """A pod that the ask keeps away from is there."""
+    KEPT_OUT = "kept-out"
+    """A pod there keeps away from the ask."""
     RESERVED = "reserved"
-    UNREAD_RULES = "unread-rules"
-    """A pod there has a rule that may keep the ask out, and that can't be judged."""
     UNREAD = "unread"
     """The node, or a pod on it, can't be read: what is free there is not known."""
     NO_CANDIDATES = "no-candidates"
@@ -244,8 +268,7 @@ def carried_out(snapshot: Snapshot, decision: Decision) -> Snapshot:
     held = Reservation(
         ask_uid=decision.ask.uid, node=decision.node, queue=decision.ask.queue, requests=decision.ask.requests
     )
-    gone = snapshot.expecting({verdict.pod.uid for verdict in decision.victims})
-    return msgspec.structs.replace(gone, reservations=(*snapshot.reservations, held))
+    return snapshot.expecting({verdict.pod.uid for verdict in decision.victims}).reserving(held)
 
 
 def encode(decision: Decision) -> bytes:

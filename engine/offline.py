@@ -8,12 +8,10 @@ import msgspec
 from engine.decision import Decision, encode
 from engine.formats.kubernetes import cluster_state
 from engine.formats.yunikorn import read
-from engine.policies import UnknownPolicyError, policy
-from engine.queues import QueueTree
+from engine.policies import DIALECTS, UnknownPolicyError, policy, priority
+from engine.queues import ROOT, Queue, QueueTree
 from engine.resources import format_amounts
 from engine.snapshot import Pod, Snapshot
-
-DEFAULT_DIALECT = "design"
 
 
 class CaseError(ValueError):
@@ -63,21 +61,22 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False) -> d
     """
     case = read_case(line)
     try:
-        decide = policy(case.policy, dialect or case.dialect or DEFAULT_DIALECT)
+        decide = policy(case.policy, dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0])
     except UnknownPolicyError as error:
         raise CaseError(str(error)) from error
     at = situation(case)
-    return _form(case, decide(at.snapshot, at.tree, at.ask), trace=trace)
+    return _form(case, at, decide(at.snapshot, at.tree, at.ask), trace=trace)
 
 
 def situation(case: Case) -> Situation:
     """The case's snapshot, with nothing protected, its tree, and its asker.
 
-    An asker that no scheduler has tried yet counts as tried when it was created. Raises ValueError.
+    An asker that no scheduler has tried yet counts as tried when it was created. Who else is in the scheduler's queue
+    a case does not say: nobody is. Raises ValueError.
     """
-    if case.queues is None:
+    if case.queues is None and case.policy != priority.POLICY:
         raise CaseError("the case has no queues")
-    tree = read(case.queues).tree
+    tree = QueueTree([Queue(path=ROOT)]) if case.queues is None else read(case.queues).tree
     state, _ = cluster_state(case.objects)
     asker = _the_one(case.asker)
     pod = next((pod for pod in state.pods.values() if pod.key == asker), None)
@@ -85,7 +84,8 @@ def situation(case: Case) -> Situation:
         raise CaseError(f"asker {asker} is not among the objects")
     if pod.unschedulable_ms is None:
         state.pods[pod.uid] = msgspec.structs.replace(pod, unschedulable_ms=pod.created_ms)
-    snapshot = state.snapshot(tree, now_ms=_milliseconds(case.now))
+    frozen = state.snapshot(tree, now_ms=_milliseconds(case.now))
+    snapshot = msgspec.structs.replace(frozen, queued=frozenset({pod.uid}))
     ask = next((placed for placed in snapshot.asks if placed.uid == pod.uid), None)
     if ask is None:
         raise CaseError(f"asker {asker} is not pending")
@@ -112,9 +112,11 @@ def _milliseconds(text: str) -> int:
     return round(moment.timestamp() * 1000)
 
 
-def _form(case: Case, decision: Decision, *, trace: bool) -> dict[str, Any]:
-    """A decision in the form of an answer; amounts as people type them."""
-    figures = {
+def _figures(at: Situation, decision: Decision) -> dict[str, Any]:
+    """Queues before and after, amounts as people type them; or under ``priority`` what every node would give."""
+    if decision.policy == priority.POLICY:
+        return priority.figures(at.snapshot, at.ask, decision.outcome)
+    queues = {
         queue.path: {
             "before": format_amounts(queue.before),
             "after": format_amounts(queue.after),
@@ -123,6 +125,11 @@ def _form(case: Case, decision: Decision, *, trace: bool) -> dict[str, Any]:
         }
         for queue in decision.trace.queues
     }
+    return {"queues": queues}
+
+
+def _form(case: Case, at: Situation, decision: Decision, *, trace: bool) -> dict[str, Any]:
+    """A decision in the form of an answer."""
     form: dict[str, Any] = {
         "name": case.name,
         "policy": decision.policy,
@@ -131,6 +138,6 @@ def _form(case: Case, decision: Decision, *, trace: bool) -> dict[str, Any]:
         "reason": decision.reason,
         "node": decision.node,
         "victims": [{"name": victim.pod.key, "reason": victim.reason} for victim in decision.victims],
-        "figures": {"queues": figures},
+        "figures": _figures(at, decision),
     }
     return form | {"trace": msgspec.json.decode(encode(decision))["trace"]} if trace else form

@@ -9,7 +9,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.objects import NOT_FOUND, Json, Objects, node_path, pod_path, settled
 from engine.cluster.outcomes import KeptBy, Outcome, PodRef, Result, Swept, Terms, reserved_for
-from engine.feasibility.nodes import RESERVED_TAINT_KEY
+from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.formats.kubernetes import DecodeError, node_from_bytes
 from engine.formats.kubernetes_wire import ListPage
 from engine.snapshot import Node

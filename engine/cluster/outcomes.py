@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-from engine.feasibility.nodes import RESERVED_TAINT_KEY
+from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.snapshot import Node
 
 

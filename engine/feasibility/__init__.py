@@ -1,5 +1,7 @@
-"""May this pod run on that node? Resources are asked apart: evictions can cure those, and host ports."""
+"""May this pod run on that node, once some pods have left? As kube-scheduler's filters judge it."""
 
-from engine.feasibility.nodes import Refusal, matches, refusal
+from engine.feasibility.checks import Refusal
+from engine.feasibility.question import FITS, Feasibility, Spot
+from engine.feasibility.selectors import matches
 
-__all__ = ["Refusal", "matches", "refusal"]
+__all__ = ["FITS", "Feasibility", "Refusal", "Spot", "matches"]

@@ -5,14 +5,13 @@ from collections.abc import Iterable
 import msgspec
 
 from engine.decision import Outcome, PodFacts
-from engine.feasibility import refusal
-from engine.feasibility.nodes import RESERVED_TAINT_KEY
+from engine.feasibility.node_rules import RESERVED_TAINT_KEY
+from engine.feasibility.plain import refusal
 from engine.forecast.results import AGAIN, Placed, origin
 from engine.journal import Moment
 from engine.planning import Considered
 from engine.queues import QueueTree
-from engine.resources import fits, subtract, total
-from engine.snapshot import ClusterState, Node, Pod, Snapshot
+from engine.snapshot import ClusterState, Pod, Snapshot
 
 _A_LITTLE_MS = 1_000
 
@@ -71,22 +70,35 @@ class Rolling:
 
     def _bind(self, wanted: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Give asks (uid) the nodes found for them, one after the other; those that got them: room may have run out."""
-        on_node: dict[str, list[Pod]] = {name: [] for name in self.state.nodes}
-        for pod in self.state.pods.values():
-            if pod.node in on_node and not pod.finished:
-                on_node[pod.node].append(pod)
+        before = self._frozen()
+        come: list[Pod] = []
         placed = []
         for uid, name in wanted:
             ask, node = self.state.pods.get(uid), self.state.nodes.get(name)
-            if ask is None or node is None or ask.node is not None or not _has_room(node, on_node[name], ask):
+            if ask is None or node is None or ask.node is not None or not node.ready:
+                continue
+            if refusal(before, ask, node, come=come, nominated=False) is not None:
                 continue
             bound = msgspec.structs.replace(
                 ask, node=name, started_ms=self.moment.now_ms, unschedulable_ms=None, unschedulable_message=""
             )
             self.state.pods[uid] = bound
-            on_node[name].append(bound)
+            come.append(bound)
             placed.append((uid, name))
         return placed
+
+    def _frozen(self) -> Snapshot:
+        """What placing has to look at."""
+        state = self.state
+        pods = tuple(pod for pod in state.pods.values() if pod.node is not None and not pod.finished)
+        return Snapshot(
+            now_ms=self.moment.now_ms,
+            nodes=tuple(state.nodes.values()),
+            pods=pods,
+            namespaces=state.namespaces,
+            claims=state.claims,
+            volumes=state.volumes,
+        )
 
     def _come_back(self, pod: Pod) -> None:
         """Its controller makes it again: the same but for its name, and waiting for a node."""
@@ -115,8 +127,3 @@ class Rolling:
             if waits and (pod.unschedulable_ms is None or pod.unschedulable_ms > now_ms):
                 self.state.pods[uid] = msgspec.structs.replace(pod, unschedulable_ms=now_ms)
         self.moment = Moment(now_ms=now_ms + self._step_ms, protection=self.moment.protection)
-
-
-def _has_room(node: Node, pods: list[Pod], ask: Pod) -> bool:
-    free = subtract(node.allocatable, total(pod.requests for pod in pods))
-    return fits(ask.requests, free) and refusal(ask, node, pods) is None

@@ -231,7 +231,7 @@ class BudgetSpec(Wire, frozen=True):
 
 class BudgetStatus(Wire, frozen=True):
     disruptions_allowed: int | None = None
-    disrupted_pods: dict[str, msgspec.Raw] | None = None
+    disrupted_pods: dict[str, object] | None = None
 
 
 class BudgetObject(Wire, frozen=True):

@@ -6,7 +6,7 @@ from itertools import chain
 import msgspec
 
 from engine.decision import PodReason, Reason
-from engine.feasibility import refusal
+from engine.feasibility.plain import refusal
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum, amount, differs, same
 from engine.laws.ledger import Case
 from engine.queues import PreemptionPolicy, PriorityPolicy
@@ -58,8 +58,9 @@ def ask_fits(case: Case) -> LawCheck:
     """With the victims gone the node has the resources, its rules let the ask in, and no other ask keeps it."""
     if case.node is None:
         return LawCheck.of(Law.FITS, [same(case.decision.node or "", "unknown", "known")])
-    refused = refusal(case.ask, case.node, case.staying())
+    refused = refusal(case.snapshot, case.ask, case.node, case.gone())
     lines: list[Line] = [*_room(case)]
+    lines.append(same(case.node.name, "ready" if case.node.ready else "not ready", "ready"))
     lines.append(same(case.node.name, f"{refused.reason} {refused.detail}".strip() if refused else "", ""))
     others = [held for held in case.ledger.reserved_by(case.node.name) if held.ask_uid != case.ask.uid]
     lines += [same(case.node.name, held.ask_uid, case.ask.uid) for held in others]
@@ -105,7 +106,7 @@ def _needed(case: Case, pod: Pod) -> Comparison:
     """Names the first thing that is short with this victim put back; empty when nothing is."""
     assert case.node is not None
     short = [line for line in chain(_room(case, pod), _caps(case, pod)) if not line.holds]
-    refused = refusal(case.ask, case.node, case.staying(pod))
+    refused = refusal(case.snapshot, case.ask, case.node, case.gone(pod))
     what = f"{short[0].subject} {short[0].resource}" if short else str(refused.reason) if refused else ""
     return differs(pod.key, what, "")
 

@@ -22,6 +22,7 @@ class Ledger:
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree) -> None:
         self.tree = tree
+        self.snapshot = snapshot
         self.pods = {pod.uid: pod for pod in snapshot.pods}
         self.nodes = {node.name: node for node in snapshot.nodes}
         self.on_node: dict[str, list[Pod]] = defaultdict(list)
@@ -56,6 +57,7 @@ class Ledger:
             pod = self.pods.get(verdict.pod.uid)
             if pod is not None and pod.node is not None and pod.uid not in self.leaving_uids:
                 self._count_leaving(pod)
+        self.snapshot = self.snapshot.expecting({verdict.pod.uid for verdict in decision.victims})
         if decision.node is not None:
             facts = decision.ask
             held = Reservation(ask_uid=facts.uid, node=decision.node, queue=facts.queue, requests=facts.requests)
@@ -108,6 +110,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return self.ledger.tree
 
     @property
+    def snapshot(self) -> Snapshot:
+        return self.ledger.snapshot
+
+    @property
     def above_ask(self) -> tuple[str, ...]:
         """The ask's leaf and every queue above it; nothing for an ask without a queue."""
         queue = self.ask.queue
@@ -134,9 +140,13 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     def staying(self, *back: Pod) -> tuple[Pod, ...]:
         """The node's pods once the victims but ``back``, and all that are on their way out, are gone."""
-        gone = {pod.uid for pod in self.victims} - {pod.uid for pod in back} | self.ledger.leaving_uids
+        gone = self.gone(*back)
         name = self.node.name if self.node else ""
         return tuple(pod for pod in self.ledger.on_node.get(name, ()) if pod.uid not in gone)
+
+    def gone(self, *back: Pod) -> set[str]:
+        """Uids of the victims but ``back``, and of all that are on their way out."""
+        return {pod.uid for pod in self.victims} - {pod.uid for pod in back} | self.ledger.leaving_uids
 
 
 def _book() -> Book:

@@ -6,9 +6,12 @@ from typing import Any
 import msgspec
 
 from engine.decision import Decision
-from engine.policies import fence
+from engine.policies import fence, priority
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
+
+DIALECTS = {fence.POLICY: (fence.DIALECT,), priority.POLICY: (priority.DIALECT,)}
+"""The dialects of every policy that can be decided by; the first one is meant where none is named."""
 
 Decide = Callable[[Snapshot, QueueTree, Pod], Decision]
 
@@ -18,7 +21,7 @@ class UnknownPolicyError(LookupError):
 
     def __init__(self, name: str, dialect: str) -> None:
         super().__init__(f"policy {name}, dialect {dialect}: not yet")
-        self.member = "dialect" if name == fence.POLICY else "policy"
+        self.member = "dialect" if name in DIALECTS else "policy"
         """Which of the two is not known."""
 
 
@@ -27,10 +30,16 @@ def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None)
 
     Raises UnknownPolicyError, and msgspec.ValidationError for parameters that the policy does not have.
     """
-    if (name, dialect) != (fence.POLICY, fence.DIALECT):
-        raise UnknownPolicyError(name, dialect)
-    chosen = msgspec.convert(dict(parameters or {}), fence.Parameters)
-    return lambda snapshot, tree, ask: fence.decide(snapshot, tree, ask, chosen)
+    given = dict(parameters or {})
+    match name, dialect:
+        case fence.POLICY, fence.DIALECT:
+            fences = msgspec.convert(given, fence.Parameters)
+            return lambda snapshot, tree, ask: fence.decide(snapshot, tree, ask, fences)
+        case priority.POLICY, priority.DIALECT:
+            msgspec.convert(given, priority.Parameters)
+            return priority.decide
+        case _:
+            raise UnknownPolicyError(name, dialect)
 
 
 def last_resort(parameters: Mapping[str, Any]) -> str:

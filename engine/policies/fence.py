@@ -12,20 +12,17 @@ from typing import Literal
 import msgspec
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
-from engine.feasibility import refusal
+from engine.feasibility import FITS, Feasibility
 from engine.policies.fence_candidates import Claim, Verdict, candidates_of, judge
 from engine.policies.fence_nodes import Choice, cheapest, choose_on
 from engine.policies.fence_usage import figures, ledger_of
 from engine.queues import QueueTree
-from engine.resources import fits
 from engine.snapshot import Node, Pod, Snapshot
 
 POLICY = "fence"
 DIALECT = "design"
 _NODES_IN_FULL = 20
 """So many of the best nodes that were passed over are kept in a trace one by one; the rest are counted."""
-_KEEPS_OUT = "podAntiAffinity"
-"""A rule of running pods that may keep an ask out: rather no eviction than one in vain."""
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,10 +36,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
     """Which pods are to go, on which node, for ``ask`` (a pending pod of the snapshot), or why none are."""
-    if any(held.ask_uid == ask.uid for held in snapshot.reservations):  # its own room does not stand against it
-        others = tuple(held for held in snapshot.reservations if held.ask_uid != ask.uid)
-        snapshot = msgspec.structs.replace(snapshot, reservations=others)
-    case = _Case(snapshot, tree, ask, parameters)
+    case = _Case(snapshot.without_reservation(ask.uid), tree, ask, parameters)
     if ask.queue is None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
     if ask.unread_rules:
@@ -61,6 +55,7 @@ class _Case:
         self.snapshot, self.tree, self.ask, self.parameters = snapshot, tree, ask, parameters
         self.ledger = ledger_of(snapshot, tree)
         self.reserved = {held.node for held in snapshot.reservations}
+        self.feasibility = Feasibility(snapshot, ask)
 
     def nodes(self) -> Iterable[Node]:
         """The nodes that the ask may run on at all: one for a DaemonSet's, else every one."""
@@ -69,16 +64,10 @@ class _Case:
 
     def node_with_room(self, *, leaving_counted: bool) -> Node | None:
         """A node where the ask fits without eviction; with ``leaving_counted`` once pods on their way out are gone."""
-        for node in self.nodes():
-            if node.name in self.reserved:
-                continue
-            pods = self.snapshot.pods_by_node[node.name]
-            leaving = [pod for pod in pods if pod.terminating] if leaving_counted else []
-            staying = [pod for pod in pods if not (leaving_counted and pod.terminating)]
-            room = self.snapshot.free(node, without=leaving)
-            if fits(self.ask.requests, room) and refusal(self.ask, node, staying) is None:
-                return node
-        return None
+        columns = self.snapshot.columns
+        refusing = self.feasibility.refusing(columns.terminating if leaving_counted else None)
+        fitting = (node for node in self.nodes() if refusing[columns.place[node.name]] == FITS and node.ready)
+        return next((node for node in fitting if node.name not in self.reserved), None)
 
     def answer(
         self,
@@ -177,8 +166,11 @@ def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
     candidates = candidates_of(snapshot, verdicts)
     choices: list[Choice] = []
     passed: list[NodeVerdict] = []
+    going = {pod.uid for pods in candidates.values() for pod in pods}
+    without = snapshot.columns.terminating | snapshot.columns.among(going)
+    refusing = case.feasibility.refusing(without)
     for node in case.nodes():
-        found = _on_node(case, node, candidates.get(node.name, []))
+        found = _on_node(case, node, candidates.get(node.name, []), int(refusing[snapshot.columns.place[node.name]]))
         if isinstance(found, Choice):
             choices.append(found)
         else:
@@ -202,21 +194,20 @@ def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
     return case.answer(Outcome.PREEMPT, reason, node=best.node, victims=victims, trace=trace)
 
 
-def _on_node(case: _Case, node: Node, candidates: list[Pod]) -> Choice | NodeVerdict:
-    """The victims on one node, or why it is passed over."""
+def _on_node(case: _Case, node: Node, candidates: list[Pod], refusing: int) -> Choice | NodeVerdict:
+    """The victims on one node, or why it is passed over; ``refusing``: what does when all candidates are gone."""
     if node.name in case.reserved:
         return NodeVerdict(node=node.name, reason=NodeReason.RESERVED)
-    pods = case.snapshot.pods_by_node[node.name]
-    going = {pod.uid for pod in candidates}
-    staying = [pod for pod in pods if pod.uid not in going and not pod.terminating]
-    refused = refusal(case.ask, node, staying)
-    if refused is not None:
+    if not node.ready:
+        return NodeVerdict(node=node.name, reason=NodeReason.NOT_READY)
+    place = case.snapshot.columns.place[node.name]
+    refused = None if refusing == FITS else case.feasibility.refusal(refusing, place)
+    if refused is not None and refused.reason is not NodeReason.INSUFFICIENT:
         return NodeVerdict(node=node.name, reason=refused.reason, detail=refused.detail)
-    if any(_KEEPS_OUT in pod.unread_rules for pod in pods if not pod.terminating):
-        return NodeVerdict(node=node.name, reason=NodeReason.UNREAD_RULES, detail=_KEEPS_OUT)
     if not candidates:
         return NodeVerdict(node=node.name, reason=NodeReason.NO_CANDIDATES)
-    found = choose_on(case.snapshot, case.tree, case.ledger, case.ask, node, candidates)
+    spot = case.feasibility.on(place)
+    found = None if refused else choose_on(case.snapshot, case.tree, case.ledger, case.ask, node, spot, candidates)
     return found or NodeVerdict(node=node.name, reason=NodeReason.NOT_ENOUGH, victims=len(candidates))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict
-from engine.feasibility import refusal
+from engine.feasibility import Spot
 from engine.policies.fence_usage import Ledger
 from engine.queues import QueueTree
 from engine.resources import Amounts, add, fits, total
@@ -28,7 +28,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choose_on(
-    snapshot: Snapshot, tree: QueueTree, ledger: Ledger, ask: Pod, node: Node, candidates: Sequence[Pod]
+    snapshot: Snapshot, tree: QueueTree, ledger: Ledger, ask: Pod, node: Node, spot: Spot, candidates: Sequence[Pod]
 ) -> Choice | None:
     """The victims on ``node``: greedy from the most expendable, then reprieved from the most valuable back.
 
@@ -38,7 +38,7 @@ def choose_on(
     """
     leaf = ask.queue or tree.root
     ordered = sorted(candidates, key=lambda pod: _expendable(snapshot, tree, leaf, pod))
-    room = _Room(snapshot, ledger, ask, node)
+    room = _Room(snapshot, ledger, ask, node, spot)
     taken, passed = _greedy(ledger, ask, ordered, room)
     if not room.made_by(taken):
         instead = _Search(ledger, ask, room).lawful_set((), tuple(ordered)) if room.may_be_made_by(ordered) else None
@@ -61,25 +61,16 @@ def choose_on(
 class _Room:
     """Whether an ask has room on a node once some pods are gone."""
 
-    def __init__(self, snapshot: Snapshot, ledger: Ledger, ask: Pod, node: Node) -> None:
-        self.ledger, self.ask, self.node = ledger, ask, node
-        pods = snapshot.pods_by_node[node.name]
-        self.staying = [pod for pod in pods if not pod.terminating]
-        self.free = snapshot.free(node, without=[pod for pod in pods if pod.terminating])
+    def __init__(self, snapshot: Snapshot, ledger: Ledger, ask: Pod, node: Node, spot: Spot) -> None:
+        self.ledger, self.ask, self.spot = ledger, ask, spot
+        leaving = [pod for pod in snapshot.pods_by_node[node.name] if pod.terminating]
+        self.leaving = tuple(pod.uid for pod in leaving)
+        self.free = snapshot.free(node, without=leaving)
 
     def made_by(self, victims: Iterable[Pod]) -> bool:
-        """Whether it fits in resources, in host ports, and under every max above it."""
+        """Whether it fits on the node and under every max above it."""
         gone = {pod.uid: pod for pod in victims}
-        free = dict(self.free)
-        for pod in gone.values():
-            for resource, amount in pod.requests.items():
-                free[resource] = free.get(resource, 0) + amount
-        staying = [pod for pod in self.staying if pod.uid not in gone]
-        return (
-            fits(self.ask.requests, free)
-            and refusal(self.ask, self.node, staying) is None
-            and not self.ledger.over_max(self.ask, gone.values())
-        )
+        return self.spot.refusal((*self.leaving, *gone)) is None and not self.ledger.over_max(self.ask, gone.values())
 
     def may_be_made_by(self, candidates: Iterable[Pod]) -> bool:
         """A cheap bound: whether it fits in resources if every leaf gives all that its own guarantees leave it."""
@@ -89,22 +80,22 @@ class _Room:
         given = total(self.ledger.at_most(self.ask, leaf, total(many)) for leaf, many in by_leaf.items())
         return fits(self.ask.requests, add(self.free, given))
 
-    def short_of(self) -> set[str]:
-        """The resources that the node lacks for the ask as things stand."""
-        return {name for name, amount in self.ask.requests.items() if amount > self.free.get(name, 0)}
+    def needed(self) -> frozenset[str] | None:
+        """Uids of the pods that hold something of what the node lacks, None where it lacks nothing."""
+        return self.spot.needed(self.leaving)
 
 
 def _greedy(
     ledger: Ledger, ask: Pod, ordered: Sequence[Pod], room: _Room
 ) -> tuple[list[Pod], list[tuple[Pod, PodReason]]]:
     """Take pods in order, each only while the laws hold for all that were taken, until there is room."""
-    short = room.short_of()
+    needed = room.needed()
     taken: list[Pod] = []
     passed: list[tuple[Pod, PodReason]] = []
     for pod in ordered:
         if room.made_by(taken):
             break
-        if short and not pod.host_ports and not short & {name for name, amount in pod.requests.items() if amount > 0}:
+        if needed is not None and pod.uid not in needed:
             passed.append((pod, PodReason.NO_HELP))
         elif ledger.keeps_guarantees(ask, [*taken, pod]) is not None:
             passed.append((pod, PodReason.GUARANTEE))
@@ -135,12 +126,12 @@ class _Search:
             found = self.lawful_set((*taken, first), others)
             if found is not None:
                 return found
-        return self.lawful_set(taken, tuple(pod for pod in others if not _alike(pod, first)))
+        return self.lawful_set(taken, tuple(pod for pod in others if not self._alike(pod, first)))
 
-
-def _alike(one: Pod, other: Pod) -> bool:
-    """Whether it makes no difference to room and guarantees which of the two goes."""
-    return (one.queue, one.requests, one.host_ports) == (other.queue, other.requests, other.host_ports)
+    def _alike(self, one: Pod, other: Pod) -> bool:
+        """Whether it makes no difference to room and guarantees which of the two goes."""
+        weights = self.room.spot.weights
+        return (one.queue, one.requests) == (other.queue, other.requests) and weights(one.uid) == weights(other.uid)
 
 
 def _work_lost(snapshot: Snapshot, pod: Pod) -> int:

@@ -7,9 +7,10 @@ from enum import StrEnum
 import msgspec
 
 from engine.decision import NodeReason
-from engine.feasibility.nodes import Refusal, refusal
+from engine.feasibility import Refusal
+from engine.feasibility.plain import refusal
 from engine.resources import PODS, Amounts, subtract, total
-from engine.snapshot import Node, Pod
+from engine.snapshot import Node, Pod, Snapshot
 
 
 class Rule(StrEnum):
@@ -43,20 +44,18 @@ def reject(pod: Pod, node: Node, staying: Iterable[Pod]) -> Rejection | None:
     """
     beside = tuple(staying)
     # The engine lets a reservation's own ask through by its UID; kube-scheduler knows nothing but tolerations.
-    found = refusal(msgspec.structs.replace(pod, uid=""), node, beside)
-    if found is not None and found.reason is not NodeReason.TOO_SMALL:
-        return _worded(found, node)
+    bare = msgspec.structs.replace(pod, uid="", requests={}, affinity=(), anti_affinity=(), spread=(), claims=())
+    here = Snapshot(now_ms=0, nodes=(node,), pods=tuple(msgspec.structs.replace(one, node=node.name) for one in beside))
+    if not node.ready:
+        return Rejection(Rule.TAINTS, ("node(s) had untolerated taint {node.kubernetes.io/not-ready: }",), False)
+    found = refusal(here, bare, node, nominated=False)
     if found is not None:
-        ports = refusal(msgspec.structs.replace(pod, uid="", requests={}), node, beside)
-        if ports is not None:
-            return _worded(ports, node)
+        return _worded(found, node)
     return _short(pod, node, subtract(node.allocatable, total(other.requests for other in beside)))
 
 
 def _worded(found: Refusal, node: Node) -> Rejection:
     match found.reason:
-        case NodeReason.NOT_READY:
-            return Rejection(Rule.TAINTS, ("node(s) had untolerated taint {node.kubernetes.io/not-ready: }",), False)
         case NodeReason.UNSCHEDULABLE:
             return Rejection(Rule.UNSCHEDULABLE, (UNSCHEDULABLE,), False)
         case NodeReason.TAINT | NodeReason.RESERVED:

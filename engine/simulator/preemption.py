@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.feasibility.nodes import matches
+from engine.feasibility import matches
 from engine.simulator.filters import Rejection, listed
 from engine.snapshot import DisruptionBudget, Node, Pod
 

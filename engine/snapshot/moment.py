@@ -6,7 +6,8 @@ from functools import cached_property
 import msgspec
 
 from engine.queues import QueueTree
-from engine.resources import Amounts, subtract, total
+from engine.resources import PODS, Amounts, subtract, total
+from engine.snapshot.columns import Columns
 from engine.snapshot.objects import Claim, DisruptionBudget, Node, Pod, Volume
 
 
@@ -34,11 +35,49 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """By namespace and name."""
     volumes: dict[str, Volume] = {}
     """By name."""
+    queued: frozenset[str] | None = None
+    """Uids of the pods in the scheduler's queue; None: every pod without a node is."""
 
     def expecting(self, going: Collection[str]) -> "Snapshot":
         """The same with these pods (uids) on their way out, whether or not the cluster shows it yet."""
+        if not going:
+            return self
         pods = (msgspec.structs.replace(pod, terminating=True) if pod.uid in going else pod for pod in self.pods)
-        return msgspec.structs.replace(self, pods=tuple(pods)) if going else self
+        later = msgspec.structs.replace(self, pods=tuple(pods))
+        if "columns" in self.__dict__:
+            later.__dict__["columns"] = self.columns.expecting(going)
+        return later
+
+    def without_reservation(self, ask_uid: str) -> "Snapshot":
+        """The same for an ask whose own reservation does not stand against it."""
+        others = tuple(held for held in self.reservations if held.ask_uid != ask_uid)
+        if len(others) == len(self.reservations):
+            return self
+        return self._sharing_columns(msgspec.structs.replace(self, reservations=others))
+
+    def reserving(self, held: Reservation) -> "Snapshot":
+        """The same with room kept for one more ask."""
+        return self._sharing_columns(msgspec.structs.replace(self, reservations=(*self.reservations, held)))
+
+    def _sharing_columns(self, other: "Snapshot") -> "Snapshot":
+        if "columns" in self.__dict__:
+            other.__dict__["columns"] = self.columns
+        return other
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Nodes and bound pods column by column."""
+        return Columns(self)
+
+    @cached_property
+    def nominated(self) -> tuple[Pod, ...]:
+        """Pods without a node that a scheduler makes room for on one, as it knows them.
+
+        Of one that is not in its queue it knows no more than that there is such a pod: to it that has priority 0 and
+        requests nothing. Source: nominatedPodToInfo of kube-scheduler's scheduling queue, since 1.31.
+        """
+        found = (pod for pod in self.pods if pod.node is None and pod.nominated_node)
+        return tuple(pod if self.queued is None or pod.uid in self.queued else _unknown(pod) for pod in found)
 
     @cached_property
     def pods_by_node(self) -> dict[str, tuple[Pod, ...]]:
@@ -77,6 +116,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def usage(self, tree: QueueTree) -> dict[str, Amounts]:
         """Queue path -> what its bound pods hold, those on their way out included, rolled up."""
         return tree.roll_up(_by_leaf(tree, (pod for pod in self.pods if pod.node is not None)))
+
+
+def _unknown(pod: Pod) -> Pod:
+    return Pod(
+        uid=pod.uid,
+        namespace=pod.namespace,
+        name=pod.name,
+        nominated_node=pod.nominated_node,
+        scheduler=pod.scheduler,
+        requests={PODS: 1},
+    )
 
 
 def _by_leaf(tree: QueueTree, pods: Iterable[Pod]) -> Mapping[str, Amounts]:

@@ -1,0 +1,135 @@
+"""Inter-pod affinity and anti-affinity: whom the pod wants near, keeps away from, and who keeps away from it.
+
+Source: kube-scheduler's plugin InterPodAffinity.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from engine.decision import NodeReason
+from engine.feasibility.checks import Check, Limit, Rule
+from engine.feasibility.limits import Nominated, whole
+from engine.feasibility.selectors import means
+from engine.snapshot import AffinityTerm, Pod, Snapshot
+from engine.snapshot.columns import Columns, Flags, Numbers
+
+
+def affinities(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]:
+    """Its own affinity first, then its anti-affinity, then that of other pods."""
+    yield from _near(snapshot, pod, nominated)
+    yield from _apart(snapshot, pod, nominated)
+    yield from _kept_out(snapshot, pod, nominated)
+
+
+def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]:
+    """A pod that meets all terms must be in each one's topology.
+
+    Where no pod in the cluster does, and the ask itself would, it may be the first of its kind.
+    """
+    columns = snapshot.columns
+    if not pod.affinity:
+        return
+
+    def meant(other: Pod) -> bool:
+        return all(is_meant(snapshot, term, other) for term in pod.affinity)
+
+    near = columns.pod_kinds.flags(meant)
+    for key in dict.fromkeys(term.topology_key for term in pod.affinity):
+        yield Rule(NodeReason.POD_AFFINITY, columns.label(key)[0] < 0, key)
+    every = sum((_counting(columns, near, term.topology_key) for term in pod.affinity), start=np.int64(0))
+    first = meant(pod)
+    for key in dict.fromkeys(term.topology_key for term in pod.affinity):
+        weight = -_counting(columns, near, key)
+        yield Limit(
+            NodeReason.POD_AFFINITY,
+            key,
+            held=_in_topology(columns, key, weight),
+            cap=whole(columns) - 1,
+            weight=weight,
+            added={place: -sum(map(meant, pods)) for place, pods in nominated.items()},
+            unless=int(np.sum(every)) if first else None,
+            unless_weight=np.asarray(every),
+        )
+
+
+def _apart(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Limit]:
+    columns = snapshot.columns
+    for term in pod.anti_affinity:
+        yield _none_of(columns, NodeReason.ANTI_AFFINITY, term.topology_key, nominated, _Meant(snapshot, term))
+
+
+class _Meant:
+    """How many times a pod is meant by a term: once or not at all."""
+
+    def __init__(self, snapshot: Snapshot, term: AffinityTerm) -> None:
+        self.snapshot, self.term = snapshot, term
+
+    def column(self, columns: Columns) -> Numbers:
+        return columns.pod_kinds.numbers(self)
+
+    def __call__(self, other: Pod) -> int:
+        return int(is_meant(self.snapshot, self.term, other))
+
+
+class _Keeping:
+    """How many terms of a pod, of one topology, keep it away from the ask."""
+
+    def __init__(self, snapshot: Snapshot, ask: Pod, key: str) -> None:
+        self.ask, self.key = ask, key
+        self.about = snapshot.namespaces.get(ask.namespace, {})
+
+    def column(self, columns: Columns) -> Numbers:
+        return columns.anti_kinds.numbers(self)
+
+    def __call__(self, other: Pod) -> int:
+        ask = self.ask
+        terms = (term for term in other.anti_affinity if term.topology_key == self.key)
+        return sum(means(term, ask.namespace, ask.labels, self.about) for term in terms)
+
+
+def _kept_out(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Limit]:
+    """Where neither the ask nor a running pod has such a rule, kube-scheduler does not ask those nominated either."""
+    columns = snapshot.columns
+    with_terms = [one for one in columns.anti_kinds.each if one.anti_affinity]
+    coming = [one for pods in nominated.values() for one in pods if one.anti_affinity]
+    keys = dict.fromkeys(term.topology_key for one in (*with_terms, *coming) for term in one.anti_affinity)
+    limits = [
+        _none_of(columns, NodeReason.KEPT_OUT, key, nominated, _Keeping(snapshot, pod, key)) for key in sorted(keys)
+    ]
+    if pod.affinity or pod.anti_affinity or any(limit.weight.any() for limit in limits):
+        yield from limits
+
+
+def _none_of(columns: Columns, reason: NodeReason, key: str, nominated: Nominated, times: _Meant | _Keeping) -> Limit:
+    """None of the pods that count may be in the node's topology; a node outside any has none."""
+    weight = times.column(columns)
+    labelled = columns.label(key)[0] >= 0
+    weight = np.where(labelled[columns.node], weight, 0)
+    added = {place: sum(map(times, pods)) for place, pods in nominated.items() if labelled[place]}
+    return Limit(reason, key, held=_in_topology(columns, key, weight), cap=whole(columns), weight=weight, added=added)
+
+
+def is_meant(snapshot: Snapshot, term: AffinityTerm, other: Pod) -> bool:
+    """Whether a term of the ask means another pod; a namespace that is not known meets an empty selector only."""
+    about = snapshot.namespaces.get(other.namespace)
+    if about is None and term.namespace_selector != ():
+        return other.namespace in term.namespaces and means(term, other.namespace, other.labels, {})
+    return means(term, other.namespace, other.labels, about or {})
+
+
+def _counting(columns: Columns, flags: Flags, key: str) -> Numbers:
+    """Row -> 1 for pods with the flag whose node has the label, else 0."""
+    return (flags & (columns.label(key)[0] >= 0)[columns.node]).astype(np.int64)
+
+
+def _in_topology(columns: Columns, key: str, weight: Numbers) -> Numbers:
+    """Place -> the sum of the weights of all pods in its topology; nothing where the node has no such label."""
+    numbers, values = columns.label(key)
+    by_topology: Any = np.zeros(len(values) + 1, np.int64)  # the last one is for nodes without the label
+    rows = np.flatnonzero(weight)
+    np.add.at(by_topology, numbers[columns.node[rows]], weight[rows])
+    by_topology[-1] = 0
+    held: Numbers = by_topology[numbers]
+    return held

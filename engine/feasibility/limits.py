@@ -1,0 +1,102 @@
+"""What pods take away from others on a node: resources, host ports, claims of one pod at a time.
+
+Sources: kube-scheduler's plugins NodeResourcesFit, NodePorts and VolumeRestrictions.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from engine.decision import NodeReason
+from engine.feasibility.checks import Check, Limit, Rule
+from engine.resources import PODS
+from engine.snapshot import HostPort, Pod, Snapshot
+from engine.snapshot.columns import Columns, Numbers
+
+Nominated = Mapping[int, tuple[Pod, ...]]
+"""By a node's place: the pods nominated to it that the ask must make way for."""
+
+
+def adding(nominated: Nominated, amount: Callable[[Pod], int]) -> dict[int, int]:
+    """By place: the sum of an amount over the pods nominated there."""
+    return {place: sum(map(amount, pods)) for place, pods in nominated.items()}
+
+
+def whole(columns: Columns) -> Numbers:
+    """Nothing, by place."""
+    return np.zeros(len(columns.nodes), np.int64)
+
+
+def ports(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
+    """The host ports that the pod wants, none of which may be taken."""
+    if not pod.host_ports:
+        return
+
+    def conflicts(other: Pod) -> int:
+        return sum(_conflict(wanted, taken) for wanted in pod.host_ports for taken in other.host_ports)
+
+    weight = columns.port_kinds.numbers(conflicts)
+    yield Limit(
+        NodeReason.HOST_PORT,
+        ", ".join(str(port.port) for port in pod.host_ports),
+        held=columns.sums(weight),
+        cap=whole(columns),
+        weight=weight,
+        added=adding(nominated, conflicts),
+    )
+
+
+def _conflict(wanted: HostPort, taken: HostPort) -> bool:
+    any_address = "0.0.0.0" in (wanted.ip, taken.ip)  # noqa: S104 - Kubernetes' word for every address
+    same = (wanted.port, wanted.protocol) == (taken.port, taken.protocol)
+    return same and (any_address or wanted.ip == taken.ip)
+
+
+def resources(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
+    """Every resource that the pod requests, the number of pods first."""
+    asked = sorted((name != PODS, name) for name, amount in pod.requests.items() if amount > 0)
+    for _, name in asked:
+        if name != PODS:
+            too_small = np.asarray(columns.allocatable(name) < pod.requests[name], np.bool_)
+            yield Rule(NodeReason.TOO_SMALL, too_small, name)
+    for _, name in asked:
+        yield Limit(
+            NodeReason.INSUFFICIENT,
+            name,
+            held=columns.held(name),
+            cap=columns.allocatable(name) - pod.requests[name],
+            weight=columns.requests(name),
+            added=adding(nominated, lambda other, name=name: other.requests.get(name, 0)),  # type: ignore[misc]
+        )
+
+
+def claims(snapshot: Snapshot, pod: Pod, nominated: Nominated, *, miscounting: bool) -> Iterator[Check]:
+    """Claims of access mode ReadWriteOncePod, which one pod at a time may use.
+
+    ``miscounting``: as kube-scheduler, a pod of another namespace with a claim of the same name counts as leaving it.
+    """
+    columns = snapshot.columns
+    own = {
+        name
+        for name in pod.claims
+        if (claim := snapshot.claims.get((pod.namespace, name))) is not None and claim.exclusive
+    }
+    if not own:
+        return
+    used = {name for other in columns.pods if other.namespace == pod.namespace for name in other.claims if name in own}
+    if not used:
+        return
+
+    def uses(other: Pod) -> int:
+        if other.namespace != pod.namespace and not miscounting:
+            return 0
+        return sum(name in own for name in other.claims)
+
+    yield Limit(
+        NodeReason.CLAIM_IN_USE,
+        ", ".join(sorted(used)),
+        held=whole(columns) + len(used),
+        cap=whole(columns),
+        weight=columns.claim_kinds.numbers(uses),
+        added=adding(nominated, uses),
+    )

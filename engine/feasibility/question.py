@@ -1,0 +1,156 @@
+"""One pod asked of every node: may it run there, once some pods have left?"""
+
+from collections.abc import Collection, Iterator
+
+import numpy as np
+
+from engine.decision import NodeReason
+from engine.feasibility.affinity import affinities
+from engine.feasibility.checks import Check, Limit, Refusal, Rule
+from engine.feasibility.limits import Nominated, claims, ports, resources
+from engine.feasibility.node_rules import node_state, reachable, unbound, wanted_nodes
+from engine.feasibility.spread import spreads
+from engine.snapshot import Pod, Snapshot
+from engine.snapshot.columns import Flags, Numbers, Rows
+
+FITS = -1
+"""In place of a check's number: none refuses."""
+
+
+class Feasibility:
+    """Every check of a pod over a snapshot, in the order in which kube-scheduler makes them.
+
+    ``nominated``: whether room is left for pods of the same or higher priority that are nominated to a node; then the
+    pod must fit with them and without them. ``miscounting``: whether to count as kube-scheduler also where it is wrong.
+    """
+
+    def __init__(self, snapshot: Snapshot, pod: Pod, *, nominated: bool = True, miscounting: bool = False) -> None:
+        self.snapshot, self.pod, self.columns = snapshot, pod, snapshot.columns
+        self.nominated = _made_way_for(snapshot, pod) if nominated else {}
+        self.checks = tuple(self._checks(miscounting=miscounting))
+        self.limits = tuple(check for check in self.checks if isinstance(check, Limit))
+
+    def _checks(self, *, miscounting: bool) -> Iterator[Check]:
+        columns, pod = self.columns, self.pod
+        if columns.unread.any():
+            unread = columns.unread.astype(np.int64)
+            nothing = np.zeros(len(columns.nodes), np.int64)
+            yield Limit(NodeReason.UNREAD, "", held=columns.sums(unread), cap=nothing, weight=unread, added={})
+        if (claim := unbound(self.snapshot, pod)) is not None:
+            yield Rule(NodeReason.UNBOUND_CLAIM, np.ones(len(columns.nodes), np.bool_), claim)
+        yield from node_state(columns, pod)
+        yield from wanted_nodes(columns, pod)
+        yield from ports(columns, pod, self.nominated)
+        yield from resources(columns, pod, self.nominated)
+        yield from claims(self.snapshot, pod, self.nominated, miscounting=miscounting)
+        yield from reachable(self.snapshot, pod)
+        yield from spreads(columns, pod, self.nominated, miscounting=miscounting)
+        yield from affinities(self.snapshot, pod, self.nominated)
+
+    def refusing(self, without: Flags | None = None) -> Rows:
+        """Place -> the number of the first check that refuses the pod there, FITS where none does.
+
+        ``without``, by row: the pods that have left, each node asked as if only its own had.
+        """
+        gone = {id(limit): self._gone(limit.weight, without) for limit in self.limits}
+        first = self._first(gone, without, nominated=False)
+        if not self.nominated:
+            return first
+        with_nominated = self._first(gone, without, nominated=True)
+        return np.where(with_nominated == FITS, first, with_nominated)
+
+    def _gone(self, weight: Numbers, without: Flags | None) -> Numbers | int:
+        return 0 if without is None else self.columns.sums(np.where(without, weight, 0))
+
+    def _first(self, gone: dict[int, Numbers | int], without: Flags | None, *, nominated: bool) -> Rows:
+        first = np.full(len(self.columns.nodes), FITS, np.intp)
+        for number in range(len(self.checks) - 1, -1, -1):
+            check = self.checks[number]
+            if isinstance(check, Rule):
+                refused = check.refused
+            else:
+                held = check.held - gone[id(check)] + (check.more() if nominated else 0)
+                refused = held > check.cap
+                if check.unless is not None:
+                    refused = refused & (check.unless - self._gone(check.unless_weight, without) > 0)
+            first[np.asarray(refused, np.bool_)] = number
+        return first
+
+    def room(self, limit: Limit, without: Flags) -> Numbers:
+        """Place -> how much a limit leaves for pods that come back, once those ``without`` have left."""
+        room: Numbers = limit.cap - (limit.held - self._gone(limit.weight, without))
+        return room - np.maximum(limit.more(), 0) if limit.added else room
+
+    def refusal(self, number: int, place: int) -> Refusal:
+        """What the check of that number says at a node that it refuses."""
+        check = self.checks[number]
+        return check.refusal(place) if isinstance(check, Rule) else check.refusal()
+
+    def on(self, place: int) -> "Spot":
+        """The same for one node, to be asked many times."""
+        return Spot(self, place)
+
+
+def _made_way_for(snapshot: Snapshot, pod: Pod) -> Nominated:
+    found: dict[int, list[Pod]] = {}
+    for other in snapshot.nominated:
+        place = snapshot.columns.place.get(other.nominated_node)
+        counts = other.uid != pod.uid and other.priority >= pod.priority and other.scheduler == pod.scheduler
+        if place is not None and counts:
+            found.setdefault(place, []).append(other)
+    return {place: tuple(pods) for place, pods in sorted(found.items())}
+
+
+class Spot:
+    """One pod asked of one node."""
+
+    def __init__(self, feasibility: Feasibility, place: int) -> None:
+        columns = feasibility.columns
+        self._row = {columns.pods[row].uid: row for row in columns.rows(place)}
+        self._checks: list[tuple[Refusal, _Line | None]] = []
+        for check in feasibility.checks:
+            if isinstance(check, Limit):
+                self._checks.append((check.refusal(), _Line(check, place)))
+            elif check.refused[place]:
+                self._checks.append((check.refusal(place), None))
+
+    def refusal(self, gone: Collection[str] = ()) -> Refusal | None:
+        """The first reason why the pod can't run there once these pods (uids) have left; others are passed over."""
+        rows = self._rows(gone)
+        for nominated in (True, False):
+            for told, line in self._checks:
+                if line is None or line.exceeded(rows, nominated=nominated):
+                    return told
+        return None
+
+    def needed(self, gone: Collection[str] = ()) -> frozenset[str] | None:
+        """Uids of the pods whose leaving lowers what is exceeded once those have left; None where nothing is."""
+        rows = self._rows(gone)
+        lines = [line for _, line in self._checks if line and line.exceeded(rows, nominated=True)]
+        if not lines:
+            return None
+        return frozenset(uid for uid, row in self._row.items() if any(line.limit.weight[row] > 0 for line in lines))
+
+    def weights(self, uid: str) -> tuple[int, ...]:
+        """What a pod of the node weighs in every limit."""
+        row = self._row[uid]
+        return tuple(int(line.limit.weight[row]) for _, line in self._checks if line)
+
+    def _rows(self, uids: Collection[str]) -> list[int]:
+        return [row for uid in uids if (row := self._row.get(uid)) is not None]
+
+
+class _Line:
+    """A limit at one node."""
+
+    def __init__(self, limit: Limit, place: int) -> None:
+        self.limit = limit
+        self.over = int(limit.held[place]) - int(limit.cap[place])
+        self.more = limit.added.get(place, 0)
+
+    def exceeded(self, gone: Collection[int], *, nominated: bool) -> bool:
+        limit = self.limit
+        over = self.over + (self.more if nominated else 0) - sum(int(limit.weight[row]) for row in gone)
+        if over <= 0:
+            return False
+        return limit.unless is None or limit.unless > sum(int(limit.unless_weight[row]) for row in gone)

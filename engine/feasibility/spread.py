@@ -1,0 +1,90 @@
+"""Topology spread: how far the numbers of pods in zones, or on nodes, may lie apart.
+
+Source: kube-scheduler's plugin PodTopologySpread. It leaves pods on their way out uncounted, yet takes them off when
+it tries what would be without them; and it counts none for an empty selector, yet takes off every one. ``miscounting``
+does the same.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.decision import NodeReason
+from engine.feasibility.checks import Check, Limit, Rule
+from engine.feasibility.limits import Nominated, adding, whole
+from engine.feasibility.node_rules import keeping, wanted_nodes
+from engine.feasibility.selectors import selects
+from engine.snapshot import Pod, SpreadConstraint
+from engine.snapshot.columns import Columns, Flags, Numbers
+
+NO_CAP = np.iinfo(np.int64).max // 2
+
+
+def spreads(columns: Columns, pod: Pod, nominated: Nominated, *, miscounting: bool) -> Iterator[Check]:
+    """For each constraint the label that nodes must have, and how many pods may be in a topology."""
+    if not pod.spread:
+        return
+    labelled = np.ones(len(columns.nodes), np.bool_)
+    for constraint in pod.spread:
+        labelled &= columns.label(constraint.topology_key)[0] >= 0
+    for constraint in pod.spread:
+        missing = columns.label(constraint.topology_key)[0] < 0
+        yield Rule(NodeReason.SPREAD_KEY, missing, constraint.topology_key)
+        counted = labelled & _counted(columns, pod, constraint)
+        yield _limit(columns, pod, constraint, counted, nominated, miscounting=miscounting)
+
+
+def _counted(columns: Columns, pod: Pod, constraint: SpreadConstraint) -> Flags:
+    """Place -> whether pods there count."""
+    counted = np.ones(len(columns.nodes), np.bool_)
+    if constraint.honor_affinity:
+        for rule in wanted_nodes(columns, pod):
+            counted &= ~rule.refused
+    if constraint.honor_taints:
+        counted &= columns.taint_kinds.flags(lambda node: keeping(pod, node) is None)
+    return counted
+
+
+def _limit(
+    columns: Columns,
+    pod: Pod,
+    constraint: SpreadConstraint,
+    counted: Flags,
+    nominated: Nominated,
+    *,
+    miscounting: bool,
+) -> Limit:
+    def meant(other: Pod) -> bool:
+        return other.namespace == pod.namespace and selects(constraint.selector, other.labels)
+
+    numbers, values = columns.label(constraint.topology_key)
+    leaving = columns.pod_kinds.flags(meant) & counted[columns.node]
+    there = leaving & ~columns.terminating
+    if constraint.selector == ():
+        there = np.zeros(len(columns.pods), np.bool_)
+    by_topology = np.zeros(len(values), np.int64)
+    np.add.at(by_topology, numbers[columns.node[there]], 1)
+    known = np.zeros(len(values), np.bool_)
+    known[numbers[counted]] = True
+    own = selects(constraint.selector, pod.labels)
+    least = _least_elsewhere(by_topology, known) if known.sum() >= constraint.min_domains else 0 * by_topology
+    held = np.where(numbers >= 0, by_topology[numbers], 0) if len(values) else whole(columns)
+    cap = np.where(numbers >= 0, least[numbers], NO_CAP) if len(values) else whole(columns)
+    return Limit(
+        NodeReason.SPREAD,
+        constraint.topology_key,
+        held=held,
+        cap=np.minimum(cap, NO_CAP) + constraint.max_skew - own,
+        weight=(leaving if miscounting else there).astype(np.int64),
+        added=adding({place: pods for place, pods in nominated.items() if counted[place]}, meant),
+    )
+
+
+def _least_elsewhere(by_topology: Numbers, known: Flags) -> Numbers:
+    """Topology -> the least number of pods in another known one; NO_CAP where there is no other."""
+    least = np.full(len(by_topology), NO_CAP)
+    order = np.flatnonzero(known)[np.argsort(by_topology[known], kind="stable")]
+    if len(order):
+        least[:] = by_topology[order[0]]
+        least[order[0]] = by_topology[order[1]] if len(order) > 1 else NO_CAP
+    return least

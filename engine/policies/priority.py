@@ -1,0 +1,160 @@
+"""Policy ``priority``: kube-scheduler's default preemption.
+
+Source: the plugin DefaultPreemption of kube-scheduler 1.36 and its package preemption, looking at all nodes.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.policies.priority_nodes import CRITERIA, Survey, survey
+from engine.queues import QueueTree
+from engine.snapshot import Pod, Snapshot
+
+POLICY = "priority"
+DIALECT = "kube-scheduler"
+_NODES_IN_FULL = 20
+"""So many of the best nodes that were passed over are kept in a trace one by one; the rest are counted."""
+
+
+class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a revision may set for this policy: nothing."""
+
+
+def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:  # noqa: ARG001 - of every policy
+    """Which pods are to go, on which node, for ``ask`` (a pending pod of the snapshot), or why none are."""
+    snapshot = snapshot.without_reservation(ask.uid)
+    if ask.unread_rules:
+        return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(ask.unread_rules))
+    if ask.unread:
+        return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD)
+    found = survey(snapshot, ask)
+    if found.fits.any():
+        return _answer(ask, Outcome.FITS, Reason.FITS, node=_fitting(found))
+    if ask.never_preempts:
+        return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class, trace=_trace(found))
+    if found.waits_for_victims():
+        return _answer(
+            ask, Outcome.NOT_ELIGIBLE, Reason.WAITING_FOR_VICTIMS, detail=ask.nominated_node, trace=_trace(found)
+        )
+    if found.best is None:
+        reason = Reason.NO_ROOM if found.candidates.any() else Reason.NO_CANDIDATES
+        return _answer(ask, Outcome.NO_CANDIDATE, reason, trace=_trace(found))
+    return _answer(
+        ask,
+        Outcome.PREEMPT,
+        Reason.LOWER_PRIORITY,
+        node=found.columns.nodes[found.best].name,
+        victims=tuple(_victims(found, found.best)),
+        trace=_trace(found),
+    )
+
+
+def _answer(
+    ask: Pod,
+    outcome: Outcome,
+    reason: Reason,
+    *,
+    detail: str = "",
+    node: str | None = None,
+    victims: tuple[PodVerdict, ...] = (),
+    trace: Trace = Trace(),  # noqa: B008 - frozen
+) -> Decision:
+    return Decision(
+        policy=POLICY,
+        dialect=DIALECT,
+        ask=PodFacts.of(ask),
+        outcome=outcome,
+        reason=reason,
+        detail=detail,
+        node=node,
+        victims=victims,
+        trace=trace,
+    )
+
+
+def _fitting(found: Survey) -> str:
+    """The node that it is nominated to, if it fits there, else the first."""
+    place = found.columns.place.get(found.ask.nominated_node)
+    if place is None or not found.fits[place]:
+        place = int(np.argmax(found.fits))
+    return found.columns.nodes[place].name
+
+
+def _victims(found: Survey, place: int) -> Iterator[PodVerdict]:
+    for row in found.victims_on(place):
+        pod = found.columns.pods[row]
+        over = ", ".join(found.overdrawn(row))
+        reason = PodReason.OVER_BUDGET if over else PodReason.LOWER_PRIORITY
+        yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=over)
+
+
+def _trace(found: Survey) -> Trace:
+    best = found.best
+    candidates = int(np.count_nonzero(found.candidates))
+    shielded = int(np.count_nonzero(found.lower & ~found.candidates))
+    higher = len(found.columns.pods) - candidates - shielded
+    counts = {PodReason.HIGHER_PRIORITY: higher, PodReason.SHIELDED: shielded}
+    return Trace(
+        reprieved=tuple(_reprieved(found, best)) if best is not None else (),
+        excluded=tuple(_excluded(found, best)) if best is not None else (),
+        nodes=tuple(_passed_over(found)),
+        candidates=candidates,
+        excluded_counts={str(reason): count for reason, count in sorted(counts.items()) if count},
+        node_counts=_node_counts(found),
+    )
+
+
+def _reprieved(found: Survey, place: int) -> Iterator[PodVerdict]:
+    """Those that may stay, in the order in which they were put back."""
+    for row in found.order_on(place):
+        if not found.victims[row]:
+            pod = found.columns.pods[row]
+            yield PodVerdict(pod=PodFacts.of(pod), reason=PodReason.NOT_NEEDED, detail=", ".join(found.overdrawn(row)))
+
+
+def _excluded(found: Survey, place: int) -> Iterator[PodVerdict]:
+    for row in found.columns.rows(place):
+        if not found.candidates[row]:
+            pod = found.columns.pods[row]
+            reason = PodReason.SHIELDED if found.lower[row] else PodReason.HIGHER_PRIORITY
+            yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=str(pod.shield) if found.lower[row] else "")
+
+
+def _passed_over(found: Survey) -> Iterator[NodeVerdict]:
+    """The next best nodes, cheapest first, then those that were of no use."""
+    dearer = found.ranked(_NODES_IN_FULL + 1)[1:]
+    for place, criterion in dearer:
+        yield NodeVerdict(
+            node=found.columns.nodes[place].name,
+            reason=NodeReason.DEARER,
+            detail=CRITERIA[criterion],
+            victims=int(found.victim_counts[place]),
+        )
+    for place in np.flatnonzero(~found.chosen & ~found.fits)[: _NODES_IN_FULL - len(dearer)]:
+        yield found.verdict(int(place))
+
+
+def _node_counts(found: Survey) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    counts.update(found.reasons())
+    dearer = int(np.count_nonzero(found.chosen)) - 1
+    if dearer > 0:
+        counts[NodeReason.DEARER] += dearer
+    return {str(reason): count for reason, count in sorted(counts.items()) if count}
+
+
+def figures(snapshot: Snapshot, ask: Pod, outcome: Outcome) -> dict[str, Any]:
+    """Where the ask fits, and, where it had to ask for victims, those of every node with the budgets they violate."""
+    found = survey(snapshot, ask)
+    names = [node.name for node in snapshot.nodes]
+    candidates: dict[str, Any] = {}
+    if outcome in (Outcome.PREEMPT, Outcome.NO_CANDIDATE):
+        for place in np.flatnonzero(found.chosen):
+            victims = [found.columns.pods[row].key for row in found.victims_on(int(place))]
+            candidates[names[place]] = {"victims": victims, "pdb_violations": int(found.violations[place])}
+    return {"fits_on": [names[place] for place in np.flatnonzero(found.fits)], "candidates": candidates}

@@ -1,0 +1,209 @@
+"""A snapshot's nodes and bound pods column by column: what is asked of all of them at once is asked of arrays.
+
+Rows of pods are sorted by node, then by importance as kube-scheduler has it: higher priority first, then the earlier
+start. A pod that has not started yet counts as started now.
+"""
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from engine.snapshot.moment import Snapshot
+    from engine.snapshot.objects import Node, Pod
+
+Flags = NDArray[np.bool_]
+Numbers = NDArray[Any]
+"""64-bit integers, or Python's own where sums of what is there might not fit into those."""
+Rows = NDArray[np.intp]
+
+_SAFE = 2**40
+"""Amounts up to this, of however many pods, add up to what 64 bits hold."""
+
+
+class Kinds:
+    """Things of which many are alike: row -> kind, and one of each kind."""
+
+    def __init__(self, things: Sequence[Any], key: Callable[[Any], Hashable]) -> None:
+        found: dict[Hashable, int] = {}
+        self.each: list[Any] = []
+        self.of = np.empty(len(things), np.intp)
+        for row, thing in enumerate(things):
+            name = key(thing)
+            kind = found.get(name)
+            if kind is None:
+                kind = found[name] = len(found)
+                self.each.append(thing)
+            self.of[row] = kind
+
+    def flags(self, meets: Callable[[Any], bool]) -> Flags:
+        """Row -> whether its kind meets it; each kind is asked once."""
+        return np.fromiter(map(meets, self.each), np.bool_, len(self.each))[self.of]
+
+    def numbers(self, of: Callable[[Any], int]) -> Numbers:
+        """Row -> a number that its kind has."""
+        return np.fromiter(map(of, self.each), np.int64, len(self.each))[self.of]
+
+
+class Columns:
+    """Nodes by their place in the snapshot, and the pods bound to them by row."""
+
+    def __init__(self, snapshot: "Snapshot") -> None:
+        self.nodes: tuple[Node, ...] = snapshot.nodes
+        self.place = {node.name: place for place, node in enumerate(self.nodes)}
+        """A node's name -> its place."""
+        bound = [pod for pod in snapshot.pods if pod.node in self.place]
+        node = _integers((self.place[pod.node or ""] for pod in bound), len(bound))
+        priority = _integers((pod.priority for pod in bound), len(bound))
+        now = snapshot.now_ms
+        started = _integers((now if pod.started_ms is None else pod.started_ms for pod in bound), len(bound))
+        order = np.lexsort((started, -priority, node))  # stable: what is equal stays in the order of names
+        self.pods: list[Pod] = [bound[row] for row in order]
+        self.node: Rows = node[order].astype(np.intp)
+        """Row -> the place of its node."""
+        self.priority: Numbers = priority[order]
+        self.started: Numbers = started[order]
+        self.first: Rows = np.searchsorted(self.node, np.arange(len(self.nodes) + 1)).astype(np.intp)
+        """Place -> the first row of its pods; the next place's is where they end."""
+
+    def expecting(self, going: Collection[str]) -> "Columns":
+        """The same with these pods (uids) on their way out."""
+        later = copy(self)
+        later.__dict__.pop("terminating", None)
+        later.pods = [msgspec.structs.replace(pod, terminating=True) if pod.uid in going else pod for pod in self.pods]
+        return later
+
+    def sums(self, numbers: Numbers) -> Numbers:
+        """Place -> the sum over the rows of its pods."""
+        upto = np.zeros(len(numbers) + 1, numbers.dtype)
+        np.cumsum(numbers, out=upto[1:])
+        return upto[self.first[1:]] - upto[self.first[:-1]]
+
+    def rows(self, place: int) -> range:
+        """The rows of a node's pods."""
+        return range(int(self.first[place]), int(self.first[place + 1]))
+
+    def once(self, what: str, of: Hashable, make: Callable[[], Any]) -> Any:
+        """What ``make`` makes, made once: it must be the same whoever asks."""
+        made = self._kept.get((what, of))
+        if made is None:
+            made = self._kept[what, of] = make()
+        return made
+
+    def requests(self, resource: str) -> Numbers:
+        """Row -> what the pod requests of a resource."""
+        made: Numbers = self.once("requests", resource, lambda: self._amounts(self._request_kinds, resource))
+        return made
+
+    def held(self, resource: str) -> Numbers:
+        """Place -> what the pods there request of a resource."""
+        made: Numbers = self.once("held", resource, lambda: self.sums(self.requests(resource)))
+        return made
+
+    def allocatable(self, resource: str) -> Numbers:
+        """Place -> what the node can hold of a resource."""
+        made: Numbers = self.once("allocatable", resource, lambda: self._amounts(self._allocatable_kinds, resource))
+        return made
+
+    def label(self, key: str) -> tuple[Rows, list[str]]:
+        """Place -> number of the node's value of a label, -1 where it has none; and the values by their numbers."""
+        made: tuple[Rows, list[str]] = self.once(
+            "label", key, lambda: _numbered([node.labels.get(key) for node in self.nodes])
+        )
+        return made
+
+    def among(self, uids: Collection[str]) -> Flags:
+        """Row -> whether the pod is one of these (uids)."""
+        return np.fromiter((pod.uid in uids for pod in self.pods), np.bool_, len(self.pods))
+
+    @cached_property
+    def pod_kinds(self) -> Kinds:
+        """Pods that no selector tells apart: of the same namespace and labels."""
+        return Kinds(self.pods, lambda pod: (pod.namespace, id(pod.labels)))
+
+    @cached_property
+    def anti_kinds(self) -> Kinds:
+        """Pods with the same required anti-affinity."""
+        return Kinds(self.pods, lambda pod: pod.anti_affinity)
+
+    @cached_property
+    def port_kinds(self) -> Kinds:
+        """Pods with the same host ports."""
+        return Kinds(self.pods, lambda pod: pod.host_ports)
+
+    @cached_property
+    def claim_kinds(self) -> Kinds:
+        """Pods of the same namespace with the same claims."""
+        return Kinds(self.pods, lambda pod: (pod.namespace, pod.claims) if pod.claims else None)
+
+    @cached_property
+    def taint_kinds(self) -> Kinds:
+        """Nodes with the same taints."""
+        return Kinds(self.nodes, lambda node: node.taints)
+
+    @cached_property
+    def terminating(self) -> Flags:
+        """Row -> whether the pod is on its way out."""
+        return _flags(pod.terminating for pod in self.pods)
+
+    @cached_property
+    def shielded(self) -> Flags:
+        """Row -> whether the pod is never a victim."""
+        return _flags(bool(pod.shield) for pod in self.pods)
+
+    @cached_property
+    def unread(self) -> Flags:
+        """Row -> whether nobody knows what the pod holds."""
+        return _flags(pod.unread for pod in self.pods)
+
+    @cached_property
+    def unschedulable(self) -> Flags:
+        """Place -> whether the node is cordoned."""
+        return _flags(node.unschedulable for node in self.nodes)
+
+    @cached_property
+    def unread_nodes(self) -> Flags:
+        """Place -> whether the node can't be read."""
+        return _flags(node.unread for node in self.nodes)
+
+    @cached_property
+    def not_ready(self) -> Flags:
+        """Place -> whether the node is not ready."""
+        return _flags(not node.ready for node in self.nodes)
+
+    @cached_property
+    def _request_kinds(self) -> Kinds:
+        return Kinds(self.pods, lambda pod: id(pod.requests))
+
+    @cached_property
+    def _allocatable_kinds(self) -> Kinds:
+        return Kinds(self.nodes, lambda node: id(node.allocatable))
+
+    @cached_property
+    def _kept(self) -> dict[tuple[str, Hashable], Any]:
+        return {}
+
+    def _amounts(self, kinds: Kinds, resource: str) -> Numbers:
+        attribute = "requests" if kinds is self._request_kinds else "allocatable"
+        amounts = [getattr(one, attribute).get(resource, 0) for one in kinds.each]
+        whole = np.int64 if max(map(abs, amounts), default=0) <= _SAFE else object
+        return np.array(amounts, whole)[kinds.of]
+
+
+def _integers(numbers: Iterable[int], count: int) -> Numbers:
+    return np.fromiter(numbers, np.int64, count)
+
+
+def _flags(flags: Iterable[bool]) -> Flags:
+    return np.fromiter(flags, np.bool_)
+
+
+def _numbered(values: Sequence[str | None]) -> tuple[Rows, list[str]]:
+    numbers: dict[str, int] = {}
+    codes = [-1 if value is None else numbers.setdefault(value, len(numbers)) for value in values]
+    return np.array(codes, np.intp), list(numbers)
