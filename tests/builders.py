@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
+from engine.feasibility import Feasibility, Refusal
+from engine.feasibility.plain import refusal
 from engine.queues import PreemptionPolicy, Queue, QueueTree
 from engine.resources import Amounts, parse_amounts
 from engine.snapshot import (
@@ -124,6 +126,14 @@ def snapshot(
         else:
             reservations.append(one)
     return state.snapshot(tree, now_ms=now, protection=protection, reservations=reservations)
+
+
+def refused(ask: Pod, node: Node, *pods: Pod) -> Refusal | None:
+    """Why an ask can't run on the only node of a cluster, beside these pods."""
+    at = Snapshot(now_ms=NOW, nodes=(node,), pods=(*pods, ask))
+    found, told = Feasibility(at, ask).on(0).refusal(), refusal(at, ask, node)
+    assert found == told
+    return found
 
 
 def _flat(objects: Iterable[Object | Iterable[Object]]) -> Iterable[Object]:

@@ -12,9 +12,11 @@ LABELS: dict[Reason, str] = {
     Reason.BELOW_GUARANTEE: gettext_noop("below guarantee"),
     Reason.DAEMONSET: gettext_noop("DaemonSet"),
     Reason.LAST_RESORT: gettext_noop("last resort"),
+    Reason.LOWER_PRIORITY: gettext_noop("lower priority"),
     Reason.FITS: gettext_noop("fits"),
     Reason.FITS_SOON: gettext_noop("fits soon"),
     Reason.NO_QUEUE: gettext_noop("no queue"),
+    Reason.WAITING_FOR_VICTIMS: gettext_noop("waiting for victims"),
     Reason.NEVER: gettext_noop("preemption policy Never"),
     Reason.DISABLED: gettext_noop("preemption disabled"),
     Reason.NOT_TRIED: gettext_noop("not tried yet"),
@@ -36,12 +38,16 @@ SENTENCES: dict[Reason, str] = {
     Reason.LAST_RESORT: gettext_noop(
         "Nothing else on %(node)s makes room for it, so pods that opted out go as the last resort."
     ),
+    Reason.LOWER_PRIORITY: gettext_noop("No node has room for %(asked)s, and pods of lower priority can make it."),
     Reason.FITS: gettext_noop("It asks %(asked)s, and %(node)s has room for that without any eviction."),
     Reason.FITS_SOON: gettext_noop(
         "It asks %(asked)s, and %(node)s has room for that once the pods that are on their way out are gone."
     ),
     Reason.NO_QUEUE: gettext_noop(
         "It runs in no queue: its label names no leaf, and no leaf claims the namespace %(namespace)s."
+    ),
+    Reason.WAITING_FOR_VICTIMS: gettext_noop(
+        "Pods are on their way out for it already on %(node)s, which it is nominated to."
     ),
     Reason.NEVER: gettext_noop("Its priority class says preemptionPolicy Never, so it preempts nothing."),
     Reason.DISABLED: gettext_noop(

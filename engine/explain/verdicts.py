@@ -8,6 +8,8 @@ from engine.resources import PODS, format_amount
 POD_LABELS: dict[PodReason, str] = {
     PodReason.OVER_GUARANTEE: gettext_noop("above guarantee"),
     PodReason.LAST_RESORT: gettext_noop("last resort"),
+    PodReason.LOWER_PRIORITY: gettext_noop("lower priority"),
+    PodReason.OVER_BUDGET: gettext_noop("beyond its disruption budget"),
     PodReason.NOT_NEEDED: gettext_noop("not needed"),
     PodReason.GUARANTEE: gettext_noop("guarantee"),
     PodReason.NO_HELP: gettext_noop("no help"),
@@ -27,6 +29,8 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.OVER_GUARANTEE: gettext_noop("%(queue)s uses more than it is guaranteed (laws 2 and 5)"),
     PodReason.LAST_RESORT: gettext_noop("opted out, but nothing else makes the room: the last resort (law 1)"),
     PodReason.NOT_NEEDED: gettext_noop("may go, but the others make the room without it"),
+    PodReason.LOWER_PRIORITY: gettext_noop("of the lower priority %(priority)s"),
+    PodReason.OVER_BUDGET: gettext_noop("of the lower priority %(priority)s, beyond the disruption budget %(budget)s"),
     PodReason.GUARANTEE: gettext_noop("without it %(queue)s would be below its guarantee (law 2)"),
     PodReason.NO_HELP: gettext_noop("holds %(held)s, nothing of what the node lacks"),
     PodReason.SAME_QUEUE: gettext_noop("runs in %(queue)s, as the ask does (law 3)"),
@@ -109,6 +113,17 @@ DEARER: dict[str, tuple[str, str]] = {
         "would take %(count)s pod of a higher priority", "would take %(count)s pods, one of a higher priority"
     ),
     "victims": ngettext_noop("would take %(count)s pod, which is more", "would take %(count)s pods, which is more"),
+    "violations": ngettext_noop(
+        "would take %(count)s pod, beyond more disruption budgets",
+        "would take %(count)s pods, beyond more disruption budgets",
+    ),
+    "sum": ngettext_noop(
+        "would take %(count)s pod of higher priority in sum", "would take %(count)s pods of higher priority in sum"
+    ),
+    "start": ngettext_noop(
+        "would take %(count)s pod that started earlier",
+        "would take %(count)s pods, the most important of which started earlier",
+    ),
     "distance": ngettext_noop(
         "would take %(count)s pod from further away in the tree",
         "would take %(count)s pods from further away in the tree",
@@ -162,6 +177,7 @@ def pod_verdict(verdict: PodVerdict) -> Message:
         "priority": str(verdict.pod.priority),
         "held": listed(verdict.pod.requests),
         "rule": Name(verdict.detail),
+        "budget": Name(verdict.detail),
     }
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
 

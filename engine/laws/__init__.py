@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable
 import msgspec
 
 from engine.decision import Decision, Outcome
-from engine.laws import fence
+from engine.laws import fence, priority
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum
 from engine.laws.ledger import Case, Ledger
 from engine.queues import QueueTree
@@ -24,8 +24,8 @@ __all__ = [
     "broken",
 ]
 
-_BY_POLICY = {"fence": fence.ALL}
-_OF_VICTIMS = {"fence": fence.OF_VICTIMS}
+_BY_POLICY = {"fence": fence.ALL, "priority": priority.ALL}
+_OF_VICTIMS = {"fence": fence.OF_VICTIMS, "priority": priority.OF_VICTIMS}
 
 
 def audit(

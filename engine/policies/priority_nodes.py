@@ -145,7 +145,8 @@ class Survey:
 
     def order_on(self, place: int) -> list[int]:
         """The candidates on a node as they are put back."""
-        return [int(row) for row in self._order if self.columns.node[row] == place]
+        node = self.columns.node[self._order]
+        return [int(row) for row in self._order[slice(*np.searchsorted(node, (place, place + 1)))]]
 
     def victims_on(self, place: int) -> list[int]:
         """The victims on a node, most important first."""

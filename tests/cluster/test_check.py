@@ -13,7 +13,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.identity import cluster_uid
 from engine.cluster.lease import ClusterLease
-from engine.feasibility.nodes import RESERVED_TAINT_KEY
+from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from tests.cluster.certificates import jwt
 from tests.cluster.doubles import Answer, Asked, ManualClock, scripted
 from tests.controlplane.anycluster import AnyCluster

@@ -11,9 +11,10 @@ from engine.cluster.connection import Connection
 from engine.cluster.holding import RESERVED_BY, RESERVED_UNTIL
 from engine.cluster.outcomes import KeptBy, Outcome, PodRef, Swept, Terms
 from engine.cluster.telling import COMPONENT, PREEMPTED
-from engine.feasibility.nodes import RESERVED_TAINT_KEY, refusal
+from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.formats.kubernetes import decode_node, decode_pod
 from engine.snapshot import Node, Pod, Taint
+from tests.builders import refused
 from tests.cluster.doubles import scripted
 from tests.controlplane.anycluster import AnyCluster
 
@@ -48,9 +49,9 @@ def test_a_reserved_node_takes_the_ask_and_no_other(cluster: AnyCluster, actuato
     stored, node = cluster.get("pods", "ask"), cluster.get("nodes", "n1")
     assert stored["status"]["nominatedNodeName"] == "n1"
     assert {"key": "team", "operator": "Exists"} in stored["spec"]["tolerations"]
-    assert refusal(decode_pod(stored), decode_node(node)) is None
+    assert refused(decode_pod(stored), decode_node(node)) is None
     other = ask(cluster, "other", tolerations=[{"key": "team", "operator": "Exists"}])
-    assert refusal(other, decode_node(node)).detail == f"{RESERVED_TAINT_KEY}:NoSchedule"
+    assert refused(other, decode_node(node)).detail == f"{RESERVED_TAINT_KEY}:NoSchedule"
     assert actuator.reserve("n1", pod, TERMS).done
     assert cluster.get("pods", "ask") == stored
     assert cluster.get("nodes", "n1") == node

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from engine.feasibility.nodes import RESERVED_TAINT_KEY
+from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from tests.controlplane.wire import Wire
 from tests.enforce.worker import Worker
 

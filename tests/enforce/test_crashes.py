@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.feasibility.nodes import RESERVED_TAINT_KEY
+from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from tests.controlplane.anycluster import AnyCluster
 from tests.e2e.manifests import batch, lease, queues, replicas
 from tests.e2e.product import wait_for

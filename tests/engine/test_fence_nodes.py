@@ -2,20 +2,23 @@
 
 from engine.decision import NodeReason, Outcome, Reason
 from engine.policies import fence
+from engine.snapshot import AffinityTerm, Requirement
 from tests.builders import ask, named, node, pod, queue, reservation, snapshot, tree
 
 TREE = tree({"prod": queue("4"), "test": queue("0")})
 
 
-def test_a_node_where_a_pod_keeps_others_away_is_passed_over() -> None:
-    """Required anti-affinity of a running pod can't be judged yet: nobody is evicted there."""
-    lone = pod("lone", queue="test", node="n1", cpu=1, unread_rules=("podAntiAffinity",))
+def test_a_node_where_a_pod_that_stays_keeps_the_ask_away_is_passed_over() -> None:
+    """Nobody is evicted where that would not let the ask in."""
+    apart = AffinityTerm("kubernetes.io/hostname", (Requirement("app", "In", ("new",)),), ("ns",))
+    lone = pod("lone", queue="prod", node="n1", cpu=1, anti_affinity=(apart,))
     at = snapshot(
-        TREE, node("n1", 4), lone, pod("other", queue="test", node="n1", cpu=3), ask("new", queue="prod", cpu=2)
-    )
+        TREE, node("n1", 4, labels={"kubernetes.io/hostname": "n1"}), lone,
+        pod("other", queue="test", node="n1", cpu=3), ask("new", queue="prod", cpu=2, labels={"app": "new"}),
+    )  # fmt: skip
     decision = fence.decide(at, TREE, named(at, "new"))
     assert decision.outcome is Outcome.NO_CANDIDATE
-    assert [verdict.reason for verdict in decision.trace.nodes] == [NodeReason.UNREAD_RULES]
+    assert [verdict.reason for verdict in decision.trace.nodes] == [NodeReason.KEPT_OUT]
 
 
 def test_a_node_that_is_kept_for_another_ask_is_passed_over() -> None:

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decision import Decision, NodeReason, Outcome, Reason
-from engine.feasibility import refusal
 from engine.formats.kubernetes_unread import unread_budget, unread_class, unread_node, unread_pod
 from engine.laws import Law, audit, broken
 from engine.policies import policy
 from engine.snapshot import DisruptionBudget, PriorityClass, Shield, Snapshot
-from tests.builders import ask, named, node, pod, queue, snapshot, tree
+from tests.builders import ask, named, node, pod, queue, refused, snapshot, tree
 
 SHAPE = tree({"a": queue("4"), "b": queue(), "c": queue()})
 UNREAD = {"unread": True}
@@ -60,8 +59,8 @@ def test_a_node_that_looks_empty_is_no_room_while_a_pod_on_it_can_not_be_read() 
 
 def test_once_it_can_be_read_again_the_node_counts_as_before() -> None:
     """Nothing of it stays."""
-    assert refusal(ask("x"), node("n1"), [pod("odd", node="n1", **UNREAD)]) is not None
-    assert refusal(ask("x"), node("n1"), [pod("odd", node="n1")]) is None
+    assert refused(ask("x"), node("n1"), pod("odd", node="n1", **UNREAD)) is not None
+    assert refused(ask("x"), node("n1"), pod("odd", node="n1")) is None
 
 
 def test_a_pod_that_can_not_be_read_is_never_a_victim() -> None:
