@@ -28,6 +28,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     objects: list[dict[str, Any]]
     queues: dict[str, Any] | None = None
     asker: str | list[str] | None = None
+    queue: list[str] | None = None
+    """The pods (``namespace/name``) in the scheduler's queue; the asker alone where the case does not say."""
 
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,8 +73,7 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False) -> d
 def situation(case: Case) -> Situation:
     """The case's snapshot, with nothing protected, its tree, and its asker.
 
-    An asker that no scheduler has tried yet counts as tried when it was created. Who else is in the scheduler's queue
-    a case does not say: nobody is. Raises ValueError.
+    An asker that no scheduler has tried yet counts as tried when it was created. Raises ValueError.
     """
     if case.queues is None and case.policy != priority.POLICY:
         raise CaseError("the case has no queues")
@@ -85,7 +86,9 @@ def situation(case: Case) -> Situation:
     if pod.unschedulable_ms is None:
         state.pods[pod.uid] = msgspec.structs.replace(pod, unschedulable_ms=pod.created_ms)
     frozen = state.snapshot(tree, now_ms=_milliseconds(case.now))
-    snapshot = msgspec.structs.replace(frozen, queued=frozenset({pod.uid}))
+    queue = {asker, *(case.queue or ())}
+    queued = frozenset(one.uid for one in state.pods.values() if one.key in queue)
+    snapshot = msgspec.structs.replace(frozen, queued=queued)
     ask = next((placed for placed in snapshot.asks if placed.uid == pod.uid), None)
     if ask is None:
         raise CaseError(f"asker {asker} is not pending")

@@ -112,11 +112,12 @@ def _none_of(columns: Columns, reason: NodeReason, key: str, nominated: Nominate
 
 
 def is_meant(snapshot: Snapshot, term: AffinityTerm, other: Pod) -> bool:
-    """Whether a term of the ask means another pod; a namespace that is not known meets an empty selector only."""
-    about = snapshot.namespaces.get(other.namespace)
-    if about is None and term.namespace_selector != ():
-        return other.namespace in term.namespaces and means(term, other.namespace, other.labels, {})
-    return means(term, other.namespace, other.labels, about or {})
+    """Whether a term of the ask means another pod.
+
+    kube-scheduler asks namespaces without labels in any case: a selector that those meet, it takes every one to meet.
+    """
+    about = snapshot.namespaces.get(other.namespace, {})
+    return any(means(term, other.namespace, other.labels, labels) for labels in (about, {}))
 
 
 def _counting(columns: Columns, flags: Flags, key: str) -> Numbers:

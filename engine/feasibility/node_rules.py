@@ -102,12 +102,35 @@ def reachable(snapshot: Snapshot, pod: Pod) -> Iterator[Rule]:
 
 
 def unbound(snapshot: Snapshot, pod: Pod) -> str | None:
-    """The first of the pod's claims that is not there, or not bound to a volume that is there."""
+    """The first of the pod's claims that is not there, or not bound to a volume that is there.
+
+    A claim of its own must be made for it, not for another pod.
+    """
     for name in (*pod.claims, *pod.own_claims):
         claim = snapshot.claims.get((pod.namespace, name))
         if claim is None or claim.volume not in snapshot.volumes:
             return name
+        if name in pod.own_claims and claim.owner != pod.uid:
+            return name
     return None
+
+
+def unjudged(snapshot: Snapshot, pod: Pod) -> tuple[str, ...]:
+    """The rules of a pod on where it may run that can't be judged: such an ask is left alone."""
+    claims = (snapshot.claims.get((pod.namespace, name)) for name in (*pod.claims, *pod.own_claims))
+    waiting = any(claim is not None and claim.waiting for claim in claims)
+    return (*pod.unread_rules, "unboundClaims") if waiting else pod.unread_rules
+
+
+def contradictory(pod: Pod) -> bool:
+    """Whether each term of the pod's node affinity names nodes, but none that all its fields agree on."""
+    named: set[str] = set()
+    for term in pod.node_affinity:
+        fields = [set(rule.values) for rule in term.fields if (rule.key, rule.operator) == ("metadata.name", "In")]
+        if not fields:
+            return False
+        named |= set.intersection(*fields)
+    return bool(pod.node_affinity) and not named
 
 
 _ZONES = {

@@ -93,7 +93,7 @@ class _View:
         if any(pod.unread for pod in self.here):
             yield Refusal(NodeReason.UNREAD)
         for name in (*self.ask.claims, *self.ask.own_claims):
-            if self._volume(name) is None:
+            if self._volume(name) is None or (name in self.ask.own_claims and not self._owns(name)):
                 yield Refusal(NodeReason.UNBOUND_CLAIM, name)
 
     def _node_state(self) -> Iterator[Refusal]:
@@ -139,6 +139,9 @@ class _View:
     def _volume(self, claim: str) -> Volume | None:
         found = self.snapshot.claims.get((self.ask.namespace, claim))
         return None if found is None else self.snapshot.volumes.get(found.volume)
+
+    def _owns(self, claim: str) -> bool:
+        return self.snapshot.claims[self.ask.namespace, claim].owner == self.ask.uid
 
     def _volumes(self) -> Iterator[Refusal]:
         yield from self._claims_in_use()
@@ -254,10 +257,8 @@ class _View:
         return {term.topology_key for term in terms if means(term, ask.namespace, ask.labels, about)}
 
     def _is_meant(self, term: AffinityTerm, pod: Pod) -> bool:
-        known = pod.namespace in self.snapshot.namespaces
-        if not known and pod.namespace not in term.namespaces and term.namespace_selector != ():
-            return False
-        return means(term, pod.namespace, pod.labels, self.snapshot.namespaces.get(pod.namespace, {}))
+        about = self.snapshot.namespaces.get(pod.namespace, {})
+        return means(term, pod.namespace, pod.labels, about) or means(term, pod.namespace, pod.labels, {})
 
 
 _TODAY = {

@@ -218,11 +218,13 @@ def to_budget(budget: BudgetObject) -> DisruptionBudget:
 def to_claim(claim: ClaimObject) -> Claim:
     """The claim with the volume that it is bound to for good. Raises ValueError for a missing name."""
     meta, spec = claim.metadata, claim.spec
-    bound = _BIND_COMPLETED in (meta.annotations or {}) and meta.deletion_timestamp is None
+    stays, chosen = meta.deletion_timestamp is None, (spec.volume_name if spec else None) or ""
     return Claim(
         namespace=meta.namespace or "default",
         name=_name(meta),
-        volume=(spec.volume_name if spec and bound else None) or "",
+        volume=chosen if stays and _BIND_COMPLETED in (meta.annotations or {}) else "",
+        owner=next((one.uid or "" for one in meta.owner_references or () if one.controller), ""),
+        waiting=stays and not chosen,
         exclusive=bool(spec and "ReadWriteOncePod" in (spec.access_modes or ())),
     )
 

@@ -28,14 +28,16 @@ def pod_requests(spec: PodSpec, status: PodStatus | None = None) -> Amounts:
     resized in place, it holds the largest of what it asks for and what its status says it has.
     Source: PodRequests of k8s.io/component-helpers/resource; requests default to limits, as the API server fills in.
     """
-    held = _held(status) if status is not None and spec.node_name else {}
+    at = status if status is not None and spec.node_name else None
+    held = _held(at) if at else {}
+    own_held = _held_by_pod(at) if at else None
     return _pod_requests(
         tuple([(_size(one.resources), held.get(one.name)) for one in spec.containers or ()]),
         tuple([(_size(one.resources), held.get(one.name), one.sidecar) for one in spec.init_containers or ()]),
         None if spec.resources is None else _size(spec.resources),
-        _held_by_pod(status) if held else None,
+        own_held,
         _items(spec.overhead),
-        _infeasible(status) if held else False,
+        bool(at and (held or own_held)) and _infeasible(at),
     )
 
 
@@ -49,8 +51,8 @@ def _held_by(one: ContainerStatus) -> Held:
     return _items(one.resources.requests), _items(one.allocated_resources)
 
 
-def _held_by_pod(status: PodStatus | None) -> Held:
-    if status is None or status.resources is None:
+def _held_by_pod(status: PodStatus) -> Held:
+    if status.resources is None:
         return None
     return _items(status.resources.requests), _items(status.allocated_resources)
 

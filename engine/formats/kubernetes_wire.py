@@ -18,6 +18,7 @@ class Wire(msgspec.Struct, rename="camel", frozen=True, gc=False):
 class OwnerReference(Wire, frozen=True):
     kind: str | None = None
     name: str | None = None
+    uid: str | None = None
     controller: bool | None = None
 
 

@@ -6,6 +6,7 @@ from itertools import chain
 import msgspec
 
 from engine.decision import PodReason, Reason
+from engine.feasibility import unjudged
 from engine.feasibility.plain import refusal
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum, amount, differs, same
 from engine.laws.ledger import Case
@@ -21,7 +22,7 @@ def may_preempt(case: Case) -> LawCheck:
     lines = [
         same(ask.key, state, "pending"),
         differs(ask.key, "Never" if ask.never_preempts else "PreemptLowerPriority", "Never"),
-        same(ask.key, ", ".join(ask.unread_rules), ""),
+        same(ask.key, ", ".join(unjudged(case.snapshot, ask)), ""),
         same(ask.key, "leaf" if in_leaf else "no leaf", "leaf"),
     ]
     lines += [same(ask.key, f"unread in {path}", "") for path in _unknown(case)]

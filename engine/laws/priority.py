@@ -1,5 +1,6 @@
 """The laws of the policy `priority`: fewer than those of `fence`, for priority alone decides."""
 
+from engine.feasibility import unjudged
 from engine.feasibility.plain import refusal
 from engine.laws.checks import Comparison, Law, LawCheck, Relation, amount, differs, same
 from engine.laws.fence import Check
@@ -14,7 +15,7 @@ def may_preempt(case: Case) -> LawCheck:
     lines = [
         same(ask.key, state, "pending"),
         differs(ask.key, "Never" if ask.never_preempts else "PreemptLowerPriority", "Never"),
-        same(ask.key, ", ".join(ask.unread_rules), ""),
+        same(ask.key, ", ".join(unjudged(case.snapshot, ask)), ""),
         same(ask.key, "unread" if ask.unread else "", ""),
     ]
     return LawCheck.of(Law.MAY_PREEMPT, lines)

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
-from engine.feasibility import FITS, Feasibility
+from engine.feasibility import FITS, Feasibility, unjudged
 from engine.policies.fence_candidates import Claim, Verdict, candidates_of, judge
 from engine.policies.fence_nodes import Choice, cheapest, choose_on
 from engine.policies.fence_usage import figures, ledger_of
@@ -39,8 +39,8 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
     case = _Case(snapshot.without_reservation(ask.uid), tree, ask, parameters)
     if ask.queue is None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
-    if ask.unread_rules:
-        return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(ask.unread_rules))
+    if rules := unjudged(snapshot, ask):
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
     for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
         node = case.node_with_room(leaving_counted=leaving_counted)
         if node is not None:

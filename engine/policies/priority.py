@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.feasibility import unjudged
 from engine.policies.priority_nodes import CRITERIA, Survey, survey
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
@@ -28,11 +29,13 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:  # noqa: ARG001 - of every policy
     """Which pods are to go, on which node, for ``ask`` (a pending pod of the snapshot), or why none are."""
     snapshot = snapshot.without_reservation(ask.uid)
-    if ask.unread_rules:
-        return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(ask.unread_rules))
+    if rules := unjudged(snapshot, ask):
+        return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
     if ask.unread:
         return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD)
     found = survey(snapshot, ask)
+    if found.nowhere:
+        return _answer(ask, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=_trace(found))
     if found.fits.any():
         return _answer(ask, Outcome.FITS, Reason.FITS, node=_fitting(found))
     if ask.never_preempts:

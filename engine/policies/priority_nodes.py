@@ -8,6 +8,7 @@ import numpy as np
 from engine.decision import NodeReason, NodeVerdict
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import CURABLE, Limit
+from engine.feasibility.node_rules import contradictory, unbound
 from engine.feasibility.selectors import matches
 from engine.snapshot import DisruptionBudget, Pod, Snapshot
 from engine.snapshot.columns import Columns, Flags, Numbers, Rows
@@ -40,6 +41,11 @@ class Survey:
         self.lower: Flags = self.columns.priority < ask.priority
         self.candidates: Flags = self.lower & ~self.columns.shielded
         """Row -> whether the pod may be evicted for the ask."""
+
+    @cached_property
+    def nowhere(self) -> bool:
+        """Whether the ask is turned down before any node is looked at; then nobody asks whether it may preempt."""
+        return unbound(self.snapshot, self.ask) is not None or contradictory(self.ask)
 
     def waits_for_victims(self) -> bool:
         """Whether room is being made already where the ask is nominated to; a node of no use does not count."""

@@ -76,7 +76,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Of one that is not in its queue it knows no more than that there is such a pod: to it that has priority 0 and
         requests nothing. Source: nominatedPodToInfo of kube-scheduler's scheduling queue, since 1.31.
         """
-        found = (pod for pod in self.pods if pod.node is None and pod.nominated_node)
+        found = (pod for pod in self.pods if pod.node is None and pod.nominated_node and not pod.gated)
         return tuple(pod if self.queued is None or pod.uid in self.queued else _unknown(pod) for pod in found)
 
     @cached_property

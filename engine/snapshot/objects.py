@@ -199,6 +199,10 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The PersistentVolume that it is bound to; empty: none yet."""
     exclusive: bool = False
     """Access mode ReadWriteOncePod."""
+    owner: str = ""
+    """Uid of its controlling owner: of a generic ephemeral volume that is the pod."""
+    waiting: bool = False
+    """No volume was chosen yet; perhaps that waits for the pod's node, and where that may be is not judged here."""
 
 
 class Volume(msgspec.Struct, frozen=True, kw_only=True, gc=False):

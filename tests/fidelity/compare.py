@@ -27,15 +27,19 @@ Manifest = dict[str, Any]
 BATCH = 200
 
 
-def answer(made: Manifest) -> Manifest:
-    """Ours."""
-    return offline.answer(json.dumps(made).encode())
+def answer(made: Manifest, *, unqueued: bool = False) -> Manifest:
+    """Ours; with every pending pod in the scheduler's queue unless ``unqueued``."""
+    pods = (one for one in made["objects"] if one["kind"] == "Pod")
+    pending = [
+        f"{one['metadata']['namespace']}/{one['metadata']['name']}" for one in pods if "nodeName" not in one["spec"]
+    ]
+    return offline.answer(json.dumps(made if unqueued else {**made, "queue": pending}).encode())
 
 
-def differences(made: Manifest, recorded: Manifest) -> list[str]:
+def differences(made: Manifest, recorded: Manifest, *, unqueued: bool = False) -> list[str]:
     """What of our answer to a case differs; an answer that fails is a difference too."""
     try:
-        return disagreements(recorded, answer(made))
+        return disagreements(recorded, answer(made, unqueued=unqueued))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is not the scheduler's answer
         return [f"{type(error).__name__}: {error}"]
 
@@ -57,7 +61,7 @@ class Comparison:
         rest = iter(wanted)
         while batch := list(itertools.islice(rest, BATCH)):
             for made, recorded in zip(batch, record(batch, unqueued=self.unqueued), strict=True):
-                self._count(made, recorded, differences(made, recorded))
+                self._count(made, recorded, differences(made, recorded, unqueued=self.unqueued))
 
     def _count(self, made: Manifest, recorded: Manifest, lines: list[str]) -> None:
         self.outcomes[recorded["outcome"]] += 1
@@ -79,7 +83,7 @@ class Comparison:
 
     def _differs(self, made: Manifest) -> list[str]:
         (recorded,) = record([made], unqueued=self.unqueued)
-        return differences(made, recorded)
+        return differences(made, recorded, unqueued=self.unqueued)
 
     def summary(self) -> Iterator[str]:
         total = self.outcomes.total()
