@@ -4,23 +4,31 @@ import statistics
 import time
 from collections.abc import Callable
 
+from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y
-from engine.policies import policy
+from engine.policies import DIALECTS, policy
+from engine.queues import QueueTree
+from engine.snapshot import Pod, Snapshot
 
+Scene = tuple[Snapshot, QueueTree, Pod]
 Row = dict[str, str | float | int]
 
 
 def decide(scale: float, runs: int) -> list[Row]:
     """A row of figures for every scenario at ``scale`` times its full size."""
     return [
-        _row("fence/Y", scale, runs, priority=100),
-        _row("fence/Y-none", scale, runs, priority=-1000),
+        _row("priority/P", runs, scenario_p(scale)),
+        _row("priority/P-pdb", runs, scenario_p(scale, budgets=True)),
+        _row("priority/P-affinity", runs, scenario_p(scale, rules=True)),
+        _row("fence/Y", runs, scenario_y(scale, priority=100)),
+        _row("fence/Y-none", runs, scenario_y(scale, priority=-1000)),
     ]
 
 
-def _row(scenario: str, scale: float, runs: int, *, priority: int) -> Row:
-    snapshot, tree, ask = scenario_y(scale, priority=priority)
-    decide = policy("fence", "design")
+def _row(scenario: str, runs: int, scene: Scene) -> Row:
+    snapshot, tree, ask = scene
+    name = scenario.partition("/")[0]
+    decide = policy(name, DIALECTS[name][0])
     decide(snapshot, tree, ask)  # warm
     times = [_timed(lambda: decide(snapshot, tree, ask)) for _ in range(runs)]
     return {

@@ -11,12 +11,16 @@ _PER_NODE = 30
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 
 
-def scenario_p(nodes: int, *, budgets: bool = False, rules: bool = False) -> tuple[Snapshot, QueueTree, Pod]:
-    """A cluster of so many nodes, its tree of one queue, and the ask.
+NODES = 5_000
+
+
+def scenario_p(scale: float, *, budgets: bool = False, rules: bool = False) -> tuple[Snapshot, QueueTree, Pod]:
+    """Snapshot, tree and ask at ``scale`` times 5,000 nodes with 150,000 pods.
 
     ``budgets``: with thirty disruption budgets. ``rules``: the ask is spread over zones and keeps away from its own
     application.
     """
+    nodes = max(1, round(NODES * scale))
     labels = [{"app": f"app-{number}"} for number in range(_PER_NODE)]
     shapes = [{"cpu": cpu, "memory": 2 * GI, "pods": 1} for cpu in (250, 500, 750)]
     ask = Pod(uid="ask", namespace="ns-0", name="ask", priority=1000, created_ms=_NOW_MS, requests=_asked())

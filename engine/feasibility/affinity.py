@@ -49,6 +49,7 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
             cap=whole(columns) - 1,
             weight=weight,
             added={place: -sum(map(meant, pods)) for place, pods in nominated.items()},
+            mends=True,
             unless=int(np.sum(every)) if first else None,
             unless_weight=np.asarray(every),
         )

@@ -52,7 +52,8 @@ class Rule:
 class Limit:
     """Keeps the pod off where ``held``, less the ``weight`` of each pod that leaves, is above ``cap``.
 
-    ``added``, by place: what pods nominated to the node hold beside. ``unless``: a sum of the same kind, of weight
+    ``added``, by place: what pods nominated to the node hold beside. ``upto``: the running sum of ``weight``, where it
+    is known. ``mends``: whether pods that come back can only mend it. ``unless``: a sum of the same kind, of weight
     ``unless_weight``, with which the limit is lifted once it is down to nothing.
     """
 
@@ -65,11 +66,14 @@ class Limit:
         cap: Numbers,
         weight: Numbers,
         added: Mapping[int, int],
+        upto: Numbers | None = None,
+        mends: bool = False,
         unless: int | None = None,
         unless_weight: Numbers | None = None,
     ) -> None:
         self.reason, self.detail = reason, detail
-        self.held, self.cap, self.weight = held, cap, weight
+        self.held, self.cap, self.weight, self.upto = held, cap, weight, upto
+        self.mends = mends
         self.added = {place: amount for place, amount in added.items() if amount}
         self.unless, self.unless_weight = unless, weight if unless_weight is None else unless_weight
 

@@ -66,6 +66,7 @@ def resources(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Chec
             held=columns.held(name),
             cap=columns.allocatable(name) - pod.requests[name],
             weight=columns.requests(name),
+            upto=columns.requested_upto(name),
             added=adding(nominated, lambda other, name=name: other.requests.get(name, 0)),  # type: ignore[misc]
         )
 

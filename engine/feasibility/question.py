@@ -1,6 +1,6 @@
 """One pod asked of every node: may it run there, once some pods have left?"""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from engine.feasibility.limits import Nominated, claims, ports, resources
 from engine.feasibility.node_rules import node_state, reachable, unbound, wanted_nodes
 from engine.feasibility.spread import spreads
 from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Flags, Numbers, Rows
+from engine.snapshot.columns import Leaving, Numbers, Rows
 
 FITS = -1
 """In place of a check's number: none refuses."""
@@ -47,39 +47,42 @@ class Feasibility:
         yield from spreads(columns, pod, self.nominated, miscounting=miscounting)
         yield from affinities(self.snapshot, pod, self.nominated)
 
-    def refusing(self, without: Flags | None = None) -> Rows:
-        """Place -> the number of the first check that refuses the pod there, FITS where none does.
-
-        ``without``, by row: the pods that have left, each node asked as if only its own had.
-        """
-        gone = {id(limit): self._gone(limit.weight, without) for limit in self.limits}
+    def refusing(self, without: Leaving | None = None) -> Rows:
+        """Place -> the number of the first check that refuses the pod there ``without`` some, FITS where none does."""
+        gone = [0 if without is None else without.of(limit.weight, limit.upto) for limit in self.limits]
         first = self._first(gone, without, nominated=False)
         if not self.nominated:
             return first
         with_nominated = self._first(gone, without, nominated=True)
         return np.where(with_nominated == FITS, first, with_nominated)
 
-    def _gone(self, weight: Numbers, without: Flags | None) -> Numbers | int:
-        return 0 if without is None else self.columns.sums(np.where(without, weight, 0))
-
-    def _first(self, gone: dict[int, Numbers | int], without: Flags | None, *, nominated: bool) -> Rows:
+    def _first(self, gone: Sequence[Numbers | int], without: Leaving | None, *, nominated: bool) -> Rows:
         first = np.full(len(self.columns.nodes), FITS, np.intp)
+        left = iter(reversed(gone))
         for number in range(len(self.checks) - 1, -1, -1):
             check = self.checks[number]
             if isinstance(check, Rule):
                 refused = check.refused
             else:
-                held = check.held - gone[id(check)] + (check.more() if nominated else 0)
-                refused = held > check.cap
+                held = check.held - next(left) + (check.more() if nominated and check.added else 0)
+                refused = np.asarray(held > check.cap, np.bool_)
                 if check.unless is not None:
-                    refused = refused & (check.unless - self._gone(check.unless_weight, without) > 0)
-            first[np.asarray(refused, np.bool_)] = number
+                    still = check.unless - (0 if without is None else without.of(check.unless_weight))
+                    refused = refused & (still > 0)
+            first[refused] = number
         return first
 
-    def room(self, limit: Limit, without: Flags) -> Numbers:
-        """Place -> how much a limit leaves for pods that come back, once those ``without`` have left."""
-        room: Numbers = limit.cap - (limit.held - self._gone(limit.weight, without))
-        return room - np.maximum(limit.more(), 0) if limit.added else room
+    def binding(self, without: Leaving, places: Rows) -> Iterator[tuple[Numbers, Numbers]]:
+        """Limits that pods coming back to these places may exceed: weights by row, and the room left at each place."""
+        for limit in self.limits:
+            if limit.mends:
+                continue
+            gone = without.of(limit.weight, limit.upto)[places]
+            room = (limit.cap - limit.held)[places] + gone
+            if limit.added:
+                room = room - np.maximum(limit.more(), 0)[places]
+            if np.any(gone > room):
+                yield limit.weight, room
 
     def refusal(self, number: int, place: int) -> Refusal:
         """What the check of that number says at a node that it refuses."""

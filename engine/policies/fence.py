@@ -18,6 +18,7 @@ from engine.policies.fence_nodes import Choice, cheapest, choose_on
 from engine.policies.fence_usage import figures, ledger_of
 from engine.queues import QueueTree
 from engine.snapshot import Node, Pod, Snapshot
+from engine.snapshot.columns import Leaving
 
 POLICY = "fence"
 DIALECT = "design"
@@ -65,7 +66,7 @@ class _Case:
     def node_with_room(self, *, leaving_counted: bool) -> Node | None:
         """A node where the ask fits without eviction; with ``leaving_counted`` once pods on their way out are gone."""
         columns = self.snapshot.columns
-        refusing = self.feasibility.refusing(columns.terminating if leaving_counted else None)
+        refusing = self.feasibility.refusing(Leaving(columns, columns.terminating) if leaving_counted else None)
         fitting = (node for node in self.nodes() if refusing[columns.place[node.name]] == FITS and node.ready)
         return next((node for node in fitting if node.name not in self.reserved), None)
 
@@ -167,8 +168,8 @@ def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
     choices: list[Choice] = []
     passed: list[NodeVerdict] = []
     going = {pod.uid for pods in candidates.values() for pod in pods}
-    without = snapshot.columns.terminating | snapshot.columns.among(going)
-    refusing = case.feasibility.refusing(without)
+    leaving = snapshot.columns.terminating | snapshot.columns.among(going)
+    refusing = case.feasibility.refusing(Leaving(snapshot.columns, leaving))
     for node in case.nodes():
         found = _on_node(case, node, candidates.get(node.name, []), int(refusing[snapshot.columns.place[node.name]]))
         if isinstance(found, Choice):

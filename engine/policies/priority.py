@@ -12,13 +12,14 @@ import numpy as np
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import unjudged
-from engine.policies.priority_nodes import CRITERIA, Survey, survey
+from engine.policies.priority_nodes import Survey, survey
+from engine.policies.priority_victims import CRITERIA, RANKED
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
 POLICY = "priority"
 DIALECT = "kube-scheduler"
-_NODES_IN_FULL = 20
+_NODES_IN_FULL = RANKED - 1
 """So many of the best nodes that were passed over are kept in a trace one by one; the rest are counted."""
 
 
@@ -89,9 +90,10 @@ def _fitting(found: Survey) -> str:
 
 
 def _victims(found: Survey, place: int) -> Iterator[PodVerdict]:
+    overdrawn = found.overdrawn(place)
     for row in found.victims_on(place):
         pod = found.columns.pods[row]
-        over = ", ".join(found.overdrawn(row))
+        over = ", ".join(overdrawn.get(row, ()))
         reason = PodReason.OVER_BUDGET if over else PodReason.LOWER_PRIORITY
         yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=over)
 
@@ -114,10 +116,12 @@ def _trace(found: Survey) -> Trace:
 
 def _reprieved(found: Survey, place: int) -> Iterator[PodVerdict]:
     """Those that may stay, in the order in which they were put back."""
+    victims, overdrawn = set(found.victims_on(place)), found.overdrawn(place)
     for row in found.order_on(place):
-        if not found.victims[row]:
+        if row not in victims:
             pod = found.columns.pods[row]
-            yield PodVerdict(pod=PodFacts.of(pod), reason=PodReason.NOT_NEEDED, detail=", ".join(found.overdrawn(row)))
+            over = ", ".join(overdrawn.get(row, ()))
+            yield PodVerdict(pod=PodFacts.of(pod), reason=PodReason.NOT_NEEDED, detail=over)
 
 
 def _excluded(found: Survey, place: int) -> Iterator[PodVerdict]:
@@ -130,13 +134,13 @@ def _excluded(found: Survey, place: int) -> Iterator[PodVerdict]:
 
 def _passed_over(found: Survey) -> Iterator[NodeVerdict]:
     """The next best nodes, cheapest first, then those that were of no use."""
-    dearer = found.ranked(_NODES_IN_FULL + 1)[1:]
-    for place, criterion in dearer:
+    dearer = found.costs.ranked[1:]
+    for place, criterion, victims in dearer:
         yield NodeVerdict(
             node=found.columns.nodes[place].name,
             reason=NodeReason.DEARER,
             detail=CRITERIA[criterion],
-            victims=int(found.victim_counts[place]),
+            victims=victims,
         )
     for place in np.flatnonzero(~found.chosen & ~found.fits)[: _NODES_IN_FULL - len(dearer)]:
         yield found.verdict(int(place))
@@ -145,7 +149,7 @@ def _passed_over(found: Survey) -> Iterator[NodeVerdict]:
 def _node_counts(found: Survey) -> dict[str, int]:
     counts: Counter[str] = Counter()
     counts.update(found.reasons())
-    dearer = int(np.count_nonzero(found.chosen)) - 1
+    dearer = len(found.costs.places) - 1
     if dearer > 0:
         counts[NodeReason.DEARER] += dearer
     return {str(reason): count for reason, count in sorted(counts.items()) if count}
@@ -157,7 +161,7 @@ def figures(snapshot: Snapshot, ask: Pod, outcome: Outcome) -> dict[str, Any]:
     names = [node.name for node in snapshot.nodes]
     candidates: dict[str, Any] = {}
     if outcome in (Outcome.PREEMPT, Outcome.NO_CANDIDATE):
-        for place in np.flatnonzero(found.chosen):
+        for place, violations in zip(found.costs.places, found.costs.violations, strict=True):
             victims = [found.columns.pods[row].key for row in found.victims_on(int(place))]
-            candidates[names[place]] = {"victims": victims, "pdb_violations": int(found.violations[place])}
+            candidates[names[place]] = {"victims": victims, "pdb_violations": int(violations)}
     return {"fits_on": [names[place] for place in np.flatnonzero(found.fits)], "candidates": candidates}

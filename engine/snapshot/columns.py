@@ -80,8 +80,7 @@ class Columns:
 
     def sums(self, numbers: Numbers) -> Numbers:
         """Place -> the sum over the rows of its pods."""
-        upto = np.zeros(len(numbers) + 1, numbers.dtype)
-        np.cumsum(numbers, out=upto[1:])
+        upto = running(numbers)
         return upto[self.first[1:]] - upto[self.first[:-1]]
 
     def rows(self, place: int) -> range:
@@ -98,6 +97,11 @@ class Columns:
     def requests(self, resource: str) -> Numbers:
         """Row -> what the pod requests of a resource."""
         made: Numbers = self.once("requests", resource, lambda: self._amounts(self._request_kinds, resource))
+        return made
+
+    def requested_upto(self, resource: str) -> Numbers:
+        """The running sum of ``requests``."""
+        made: Numbers = self.once("upto", resource, lambda: running(self.requests(resource)))
         return made
 
     def held(self, resource: str) -> Numbers:
@@ -193,6 +197,34 @@ class Columns:
         amounts = [getattr(one, attribute).get(resource, 0) for one in kinds.each]
         whole = np.int64 if max(map(abs, amounts), default=0) <= _SAFE else object
         return np.array(amounts, whole)[kinds.of]
+
+
+class Leaving:
+    """Pods (rows) that leave, each node looked at as if only its own did."""
+
+    def __init__(self, columns: Columns, flags: Flags) -> None:
+        self.columns, self.flags = columns, flags
+        self.counts: Numbers = columns.sums(flags)
+        """Place -> how many leave."""
+        ends = columns.first[1:]
+        self._since = ends - self.counts
+        upto = running(flags)
+        self._last = bool(np.array_equal(upto[ends] - upto[self._since], self.counts))
+        """Whether on every node it is the last ones that leave; then running sums tell what they hold."""
+
+    def of(self, weight: Numbers, upto: Numbers | None = None) -> Numbers:
+        """Place -> the sum of the weights of those that leave; ``upto``: its running sum, if that is known."""
+        if not self._last or upto is None:
+            return self.columns.sums(np.where(self.flags, weight, 0))
+        held: Numbers = upto[self.columns.first[1:]] - upto[self._since]
+        return held
+
+
+def running(numbers: Numbers) -> Numbers:
+    """Before each row, and at the end, the sum of all rows before."""
+    upto = np.zeros(len(numbers) + 1, np.int64 if numbers.dtype == np.bool_ else numbers.dtype)
+    np.cumsum(numbers, out=upto[1:])
+    return upto
 
 
 def _integers(numbers: Iterable[int], count: int) -> Numbers:

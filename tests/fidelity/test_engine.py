@@ -57,9 +57,11 @@ def test_all_nodes_at_once_and_one_by_one_give_the_same() -> None:
 def _same_on_each_node(at: offline.Situation, plain: plain_priority.Answer, name: str) -> None:
     looked = survey(at.snapshot, at.ask)
     places = {one.node.name: looked.columns.place[one.node.name] for one in plain.candidates}
-    assert {looked.columns.nodes[place].name for place in looked.chosen.nonzero()[0]} == set(places), name
+    assert {looked.columns.nodes[place].name for place in looked.costs.places} == set(places), name
+    violations = dict(zip(looked.costs.places, looked.costs.violations, strict=True))
     for one in plain.candidates:
         place = places[one.node.name]
-        pods = [looked.columns.pods[row] for row in looked.order_on(place) if not looked.victims[row]]
-        assert [pod.uid for pod in pods] == [pod.uid for pod in one.stayed], name
-        assert int(looked.violations[place]) == one.violations, name
+        victims = looked.victims_on(place)
+        stayed = [looked.columns.pods[row].uid for row in looked.order_on(place) if row not in victims]
+        assert stayed == [pod.uid for pod in one.stayed], name
+        assert violations[place] == one.violations, name
