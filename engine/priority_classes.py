@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
+from engine.formats.kubernetes_convert import MAY_PREEMPT_ANNOTATION, OPT_OUT_ANNOTATION
 from engine.formats.notes import gettext_noop
 from engine.snapshot import PriorityClass
 
@@ -58,6 +59,52 @@ def faults_of_change(before: PriorityClass, after: PriorityClass, known: Iterabl
 def faults_of_removal(name: str) -> tuple[Fault, ...]:
     """Why it can't be deleted."""
     return (Fault("", gettext_noop("The cluster can't do without this class.")),) if is_system(name) else ()
+
+
+def switched(one: PriorityClass, *, opted_out: bool | None = None, may_preempt: bool | None = None) -> PriorityClass:
+    """The class with annotations that say so; None: as those that it has say. What is said already keeps its words."""
+    notes = dict(one.annotations)
+    for key, counts, wanted in (
+        (OPT_OUT_ANNOTATION, "false", opted_out),
+        (MAY_PREEMPT_ANNOTATION, "true", may_preempt),
+    ):
+        if wanted:
+            notes[key] = counts
+        elif wanted is False and notes.get(key) == counts:
+            del notes[key]
+    return msgspec.structs.replace(
+        one,
+        annotations=notes,
+        opted_out=notes.get(OPT_OUT_ANNOTATION) == "false",
+        may_preempt=notes.get(MAY_PREEMPT_ANNOTATION) == "true",
+    )
+
+
+def merged(seen: PriorityClass, wanted: PriorityClass, now: PriorityClass) -> tuple[PriorityClass, tuple[str, ...]]:
+    """What somebody wants who saw the class as it was, put over the class as it is now; and the fields that clash.
+
+    Labels and annotations are merged key by key. Where both changed the same thing otherwise, theirs is given up, and
+    its field named.
+    """
+    clashes: list[str] = []
+    after = now
+    for field in ("description", "global_default"):
+        was, ours, theirs = (getattr(one, field) for one in (seen, wanted, now))
+        if ours != was:
+            after = msgspec.structs.replace(after, **{field: ours})
+            clashes += [field] if theirs not in (was, ours) else []
+    for field in ("labels", "annotations"):
+        pairs, clashing = _merged(*(getattr(one, field) for one in (seen, wanted, now)))
+        after = msgspec.structs.replace(after, **{field: pairs})
+        clashes += [field] if clashing else []
+    return switched(after), tuple(clashes)
+
+
+def _merged(seen: Mapping[str, str], wanted: Mapping[str, str], now: Mapping[str, str]) -> tuple[dict[str, str], bool]:
+    changed = [key for key in {**seen, **wanted} if seen.get(key) != wanted.get(key)]
+    found: dict[str, str | None] = {**now, **{key: wanted.get(key) for key in changed}}
+    clashing = any(now.get(key) not in (seen.get(key), wanted.get(key)) for key in changed)
+    return {key: value for key, value in found.items() if value is not None}, clashing
 
 
 def is_system(name: str) -> bool:

@@ -191,6 +191,8 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
         "DecisionState": "scheduler_admin.history.models.Decision.State",
+        "PreemptionPolicyEnum": "scheduler_admin.api.fields.QUEUE_POLICIES",
+        "PodPreemptionPolicy": "scheduler_admin.api.class_serializers.POLICIES",
         "VictimState": "scheduler_admin.history.models.Victim.State",
     },
 }

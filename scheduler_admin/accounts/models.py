@@ -58,6 +58,7 @@ class ApiToken(models.Model):
         WRITE = "tree:write", _("change trees")
         CONNECT = "cluster:connect", _("replace the credentials of clusters")
         OPERATE = "cluster:operate", _("pause, set modes and limits")
+        CLASSES = "cluster:classes", _("change priority classes")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100)

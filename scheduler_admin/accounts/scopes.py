@@ -9,14 +9,14 @@ from django.db import models
 
 from scheduler_admin.accounts.models import ApiToken, User
 
-Action = Literal["view", "operate", "configure", "plan", "edit", "connect"]
+Action = Literal["view", "operate", "configure", "plan", "edit", "connect", "classify"]
 """view: read. operate: pause, modes. configure: what bounds evictions. plan: what a change of a tree would do. edit:
-trees, accounts. connect: clusters, and what signs in to them."""
+trees, accounts. connect: clusters, and what signs in to them. classify: priority classes."""
 Who = User | AnonymousUser
 M = TypeVar("M", bound=models.Model)
 
 _MAY: dict[str, frozenset[str]] = {
-    User.Role.ADMIN: frozenset({"view", "operate", "configure", "plan", "edit", "connect"}),
+    User.Role.ADMIN: frozenset({"view", "operate", "configure", "plan", "edit", "connect", "classify"}),
     User.Role.OPERATOR: frozenset({"view", "operate"}),
     User.Role.AUDITOR: frozenset({"view"}),
 }
@@ -27,6 +27,7 @@ ALLOWING: Mapping[Action, tuple[ApiToken.Scope, ...]] = {
     "plan": (ApiToken.Scope.PLAN, ApiToken.Scope.WRITE),
     "edit": (ApiToken.Scope.WRITE,),
     "connect": (ApiToken.Scope.CONNECT,),
+    "classify": (ApiToken.Scope.CLASSES,),
 }
 """The scopes of a token that allow an action, the least first."""
 

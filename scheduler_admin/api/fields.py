@@ -7,7 +7,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from engine.queues import PreemptionPolicy
 from engine.resources import format_amounts
+
+QUEUE_POLICIES = [policy.value for policy in PreemptionPolicy]
 
 
 class UtcField(serializers.DateTimeField):

@@ -9,8 +9,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engine.decision import Interlock, Outcome
-from engine.queues import PreemptionPolicy, PriorityPolicy, Standing
-from scheduler_admin.api.fields import AmountsField, UtcField
+from engine.queues import PriorityPolicy, Standing
+from scheduler_admin.api.fields import QUEUE_POLICIES, AmountsField, UtcField
 from scheduler_admin.api.redaction import SeenAsk, SeenDecision
 from scheduler_admin.api.standing import UNKNOWN, QueueStanding, ResourceStanding
 from scheduler_admin.clusters.holds import Hold
@@ -153,9 +153,7 @@ class QueueSerializer(serializers.Serializer[QueueStanding]):
     resources = serializers.DictField(child=ResourceSerializer(), help_text="Resource -> where the queue stands.")
     asks_waiting = serializers.IntegerField(allow_null=True)
     oldest_ask_at = UtcField(allow_null=True)
-    preemption_policy = serializers.ChoiceField(
-        [policy.value for policy in PreemptionPolicy], source="queue.preemption_policy"
-    )
+    preemption_policy = serializers.ChoiceField(QUEUE_POLICIES, source="queue.preemption_policy")
     fence = serializers.CharField(allow_null=True, help_text="The queue whose fence bounds the asks of this one.")
     delay_ms = serializers.IntegerField(allow_null=True, help_text="Leaves only: how long an ask waits first.")
     priority_policy = serializers.ChoiceField(

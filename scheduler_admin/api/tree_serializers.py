@@ -8,8 +8,8 @@ from rest_framework import serializers
 from engine.changes import Kind
 from engine.forecast import Group, Settling, Toll
 from engine.formats.notes import Severity
-from engine.queues import PreemptionPolicy, PriorityPolicy
-from scheduler_admin.api.fields import UtcField
+from engine.queues import PriorityPolicy
+from scheduler_admin.api.fields import QUEUE_POLICIES, UtcField
 from scheduler_admin.api.serializers import DocumentField, RevisionSerializer
 from scheduler_admin.queues.models import Hierarchy, Revision
 
@@ -52,7 +52,7 @@ class QueueFormSerializer(serializers.Serializer[Any]):
     parent = serializers.BooleanField(  # type: ignore[assignment]  # DRF takes declared fields off the class
         required=False, help_text="True: holds queues only, even while it holds none."
     )
-    preemption_policy = serializers.ChoiceField([one.value for one in PreemptionPolicy], required=False)
+    preemption_policy = serializers.ChoiceField(QUEUE_POLICIES, required=False)
     guaranteed = serializers.DictField(child=serializers.CharField(), required=False, help_text="Resource -> amount.")
     max = serializers.DictField(child=serializers.CharField(), required=False, help_text="Resource -> amount.")
     delay = serializers.CharField(required=False, help_text="30s, 1m30s")

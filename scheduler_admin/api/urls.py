@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path, re_path
 
-from scheduler_admin.api import connections, hierarchies, limits, stops, trees, views
+from scheduler_admin.api import connections, hierarchies, limits, priority_classes, stops, trees, views
 from scheduler_admin.api.base import NothingHere
 from scheduler_admin.api.schema import SchemaView
 
@@ -13,6 +13,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>", views.ClusterView.as_view(), name="cluster"),
     path("clusters/<slug:name>/check", connections.CheckView.as_view(), name="check"),
     path("clusters/<slug:name>/credentials", connections.CredentialsView.as_view(), name="credentials"),
+    path(
+        "clusters/<slug:name>/priority-classes",
+        priority_classes.PriorityClassesView.as_view(),
+        name="priority_classes",
+    ),
+    re_path(
+        r"^clusters/(?P<name>[-\w]+)/priority-classes/(?P<priority_class>[^/\s\x00]+)$",
+        priority_classes.PriorityClassView.as_view(),
+        name="priority_class",
+    ),
     path("clusters/<slug:name>/queues", views.QueuesView.as_view(), name="queues"),
     # Not <str:path>: a NUL in an address must be a 404 here, not an error of the database.
     re_path(r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)$", views.QueueDetailView.as_view(), name="queue"),

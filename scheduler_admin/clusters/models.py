@@ -239,6 +239,16 @@ class ClusterStatus(models.Model):
     """What keeps evictions back now: clusters.holds.Hold, each as a mapping."""
     rivals = models.JSONField(default=list)
     """Priority classes by which the cluster's own scheduler would preempt too."""
+    classes = models.JSONField(null=True)
+    """Every PriorityClass, the highest first: engine.snapshot.PriorityClass, each as a mapping; null: not read yet."""
+    classes_kept_until = models.DateTimeField(
+        null=True, help_text=_("What was written from here stands over what passes read, until they must have seen it.")
+    )
+    class_use = models.JSONField(default=dict)
+    """Priority class, "" for none -> {"running", "waiting", "places", "more"}; see clusters.class_figures."""
+    class_quotas = models.JSONField(default=list)
+    """ResourceQuotas by priority class: engine.snapshot.ClassQuota, each as a mapping."""
+    quotas_error = models.TextField(blank=True, help_text=_("Why ResourceQuotas can't be read; empty when they can."))
 
     def __str__(self) -> str:
         return f"status of {self.cluster}"

@@ -9,8 +9,9 @@ from django.db.models import F
 from engine.discovery import rivals
 from engine.queues import QueueTree
 from engine.resources import Amounts, total
-from engine.snapshot import Pod, Snapshot
+from engine.snapshot import ClusterState, Pod, Snapshot
 from scheduler_admin.clusters.breakers import FIRST_READING
+from scheduler_admin.clusters.class_figures import class_quotas, class_use, classes, keep_classes
 from scheduler_admin.clusters.holds import tell
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 
@@ -25,17 +26,19 @@ def store_status(
     cluster: Cluster,
     revision_number: int,
     snapshot: Snapshot,
+    state: ClusterState,
     tree: QueueTree,
     now: datetime,
     pass_us: int,
     news: bool,
     missing: str = "",
+    quotas_error: str = "",
     odd: Mapping[str, str] | None = None,
 ) -> None:
     """Replace the cluster's status after a pass at ``now`` that took ``pass_us`` microseconds.
 
-    ``news`` tells that decisions changed; other changes are found here. ``missing``: see ClusterStatus.
-    ``odd``: objects that can't be read -> why.
+    ``snapshot`` is of ``state``. ``news`` tells that decisions changed; other changes are found here. ``missing`` and
+    ``quotas_error``: see ClusterStatus. ``odd``: objects that can't be read -> why.
     """
     status, created = ClusterStatus.objects.get_or_create(cluster=cluster)
     facts: dict[str, Any] = {
@@ -46,6 +49,9 @@ def store_status(
         "queues": queue_figures(snapshot, tree),
         "applications": applications(snapshot),
         "rivals": rivals(snapshot.pods),
+        "class_use": class_use(snapshot.pods),
+        "class_quotas": class_quotas(state),
+        "quotas_error": quotas_error,
         "missing": missing,
         "odd": _odd(odd or {}, status.odd, now),
         "odd_count": len(odd or {}),
@@ -55,7 +61,7 @@ def store_status(
     if status.error and not _first(status.error):
         tell(cluster, "cluster.readable")
     changed = {name: value for name, value in facts.items() if created or getattr(status, name) != value}
-    if changed or news:
+    if keep_classes(status=status, read=classes(state), now=now) or changed or news:
         changed["news"] = F("news") + 1
     ClusterStatus.objects.filter(pk=status.pk).update(read_at=now, pass_at=now, pass_us=pass_us, **changed)
 

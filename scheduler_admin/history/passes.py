@@ -266,11 +266,13 @@ def _store(
         cluster=cluster,
         revision_number=revision.number,
         snapshot=found.snapshot,
+        state=found.state,
         tree=found.tree,
         now=now,
         pass_us=took_us,
         news=bool(decided) or settled or others,
         missing=health.events_error,
+        quotas_error=health.quotas_error,
         odd=health.odd,
     )
     return rows

@@ -54,6 +54,9 @@ _CHANGED = {
     "window.remove": gettext_noop("window removed"),
     "breaker.open": gettext_noop("breaker opened"),
     "breaker.close": gettext_noop("breaker closed"),
+    "class.create": gettext_noop("priority class made"),
+    "class.change": gettext_noop("priority class changed"),
+    "class.delete": gettext_noop("priority class deleted"),
     "cluster.unreadable": gettext_noop("could not be read"),
     "cluster.readable": gettext_noop("could be read again"),
 }
@@ -169,5 +172,7 @@ def _how(event: AuditEvent) -> str:
         found = {name: change for name, change in event.details.items() if name in _LABELS}
         return ", ".join(f"{label_of(name)}: {text_of(was)} → {text_of(now)}" for name, (was, now) in found.items())
     details = {name: value for name, value in event.details.items() if name != "token"}
+    if changes := details.pop("changes", None):  # of a priority class: its texts may be long
+        details["fields"] = ", ".join(changes)
     place = event.target.partition(" ")[2]
     return ", ".join([*([place] if place else []), *(str(value) for value in details.values())])

@@ -50,12 +50,13 @@ def signed_in(*scopes: str, subtree: str = "", role: str = User.Role.ADMIN) -> U
         (["cluster:connect"], {"view", "connect"}),
         (["read", "tree:write"], {"view", "plan", "edit"}),
         (["cluster:operate"], {"view", "operate", "configure"}),
+        (["cluster:classes"], {"view", "classify"}),
         ([], set()),
     ],
 )
 def test_a_token_may_what_its_scopes_say(scopes: list[str], may: set[Action]) -> None:
     """Each includes reading; those who may change trees, or sign in to clusters, may not therefore operate them."""
-    actions: tuple[Action, ...] = ("view", "operate", "configure", "plan", "edit", "connect")
+    actions: tuple[Action, ...] = ("view", "operate", "configure", "plan", "edit", "connect", "classify")
     assert {action for action in actions if scope_of(signed_in(*scopes), action).everything} == may
 
 

@@ -6,8 +6,10 @@ from typing import Any
 from engine.decision import Decision as EngineDecision
 from engine.decision import Outcome, PodFacts, PodReason, PodVerdict, Reason, encode
 from engine.resources import parse_amounts
+from engine.snapshot import PriorityClass
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.accounts.services import create_tenant, create_user
+from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Step, Usage, Victim
 from scheduler_admin.queues.models import Hierarchy
@@ -60,6 +62,8 @@ def _status() -> dict[str, Any]:
         "pods": 12,
         "capacity": amounts(cpu="12", memory="32Gi"),
         "queues": {"root": root, "root.red": red, RED: red, BLUE: blue},
+        "classes": listed([PriorityClass(name="batch", value=100, never_preempts=True, version="7")]),
+        "class_use": {"batch": {"running": 2, "waiting": 0, "places": [], "more": 0}},
         "applications": {RED: [application, guest], BLUE: [guest]},
     }
 

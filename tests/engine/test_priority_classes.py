@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.priority_classes import HIGHEST, LOWEST, faults, faults_of_change, faults_of_removal
+from engine.formats.kubernetes import decode_priority_class
+from engine.priority_classes import HIGHEST, LOWEST, faults, faults_of_change, faults_of_removal, switched
 from engine.snapshot import PriorityClass
 
 USUAL = PriorityClass(name="usual", value=7, global_default=True)
@@ -109,3 +110,20 @@ def test_annotations_have_a_size_together():
     fits = {"a": "ü" * (128 * 1024 - 1), "b": ""}
     assert faults(PriorityClass(name="a", annotations=fits), ()) == ()
     assert fields(*faults(PriorityClass(name="a", annotations={**fits, "c": ""}), ())) == ["annotations"]
+
+
+NOTES = st.dictionaries(
+    st.sampled_from(["yunikorn.apache.org/allow-preemption", "scheduler-admin.io/may-preempt", "mine"]),
+    st.sampled_from(["true", "false", "maybe"]),
+)
+
+
+@given(NOTES, st.booleans(), st.booleans())
+def test_switches_are_annotations(notes: dict[str, str], opted_out: bool, may_preempt: bool):
+    """Read back they say what was chosen; all other annotations stay."""
+    one = decode_priority_class({"metadata": {"name": "a", "annotations": notes}})
+    after = switched(one, opted_out=opted_out, may_preempt=may_preempt)
+    assert decode_priority_class({"metadata": {"name": "a", "annotations": after.annotations}}) == after
+    assert (after.opted_out, after.may_preempt) == (opted_out, may_preempt)
+    assert after.annotations.get("mine") == notes.get("mine")
+    assert switched(one, opted_out=one.opted_out, may_preempt=one.may_preempt) == one

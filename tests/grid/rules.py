@@ -4,12 +4,14 @@ A new route: add its line to ROUTES. Does its address have a parameter of a new 
 take a new word after the ``?``, add that to GUESSES. Then rewrite the counts: ``QUERIES=write pytest tests/grid``.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from tests.grid.addresses import Route, routes
+from tests.grid.world import RED
 
 PEOPLE = ("anonymous", "nobody", "other", "tenant", "auditor", "operator", "admin")
 """Not signed in; signed in without a tenant; another tenant's; whose things the address names; the three roles."""
@@ -51,6 +53,7 @@ OPERATORS_SEND = _row(IN, 404, 404, 404, 403, 422, 422)  # 422: nothing was name
 OPERATORS_DELETE = _row(IN, 404, 404, 404, 403, 204, 404)  # 404: the operator did
 ADMINS_SEND = _row(IN, 404, 404, 404, 403, 403, 422)
 ADMINS_DELETE = _row(IN, 404, 404, 404, 403, 403, 204)
+ADMINS_CLASH = _row(IN, 404, 404, 404, 403, 403, 428)  # 428: no tag was sent
 OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 302, 302)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404)
 
@@ -111,6 +114,12 @@ ROUTES = {
     "web:settings": Rule(
         {"GET": STAFF, "HEAD": STAFF, "POST": OPERATORS_SET}, ("team",), body={"act": "pause", "reason": "maintenance"}
     ),
+    "web:priority_classes": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("priority_class",)),
+    "web:priority_class": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND},
+        ("priority_class", "namespace", "queue"),
+        body={"act": "change", "seen": json.dumps({"name": RED.priority_class})},
+    ),
     "web:queues": page(SHARERS, "queue"),
     "web:queue": page(OWNERS, "application", "namespace", "ask"),
     "web:queue_usage": page(OWNERS),
@@ -164,6 +173,16 @@ ROUTES = {
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}, ("team",), body={"reason": "why"}
     ),
     "api:window": Rule({"OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE}, written_with={"reason": "why"}),
+    "api:priority_classes": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND},
+        ("priority_class", "namespace", "queue"),
+        written_with={"reason": "why"},
+    ),
+    "api:priority_class": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH, "DELETE": ADMINS_CLASH},
+        ("priority_class", "namespace", "queue"),
+        written_with={"reason": "why"},
+    ),
     "api:queues": api(SHARERS, "queue"),
     "api:queue": api(OWNERS, "application", "namespace"),
     "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
@@ -190,6 +209,7 @@ PARAMETERS = {
     "pauses/pk": "pause",
     "windows/pk": "window",
     "namespace": "namespace",
+    "priority_class": "priority_class",
     "pod": "pod",
     "rest": "nothing",
 }

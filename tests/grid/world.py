@@ -4,15 +4,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
+import msgspec
 from django.test import Client
 
 from engine.planning import plan
 from engine.policies import policy
 from engine.queues import Queue
 from engine.resources import Amounts, parse_amounts
-from engine.snapshot import ClusterState, Pod, Preempted
+from engine.snapshot import ClassQuota, ClassRule, ClusterState, Pod, Preempted, PriorityClass
 from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.services import create_tenant, create_token, create_user
+from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.pausing import pause
@@ -239,8 +241,31 @@ def _status(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
     read = {"read_at": NOW, "pass_at": NOW, "pass_us": 900, "nodes": 3, "pods": 12, "capacity": amounts(cpu="12")}
     odd = [{"object": f"Pod {STAFF}/odd", "why": f"{STAFF} why", "since_ms": ms(NOW)}]
     fault = {"error": f"{STAFF} error", "error_since": NOW, "odd": odd, "odd_count": 1}
-    values = {**read, **fault, "queues": queues, "applications": applications}
+    values = {**read, **fault, **_classes(sides, times), "queues": queues, "applications": applications}
     ClusterStatus.objects.update_or_create(cluster=cluster, defaults=values)
+
+
+def _classes(sides: tuple[Side, ...], times: int) -> dict[str, Any]:
+    """Each side's class, which its pods have and a quota of its namespace is for."""
+    named = {side: [side.priority_class, *(f"{side.priority_class}-{n}" for n in range(1, times))] for side in sides}
+    rules = {side: (ClassRule("In", tuple(names)),) for side, names in named.items()}
+    place = {"running": 2, "waiting": 1}
+    return {
+        "classes": listed(
+            PriorityClass(name=name, value=5, description=f"{STAFF} description", version="1")
+            for names in named.values()
+            for name in names
+        ),
+        "class_use": {
+            name: {**place, "places": [{"namespace": side.namespace, "queue": side.queue, **place}], "more": 0}
+            for side, names in named.items()
+            for name in names
+        },
+        "class_quotas": [
+            msgspec.to_builtins(ClassQuota(namespace=side.namespace, name=f"{side.canary}-quota", rules=rules[side]))
+            for side in sides
+        ],
+    }
 
 
 def _happened(cluster: Cluster, number: int) -> tuple[Side, Side]:

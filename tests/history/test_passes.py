@@ -12,6 +12,7 @@ from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, Re
 from engine.laws import Law, LawCheck
 from engine.snapshot import DisruptionBudget, PriorityClass, Requirement
 from scheduler_admin.clusters import breakers
+from scheduler_admin.clusters.class_figures import unlisted
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.clusters.services import set_mode
@@ -320,6 +321,25 @@ def test_priority_classes_by_which_the_scheduler_would_preempt_are_found(cluster
     watch.put(pod("eager", queue="test", node="n1", priority_class="hot"))
     run(cluster, watch)
     assert ClusterStatus.objects.get().rivals == ["hot"]
+
+
+def test_a_pass_stores_the_classes_with_who_has_them(cluster: Cluster, watch: Watch) -> None:
+    """And why quotas can't be read; a class that changes is news to pages."""
+    watch.put(PriorityClass(name="hot", value=5, version="1"))
+    watch.put(pod("eager", queue="test", node="n1", priority_class="hot"))
+    watch.put(ask("late", queue="prod", priority_class="hot"))
+    watch.watcher.quotas_error = "resourcequotas is forbidden"
+    run(cluster, watch)
+    status = ClusterStatus.objects.get()
+    assert unlisted(status.classes) == [PriorityClass(name="hot", value=5, version="1")]
+    assert (status.class_use["hot"]["running"], status.class_use["hot"]["waiting"]) == (1, 1)
+    assert {place["queue"] for place in status.class_use["hot"]["places"]} == {"root.test", "root.prod"}
+    assert status.quotas_error == "resourcequotas is forbidden"
+    run(cluster, watch, times=2)
+    news = ClusterStatus.objects.get().news
+    watch.put(PriorityClass(name="hot", value=5, version="2", description="new"))
+    run(cluster, watch)
+    assert ClusterStatus.objects.get().news == news + 1
 
 
 def test_a_class_that_was_made_anew_needs_no_restart_of_the_pods_that_run(cluster: Cluster, watch: Watch) -> None:

@@ -82,6 +82,7 @@ class Watcher:
         self.synced, self.staleness_s = True, 0.1
         self.gap_s, self.clock_skew_s = 0.0, 0.0
         self.events_error = ""
+        self.quotas_error = ""
         self.odd: dict[str, str] = {}
         self.uid = ""
         self.stranger = ""
@@ -106,6 +107,7 @@ class Watcher:
             clock_skew_s=self.clock_skew_s,
             gap_s=self.gap_s,
             events_error=self.events_error,
+            quotas_error=self.quotas_error,
             odd=self.odd,
             stranger=self.stranger,
         )
