@@ -256,6 +256,11 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     trace: Trace = Trace()
 
     @property
+    def to_evict(self) -> tuple[PodVerdict, ...]:
+        """The victims that have to be told to go: not those that are on their way out already."""
+        return tuple(verdict for verdict in self.victims if verdict.reason is not PodReason.TERMINATING)
+
+    @property
     def evicts(self) -> bool:
         """Whether carrying it out evicts pods."""
         return self.outcome is Outcome.PREEMPT and bool(self.victims)

@@ -95,7 +95,7 @@ def _victims(found: Survey, place: int) -> Iterator[PodVerdict]:
         pod = found.columns.pods[row]
         over = ", ".join(overdrawn.get(row, ()))
         reason = PodReason.OVER_BUDGET if over else PodReason.LOWER_PRIORITY
-        yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=over)
+        yield PodVerdict(pod=PodFacts.of(pod), reason=PodReason.TERMINATING if pod.terminating else reason, detail=over)
 
 
 def _trace(found: Survey) -> Trace:

@@ -13,6 +13,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, KeptBy, Outcome, Result, Terms
+from engine.decision import decode
+from engine.policies import priority
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
@@ -120,7 +122,7 @@ class Carrier(Books):
         victims = list(row.victims.all())
         if not self.may_act(row, victims):
             return
-        graces = (pod.grace_s for victim in victims if (pod := self.pod(victim.uid)))
+        graces = (verdict.pod.grace_s for verdict in decode(row.document).victims)
         until = deadline(self.cluster, graces, self.now())
         if not self._reserved(row, self.executor.reserve(row.node, _asker(row), self._terms(row, until))):
             return
@@ -132,12 +134,12 @@ class Carrier(Books):
             row.save(update_fields=["state", "deadline"])
             self._step(row, Step.Kind.RESERVED, note=row.node)
         reached("begun")
-        told = f"{len(victims)} of the pods on {row.node} are evicted to make room, as queue {row.ask_queue} is below"
+        told = f"{len(victims)} of the pods on {row.node} are evicted to make room, {_claim(row)}."
         kept = (
             f"The room is kept until {until:%H:%M:%S} UTC." if self.cluster.room_kept_by == Cluster.KeptBy.TAINT else ""
         )
         why = f"Why: {self._link(row)}"
-        self.executor.event(_asker(row), "RoomIsMade", " ".join((f"{told} its guarantee.", kept, why)))
+        self.executor.event(_asker(row), "RoomIsMade", " ".join((told, kept, why)))
 
     def _terms(self, row: Decision, until: datetime) -> Terms:
         """How the room is kept, and what is told of it on the node."""
@@ -238,7 +240,7 @@ class Carrier(Books):
         reached(f"noted {victim.position}")
         # The asker stays unnamed: its queue is as much as another tenant may know.
         link = f"{settings.SITE_URL}/pods/{self.cluster.name}/{victim.namespace}/{victim.name}/"
-        told = f"Preempted, as queue {row.ask_queue} is below its guarantee and queue {victim.queue} above its own."
+        told = f"Preempted, {_claim(row, victim)}."
         self.executor.mark(victim, _condition_reason(victim.reason), f"{told} Why: {link}")
         self.executor.event(victim, "Preempted", f"{told} Why: {link}", "Warning")
 
@@ -264,6 +266,15 @@ class Carrier(Books):
         left = row.victims.exclude(state=Victim.State.GONE).exists()
         self.close(row, Decision.Ending.EXPIRED if left else Decision.Ending.TAKEN)
         return False
+
+
+def _claim(row: Decision, victim: Victim | None = None) -> str:
+    """Why room is made for the ask, told to it or to a ``victim``."""
+    if row.policy == priority.POLICY:
+        asker = f"as a pod of the higher priority {row.ask_priority} needs the room"
+        return asker if victim else f"as their priority is below its {row.ask_priority}"
+    guaranteed = f"as queue {row.ask_queue} is below its guarantee"
+    return f"{guaranteed} and queue {victim.queue} above its own" if victim else guaranteed
 
 
 def _condition_reason(reason: str) -> str:

@@ -205,5 +205,5 @@ def _store_victims(row: Decision, decision: EngineDecision) -> None:
             started_at=moment(verdict.pod.started_ms),
             reason=verdict.reason.value,
         )
-        for position, verdict in enumerate(decision.victims)
+        for position, verdict in enumerate(decision.to_evict)
     )
