@@ -14,7 +14,7 @@ from engine.cluster.reflector import KindHealth, Reflector
 from engine.cluster.tables import PREEMPTED, QUOTAS, TABLES, Table
 from engine.cluster.timing import BackOff, Clock
 from engine.queues import QueueTree
-from engine.snapshot import ClusterState, Node, Pod, Protection, Reservation, Snapshot
+from engine.snapshot import Change, ClusterState, Node, Pod, Protection, Reservation, Snapshot
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,7 @@ class ClusterWatcher:
                 new[key] = column[key]  # the very object: passes that know it need not look at it again
         with self._lock:
             if new != column:
+                self._state.changes.clear()  # in which order all this happened nobody knows
                 self._depart(column[key] for key in column.keys() - new.keys())
                 column.clear()
                 column.update(new)
@@ -188,8 +189,10 @@ class ClusterWatcher:
         """Take over one object."""
         with self._lock:
             column = table.column(self._state)
-            if column.get(key) != obj:  # most changes, heartbeats above all, touch nothing that is read
+            before = column.get(key)
+            if before != obj:  # most changes, heartbeats above all, touch nothing that is read
                 column[key] = obj
+                self._state.changes.append(Change(table.column, key, before, obj))
 
     def put_unread(self, table: Table, key: Hashable, data: msgspec.Raw) -> None:
         """Take over that one object can't be read."""
@@ -201,6 +204,7 @@ class ClusterWatcher:
         with self._lock:
             gone = table.column(self._state).pop(key, None)
             if gone is not None:
+                self._state.changes.append(Change(table.column, key, gone, None))
                 self._depart([gone])
 
     def _depart(self, gone: Iterable[Any]) -> None:

@@ -3,6 +3,7 @@
 Nothing here translates: a Message is rendered where the reader's language is known.
 """
 
+from engine.explain.hindsight import hindsight_lines
 from engine.explain.holds import hold_heading, hold_sentence
 from engine.explain.laws import NUMBERS, in_order, law, lines, unmet
 from engine.explain.message import Cores, Message, Moment, Name, Param
@@ -36,6 +37,7 @@ __all__ = [
     "asker_sentence",
     "border_clause",
     "border_label",
+    "hindsight_lines",
     "hold_heading",
     "hold_sentence",
     "in_order",

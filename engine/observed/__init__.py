@@ -4,17 +4,24 @@ Only what the cluster itself tells is taken down: Events of preemption, the cond
 where an Event never comes, the nomination of the one pod that it can have been for. What they don't tell stays unknown.
 """
 
+from engine.observed.comparing import Agreement, Cause, Compared, compared
 from engine.observed.observing import observe
-from engine.observed.results import Flag, Flagged, Observed, Taken, decode, encode, joined, parted
+from engine.observed.results import Flag, Flagged, Hindsight, Observed, Taken, Untold, decode, encode, joined, parted
 from engine.observed.sightings import Key, Source, sighted
 
 __all__ = [
+    "Agreement",
+    "Cause",
+    "Compared",
     "Flag",
     "Flagged",
+    "Hindsight",
     "Key",
     "Observed",
     "Source",
     "Taken",
+    "Untold",
+    "compared",
     "decode",
     "encode",
     "joined",

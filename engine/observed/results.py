@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.decision import PodFacts, QueueFigures
+from engine.decision import Decision, PodFacts, QueueFigures
 from engine.observed.sightings import Source
 
 
@@ -39,6 +39,29 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     flags: tuple[Flagged, ...] = ()
 
 
+class Untold(StrEnum):
+    """Why a preemption was not decided again."""
+
+    NO_ASK = "no-ask"
+    """For which pod it was is not known, or no more than its name."""
+    GROUP = "group"
+    """It was for several pods at once."""
+    NOT_SEEN = "not-seen"
+    """How the cluster was just before was not seen, or is no longer known."""
+    TOO_MANY = "too-many"
+    """There were so many at once that it would have taken too long."""
+
+
+class Hindsight(msgspec.Struct, frozen=True, kw_only=True):
+    """What the policy ``priority`` decides for the same ask on the cluster as it was just before."""
+
+    decision: Decision
+    nodes: int
+    """How many the cluster had."""
+    said: str = ""
+    """Why the ask could not run anywhere, in the scheduler's own words."""
+
+
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
     """Pods that one source evicted on one node at one time, for one ask."""
 
@@ -57,11 +80,19 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     """Where the ask is not known: ``namespace/name`` of pods that were nominated to the node just then."""
     queues: tuple[QueueFigures, ...] = ()
     """The queues of ask and victims and those of their flags, before and after, as far as they are known."""
+    hindsight: Hindsight | None = None
+    untold: Untold | None = None
+    """Of kube-scheduler's: why there is no hindsight."""
 
     @property
     def certain(self) -> bool:
         """Whether an Event has said for whom: nothing that comes later knows better."""
         return self.ask is not None and not self.ask_inferred
+
+    @property
+    def asker(self) -> str:
+        """The ask's uid; empty where it is not known."""
+        return self.ask.uid if self.ask else ""
 
 
 def joined(former: Observed, later: Observed) -> Observed:
@@ -72,6 +103,7 @@ def joined(former: Observed, later: Observed) -> Observed:
     again = {one.pod.uid for one in later.victims}
     victims = (*(one for one in former.victims if one.pod.uid not in again), *later.victims)
     asks = max((later, former), key=lambda one: (one.certain, one.ask is not None, one.ask_known))
+    told = next((one for one in (former, later) if one.hindsight and one.asker == asks.asker), asks)
     return msgspec.structs.replace(
         former,
         victims=victims,
@@ -81,6 +113,8 @@ def joined(former: Observed, later: Observed) -> Observed:
         ask_kind=asks.ask_kind,
         nominated=asks.nominated,
         queues=_spanning(former.queues, later.queues),
+        hindsight=told.hindsight,
+        untold=told.untold,
     )
 
 

@@ -25,12 +25,13 @@ from engine.snapshot.rules import (
     Taint,
     Toleration,
 )
-from engine.snapshot.state import DEPARTED_KEPT, ClusterState
+from engine.snapshot.state import DEPARTED_KEPT, Change, ClusterState
 
 __all__ = [
     "DEPARTED_KEPT",
     "SYSTEM_PRIORITY",
     "AffinityTerm",
+    "Change",
     "Claim",
     "ClassQuota",
     "ClassRule",

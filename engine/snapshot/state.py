@@ -1,7 +1,9 @@
 """A cluster's objects, kept by deltas."""
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
 from operator import attrgetter
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -23,6 +25,19 @@ DEPARTED_KEPT = 2_000
 """Pods that are remembered after they have gone: what was evicted a moment ago is explained with its numbers."""
 
 
+CHANGES_KEPT = 20_000
+"""Changes that are remembered, to see the cluster as it was a moment ago."""
+
+
+class Change(NamedTuple):
+    """What happened to one object; None: it was not there before, or is gone."""
+
+    column: Callable[["ClusterState"], dict[Any, Any]]
+    key: Hashable
+    before: Any
+    after: Any
+
+
 class ClusterState:
     """A cluster's objects, kept by deltas; ``snapshot`` freezes them. Not safe for threads: its owner locks."""
 
@@ -42,14 +57,32 @@ class ClusterState:
         """Events, by their own uid; the API server forgets them after an hour."""
         self.departed: dict[str, Pod] = {}
         """The pods that left last, as they were, by uid, oldest first."""
+        self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
+        """What happened last, in the order in which it came; nothing is missing in between."""
         self._placing = Placing()
 
     def copy(self) -> "ClusterState":
         """The same objects (they never change), kept apart from what happens to this one from now on."""
         copy = ClusterState()
         for column, kept in vars(self).items():
-            setattr(copy, column, dict(kept) if isinstance(kept, dict) else kept)
+            setattr(copy, column, kept.copy() if isinstance(kept, dict | deque) else kept)
         return copy
+
+    def past(self) -> "ClusterState":
+        """A copy to be rewound. It remembers pods apart: what this one remembers is for the next pass."""
+        past = self.copy()
+        past._placing = Placing()  # noqa: SLF001 - of its own kind
+        return past
+
+    def rewind(self, place: int) -> None:
+        """Undo all ``changes`` from a place on."""
+        while len(self.changes) > place:
+            change = self.changes.pop()
+            column = change.column(self)
+            if change.before is None:
+                column.pop(change.key, None)
+            else:
+                column[change.key] = change.before
 
     def depart(self, pod: Pod) -> None:
         """Remember a pod that has just left ``pods``."""

@@ -298,7 +298,10 @@ class DecisionDetailSerializer(DecisionSerializer):
     steps = StepSerializer(many=True, help_text="In order. For tenants: those of their own pods, without notes.")
     document = DocumentField(
         allow_null=True,
-        help_text="The engine's decision with its trace, or what is known of another's; null for tenants.",
+        help_text=(
+            "The engine's decision with its trace, or what is known of another's; of kube-scheduler's with "
+            "`hindsight`: what `priority` decides for the same ask on the cluster of just before. Null for tenants."
+        ),
     )
     replayable = serializers.BooleanField(
         source="decision.replayable", help_text="Whether all that it rests on is still stored, to decide it again."

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from django.db.models import Q, QuerySet
 
-from engine.observed import Key, decode, observe, sighted
+from engine.hindsight import retraced
+from engine.observed import Key, Observed, decode, observe, sighted
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster
@@ -25,32 +26,41 @@ _PIECE = 1_000
 """So many are asked for by one query."""
 
 
-def record_others(
-    *,
-    cluster: Cluster,
-    revision: Revision,
-    tree: QueueTree,
-    state: ClusterState,
-    settled: set[Key],
-    now: datetime,
-    events: bool = True,
-) -> bool:
-    """Record what others evicted and has not been recorded yet, and follow what has. Called within a transaction.
+class Seen(NamedTuple):
+    """What others evicted and has not been recorded yet."""
+
+    found: tuple[Observed, ...]
+    unsure: dict[str, int]
+    """Victim (uid) -> the decision (id) that it is recorded with, where an Event now says for which ask it went."""
+
+
+def look(
+    *, cluster: Cluster, tree: QueueTree, state: ClusterState, settled: set[Key], now: datetime, events: bool = True
+) -> Seen:
+    """See what others evicted, and decide again what kube-scheduler decided. Nothing is written here.
 
     ``settled`` holds what need not be looked at again; it is kept up here. ``events``: whether Events can be read.
-    Whether there is news.
     """
     now_ms = int(now.timestamp() * 1000)
-    waiting, news = follow(cluster, state, now)
     keys = sighted(state, now_ms=now_ms, events=events)
     settled.intersection_update(keys)
     known = _known(cluster, [key for key in keys if key not in settled])
     settled |= known.done
     if len(settled) == len(keys):
-        return news
+        return Seen((), {})
     found = observe(state, tree, now_ms=now_ms, settled=settled, ours=known.ours, events=events, most=MOST_AT_ONCE)
-    Others(cluster, revision, state, now, waiting=waiting, unsure=known.unsure).record(found)
-    return bool(found) or news
+    return Seen(retraced(found, state, tree), known.unsure)
+
+
+def record_others(*, cluster: Cluster, revision: Revision, state: ClusterState, seen: Seen, now: datetime) -> bool:
+    """Record what ``look`` saw, and follow what has been recorded. Called within a transaction.
+
+    Whether there is news.
+    """
+    waiting, news = follow(cluster, state, now)
+    if seen.found:
+        Others(cluster, revision, state, now, waiting=waiting, unsure=seen.unsure).record(seen.found)
+    return bool(seen.found) or news
 
 
 class _Known(NamedTuple):
@@ -61,7 +71,7 @@ class _Known(NamedTuple):
     ours: set[str]
     """Victims (uids) that we ourselves may be about to evict."""
     unsure: dict[str, int]
-    """Victim (uid) -> the decision (id) that it is recorded with, where an Event now says for which ask it went."""
+    """See ``Seen``."""
 
 
 class _Recorded(NamedTuple):

@@ -30,7 +30,7 @@ from scheduler_admin.history.carrying import Carrier
 from scheduler_admin.history.disruption import Disruption, promised
 from scheduler_admin.history.interlocks import Interlocks, breakers_of, may_go
 from scheduler_admin.history.models import Decision, Pass, Victim
-from scheduler_admin.history.observing import record_others
+from scheduler_admin.history.observing import Seen, look, record_others
 from scheduler_admin.history.recording import Finding, record
 from scheduler_admin.history.selectors import read
 from scheduler_admin.history.usage import INTERVAL, sample
@@ -96,7 +96,9 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
     except UnknownPolicyError as error:
         store_error(cluster=cluster, sentence=str(error), now=now)
         return
-    rows = _store(cluster, revision, watch, found, now, settled=settled)
+    events = not watch.watcher.health().events_error
+    others = look(cluster=cluster, tree=found.tree, state=found.state, settled=watch.settled, now=now, events=events)
+    rows = _store(cluster, revision, watch, found, others, now, settled=settled)
     reached("intended")
     for row, finding in rows:
         if finding.act:
@@ -226,22 +228,14 @@ def _findings(snapshot: Snapshot, considered: list[Considered], *, enforced: boo
 
 @transaction.atomic
 def _store(
-    cluster: Cluster, revision: Revision, watch: Watch, found: _Plan, now: datetime, *, settled: bool
+    cluster: Cluster, revision: Revision, watch: Watch, found: _Plan, others: Seen, now: datetime, *, settled: bool
 ) -> list[tuple[Decision, Finding]]:
     """One transaction for all that a pass found: the intents are durable before the first of them is carried out."""
     began = time.perf_counter_ns()
     rows, decided = record(cluster=cluster, revision=revision, findings=found.findings, now=now, took_us=found.took_us)
     journal.write(cluster=cluster, watch=watch, state=found.state, moment=found.moment, decided=decided, now=now)
     health = watch.watcher.health()
-    others = record_others(
-        cluster=cluster,
-        revision=revision,
-        tree=found.tree,
-        state=found.state,
-        settled=watch.settled,
-        now=now,
-        events=not health.events_error,
-    )
+    news = record_others(cluster=cluster, revision=revision, state=found.state, seen=others, now=now)
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
     if due:
         figures = queue_figures(found.snapshot, found.tree)
@@ -270,7 +264,7 @@ def _store(
         tree=found.tree,
         now=now,
         pass_us=took_us,
-        news=bool(decided) or settled or others,
+        news=bool(decided) or settled or news,
         missing=health.events_error,
         quotas_error=health.quotas_error,
         odd=health.odd,

@@ -10,6 +10,7 @@ from engine.explain import (
     Message,
     Tense,
     allowed,
+    hindsight_lines,
     in_order,
     interlock,
     law,
@@ -96,6 +97,10 @@ class DecisionPage:
     sides: list[QueueLanes]
     victims: list[VictimLine]
     units: list[Unit]
+    again: tuple[Message, ...]
+    """Of another's decision: what ours would have been, and where they differ. Then the trace is of ours."""
+    node: str
+    """The one that the trace is about."""
     reprieved: list[Verdict]
     excluded: list[Verdict]
     excluded_counts: list[Counted]
@@ -118,7 +123,9 @@ def decision_page(detail: Detail) -> DecisionPage:
     """Put one decision into words and numbers."""
     row, engine, victims = detail.row, detail.engine, detail.victims
     tense, (kind, word) = tense_of(row, victims), outcome(row, victims)
-    trace, seen, by = engine.trace if engine else None, detail.observed, str(row.get_source_display())
+    seen, by = detail.observed, str(row.get_source_display())
+    traced = engine or (seen.hindsight.decision if seen and seen.hindsight else None)
+    trace = traced.trace if traced else None
     laws = [
         LawLine(NUMBERS.get(check.law), law(check.law), check.holds, lines(check)) for check in in_order(detail.checks)
     ]
@@ -132,6 +139,8 @@ def decision_page(detail: Detail) -> DecisionPage:
         sides=sides(engine) if engine else observed_sides(seen) if seen else [],
         victims=_victims(detail),
         units=_units(victims),
+        again=hindsight_lines(seen) if seen else (),
+        node=(traced.node if traced else None) or row.node,
         reprieved=_pods(trace.reprieved) if trace else [],
         excluded=_pods(trace.excluded) if trace else [],
         excluded_counts=_counted(trace.excluded_counts, pod_label) if trace else [],

@@ -84,6 +84,26 @@ def test_only_what_the_engine_reads_counts_as_a_change(cluster: AnyCluster, watc
     until(lambda: watcher.nodes()[0].labels.get("zone") == "z", "the label is seen")
 
 
+def test_the_picture_can_be_rewound(cluster: AnyCluster, watcher: ClusterWatcher):
+    """What came, changed and went since is undone change by change, in a copy."""
+    cluster.add_node()
+    cluster.add_pod("stays", node="n1")
+    cluster.add_pod("goes", node="n1")
+    for name in ("stays", "goes"):
+        cluster.running(name)
+    watcher.start()
+    assert watcher.wait_synced(5)
+    first = watcher.state()
+    cluster.add_pod("comes")
+    cluster.change("nodes", "n1", lambda node: node["spec"].update(unschedulable=True))
+    cluster.delete("pods", "goes", gracePeriodSeconds=0)
+    until(lambda: (now := watcher.state()).nodes["n1"].unschedulable and len(now.departed) == 1, "all of it is seen")
+    past = watcher.state().past()
+    past.rewind(len(first.changes))
+    assert (past.nodes, past.pods) == (first.nodes, first.pods)
+    assert watcher.state().nodes["n1"].unschedulable
+
+
 def test_a_snapshot_does_not_move(cluster: AnyCluster, watcher: ClusterWatcher):
     """What a pass decides on stays as it was, whatever the cluster does meanwhile."""
     cluster.add_pod("p1")

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from engine.observed import decode
+from engine.observed import Untold, decode
 from engine.snapshot import Pod, Preempted
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history import observing
@@ -89,6 +89,29 @@ def test_the_rules_of_the_tree_that_it_broke_are_kept(cluster: Cluster, watch: W
     row = observed()
     assert row.detail == "across-fence below-guarantee"
     assert [each.flag.value for each in decode(row.document).victims[0].flags] == ["across-fence", "below-guarantee"]
+
+
+def test_what_the_policy_answers_is_stored_with_it(cluster: Cluster):
+    """Worked out once, from what the worker has followed: later passes and pages find it with the row."""
+    running = [pod(name, queue="b", node="n1") for name in ("b-0", "b-1")]
+    followed = Watch(node("n1", 2), running, ask("web", queue="tenant-1.a", cpu=2, priority=1000))
+    run_pass(cluster=cluster, watch=followed)
+    followed.put(going("b-0", queue="b"), going("b-1", queue="b"), event("b-0"), event("b-1"))
+    run_pass(cluster=cluster, watch=followed)
+    told = decode(observed().document).hindsight
+    assert told is not None
+    assert (told.decision.node, sorted(one.pod.name for one in told.decision.victims)) == ("n1", ["b-0", "b-1"])
+    followed.state.changes.clear()
+    followed.gone("b-0", "b-1")
+    run_pass(cluster=cluster, watch=followed)
+    assert decode(observed().document).hindsight == told
+
+
+def test_what_was_not_followed_is_not_decided_again(cluster: Cluster, watch: Watch):
+    """The worker has just begun."""
+    watch.state.changes.clear()
+    run_pass(cluster=cluster, watch=watch)
+    assert decode(observed().document).untold is Untold.NOT_SEEN
 
 
 def test_it_is_recorded_once_however_often_it_is_seen(cluster: Cluster, watch: Watch):

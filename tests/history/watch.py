@@ -7,10 +7,12 @@ from typing import Any
 import msgspec
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result, Swept, Terms
+from engine.cluster.tables import TABLES
 from engine.cluster.watcher import Health
-from engine.snapshot import ClusterState, DisruptionBudget, Node, Pod, Preempted, PriorityClass
+from engine.snapshot import Change, ClusterState, DisruptionBudget, Node, Pod, Preempted, PriorityClass
 from scheduler_admin.clusters.breakers import Writes
 
+PODS = next(table.column for table in TABLES if table.kind == "Pod")
 ACCEPTED = EvictionResult(outcome=EvictionOutcome.ACCEPTED)
 
 
@@ -136,6 +138,7 @@ class Watch:
                 case Node():
                     self.state.nodes[one.name] = one
                 case Pod():
+                    self.state.changes.append(Change(PODS, one.uid, self.state.pods.get(one.uid), one))
                     self.state.pods[one.uid] = one
                 case PriorityClass():
                     self.state.classes[one.name] = one
@@ -147,7 +150,9 @@ class Watch:
     def gone(self, *names: str) -> None:
         """These pods have exited."""
         for name in names:
-            self.state.depart(self.state.pods.pop(f"uid-{name}"))
+            gone = self.state.pods.pop(f"uid-{name}")
+            self.state.changes.append(Change(PODS, gone.uid, gone, None))
+            self.state.depart(gone)
 
     def bound(self, name: str, node: str) -> None:
         """The scheduler has bound a pod."""

@@ -2,9 +2,11 @@
 
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 from django.test import Client
 
+from engine.observed import Untold, decode, encode
 from engine.snapshot import Preempted
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision
@@ -24,15 +26,17 @@ SAYS = "0/1 nodes are available: 1 Insufficient cpu."
 def cluster(db: None) -> Cluster:
     """web of tenant-1 has taken two pods of tenant-2 by kube-scheduler's hand; big waits."""
     now_ms = int(datetime.now(UTC).timestamp() * 1000)
-    gone = {"terminating": True, "disruption": "PreemptionByScheduler", "disrupted_ms": now_ms, "node": "n1"}
-    victims = [pod(f"batch-{n}", queue="tenant-2.b", namespace="two", **gone) for n in range(2)]
-    rest = pod("batch-2", queue="tenant-2.b", namespace="two", node="n1")
-    web = ask("secret-web", queue="tenant-1.a", namespace="one", priority=98765, cpu=2)
+    running = [pod(f"batch-{n}", queue="tenant-2.b", namespace="two", node="n1") for n in range(2)]
+    gone = {"terminating": True, "disruption": "PreemptionByScheduler", "disrupted_ms": now_ms}
+    victims = [msgspec.structs.replace(one, **gone) for one in running]
+    rest = pod("batch-2", queue="tenant-2.b", namespace="two", node="n1", priority=5)
+    web = ask("secret-web", queue="tenant-1.a", namespace="one", priority=98765, cpu=3)
+    nominated = msgspec.structs.replace(web, nominated_node="n1", unschedulable_message=SAYS)
     big = ask("big", queue="tenant-2.c", namespace="two", cpu=64, unschedulable_message=SAYS)
     told = {"ask_uid": web.uid, "ask_namespace": "one", "ask_name": "secret-web", "node": "n1", "at_ms": now_ms}
     events = [Preempted(uid=one.uid, namespace="two", name=one.name, **told) for one in victims]
     made = add_cluster(TREE, mode="observe")
-    run_pass(cluster=made, watch=Watch(node("n1", 4), victims, rest, web, big, events))
+    run_pass(cluster=made, watch=Watch(node("n1", 4), running, rest, web, big, nominated, victims, events))
     return made
 
 
@@ -75,6 +79,45 @@ def test_the_queues_stand_there_before_and_after(ada: Client, row: Decision) -> 
     html = text(ada, f"/clusters/east/decisions/{row.pk}/")
     assert "gave way" in html
     assert "The laws" not in html
+
+
+def test_ours_is_told_beside_it(ada: Client, row: Decision) -> None:
+    """What the scheduler itself said, whether we agree, and the trace of why; all of it with the row."""
+    html = text(ada, f"/clusters/east/decisions/{row.pk}/")
+    assert "Why, by our own reckoning" in html
+    assert f"The cluster’s own scheduler says: {SAYS}" in html
+    assert "the answer is the same: this node and these victims." in html
+    assert "1 candidate reprieved" in html
+    assert "may go, but the others make the room without it" in html
+    document = ada.get(f"/api/v1/decisions/{row.pk}").json()["document"]
+    told = document["hindsight"]
+    assert (told["decision"]["policy"], told["decision"]["node"], told["nodes"]) == ("priority", "n1", 1)
+    assert [one["pod"]["name"] for one in told["decision"]["trace"]["reprieved"]] == ["batch-2"]
+
+
+def test_where_it_was_not_decided_again_the_page_says_so(ada: Client, row: Decision) -> None:
+    """As when a worker was started in between."""
+    seen = msgspec.structs.replace(decode(row.document), hindsight=None, untold=Untold.NOT_SEEN)
+    Decision.objects.update(document=encode(seen).decode())
+    html = text(ada, f"/clusters/east/decisions/{row.pk}/")
+    assert "It was not decided again: how the cluster was just before was not seen" in html
+    assert "reprieved" not in html
+
+
+def test_another_answer_is_told_with_who_would_have_gone(ada: Client, row: Decision) -> None:
+    """Theirs was this node; ours is another."""
+    seen = decode(row.document)
+    assert seen.hindsight is not None
+    other = msgspec.structs.replace(seen.hindsight.decision, node="n2", victims=seen.hindsight.decision.trace.reprieved)
+    ours = msgspec.structs.replace(seen.hindsight, decision=other)
+    Decision.objects.update(document=encode(msgspec.structs.replace(seen, hindsight=ours)).decode())
+    html = text(ada, f"/clusters/east/decisions/{row.pk}/")
+    for shown in (
+        "the answer is another node: <code>n2</code>, with 1 victim.",
+        "Ours would have taken <code>two/batch-2",
+    ):
+        assert shown in html
+    assert "Why is not known." in html
 
 
 def test_the_history_says_who_and_which_rule(ada: Client, row: Decision) -> None:

@@ -1,0 +1,97 @@
+"""What kube-scheduler preempted beside what the policy ``priority`` answers for the same ask, in words."""
+
+from collections.abc import Sequence
+
+from engine.decision import PodFacts
+from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop
+from engine.explain.reasons import SCHEDULER_SAYS, reason
+from engine.observed import Agreement, Cause, Compared, Hindsight, Observed, Untold, compared
+
+SAME = gettext_noop(
+    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is the same: this node "
+    "and these victims."
+)
+OTHER_VICTIMS = gettext_noop(
+    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is the same node, but "
+    "other victims."
+)
+OTHER_NODE = ngettext_noop(
+    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is another node: "
+    "%(node)s, with %(count)s victim.",
+    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is another node: "
+    "%(node)s, with %(count)s victims.",
+)
+NO_PREEMPTION = gettext_noop(
+    "Decided again by the policy “priority”, on the cluster as it was just before, nothing is preempted."
+)
+ONLY_THEIRS = ngettext_noop(
+    "Ours would have left %(pods)s where it was.", "Ours would have left %(pods)s where they were."
+)
+ONLY_OURS = gettext_noop("Ours would have taken %(pods)s.")
+CAUSES: dict[Cause, str] = {
+    Cause.TIE: gettext_noop("Both are worth the same to kube-scheduler, and then it takes any."),
+    Cause.SAMPLE: gettext_noop(
+        "Unless it is told otherwise, kube-scheduler looks at a tenth of the nodes only, and at no fewer than 100, "
+        "from a random one on: of %(nodes)s nodes it need not have come across ours."
+    ),
+    Cause.MOMENT: gettext_noop(
+        "Why is not known. It may have seen the cluster a moment earlier or later, or know what is not modelled here: "
+        "extenders, claims of devices, limits on volumes, another profile."
+    ),
+}
+UNTOLD: dict[Untold, str] = {
+    Untold.NO_ASK: gettext_noop(
+        "It was not decided again: for which pod it was is not known, or no more of that than the name."
+    ),
+    Untold.GROUP: gettext_noop(
+        "It was not decided again: it was for a group of pods, and the policy “priority” decides for one at a time."
+    ),
+    Untold.NOT_SEEN: gettext_noop(
+        "It was not decided again: how the cluster was just before was not seen, or was no longer known."
+    ),
+    Untold.TOO_MANY: gettext_noop(
+        "It was not decided again: there were so many preemptions at once that it would have taken too long."
+    ),
+}
+_NAMED_UP_TO = 5
+
+
+def hindsight_lines(seen: Observed) -> tuple[Message, ...]:
+    """What kube-scheduler itself said, what ours answers, where the two differ and why as far as it can be told.
+
+    Nothing for what others than kube-scheduler did.
+    """
+    found = compared(seen)
+    if seen.hindsight is None or found is None:
+        return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
+    said = [Message(SCHEDULER_SAYS, {"message": seen.hindsight.said})] if seen.hindsight.said else []
+    return (*said, *_differing(found, seen.hindsight))
+
+
+def _differing(found: Compared, hindsight: Hindsight) -> list[Message]:
+    lines = [_answer(found, hindsight)]
+    if found.agreement is Agreement.NO_PREEMPTION:
+        lines.append(reason(hindsight.decision))
+    if found.agreement is Agreement.OTHER_VICTIMS and found.only_theirs:
+        count, pods = len(found.only_theirs), _names(found.only_theirs)
+        lines.append(Message(ONLY_THEIRS[0], {"pods": pods}, plural=ONLY_THEIRS[1], count=count))
+    if found.agreement in (Agreement.OTHER_VICTIMS, Agreement.OTHER_NODE) and found.only_ours:
+        lines.append(Message(ONLY_OURS, {"pods": _names(found.only_ours)}))
+    if found.cause is not None:
+        template = CAUSES[found.cause]
+        params: dict[str, Param] = {"nodes": str(hindsight.nodes)} if "%(nodes)s" in template else {}
+        lines.append(Message(template, params))
+    return lines
+
+
+def _answer(found: Compared, hindsight: Hindsight) -> Message:
+    if found.agreement is Agreement.OTHER_NODE:
+        decision = hindsight.decision
+        return counted(OTHER_NODE, len(decision.victims), node=Name(decision.node or ""))
+    told = {Agreement.SAME: SAME, Agreement.OTHER_VICTIMS: OTHER_VICTIMS, Agreement.NO_PREEMPTION: NO_PREEMPTION}
+    return Message(told[found.agreement])
+
+
+def _names(pods: Sequence[PodFacts]) -> Name:
+    shown = [pod.key for pod in pods[:_NAMED_UP_TO]]
+    return Name(", ".join([*shown, "…"] if len(pods) > len(shown) else shown))

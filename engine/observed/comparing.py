@@ -1,0 +1,87 @@
+"""Where kube-scheduler and the policy ``priority`` came to different answers, and why as far as it can be told."""
+
+from collections import Counter
+from collections.abc import Iterable
+from enum import StrEnum
+
+import msgspec
+
+from engine.decision import NodeReason, NodeVerdict, Outcome, PodFacts
+from engine.observed.results import Observed
+
+SAMPLED_FROM = 100
+"""Of more nodes than this kube-scheduler looks at a tenth, and at no fewer than this, unless it is told otherwise."""
+_ANY = "name"
+"""What the trace says a node loses by when it loses by nothing that kube-scheduler looks at."""
+
+
+class Agreement(StrEnum):
+    """How far the two go together."""
+
+    SAME = "same"
+    OTHER_VICTIMS = "other-victims"
+    """On the same node."""
+    OTHER_NODE = "other-node"
+    NO_PREEMPTION = "no-preemption"
+    """Ours would not have preempted."""
+
+
+class Cause(StrEnum):
+    """Why they may differ."""
+
+    TIE = "tie"
+    """Both answers are worth the same to kube-scheduler, which then takes any."""
+    SAMPLE = "sample"
+    """It looks at a part of the nodes only."""
+    MOMENT = "moment"
+    """It saw the cluster a moment before or after this one, or knows what is not modelled here."""
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """The two answers side by side."""
+
+    agreement: Agreement
+    cause: Cause | None = None
+    """None where they are the same."""
+    only_theirs: tuple[PodFacts, ...] = ()
+    """Pods that went and that ours would have left."""
+    only_ours: tuple[PodFacts, ...] = ()
+    verdict: NodeVerdict | None = None
+    """Of another node than ours: what the trace says of the one that kube-scheduler took, if it says anything."""
+
+
+def compared(seen: Observed) -> Compared | None:
+    """Ours beside theirs; None where there is no hindsight."""
+    if seen.hindsight is None:
+        return None
+    ours = seen.hindsight.decision
+    theirs, own = [one.pod for one in seen.victims], [one.pod for one in ours.victims]
+    only_theirs, only_ours = _without(theirs, own), _without(own, theirs)
+    if ours.outcome is not Outcome.PREEMPT:
+        return Compared(agreement=Agreement.NO_PREEMPTION, cause=Cause.MOMENT, only_theirs=only_theirs)
+    if ours.node != seen.node:
+        verdict = next((one for one in ours.trace.nodes if one.node == seen.node), None)
+        agreement, cause = Agreement.OTHER_NODE, _elsewhere(verdict, seen.hindsight.nodes)
+    elif only_theirs or only_ours:
+        tie = _worth(only_theirs) == _worth(only_ours)
+        agreement, cause, verdict = Agreement.OTHER_VICTIMS, Cause.TIE if tie else Cause.MOMENT, None
+    else:
+        return Compared(agreement=Agreement.SAME)
+    return Compared(agreement=agreement, cause=cause, only_theirs=only_theirs, only_ours=only_ours, verdict=verdict)
+
+
+def _without(pods: Iterable[PodFacts], others: Iterable[PodFacts]) -> tuple[PodFacts, ...]:
+    uids = {pod.uid for pod in others}
+    return tuple(pod for pod in pods if pod.uid not in uids)
+
+
+def _worth(pods: Iterable[PodFacts]) -> Counter[tuple[int, int | None]]:
+    """Which of them goes first, kube-scheduler tells by this alone."""
+    return Counter((pod.priority, pod.started_ms) for pod in pods)
+
+
+def _elsewhere(verdict: NodeVerdict | None, nodes: int) -> Cause:
+    dearer = verdict is None or verdict.reason is NodeReason.DEARER
+    if verdict is not None and dearer and verdict.detail == _ANY:
+        return Cause.TIE
+    return Cause.SAMPLE if dearer and nodes > SAMPLED_FROM else Cause.MOMENT
