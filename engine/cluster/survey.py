@@ -11,7 +11,7 @@ from engine.cluster.connection import Connection, Query
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, explained, unreachable
-from engine.cluster.tables import PREEMPTED, TABLES, Table
+from engine.cluster.tables import PREEMPTED, QUOTAS, TABLES, Table
 from engine.cluster.timing import Clock
 from engine.discovery import Quota, Survey, yunikorn_namespaces
 from engine.formats.kubernetes import DecodeError
@@ -79,6 +79,7 @@ class _Surveyor:
             raise MissingRightsError(tuple(self._missing))
         self._optional("list events", lambda: self._get(PREEMPTED.path, {**PREEMPTED.query, "limit": 1}))
         self._optional("watch events", lambda: self._try_watch(PREEMPTED))
+        self._optional("watch resourcequotas", lambda: self._try_watch(QUOTAS))
         namespaces = self._optional("list namespaces", lambda: dict(self._namespaces())) or {}
         return Survey(
             version=self._optional("get version", self._version) or "",
