@@ -22,8 +22,8 @@ Numbers = NDArray[Any]
 """64-bit integers, or Python's own where sums of what is there might not fit into those."""
 Rows = NDArray[np.intp]
 
-_SAFE = 2**40
-"""Amounts up to this, of however many pods, add up to what 64 bits hold."""
+_SAFE = 2**62
+"""Sums up to this, and differences of two such, are held by 64 bits."""
 
 
 class Kinds:
@@ -195,8 +195,9 @@ class Columns:
     def _amounts(self, kinds: Kinds, resource: str) -> Numbers:
         attribute = "requests" if kinds is self._request_kinds else "allocatable"
         amounts = [getattr(one, attribute).get(resource, 0) for one in kinds.each]
-        whole = np.int64 if max(map(abs, amounts), default=0) <= _SAFE else object
-        return np.array(amounts, whole)[kinds.of]
+        times = np.bincount(kinds.of, minlength=len(amounts)).tolist()
+        every = sum(abs(amount) * count for amount, count in zip(amounts, times, strict=True))
+        return np.array(amounts, np.int64 if every <= _SAFE else object)[kinds.of]
 
 
 class Leaving:
