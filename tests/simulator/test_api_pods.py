@@ -252,7 +252,13 @@ def test_quota_refuses_what_is_too_much(core: client.CoreV1Api, cluster: AnyClus
     """A pod that would break a quota of its namespace is refused with its figures; one that just fits is not."""
     hard = {"pods": "5", "requests.cpu": "100m"}
     core.create_namespaced_resource_quota(cluster.namespace, {"metadata": {"name": "q"}, "spec": {"hard": hard}})
+
+    def used() -> dict[str, str] | None:
+        return core.read_namespaced_resource_quota("q", cluster.namespace).status.used
+
+    until(lambda: used() == {"pods": "0", "requests.cpu": "0"}, "the quota is known")
     core.create_namespaced_pod(cluster.namespace, pod("a"))
+    until(lambda: used() == {"pods": "1", "requests.cpu": "100m"}, "the pod is counted")
     with pytest.raises(client.ApiException) as refused:
         core.create_namespaced_pod(cluster.namespace, pod("b"))
     assert refused.value.status == 403
