@@ -12,7 +12,7 @@ from engine.snapshot import ClusterState, Pod, PriorityClass
 from scheduler_admin.clusters.models import ClusterStatus
 
 KEPT = timedelta(seconds=10)
-"""After so long a pass has seen what was written from here."""
+"""After so long a pass has seen what was written from here, or others have changed it since."""
 _PLACE = attrgetter("priority_class", "namespace", "queue")
 _PLACES_KEPT = 50
 """The largest of each class."""
@@ -66,12 +66,14 @@ def _summed(places: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def keep_classes(*, status: ClusterStatus, read: list[dict[str, Any]], now: datetime) -> bool:
-    """Store what a pass read, unless something newer was written from here meanwhile. Whether it changed anything."""
+    """Store what a pass read, unless it has not seen yet what was written from here. Whether it changed anything."""
     until = status.classes_kept_until
-    if read == status.classes or (until is not None and now < until):
+    seen = read == status.classes
+    held = until is not None and now < until
+    if (seen and until is None) or (held and not seen):
         return False
     row = ClusterStatus.objects.filter(pk=status.pk, classes_kept_until=until)
-    return row.update(classes=read) == 1
+    return row.update(classes=read, classes_kept_until=None) == 1 and not seen
 
 
 def storable(value: Any) -> Any:

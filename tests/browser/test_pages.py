@@ -20,6 +20,8 @@ PAGES = [
     "/clusters/demo/queues/",
     "/clusters/demo/queues/root.tenant-1.queue-b/",
     "/clusters/demo/settings/",
+    "/clusters/demo/priority-classes/",
+    "/clusters/demo/priority-classes/batch/",
 ]
 RULES = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}

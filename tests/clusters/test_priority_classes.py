@@ -150,6 +150,15 @@ def test_a_pass_that_had_not_seen_it_yet_does_not_take_it_off_the_list(cluster: 
         assert shown(cluster) == names
 
 
+def test_once_a_pass_has_seen_it_the_next_one_is_right_again(cluster: Cluster, theirs: Simulated, ada: User) -> None:
+    """Others' changes are shown as soon as ever."""
+    create_class(cluster=cluster, wanted=HIGH, actor=ada, reason="why")
+    seen, now = ClusterStatus.objects.get().classes, timezone.now()
+    assert not keep_classes(status=ClusterStatus.objects.get(), read=seen, now=now)
+    assert keep_classes(status=ClusterStatus.objects.get(), read=[], now=now + timedelta(seconds=1))
+    assert shown(cluster) == []
+
+
 def test_a_pass_does_not_overwrite_what_was_written_while_it_stored(cluster: Cluster, ada: User) -> None:
     status = ClusterStatus.objects.get()
     create_class(cluster=cluster, wanted=HIGH, actor=ada, reason="why")

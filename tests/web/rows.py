@@ -4,11 +4,14 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 from django.utils import timezone
 
 from engine.formats.tree import encode_tree
 from engine.resources import Amounts, parse_amounts, total
+from engine.snapshot import ClassQuota, ClassRule, PriorityClass
 from scheduler_admin.accounts.models import Tenant, User
+from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Usage, Victim
 from scheduler_admin.queues import selectors
@@ -119,6 +122,7 @@ def status(of: Cluster, now: datetime | None = None, **fields: Any) -> ClusterSt
         "pods": 412,
         "capacity": amounts(CAPACITY),
         "queues": figures,
+        **classes(),
         "applications": {
             "root.tenant-1.queue-b": [
                 application("embed-batch-7f9c", "search", 14, ("63", "336Gi", "4")),
@@ -128,6 +132,42 @@ def status(of: Cluster, now: datetime | None = None, **fields: Any) -> ClusterSt
         },
     }
     return ClusterStatus.objects.create(cluster=of, **(values | fields))
+
+
+def classes() -> dict[str, Any]:
+    """Two classes with who has them, a third that is gone, and a quota."""
+    batch, serving = {"namespace": "vision", "queue": "root.tenant-1.training"}, {"namespace": "ads", "queue": None}
+    return {
+        "classes": listed(
+            [
+                PriorityClass(name="serving", value=1000, global_default=True, description="Answers people who wait."),
+                PriorityClass(name="batch", value=100, never_preempts=True, may_preempt=True, opted_out=True),
+            ]
+        ),
+        "class_use": {
+            "batch": use(30, 4, batch),
+            "serving": use(12, 0, serving),
+            "old": use(1, 0, serving),
+        },
+        "class_quotas": [
+            msgspec.to_builtins(
+                ClassQuota(
+                    namespace="vision",
+                    name="no-serving",
+                    rules=(ClassRule("In", ("serving",)),),
+                    hard={"pods": "0", "requests.cpu": "0"},
+                    used={"pods": "0", "requests.cpu": "0"},
+                )
+            )
+        ],
+        "rivals": ["serving"],
+    }
+
+
+def use(running: int, waiting: int, *places: dict[str, Any]) -> dict[str, Any]:
+    """An entry of ClusterStatus.class_use; all pods are in each place."""
+    counts = {"running": running, "waiting": waiting}
+    return {**counts, "places": [{**place, **counts} for place in places], "more": 0}
 
 
 def application(name: str, namespace: str, pods: int, requests: tuple[str, ...]) -> dict[str, Any]:
