@@ -15,17 +15,20 @@ from engine.planning import Considered, plan
 from engine.policies import Decide
 from engine.queues import QueueTree
 from engine.snapshot import (
+    Claim,
     ClusterState,
     DisruptionBudget,
+    Namespace,
     Node,
     Pod,
     PriorityClass,
     Protection,
     Reservation,
     Snapshot,
+    Volume,
 )
 
-FORM = 1
+FORM = 2
 """The first byte of every blob. Counted up when blobs change in a way that this version's readers would misread."""
 
 
@@ -86,12 +89,18 @@ class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     pods: tuple[Pod, ...] = ()
     classes: tuple[PriorityClass, ...] = ()
     budgets: tuple[DisruptionBudget, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    volumes: tuple[Volume, ...] = ()
     altered: dict[str, _Altered] = {}
     """By uid. Pods change often and little, so of them only that is kept."""
     gone_nodes: tuple[str, ...] = ()
     gone_pods: tuple[str, ...] = ()
     gone_classes: tuple[str, ...] = ()
     gone_budgets: tuple[tuple[str, str], ...] = ()
+    gone_namespaces: tuple[str, ...] = ()
+    gone_claims: tuple[tuple[str, str], ...] = ()
+    gone_volumes: tuple[str, ...] = ()
 
 
 _KEYS: dict[str, Callable[[Any], Any]] = {
@@ -99,6 +108,9 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "pods": lambda pod: pod.uid,
     "classes": lambda one: one.name,
     "budgets": lambda budget: (budget.namespace, budget.name),
+    "namespaces": lambda namespace: namespace.name,
+    "claims": lambda claim: (claim.namespace, claim.name),
+    "volumes": lambda volume: volume.name,
 }
 """The state's columns, and what an object is kept under in each."""
 

@@ -20,6 +20,7 @@ from engine.formats.kubernetes_wire import Identity, WatchEvent
 log = logging.getLogger(__name__)
 
 _GONE = 410
+_REFUSED = (403, 404)
 _EXPIRED = "Expired"
 
 
@@ -38,6 +39,9 @@ class Sink(Protocol):
     def remove(self, table: Table, key: Hashable) -> None:
         """An object was deleted."""
 
+    def refuse(self, table: Table) -> None:
+        """The kind may not be read, and can be done without."""
+
 
 @dataclass
 class KindHealth:
@@ -52,6 +56,8 @@ class KindHealth:
     """When a whole list was last read."""
     error: str = ""
     """What is wrong now, as a sentence; empty while all is well."""
+    refused: bool = False
+    """Whether it can be done without, and has to be: nothing was read since the server said no."""
     odd: dict[str, str] = field(default_factory=dict)
     """``Kind namespace/name`` of an object that can't be read -> why; it stands as it last was, marked as unread."""
 
@@ -122,6 +128,8 @@ class Reflector:
             except ApiFailure as error:
                 if _expired(error):
                     self._expire()
+                if error.code in _REFUSED and self._table.without:
+                    self._refuse()
                 self._pause(str(error), error.retry_after_s)
             except StrangerError as error:
                 self._version = ""  # what was read last may have been the stranger's already
@@ -140,6 +148,12 @@ class Reflector:
         listed_s = self.health.last_sync_at
         if listed_s is not None and self._clock.steady_s() - listed_s > self._settings.watch_s:
             self._back_off.reset()
+
+    def _refuse(self) -> None:
+        """The version stays: where lists are allowed and watches are not, only the watch is tried again."""
+        self.health.refused = True
+        self.health.odd = {}
+        self._sink.refuse(self._table)
 
     def _pause(self, why: str, at_least_s: float | None) -> None:
         if self._stopping.is_set():
@@ -165,7 +179,7 @@ class Reflector:
         self.health.odd = found.odd
         self._sink.replace(self._table, found.objects, found.unread)
         self._version = found.version
-        self.health.synced = True
+        self.health.synced, self.health.refused = True, False
         self._alive()
         self.health.last_sync_at = self.health.last_event_at
 
@@ -185,8 +199,10 @@ class Reflector:
         began_s, lines = self._clock.steady_s(), 0
         idle_s = settings.watch_s + settings.idle_margin_s
         self._stream = self._connection.stream(self._table.path, query=query, idle_timeout_s=idle_s)
+        if self.health.refused:
+            self._version = ""  # it may be read again, from a new list on
         try:
-            if self._stopping.is_set():  # stop() may have come before there was a stream to close
+            if self._stopping.is_set() or not self._version:  # stop() may have come before there was a stream to close
                 self._stream.close()
             for line in self._stream:
                 lines += 1
@@ -194,7 +210,7 @@ class Reflector:
                 self._back_off.reset()  # only here: lists that succeed while every watch fails must slow down
         finally:
             self._stream = None
-        if self._stopping.is_set():
+        if self._stopping.is_set() or not self._version:
             return
         if not lines and self._clock.steady_s() - began_s < settings.shortest_watch_s:
             raise ConnectionFailure("the API server ends watches as soon as they begin")

@@ -6,7 +6,7 @@ import msgspec
 
 from engine.cluster.connection import Connection
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
-from engine.cluster.tables import PREEMPTED, TABLES
+from engine.cluster.tables import CLAIMS, NAMESPACES, PREEMPTED, QUOTAS, TABLES, VOLUMES
 from engine.formats.notes import gettext_noop
 
 OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/priority-classes.yaml"
@@ -51,18 +51,19 @@ def _resource(path: str) -> tuple[str, str]:
 
 
 OBSERVING = (
-    *(Right(verb, *_resource(table.path)) for table in TABLES for verb in ("list", "watch")),
-    *_optional(
-        "list watch",
-        _resource(PREEMPTED.path)[0],
-        gettext_noop("for whom other schedulers preempt stays unknown where pods don't tell"),
+    *(
+        Right(verb, *_resource(table.path), without=table.without)
+        for table in (*TABLES, CLAIMS, VOLUMES, PREEMPTED)
+        for verb in ("list", "watch")
     ),
+    *_optional("watch", "namespaces", NAMESPACES.without),
     *_optional(
         "list",
         "namespaces",
         gettext_noop(
-            "namespaces without pods get no leaf when connecting, and it isn't noticed when a cluster is connected "
-            "twice or its credentials come to lead to another"
+            "asks are left alone where a rule names namespaces by their labels, namespaces without pods get no leaf "
+            "when connecting, and it isn't noticed when a cluster is connected twice or its credentials come to lead "
+            "to another"
         ),
     ),
     *_optional(
@@ -72,7 +73,7 @@ OBSERVING = (
             "the tree that connecting makes has no limits from quotas, and quotas by priority class are not shown"
         ),
     ),
-    *_optional("watch", "resourcequotas", gettext_noop("quotas by priority class are not shown")),
+    *_optional("watch", "resourcequotas", QUOTAS.without),
     *_optional(
         "get", "configmaps", gettext_noop("YuniKorn's tree is not taken over when connecting"), name="yunikorn-configs"
     ),

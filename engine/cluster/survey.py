@@ -11,7 +11,7 @@ from engine.cluster.connection import Connection, Query
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, explained, unreachable
-from engine.cluster.tables import PREEMPTED, QUOTAS, TABLES, Table
+from engine.cluster.tables import CLAIMS, NAMESPACES, PREEMPTED, QUOTAS, TABLES, VOLUMES, Table
 from engine.cluster.timing import Clock
 from engine.discovery import Quota, Survey, yunikorn_namespaces
 from engine.formats.kubernetes import DecodeError
@@ -25,7 +25,6 @@ Read = TypeVar("Read")
 _PAGE = 500
 _REQUEST_S = 10.0
 _FORBIDDEN, _NOT_FOUND = 403, 404
-_NAMESPACES = "/api/v1/namespaces"
 _QUOTAS = "/api/v1/resourcequotas"
 _PLAIN = (CPU, "memory", "ephemeral-storage", PODS)
 """What a quota limits the requests of without the prefix ``requests.``."""
@@ -77,10 +76,12 @@ class _Surveyor:
         nodes, pods, classes, budgets = (self._kind(table) for table in TABLES)
         if self._missing:
             raise MissingRightsError(tuple(self._missing))
-        self._optional("list events", lambda: self._get(PREEMPTED.path, {**PREEMPTED.query, "limit": 1}))
-        self._optional("watch events", lambda: self._try_watch(PREEMPTED))
-        self._optional("watch resourcequotas", lambda: self._try_watch(QUOTAS))
+        for table in (CLAIMS, VOLUMES, PREEMPTED):
+            self._optional(f"list {_resource(table.path)}", partial(self._try_list, table))
+            self._optional(f"watch {_resource(table.path)}", partial(self._try_watch, table))
         namespaces = self._optional("list namespaces", lambda: dict(self._namespaces())) or {}
+        for table in (NAMESPACES, QUOTAS):  # their lists are read below, or have been
+            self._optional(f"watch {_resource(table.path)}", partial(self._try_watch, table))
         return Survey(
             version=self._optional("get version", self._version) or "",
             nodes=tuple(nodes),
@@ -109,6 +110,9 @@ class _Surveyor:
                 yield table.read(item)
             except DecodeError as error:
                 self._odd.append(str(error))
+
+    def _try_list(self, table: Table) -> None:
+        self._get(table.path, {**table.query, "limit": 1})
 
     def _try_watch(self, table: Table) -> None:
         query = {**table.query, "watch": "true", "timeoutSeconds": 1}
@@ -145,7 +149,7 @@ class _Surveyor:
 
     def _namespaces(self) -> Iterator[tuple[str, str]]:
         """Name and UID of each."""
-        for item in self._items(_NAMESPACES, {}):
+        for item in self._items(NAMESPACES.path, {}):
             meta = msgspec.json.decode(item, type=NamedObject).metadata
             if meta.name:
                 yield meta.name, meta.uid or ""

@@ -9,13 +9,17 @@ import msgspec
 from engine.cluster.connection import Query
 from engine.formats.kubernetes import (
     budget_from_bytes,
+    claim_from_bytes,
     class_quota_from_bytes,
+    namespace_from_bytes,
     node_from_bytes,
     pod_from_bytes,
     preempted_from_bytes,
     priority_class_from_bytes,
+    volume_from_bytes,
 )
-from engine.formats.kubernetes_unread import unread_budget, unread_class, unread_node, unread_pod
+from engine.formats.kubernetes_unread import not_known, unread_budget, unread_class, unread_node, unread_pod
+from engine.formats.notes import gettext_noop
 from engine.snapshot import ClusterState
 
 
@@ -35,6 +39,8 @@ class Table:
     column: Callable[[ClusterState], dict[Any, Any]]
     query: Query = field(default_factory=dict)
     """Which of them, where not all."""
+    without: str = ""
+    """What is missing where it may not be read; empty: no pass can do without."""
 
 
 def _by_name(one: Any) -> Hashable:
@@ -76,6 +82,37 @@ TABLES = (
 )
 """What no pass can do without."""
 
+NAMESPACES = Table(
+    "Namespace",
+    "/api/v1/namespaces",
+    namespace_from_bytes,
+    not_known,
+    _by_name,
+    lambda state: state.namespaces,
+    without=gettext_noop("asks are left alone where a rule names namespaces by their labels"),
+)
+CLAIMS = Table(
+    "PersistentVolumeClaim",
+    "/api/v1/persistentvolumeclaims",
+    claim_from_bytes,
+    not_known,
+    _by_namespace_and_name,
+    lambda state: state.claims,
+    without=gettext_noop("asks with claims of volumes are left alone"),
+)
+VOLUMES = Table(
+    "PersistentVolume",
+    "/api/v1/persistentvolumes",
+    volume_from_bytes,
+    not_known,
+    _by_name,
+    lambda state: state.volumes,
+    without=gettext_noop("asks with claims of volumes are left alone"),
+)
+PLACING = (NAMESPACES, CLAIMS, VOLUMES)
+"""What the placement rules of some pods are about. Passes go on where it may not be read: nothing of it is known then,
+which is never taken for that there is none."""
+
 PREEMPTED = Table(
     "Event",
     "/api/v1/events",
@@ -84,8 +121,9 @@ PREEMPTED = Table(
     _by_uid,
     lambda state: state.preempted,
     {"fieldSelector": "reason=Preempted,involvedObject.kind=Pod"},
+    without=gettext_noop("for whom other schedulers preempt stays unknown where pods don't tell"),
 )
-"""Who preempted whom. Passes do without where it may not be read: victims are then known by their condition alone."""
+"""Who preempted whom. Passes do without whatever the trouble is: victims are then known by their condition alone."""
 
 QUOTAS = Table(
     "ResourceQuota",
@@ -94,5 +132,10 @@ QUOTAS = Table(
     _as_known,
     _by_namespace_and_name,
     lambda state: state.quotas,
+    without=gettext_noop("quotas by priority class are not shown"),
 )
 """What limits who may use which priority class: shown to people. No pass looks at it."""
+
+BESIDE = (PREEMPTED, QUOTAS)
+"""What no pass rests on."""
+EVERY = (*TABLES, *PLACING, *BESIDE)

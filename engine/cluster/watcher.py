@@ -11,7 +11,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.identity import STRANGER, SameCluster
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.reflector import KindHealth, Reflector
-from engine.cluster.tables import PREEMPTED, QUOTAS, TABLES, Table
+from engine.cluster.tables import BESIDE, EVERY, PREEMPTED, Table
 from engine.cluster.timing import BackOff, Clock
 from engine.queues import QueueTree
 from engine.snapshot import Change, ClusterState, Node, Pod, Protection, Reservation, Snapshot
@@ -22,6 +22,7 @@ class Health:
     """How far the picture can be trusted."""
 
     kinds: tuple[KindHealth, ...]
+    """Those that passes rest on now."""
     synced: bool
     """Whether every kind has been read whole."""
     staleness_s: float | None
@@ -30,10 +31,8 @@ class Health:
     """Our clock minus the API server's, in seconds; None while unknown."""
     gap_s: float = 0.0
     """How long the kind in trouble that is worst off has been without a sign of life, in seconds; 0: none is."""
-    events_error: str = ""
-    """Why Events can't be read, as a sentence: passes go on without. Empty while they can."""
-    quotas_error: str = ""
-    """The same of ResourceQuotas."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """Kinds that can't be read, and that passes go on without -> why, as a sentence."""
     stranger: str = ""
     """That the API server turned out to be another cluster's, as a sentence: nothing is to be done there. Empty: no."""
     odd: Mapping[str, str] = field(default_factory=dict)
@@ -53,7 +52,8 @@ class Health:
 class ClusterWatcher:
     """Follows what the engine reads of a cluster; every method may be called from any thread.
 
-    Nodes, pods, priority classes and disruption budgets; Events of preemption and quotas as far as they may be read.
+    Nodes, pods, priority classes and disruption budgets; as far as they may be read namespaces, claims, volumes, Events
+    of preemption and quotas.
     """
 
     def __init__(
@@ -74,8 +74,8 @@ class ClusterWatcher:
         self._clock = clock or Clock()
         self._state = ClusterState()
         self._lock = threading.Condition()
-        """Told whenever a kind has been read whole."""
-        self._unsynced = {table.kind for table in TABLES}
+        """Told whenever a kind has been read whole, or has to be done without."""
+        self._unsynced = {table.kind for table in EVERY if table not in BESIDE}
         self._reflectors = [
             Reflector(
                 connection,
@@ -86,7 +86,7 @@ class ClusterWatcher:
                 back_off=back_off(),
                 check=self._same.check,
             )
-            for table in (*TABLES, PREEMPTED, QUOTAS)
+            for table in EVERY
         ]
 
     def start(self) -> None:
@@ -103,7 +103,10 @@ class ClusterWatcher:
         return all(ended)
 
     def wait_synced(self, timeout_s: float) -> bool:
-        """Wait until every kind has been read whole; whether it came to that within ``timeout_s`` seconds."""
+        """Wait until every kind has been read whole, or refused where it can be done without.
+
+        Whether it came to that within ``timeout_s`` seconds.
+        """
         with self._lock:
             return self._lock.wait_for(lambda: not self._unsynced, timeout_s)
 
@@ -115,8 +118,8 @@ class ClusterWatcher:
     def health(self) -> Health:
         """How far the picture can be trusted now."""
         now_s = self._clock.steady_s()
-        *needed, events, quotas = (replace(one.health) for one in self._reflectors)
-        kinds = tuple(needed)
+        every, beside = [replace(one.health) for one in self._reflectors], {table.kind for table in BESIDE}
+        kinds = tuple(one for one in every if one.kind not in beside and not one.refused)
         seen = [one.last_event_at for one in kinds if one.last_event_at is not None]
         troubled = [one.last_event_at for one in kinds if one.last_event_at is not None and one.error]
         return Health(
@@ -125,10 +128,9 @@ class ClusterWatcher:
             staleness_s=now_s - min(seen) if len(seen) == len(kinds) else None,
             clock_skew_s=self._connection.clock_skew_s,
             gap_s=now_s - min(troubled, default=now_s),
-            events_error=events.error,
-            quotas_error=quotas.error,
+            missing={one.kind: one.error for one in every if one.error and one not in kinds},
             stranger=STRANGER if self._same.stranger else "",
-            odd={name: why for one in (*kinds, events, quotas) for name, why in one.odd.items()},
+            odd={name: why for one in every for name, why in one.odd.items()},
         )
 
     def snapshot(
@@ -196,8 +198,11 @@ class ClusterWatcher:
 
     def put_unread(self, table: Table, key: Hashable, data: msgspec.Raw) -> None:
         """Take over that one object can't be read."""
-        for one in self._stand_ins(table, {key: data}).values():
-            self.put(table, key, one)
+        found = self._stand_ins(table, {key: data})
+        if key in found:
+            self.put(table, key, found[key])
+        else:
+            self.remove(table, key)
 
     def remove(self, table: Table, key: Hashable) -> None:
         """Forget one object."""
@@ -206,6 +211,14 @@ class ClusterWatcher:
             if gone is not None:
                 self._state.changes.append(Change(table.column, key, gone, None))
                 self._depart([gone])
+
+    def refuse(self, table: Table) -> None:
+        """Forget a kind that may not be read: it could be another by now. Preemptions that were seen have happened."""
+        with self._lock:
+            if table is not PREEMPTED:
+                table.column(self._state).clear()
+            self._unsynced.discard(table.kind)
+            self._lock.notify_all()
 
     def _depart(self, gone: Iterable[Any]) -> None:
         for one in gone:

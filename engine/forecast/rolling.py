@@ -95,7 +95,7 @@ class Rolling:
             now_ms=self.moment.now_ms,
             nodes=tuple(state.nodes.values()),
             pods=pods,
-            namespaces=state.namespaces,
+            namespaces=state.namespace_labels,
             claims=state.claims,
             volumes=state.volumes,
         )

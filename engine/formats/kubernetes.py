@@ -38,6 +38,7 @@ from engine.snapshot import (
     ClassQuota,
     ClusterState,
     DisruptionBudget,
+    Namespace,
     Node,
     Pod,
     Preempted,
@@ -180,8 +181,8 @@ def preempted_from_bytes(data: bytes | msgspec.Raw) -> Preempted:
     return _preempted.from_bytes(data)
 
 
-def namespace_from_bytes(data: bytes | msgspec.Raw) -> tuple[str, dict[str, str]]:
-    """Name and labels of one Namespace in JSON. Raises DecodeError."""
+def namespace_from_bytes(data: bytes | msgspec.Raw) -> Namespace:
+    """One Namespace in JSON. Raises DecodeError."""
     return _namespaces.from_bytes(data)
 
 
@@ -199,8 +200,8 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> tuple[ClusterS
     """The state that the manifests describe, and ``Kind namespace/name`` of each that is of no kind read here.
 
     Lists (kind List, PodList ...) are taken apart, empty documents (None) passed over. A pod without a priority gets
-    that of its PriorityClass, or of the default one, as on admission. Raises DecodeError for a Node, Pod, PriorityClass
-    or PodDisruptionBudget that can't be read.
+    that of its PriorityClass, or of the default one, as on admission. Raises DecodeError for a document of a kind read
+    here that can't be read.
     """
     state, ignored = ClusterState(), []
     classes = {one.name: one for one in _SYSTEM_CLASSES}
@@ -221,8 +222,8 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> tuple[ClusterS
                 budget = decode_budget(obj)
                 state.budgets[budget.namespace, budget.name] = budget
             case "Namespace":
-                name, labels = _namespaces.from_dict(obj)
-                state.namespaces[name] = labels
+                namespace = _namespaces.from_dict(obj)
+                state.namespaces[namespace.name] = namespace
             case "PersistentVolumeClaim":
                 claim = _claims.from_dict(obj)
                 state.claims[claim.namespace, claim.name] = claim

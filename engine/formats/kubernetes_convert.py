@@ -40,6 +40,7 @@ from engine.snapshot import (
     ClassQuota,
     ClassRule,
     DisruptionBudget,
+    Namespace,
     Node,
     Pod,
     PriorityClass,
@@ -65,6 +66,7 @@ LONGEST_MESSAGE = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_S = 86_400
 _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+_NAME_LABEL = "kubernetes.io/metadata.name"
 _ZONE_LABELS = (
     "failure-domain.beta.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region",
@@ -247,10 +249,11 @@ def _zone(key: str, value: str) -> Requirement | None:
     return Requirement(key, "In", zones) if all(zones) else None
 
 
-def to_namespace(namespace: NamespaceObject) -> tuple[str, dict[str, str]]:
-    """Name and labels. Raises ValueError for a missing name."""
+def to_namespace(namespace: NamespaceObject) -> Namespace:
+    """The namespace with its labels, its name among them as the API server fills in. Raises ValueError."""
     meta = namespace.metadata
-    return _name(meta), shared_map(tuple((meta.labels or {}).items()))
+    name = _name(meta)
+    return Namespace(name=name, labels={**(meta.labels or {}), _NAME_LABEL: name})
 
 
 def _name(meta: ObjectMeta) -> str:

@@ -70,6 +70,10 @@ def unread_budget(data: Data, known: DisruptionBudget | None) -> DisruptionBudge
     return msgspec.structs.replace(known or nothing, allowed=0)
 
 
+def not_known(_data: Data, _known: object) -> None:
+    """Nothing stands for it: of a namespace, a claim or a volume that isn't there nobody assumes anything."""
+
+
 def _meta(data: Data) -> Identity:
     return msgspec.json.decode(data, type=NamedObject).metadata
 

@@ -30,11 +30,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     budgets: tuple[DisruptionBudget, ...] = ()
     reservations: tuple[Reservation, ...] = ()
     namespaces: dict[str, dict[str, str]] = {}
-    """Name -> labels."""
+    """Name -> labels. Of one that is not here nobody knows them, as where namespaces may not be read."""
     claims: dict[tuple[str, str], Claim] = {}
-    """By namespace and name."""
+    """By namespace and name. One that is not here is not known, so not known to be bound."""
     volumes: dict[str, Volume] = {}
-    """By name."""
+    """By name. One that is not here is not known, so no node is known to reach it."""
     queued: frozenset[str] | None = None
     """Uids of the pods in the scheduler's queue; None: every pod without a node is."""
 

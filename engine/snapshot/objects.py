@@ -190,6 +190,11 @@ class DisruptionBudget(msgspec.Struct, frozen=True, kw_only=True):
     """Names of pods whose eviction was let through a moment ago: they are in ``allowed`` already."""
 
 
+class Namespace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    name: str
+    labels: dict[str, str] = {}
+
+
 class Claim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A PersistentVolumeClaim."""
 

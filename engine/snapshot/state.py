@@ -13,6 +13,7 @@ from engine.snapshot.objects import (
     Claim,
     ClassQuota,
     DisruptionBudget,
+    Namespace,
     Node,
     Pod,
     Preempted,
@@ -49,8 +50,7 @@ class ClusterState:
         self.budgets: dict[tuple[str, str], DisruptionBudget] = {}
         self.quotas: dict[tuple[str, str], ClassQuota] = {}
         """By namespace and name."""
-        self.namespaces: dict[str, dict[str, str]] = {}
-        """Name -> labels."""
+        self.namespaces: dict[str, Namespace] = {}
         self.claims: dict[tuple[str, str], Claim] = {}
         self.volumes: dict[str, Volume] = {}
         self.preempted: dict[str, Preempted] = {}
@@ -95,6 +95,11 @@ class ClusterState:
         pod = self.pods.get(uid) or self.departed.get(uid)
         return None if pod is None else placed(pod, tree, self.classes.get(pod.priority_class))
 
+    @property
+    def namespace_labels(self) -> dict[str, dict[str, str]]:
+        """Name -> labels of the namespaces that are known."""
+        return {name: one.labels for name, one in self.namespaces.items()}
+
     def snapshot(
         self,
         tree: QueueTree,
@@ -115,7 +120,7 @@ class ClusterState:
             pods=tuple(sorted(pods, key=attrgetter("namespace", "name", "uid"))),
             budgets=tuple(budget for _, budget in sorted(self.budgets.items())),
             reservations=tuple(sorted(reservations, key=lambda held: held.ask_uid)),
-            namespaces=dict(self.namespaces),
+            namespaces=self.namespace_labels,
             claims=dict(self.claims),
             volumes=dict(self.volumes),
         )

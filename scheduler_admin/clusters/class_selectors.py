@@ -92,7 +92,7 @@ def picture(cluster: Cluster) -> Picture | None:
         unnamed_rival="" in rivals,
         gone={name: Use.of(each) for name, each in use.items() if name and name not in names},
         quotas=quotas,
-        quotas_error=status.quotas_error,
+        quotas_error=status.missing.get("ResourceQuota", ""),
     )
 
 

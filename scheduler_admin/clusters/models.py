@@ -220,7 +220,8 @@ class ClusterStatus(models.Model):
     pass_at = models.DateTimeField(null=True)
     pass_us = models.PositiveIntegerField(null=True, help_text=_("How long the last pass took, in microseconds."))
     error = models.TextField(blank=True, help_text=_("Why the cluster can't be read; empty when it can."))
-    missing = models.TextField(blank=True, help_text=_("Why Events can't be read, which passes do without; or empty."))
+    missing = models.JSONField(default=dict)
+    """Kind that can't be read, and that passes do without -> why."""
     error_since = models.DateTimeField(null=True)
     odd = models.JSONField(default=list)
     """Objects that can't be read and are passed over: [{"object", "why", "since_ms"}], in order, at most fifty."""
@@ -248,7 +249,6 @@ class ClusterStatus(models.Model):
     """Priority class, "" for none -> {"running", "waiting", "places", "more"}; see clusters.class_figures."""
     class_quotas = models.JSONField(default=list)
     """ResourceQuotas by priority class: engine.snapshot.ClassQuota, each as a mapping."""
-    quotas_error = models.TextField(blank=True, help_text=_("Why ResourceQuotas can't be read; empty when they can."))
 
     def __str__(self) -> str:
         return f"status of {self.cluster}"

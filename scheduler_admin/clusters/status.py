@@ -31,14 +31,13 @@ def store_status(
     now: datetime,
     pass_us: int,
     news: bool,
-    missing: str = "",
-    quotas_error: str = "",
+    missing: Mapping[str, str] | None = None,
     odd: Mapping[str, str] | None = None,
 ) -> None:
     """Replace the cluster's status after a pass at ``now`` that took ``pass_us`` microseconds.
 
-    ``snapshot`` is of ``state``. ``news`` tells that decisions changed; other changes are found here. ``missing`` and
-    ``quotas_error``: see ClusterStatus. ``odd``: objects that can't be read -> why.
+    ``snapshot`` is of ``state``. ``news`` tells that decisions changed; other changes are found here. ``missing``:
+    see ClusterStatus. ``odd``: objects that can't be read -> why.
     """
     status, created = ClusterStatus.objects.get_or_create(cluster=cluster)
     facts: dict[str, Any] = {
@@ -51,8 +50,7 @@ def store_status(
         "rivals": rivals(snapshot.pods),
         "class_use": class_use(snapshot.pods),
         "class_quotas": class_quotas(state),
-        "quotas_error": quotas_error,
-        "missing": missing,
+        "missing": dict(missing or {}),
         "odd": _odd(odd or {}, status.odd, now),
         "odd_count": len(odd or {}),
         "error": "",

@@ -1,14 +1,24 @@
 """What went wrong with a cluster, in the reader's language."""
 
+from collections.abc import Mapping
+
 from django.utils.translation import gettext as _
 
 from engine.cluster.check import Line
 from engine.cluster.errors import ClusterError
+from engine.cluster.tables import EVERY
 
 
 def told(error: ClusterError) -> str:
     """The sentence, translated where it is one of ours."""
     return _(error.message) % error.params if error.params else _(error.message)
+
+
+def told_missing(missing: Mapping[str, str]) -> list[str]:
+    """What passes do without, a sentence for each kind: why, and what is missing without it."""
+    sentence = _("%(kind)s objects can’t be read (%(why)s): %(without)s.")
+    without = {table.kind: _(table.without) for table in EVERY if table.without}
+    return [sentence % {"kind": kind, "why": why, "without": without[kind]} for kind, why in sorted(missing.items())]
 
 
 def told_line(line: Line) -> str:

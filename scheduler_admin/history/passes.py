@@ -96,7 +96,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
     except UnknownPolicyError as error:
         store_error(cluster=cluster, sentence=str(error), now=now)
         return
-    events = not watch.watcher.health().events_error
+    events = "Event" not in watch.watcher.health().missing
     others = look(cluster=cluster, tree=found.tree, state=found.state, settled=watch.settled, now=now, events=events)
     rows = _store(cluster, revision, watch, found, others, now, settled=settled)
     reached("intended")
@@ -265,8 +265,7 @@ def _store(
         now=now,
         pass_us=took_us,
         news=bool(decided) or settled or news,
-        missing=health.events_error,
-        quotas_error=health.quotas_error,
+        missing=health.missing,
         odd=health.odd,
     )
     return rows

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.selectors import Freshness, freshness, status_of
+from scheduler_admin.clusters.told import told_missing
 from scheduler_admin.history import activity_selectors
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue
@@ -36,6 +37,8 @@ class Overview:
     oldest_ask_ms: int | None
     hours: list[int]
     refused: int
+    missing: list[str]
+    """What passes do without, as sentences."""
 
     @property
     def preempted(self) -> int:
@@ -81,4 +84,5 @@ def _overview(
         oldest_ask_ms=root.oldest_ask_ms if root else None,
         hours=hours[cluster.pk],
         refused=refused[cluster.pk],
+        missing=told_missing(status.missing) if status else [],
     )

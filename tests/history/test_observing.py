@@ -220,7 +220,7 @@ def test_an_event_of_an_hour_ago_that_goes_changes_nothing(cluster: Cluster, wat
 def test_where_events_are_forbidden_the_nomination_tells_for_whom(cluster: Cluster, watch: Watch):
     """At once: it may be gone a second later."""
     watch.state.preempted.clear()
-    watch.watcher.events_error = "events is forbidden"
+    watch.watcher.missing = {"Event": "events is forbidden"}
     run_pass(cluster=cluster, watch=watch)
     assert (observed().ask_name, decode(observed().document).ask_inferred) == ("web", True)
 
@@ -423,10 +423,10 @@ def test_nothing_is_done_to_the_cluster(cluster: Cluster, watch: Watch):
 
 def test_why_events_can_not_be_read_is_on_the_status(cluster: Cluster, watch: Watch):
     """Passes go on without."""
-    watch.watcher.events_error = "events is forbidden"
+    watch.watcher.missing = {"Event": "events is forbidden"}
     run_pass(cluster=cluster, watch=watch)
     status = ClusterStatus.objects.get()
-    assert (status.error, status.missing) == ("", "events is forbidden")
+    assert (status.error, status.missing) == ("", {"Event": "events is forbidden"})
 
 
 def test_a_victim_with_an_endless_grace_stops_no_pass(cluster: Cluster):

@@ -328,13 +328,13 @@ def test_a_pass_stores_the_classes_with_who_has_them(cluster: Cluster, watch: Wa
     watch.put(PriorityClass(name="hot", value=5, version="1"))
     watch.put(pod("eager", queue="test", node="n1", priority_class="hot"))
     watch.put(ask("late", queue="prod", priority_class="hot"))
-    watch.watcher.quotas_error = "resourcequotas is forbidden"
+    watch.watcher.missing = {"ResourceQuota": "resourcequotas is forbidden"}
     run(cluster, watch)
     status = ClusterStatus.objects.get()
     assert unlisted(status.classes) == [PriorityClass(name="hot", value=5, version="1")]
     assert (status.class_use["hot"]["running"], status.class_use["hot"]["waiting"]) == (1, 1)
     assert {place["queue"] for place in status.class_use["hot"]["places"]} == {"root.test", "root.prod"}
-    assert status.quotas_error == "resourcequotas is forbidden"
+    assert status.missing == {"ResourceQuota": "resourcequotas is forbidden"}
     run(cluster, watch, times=2)
     news = ClusterStatus.objects.get().news
     watch.put(PriorityClass(name="hot", value=5, version="2", description="new"))

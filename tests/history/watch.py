@@ -83,8 +83,7 @@ class Watcher:
         self.now = state
         self.synced, self.staleness_s = True, 0.1
         self.gap_s, self.clock_skew_s = 0.0, 0.0
-        self.events_error = ""
-        self.quotas_error = ""
+        self.missing: dict[str, str] = {}
         self.odd: dict[str, str] = {}
         self.uid = ""
         self.stranger = ""
@@ -108,8 +107,7 @@ class Watcher:
             staleness_s=self.staleness_s,
             clock_skew_s=self.clock_skew_s,
             gap_s=self.gap_s,
-            events_error=self.events_error,
-            quotas_error=self.quotas_error,
+            missing=self.missing,
             odd=self.odd,
             stranger=self.stranger,
         )

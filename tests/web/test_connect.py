@@ -117,6 +117,6 @@ def test_only_admins_connect(otto: Client, audrey: Client, tess: Client, config:
 
 
 def test_events_that_can_not_be_read_are_told_on_the_page_of_clusters(ada: Client) -> None:
-    seen = {"missing": "events is forbidden", "read_at": rows.EPOCH, "pass_at": rows.EPOCH}
+    seen = {"missing": {"Event": "events is forbidden"}, "read_at": rows.EPOCH, "pass_at": rows.EPOCH}
     ClusterStatus.objects.create(cluster=rows.cluster(), **seen)
-    assert "Events can’t be read (events is forbidden)" in text(ada.get("/clusters/"))
+    assert "Event objects can’t be read (events is forbidden): for whom" in text(ada.get("/clusters/"))

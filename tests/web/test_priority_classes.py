@@ -105,7 +105,7 @@ def test_quotas_by_class_stand_beside_with_what_is_used(audrey: Client, demo: Cl
 
 
 def test_why_quotas_can_not_be_read_is_said(audrey: Client, demo: Cluster) -> None:
-    ClusterStatus.objects.update(quotas_error="resourcequotas is forbidden")
+    ClusterStatus.objects.update(missing={"ResourceQuota": "resourcequotas is forbidden"})
     assert "Quotas can’t be read (resourcequotas is forbidden)" in text(audrey.get(PAGE))
 
 

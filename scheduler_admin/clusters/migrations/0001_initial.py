@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
                 ('pass_at', models.DateTimeField(null=True)),
                 ('pass_us', models.PositiveIntegerField(help_text='How long the last pass took, in microseconds.', null=True)),
                 ('error', models.TextField(blank=True, help_text="Why the cluster can't be read; empty when it can.")),
-                ('missing', models.TextField(blank=True, help_text="Why Events can't be read, which passes do without; or empty.")),
+                ('missing', models.JSONField(default=dict)),
                 ('error_since', models.DateTimeField(null=True)),
                 ('odd', models.JSONField(default=list)),
                 ('odd_count', models.PositiveIntegerField(default=0, help_text="How many objects can't be read.")),
