@@ -11,6 +11,7 @@ from engine.simulator.control import Control
 from engine.simulator.controllers.disruption import DisruptionBudgets
 from engine.simulator.controllers.jobs import Jobs
 from engine.simulator.controllers.replicasets import ReplicaSets
+from engine.simulator.controllers.volumes import Volumes
 from engine.simulator.kubelet import Kubelets
 from engine.simulator.manifests import DEFINITIONS, LEASES, create_all, load
 from engine.simulator.objects import Object
@@ -99,6 +100,7 @@ class Cluster:
             self.replica_sets,
             Jobs(self.store, self.clock, recorder),
             DisruptionBudgets(self.store, self.clock),
+            Volumes(self.store, self.clock),
             self.scheduler,
         ]
         for part in self._parts:

@@ -89,9 +89,19 @@ def _job(obj: Object) -> None:
 
 def _namespace(obj: Object) -> None:
     name = obj["metadata"]["name"]
-    obj["metadata"].setdefault("labels", {}).setdefault("kubernetes.io/metadata.name", name)
+    obj["metadata"]["labels"] = {**(obj["metadata"].get("labels") or {}), "kubernetes.io/metadata.name": name}
     obj.setdefault("spec", {}).setdefault("finalizers", ["kubernetes"])
     obj.setdefault("status", {}).setdefault("phase", "Active")
+
+
+def _claim(obj: Object) -> None:
+    obj.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
+    obj.setdefault("status", {}).setdefault("phase", "Pending")
+
+
+def _volume(obj: Object) -> None:
+    _claim(obj)
+    obj["spec"].setdefault("persistentVolumeReclaimPolicy", "Retain")
 
 
 def _priority_class(obj: Object) -> None:
@@ -107,6 +117,8 @@ _DEFAULTS = {
     "replicasets.apps": _replica_set,
     "jobs.batch": _job,
     "namespaces": _namespace,
+    "persistentvolumeclaims": _claim,
+    "persistentvolumes": _volume,
     "priorityclasses.scheduling.k8s.io": _priority_class,
     "secrets": _secret,
 }

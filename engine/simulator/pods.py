@@ -11,7 +11,7 @@ from engine.simulator.objects import Object, clone
 from engine.simulator.status import bad_request, cause, invalid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from engine.simulator.kinds import Kind
     from engine.simulator.store import Store
@@ -39,6 +39,7 @@ def admit(store: Store, kind: Kind, pod: Object) -> None:
         raise invalid(kind, pod["metadata"]["name"], causes)
     priorities.resolve(store, kind, pod)
     _add_default_tolerations(spec)
+    _merge_label_keys(pod)
     try:
         pod["status"].setdefault("qosClass", quality_of_service(spec))
     except QuantityError as error:
@@ -52,6 +53,28 @@ def _add_default_tolerations(spec: Object) -> None:
                    for item in tolerations)  # fmt: skip
         if not any(covered):
             tolerations.append({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300})
+
+
+def _merge_label_keys(pod: Object) -> None:
+    """Put the pod's own labels into the selectors of its rules where they ask for it, as is done on creation only."""
+    spec, labels = pod["spec"], pod["metadata"].get("labels") or {}
+    for rule in (*_affinity_terms(spec.get("affinity") or {}), *(spec.get("topologySpreadConstraints") or ())):
+        selector = rule.get("labelSelector")
+        if selector is None:
+            continue
+        for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
+            for key in rule.get(field) or ():
+                if key in labels:
+                    found = {"key": key, "operator": operator, "values": [labels[key]]}
+                    selector.setdefault("matchExpressions", []).append(found)
+
+
+def _affinity_terms(affinity: Object) -> Iterator[Object]:
+    for kind in ("podAffinity", "podAntiAffinity"):
+        rules = affinity.get(kind) or {}
+        yield from rules.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+        for one in rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ():
+            yield one["podAffinityTerm"]
 
 
 def quality_of_service(spec: Mapping[str, Any]) -> str:

@@ -154,6 +154,17 @@ def test_what_can_be_done_without_is_a_warning_with_what_is_missing():
     assert report.well
 
 
+@pytest.mark.parametrize("resource", ["namespaces", "persistentvolumeclaims", "persistentvolumes"])
+def test_what_placement_rules_are_about_can_be_done_without(resource: str):
+    """As under the role of before; what follows, and what grants it, is said."""
+    report = look(serving(NOW, lambda asked: asked["resource"] == resource))
+    lines = said(report, "rights")[1:]
+    assert {level for level, _ in lines} == {"warning"}
+    assert {text.split(":")[0] for _, text in lines} == {f"May not {verb} {resource}" for verb in ("list", "watch")}
+    assert all("left alone" in text and "deploy/observe.yaml grants it." in text for _, text in lines)
+    assert report.well
+
+
 def test_what_can_not_be_done_without_is_an_error():
     """And the cluster is not read, as it can't be."""
     report = look(serving(NOW, lambda asked: asked["resource"] == "pods" and asked["verb"] == "watch"))

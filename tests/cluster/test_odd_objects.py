@@ -139,6 +139,31 @@ def test_other_odd_kinds_are_named_and_spare_rather_than_take() -> None:
         assert watcher.state().preempted == {}
 
 
+def test_of_odd_namespaces_claims_and_volumes_nothing_is_known_until_they_heal() -> None:
+    """Whoever asks for them is left alone, also where they could be read before; all others are as they are."""
+    reach = {"nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": "n1"}]}}}
+    cluster = Cluster(
+        namespaces=[obj("turns"), obj("good")],
+        persistentvolumeclaims=[obj("odd", spec={"accessModes": "all"}), obj("good")],
+        persistentvolumes=[obj("odd", spec=reach), obj("good")],
+    )
+    cluster.tell("namespaces", "MODIFIED", obj("turns", metadata={"labels": {"team": 1}}))
+    with watching(cluster) as watcher:
+        until(lambda: "Namespace a/turns" in watcher.health().odd, "it has turned odd")
+        state = watcher.state()
+        assert [*state.namespaces] == [*state.volumes] == ["good"]
+        assert [*state.claims] == [("a", "good")]
+        assert {"PersistentVolumeClaim a/odd", "PersistentVolume a/odd"} < watcher.health().odd.keys()
+        assert watcher.health().errors == ()
+        cluster.tell("namespaces", "MODIFIED", obj("turns"))
+        cluster.tell("persistentvolumes", "MODIFIED", obj("odd"))
+        cluster.tell("persistentvolumeclaims", "DELETED", obj("odd", spec={"accessModes": "all"}))
+        until(lambda: not watcher.health().odd, "all is well")
+        state = watcher.state()
+        assert (sorted(state.namespaces), sorted(state.volumes)) == (["good", "turns"], ["good", "odd"])
+        assert [*state.claims] == [("a", "good")]
+
+
 def test_an_object_without_an_identity_stops_nothing() -> None:
     """Nothing can be kept of it; it is named by its kind."""
     with watching(Cluster(pods=[{"metadata": []}, obj("good")])) as watcher:

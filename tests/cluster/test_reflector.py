@@ -51,6 +51,9 @@ class Kept:
     def remove(self, table, key) -> None:
         self.pods.pop(key, None)
 
+    def refuse(self, table) -> None:
+        """Nothing is done without here."""
+
     @property
     def names(self) -> set[str]:
         return {one.name for one in self.pods.values()}

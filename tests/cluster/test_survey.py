@@ -91,8 +91,9 @@ def test_an_account_without_a_right_is_told_which(plane: ControlPlane):
     )
     with real(plane) as cluster:
         found = survey(cluster.account(*most, nodes, budgets))
-        quotas = {f"{verb} resourcequotas" for verb in ("list", "watch")}
-        assert set(found.unread) == {"list events", "watch events", "list namespaces", *quotas}
+        unread = {"events", "namespaces", "persistentvolumeclaims", "persistentvolumes", "resourcequotas"}
+        both = {f"{verb} {resource}" for verb in ("list", "watch") for resource in unread}
+        assert set(found.unread) == both
 
 
 def test_every_missing_right_is_named_at_once():
@@ -112,10 +113,12 @@ def test_every_missing_right_is_named_at_once():
 
 
 def test_what_can_be_done_without_is_done_without():
-    """Events, quotas, the list of API groups."""
+    """Volumes, Events, namespaces, quotas, the list of API groups."""
 
     def serve(asked: Asked, answer: Answer) -> None:
-        if asked.path.endswith(("/events", "/namespaces", "/resourcequotas", "/apis", "/version")):
+        if asked.path.endswith(
+            ("/events", "/namespaces", "/persistentvolumes", "/resourcequotas", "/apis", "/version")
+        ):
             answer.status(403, "Forbidden", "no")
         elif "watch" in asked.query:
             answer.begin()
@@ -124,15 +127,9 @@ def test_what_can_be_done_without_is_done_without():
 
     with scripted(serve) as server:
         found = survey(ConnectionSettings(address=server.address))
-    assert found.unread == (
-        "list events",
-        "watch events",
-        "watch resourcequotas",
-        "list namespaces",
-        "get version",
-        "list resourcequotas",
-        "get apis",
-    )
+    both = [f"{verb} {resource}" for resource in ("persistentvolumes", "events") for verb in ("list", "watch")]
+    namespaces = ["list namespaces", "watch namespaces", "watch resourcequotas"]
+    assert found.unread == (*both, *namespaces, "get version", "list resourcequotas", "get apis")
 
 
 @pytest.mark.parametrize(("code", "message"), [(401, "Unauthorized"), (403, 'User "system:anonymous" cannot list')])

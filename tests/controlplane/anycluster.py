@@ -44,6 +44,7 @@ KINDS = _kinds()
 
 _CLUSTER_WIDE = (
     "nodes",
+    "persistentvolumes",
     "priorityclasses.scheduling.k8s.io",
     "customresourcedefinitions.apiextensions.k8s.io",
     f"clusterroles.{_RBAC}",

@@ -9,7 +9,7 @@ import yaml
 from django.core.management import get_commands
 
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
-from engine.cluster.tables import PREEMPTED, QUOTAS, TABLES
+from engine.cluster.tables import EVERY
 from engine.decision import Interlock
 from scheduler_admin.accounts.models import Tenant, User
 from tests.deploy.test_compose import BASE, variables
@@ -92,7 +92,7 @@ def test_observing_may_read_all_that_is_watched(rules: list[dict[str, Any]]) -> 
     """Every kind that is followed, and no other, is granted with list and watch."""
     observe = [rule for rule in rules if rule["role"] == "scheduler-admin-observe" and "watch" in rule["verbs"]]
     granted = {(group, name) for rule in observe for group in rule["apiGroups"] for name in rule["resources"]}
-    paths = [table.path.split("/") for table in (*TABLES, PREEMPTED, QUOTAS)]
+    paths = [table.path.split("/") for table in EVERY]
     assert granted == {(parts[2] if parts[1] == "apis" else "", parts[-1]) for parts in paths}
 
 

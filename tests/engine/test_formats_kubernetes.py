@@ -263,19 +263,6 @@ def test_host_ports_are_read():
     assert HostPort(81) in decode_pod(pod({**spec, "hostNetwork": True})).host_ports
 
 
-@pytest.mark.parametrize(
-    ("spec", "want"),
-    [
-        ({"volumes": [{"name": "v", "iscsi": {"iqn": "i"}}]}, "volumes"),
-        ({"volumes": [{"name": "v", "emptyDir": {}}]}, ""),
-        ({"resourceClaims": [{"name": "gpu"}]}, "resourceClaims"),
-    ],
-)
-def test_rules_that_are_not_judged_are_named(spec, want):
-    """A placement rule that is not read is named, so that the ask is left alone; a mere preference is not one."""
-    assert decode_pod(pod(spec)).unread_rules == ((want,) if want else ())
-
-
 def test_a_node_is_read_whole():
     """Allocatable in integer units, taints, cordon and readiness."""
     got = decode_node(

@@ -31,24 +31,45 @@ from engine.journal import (
 )
 from engine.planning import plan
 from engine.policies import policy
-from engine.snapshot import ClusterState, DisruptionBudget, HostPort, PriorityClass, Protection, Requirement
+from engine.snapshot import (
+    AffinityTerm,
+    Claim,
+    ClusterState,
+    DisruptionBudget,
+    HostPort,
+    Namespace,
+    NodeSelectorTerm,
+    PriorityClass,
+    Protection,
+    Requirement,
+    SpreadConstraint,
+    Volume,
+)
 from tests.builders import NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
 from tests.history.watch import Watch
 
 TREE = tree({"prod": queue({"cpu": "8", "gpu": 2}, delay_ms=1), "test": queue("2"), "batch": queue("1")})
 DECIDE = policy("fence", "design")
 BUDGET = DisruptionBudget(namespace="ns", name="keep", expressions=(Requirement("app", "In", ("a", "b")),), allowed=1)
+LOCAL = NodeSelectorTerm((Requirement("kubernetes.io/hostname", "In", ("n1",)),))
+AFFINITY = AffinityTerm("zone", (Requirement("app", "Exists"),), (), ())
+ANTI = AffinityTerm("zone", None, ("ns",))
 OBJECTS = [
     node("n1", 6, labels={"zone": "a", "disk": "ssd"}, resources={"gpu": 1, "memory": "8Gi"}),
     node("n2", 4, resources={"memory": "8Gi"}),
     PriorityClass(name="keep", opted_out=True),
     BUDGET,
+    Namespace(name="ns", labels={"team": "a", "kubernetes.io/metadata.name": "ns"}),
+    Claim(namespace="ns", name="data", volume="v1", exclusive=True),
+    Claim(namespace="ns", name="waits"),
+    Volume(name="v1", node_affinity=(LOCAL,), zones=(Requirement("zone", "In", ("a", "b")),)),
     *[pod(f"t{i}", queue="test", node="n1", resources={"memory": "1Gi"}, labels={"b": "", "a": "1"}) for i in range(6)],
     *[pod(f"b{i}", queue="batch", node="n2", priority_class="keep" if i else "") for i in range(4)],
     ask("p0", queue="prod", cpu=2, resources={"memory": "1Gi", "gpu": 0}),
     ask("p1", queue="prod", cpu=3, node_selector={"zone": "b", "disk": "hdd"}),
     ask("p2", queue="prod", cpu=9, resources={"memory": "99Gi", "gpu": 3}),
-    ask("b9", queue="batch"),
+    ask("b9", queue="batch", affinity=(AFFINITY,), anti_affinity=(ANTI,), spread=(SpreadConstraint("zone", 2),)),
+    ask("b8", queue="batch", claims=("data", "data"), own_claims=("b8-scratch",), priority=-1),
     daemonset_ask("agent", on="n2", queue="prod"),
 ]  # fmt: skip
 MOMENT = Moment(
@@ -99,8 +120,10 @@ def test_a_chain_gives_back_every_moment_on_its_way() -> None:
     steps, chain = [watch.watcher.state()], [begin(watch.state, MOMENT)]
     watch.put(node("n3"), pod("new", queue="test", node="n3"), msgspec.structs.replace(BUDGET, allowed=0))
     watch.gone("t0", "b1")
+    watch.put(Namespace(name="ns"), Claim(namespace="ns", name="waits", volume="v2"), Volume(name="v2"))
     steps.append(watch.watcher.state())
     del watch.state.nodes["n2"], watch.state.classes["keep"], watch.state.budgets["ns", "keep"]
+    del watch.state.namespaces["ns"], watch.state.claims["ns", "data"], watch.state.volumes["v1"]
     watch.bound("p0", "n3")
     steps.append(watch.watcher.state())
     for number, (before, after) in enumerate(pairwise(steps), 1):
@@ -109,6 +132,27 @@ def test_a_chain_gives_back_every_moment_on_its_way() -> None:
         assert same(state, steps[number])
         assert moment.now_ms == NOW + number
     assert same(read(chain[:2])[0], steps[1])
+
+
+NAMES = st.sampled_from("abc")
+LABELS = st.dictionaries(NAMES, NAMES, max_size=2)
+TERMS = st.lists(st.just(LOCAL) | st.just(NodeSelectorTerm()), max_size=2).map(tuple)
+KINDS = (
+    st.builds(Namespace, name=NAMES, labels=LABELS)
+    | st.builds(Claim, namespace=NAMES, name=NAMES, volume=NAMES | st.just(""), exclusive=st.booleans())
+    | st.builds(Volume, name=NAMES, node_affinity=TERMS)
+)
+
+
+@given(st.lists(st.lists(KINDS, max_size=6), min_size=1, max_size=5))
+def test_whatever_comes_changes_and_goes_every_moment_is_read_as_it_was(moments: list[list[object]]) -> None:
+    """Namespaces, claims and volumes, each moment others: equal to the byte once more, and as the pass saw them."""
+    states = [state_of(*objects) for objects in moments]
+    chain = [begin(states[0], MOMENT), *(advance(one, other, MOMENT) for one, other in pairwise(states))]
+    for (found, moment), state in zip(frames(chain), states, strict=True):
+        assert same(found, state)
+        assert begin(found, moment) == begin(state, MOMENT)
+        assert moment.snapshot(found, TREE) == MOMENT.snapshot(state, TREE)
 
 
 def test_an_entry_holds_only_what_changed() -> None:

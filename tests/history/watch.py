@@ -9,7 +9,18 @@ import msgspec
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result, Swept, Terms
 from engine.cluster.tables import TABLES
 from engine.cluster.watcher import Health
-from engine.snapshot import Change, ClusterState, DisruptionBudget, Node, Pod, Preempted, PriorityClass
+from engine.snapshot import (
+    Change,
+    Claim,
+    ClusterState,
+    DisruptionBudget,
+    Namespace,
+    Node,
+    Pod,
+    Preempted,
+    PriorityClass,
+    Volume,
+)
 from scheduler_admin.clusters.breakers import Writes
 
 PODS = next(table.column for table in TABLES if table.kind == "Pod")
@@ -144,6 +155,12 @@ class Watch:
                     self.state.preempted[f"event-{one.uid}"] = one
                 case DisruptionBudget():
                     self.state.budgets[one.namespace, one.name] = one
+                case Namespace():
+                    self.state.namespaces[one.name] = one
+                case Claim():
+                    self.state.claims[one.namespace, one.name] = one
+                case Volume():
+                    self.state.volumes[one.name] = one
 
     def gone(self, *names: str) -> None:
         """These pods have exited."""
