@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from benchmarks.real_sized import Object, Pods, node
+from benchmarks.real_sized import Object, Pods, claim, namespace, node, volume
 
 BEAT_S = 300
 """A node reports its health so often, in seconds."""
@@ -39,6 +39,9 @@ class Feed:
     pods: int
     rate: int
     """Changes of pods a second."""
+    claims: int = 0
+    """Each with its volume."""
+    namespaces: int = 0
     seed: int = 1
     core: int | None = None
     """The core that the server keeps to; None: any."""
@@ -69,6 +72,17 @@ class _World:
         nodes = [node(number, random) for number in range(feed.nodes)]
         names = [one["metadata"]["name"] for one in nodes]
         self.nodes = {str(number): msgspec.json.encode(one) for number, one in enumerate(nodes)}
+        placing = Random(feed.seed)
+        still = {
+            "namespaces": [namespace(number, placing) for number in range(feed.namespaces)],
+            "persistentvolumeclaims": [claim(number, placing) for number in range(feed.claims)],
+            "persistentvolumes": [volume(number, names, placing) for number in range(feed.claims)],
+        }
+        self.still = {
+            kind: {str(number): msgspec.json.encode(one) for number, one in enumerate(made)}
+            for kind, made in still.items()
+        }
+        """Kinds of which nothing changes."""
         self._maker = Pods(names, feed.seed)
         self._random = random
         self._made = feed.pods
@@ -152,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         kind = parts.path.rpartition("/")[2]
-        objects = {"pods": self.world.pods, "nodes": self.world.nodes}.get(kind, {})
+        objects = {"pods": self.world.pods, "nodes": self.world.nodes, **self.world.still}.get(kind, {})
         if "watch" not in query:
             body = self.world.page(objects, int(query.get("continue", 0)), int(query.get("limit", _PAGE)))
             self._head({"Content-Length": str(len(body))})

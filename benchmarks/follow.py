@@ -29,6 +29,7 @@ from engine.snapshot import Pod, Protection
 Figures = dict[str, str | float | int]
 
 NODES, PODS, RATE = 5_000, 150_000, 1_000
+CLAIMS, NAMESPACES = 20_000, 1_000
 _TENANTS, _TEAMS = 20, 100
 _READY_S = 600.0
 
@@ -54,8 +55,9 @@ def follow(
     """Figures of one run at ``scale`` times 5,000 nodes and 150,000 pods, ``rate`` changes of pods a second."""
     cores = sorted(os.sched_getaffinity(0))
     apart = pin and len(cores) > 1
-    nodes, pods = (max(1, round(full * scale)) for full in (NODES, PODS))
-    feed = Feed(nodes=nodes, pods=pods, rate=rate, seed=seed, core=cores[-1] if apart else None)
+    nodes, pods, claims, namespaces = (max(1, round(full * scale)) for full in (NODES, PODS, CLAIMS, NAMESPACES))
+    still = {"claims": claims, "namespaces": namespaces}
+    feed = Feed(nodes=nodes, pods=pods, rate=rate, seed=seed, core=cores[-1] if apart else None, **still)
     course = Course(feed=feed, seconds=seconds, worker=worker, streamed=streamed, core=cores[0] if apart else None)
     spawn = multiprocessing.get_context("spawn")
     ready, told = spawn.Pipe(duplex=False)
@@ -69,7 +71,7 @@ def follow(
         follower = spawn.Process(target=_measure, args=(course, port, tell), daemon=True)
         follower.start()
         tell.close()  # so that a follower that dies is told by EOFError
-        return {"scenario": "follow", "nodes": nodes, "pods": pods, "pod_bytes": size, **results.recv()}
+        return {"scenario": "follow", "nodes": nodes, "pods": pods, **still, "pod_bytes": size, **results.recv()}
     finally:
         feeder.kill()
 
@@ -111,7 +113,14 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
     }
     figures |= _followed(watcher, course, "")
     figures |= _followed(watcher, course, "passes_")
-    tell.send({**figures, "peak_mb": _peak_mb(), "kept_pods": len(watcher.state().pods)})
+    tell.send(
+        {
+            **figures,
+            "peak_mb": _peak_mb(),
+            "kept_pods": len(watcher.state().pods),
+            "kept_claims": len(watcher.state().claims),
+        }
+    )
     os._exit(0)
 
 

@@ -92,6 +92,65 @@ class Pods:
         return {"metadata": own, "spec": placed, "status": _running(spec["containers"], number, random)}
 
 
+def namespace(number: int, random: Random) -> Object:
+    """One of those that pods run in, and others beside."""
+    labels = {"team": f"team-{number % 100}", "pod-security.kubernetes.io/enforce": "baseline"}
+    meta = {"name": f"team-{number:02}", "uid": _uid(random), "resourceVersion": str(number + 1), "labels": labels}
+    return {"metadata": meta, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+
+
+def claim(number: int, random: Random) -> Object:
+    """A claim that is bound to the volume of its number, 1.3 kB."""
+    notes = {
+        "pv.kubernetes.io/bind-completed": "yes",
+        "pv.kubernetes.io/bound-by-controller": "yes",
+        "volume.kubernetes.io/storage-provisioner": "ebs.csi.aws.com",
+    }
+    meta = {
+        "name": f"data-service-{number % WORKLOADS:03}-{number // WORKLOADS}",
+        "namespace": f"team-{number % WORKLOADS % _NAMESPACES:02}",
+        "uid": _uid(random),
+        "resourceVersion": str(2_000_000 + number),
+        "creationTimestamp": "2026-01-21T08:00:00Z",
+        "labels": {"app.kubernetes.io/name": f"service-{number % WORKLOADS:03}"},
+        "annotations": notes,
+        "finalizers": ["kubernetes.io/pvc-protection"],
+        "managedFields": [_managed("kube-controller-manager", notes), _managed("kube-scheduler", {})],
+    }
+    size = {"storage": f"{random.choice((10, 100, 500))}Gi"}
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": size}, "storageClassName": "gp3"}
+    status = {"phase": "Bound", "accessModes": ["ReadWriteOnce"], "capacity": size}
+    return {
+        "metadata": meta,
+        "spec": {**spec, "volumeName": f"pvc-{number}", "volumeMode": "Filesystem"},
+        "status": status,
+    }
+
+
+def volume(number: int, nodes: list[str], random: Random) -> Object:
+    """A volume of a zone, or one of ten of a node, 1.5 kB."""
+    zone = {"key": "topology.ebs.csi.aws.com/zone", "operator": "In", "values": [f"eu-central-1{'abc'[number % 3]}"]}
+    local = {"key": "kubernetes.io/hostname", "operator": "In", "values": [nodes[number % len(nodes)]]}
+    notes = {
+        "pv.kubernetes.io/provisioned-by": "ebs.csi.aws.com",
+        "volume.kubernetes.io/provisioner-deletion-secret": "",
+    }
+    meta = {
+        "name": f"pvc-{number}",
+        "uid": _uid(random),
+        "resourceVersion": str(3_000_000 + number),
+        "creationTimestamp": "2026-01-21T08:00:00Z",
+        "annotations": notes,
+        "finalizers": ["external-provisioner.volume.kubernetes.io/finalizer", "kubernetes.io/pv-protection"],
+        "managedFields": [_managed("csi-provisioner", notes), _managed("kube-controller-manager", {})],
+    }
+    reach = {"required": {"nodeSelectorTerms": [{"matchExpressions": [zone if number % 10 else local]}]}}
+    source = {"driver": "ebs.csi.aws.com", "fsType": "ext4", "volumeHandle": f"vol-{_hex(random, 17)}"}
+    spec = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "100Gi"}, "csi": source, "nodeAffinity": reach}
+    held = {"kind": "PersistentVolumeClaim", "namespace": "a", "name": f"data-{number}", "uid": _uid(random)}
+    return {"metadata": meta, "spec": {**spec, "claimRef": held}, "status": {"phase": "Bound"}}
+
+
 def _workload(number: int, random: Random) -> Object:
     """What the pods of one owner share."""
     kind = ("ReplicaSet", "ReplicaSet", "ReplicaSet", "StatefulSet", "Job", "DaemonSet")[number % 6]

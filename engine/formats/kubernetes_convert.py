@@ -34,7 +34,7 @@ from engine.formats.kubernetes_wire import (
     ScopeExpression,
     VolumeObject,
 )
-from engine.formats.sharing import shared_map
+from engine.formats.sharing import shared, shared_map
 from engine.snapshot import (
     Claim,
     ClassQuota,
@@ -222,7 +222,7 @@ def to_claim(claim: ClaimObject) -> Claim:
     meta, spec = claim.metadata, claim.spec
     stays, chosen = meta.deletion_timestamp is None, (spec.volume_name if spec else None) or ""
     return Claim(
-        namespace=meta.namespace or "default",
+        namespace=intern(meta.namespace or "default"),
         name=_name(meta),
         volume=chosen if stays and _BIND_COMPLETED in (meta.annotations or {}) else "",
         owner=next((one.uid or "" for one in meta.owner_references or () if one.controller), ""),
@@ -235,18 +235,19 @@ def to_volume(volume: VolumeObject) -> Volume:
     """The volume with the nodes that can reach it. Raises ValueError for a missing name."""
     meta, spec = volume.metadata, volume.spec
     reach = spec.node_affinity.required if spec and spec.node_affinity else None
-    zones = ((key, (meta.labels or {}).get(key)) for key in _ZONE_LABELS)
+    labels = meta.labels or {}
     return Volume(
         name=_name(meta),
         node_affinity=node_terms(reach) if reach else (),
-        zones=tuple(rule for key, value in zones if value is not None and (rule := _zone(key, value))),
+        zones=_zones(tuple((key, labels[key]) for key in _ZONE_LABELS if key in labels)),
     )
 
 
-def _zone(key: str, value: str) -> Requirement | None:
+@shared
+def _zones(labels: tuple[tuple[str, str], ...]) -> tuple[Requirement, ...]:
     """Several zones stand in one label with two underscores between; what is no such list says nothing."""
-    zones = tuple(part.strip() for part in value.split("__"))
-    return Requirement(key, "In", zones) if all(zones) else None
+    named = ((key, tuple(part.strip() for part in value.split("__"))) for key, value in labels)
+    return tuple(Requirement(key, "In", zones) for key, zones in named if all(zones))
 
 
 def to_namespace(namespace: NamespaceObject) -> Namespace:

@@ -45,6 +45,7 @@ def selector(given: LabelSelector | None) -> Selector:
     return _sorted(tuple((given.match_labels or {}).items())) + _requirements(given.match_expressions)
 
 
+@shared
 def node_terms(given: NodeSelector) -> tuple[NodeSelectorTerm, ...]:
     """Terms of which one must match a node; a rule without any matches none, and so does an empty term."""
     terms = tuple(

@@ -17,8 +17,11 @@ def told(error: ClusterError) -> str:
 def told_missing(missing: Mapping[str, str]) -> list[str]:
     """What passes do without, a sentence for each kind: why, and what is missing without it."""
     sentence = _("%(kind)s objects can’t be read (%(why)s): %(without)s.")
-    without = {table.kind: _(table.without) for table in EVERY if table.without}
-    return [sentence % {"kind": kind, "why": why, "without": without[kind]} for kind, why in sorted(missing.items())]
+    return [
+        sentence % {"kind": table.kind, "why": missing[table.kind], "without": _(table.without)}
+        for table in EVERY
+        if table.kind in missing
+    ]
 
 
 def told_line(line: Line) -> str:

@@ -116,7 +116,14 @@ def test_only_admins_connect(otto: Client, audrey: Client, tess: Client, config:
     assert not Cluster.objects.exists()
 
 
-def test_events_that_can_not_be_read_are_told_on_the_page_of_clusters(ada: Client) -> None:
-    seen = {"missing": {"Event": "events is forbidden"}, "read_at": rows.EPOCH, "pass_at": rows.EPOCH}
+def test_what_passes_do_without_is_told_on_the_page_of_clusters(ada: Client) -> None:
+    """Why, and what follows; nothing of a kind that a later version knew."""
+    missing = {"PersistentVolume": "it is forbidden", "Event": "events is forbidden", "Later": "no"}
+    seen = {"missing": missing, "read_at": rows.EPOCH, "pass_at": rows.EPOCH}
     ClusterStatus.objects.create(cluster=rows.cluster(), **seen)
-    assert "Event objects can’t be read (events is forbidden): for whom" in text(ada.get("/clusters/"))
+    html = text(ada.get("/clusters/"))
+    assert "Event objects can’t be read (events is forbidden): for whom other schedulers preempt stays unknown" in html
+    assert (
+        "PersistentVolume objects can’t be read (it is forbidden): asks with claims of volumes are left alone." in html
+    )
+    assert "Later" not in html
