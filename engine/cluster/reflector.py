@@ -199,10 +199,11 @@ class Reflector:
         began_s, lines = self._clock.steady_s(), 0
         idle_s = settings.watch_s + settings.idle_margin_s
         self._stream = self._connection.stream(self._table.path, query=query, idle_timeout_s=idle_s)
-        if self.health.refused:
-            self._version = ""  # it may be read again, from a new list on
+        anew = self.health.refused
+        if anew:
+            self._version = ""  # it may be watched again: from a new list on, as what was known is forgotten
         try:
-            if self._stopping.is_set() or not self._version:  # stop() may have come before there was a stream to close
+            if self._stopping.is_set() or anew:  # stop() may have come before there was a stream to close
                 self._stream.close()
             for line in self._stream:
                 lines += 1
@@ -210,7 +211,7 @@ class Reflector:
                 self._back_off.reset()  # only here: lists that succeed while every watch fails must slow down
         finally:
             self._stream = None
-        if self._stopping.is_set() or not self._version:
+        if self._stopping.is_set() or anew:
             return
         if not lines and self._clock.steady_s() - began_s < settings.shortest_watch_s:
             raise ConnectionFailure("the API server ends watches as soon as they begin")
