@@ -182,6 +182,11 @@ class Answer:
         """What is answered from now on says that it is later than it is."""
         self._handler.date_time_string = lambda *_at: formatdate(time.time() + ahead_s, usegmt=True)
 
+    @property
+    def over(self) -> bool:
+        """Whether the test has ended."""
+        return self._ended.is_set()
+
     def wait(self, seconds: float) -> None:
         """Say nothing for so long, or until the test ends."""
         self._ended.wait(seconds)

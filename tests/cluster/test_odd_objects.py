@@ -33,9 +33,11 @@ class Cluster:
             return answer.json(200, {"metadata": {"resourceVersion": "10"}, "items": self.kinds.get(kind, [])})
         answer.begin()
         seen = int(asked.query["resourceVersion"]) - 10
+        while not answer.over and not self.changes.get(kind, [])[seen:]:
+            answer.wait(0.005)
         for change in self.changes.get(kind, [])[seen:]:
             answer.line(change)
-        return answer.hang() if not self.changes.get(kind, [])[seen:] else None
+        return None
 
     def tell(self, kind: str, type_: str, changed: dict[str, Any]) -> None:
         changes = self.changes.setdefault(kind, [])

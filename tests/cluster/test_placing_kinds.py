@@ -259,7 +259,7 @@ def test_an_account_of_before_goes_on_working(plane: ControlPlane):
         connection = Connection(cluster.account(*rules))
         with closing(ClusterWatcher(connection, back_off=back_off)) as watcher:
             assert watcher.wait_synced(10)
-            missing = until(lambda: len(found := watcher.health().missing) == 3 and found, "all three are told")
+            missing = until(lambda: len(found := watcher.health().missing) == 4 and found, "they are told, and quotas")
             assert 'cannot list resource "persistentvolumes"' in missing[VOLUMES.kind]
             assert 'cannot list resource "persistentvolumeclaims"' in missing[CLAIMS.kind]
             assert 'cannot watch resource "namespaces"' in missing[NAMESPACES.kind]

@@ -62,7 +62,7 @@ OBJECTS = [
     Namespace(name="ns", labels={"team": "a", "kubernetes.io/metadata.name": "ns"}),
     Claim(namespace="ns", name="data", volume="v1", exclusive=True),
     Claim(namespace="ns", name="waits"),
-    Volume(name="v1", node_affinity=(LOCAL,), zones=(Requirement("zone", "In", ("a", "b")),)),
+    Volume(name="v1", node_affinity=(LOCAL,), zones=(Requirement("topology.kubernetes.io/zone", "In", ("a", "b")),)),
     *[pod(f"t{i}", queue="test", node="n1", resources={"memory": "1Gi"}, labels={"b": "", "a": "1"}) for i in range(6)],
     *[pod(f"b{i}", queue="batch", node="n2", priority_class="keep" if i else "") for i in range(4)],
     ask("p0", queue="prod", cpu=2, resources={"memory": "1Gi", "gpu": 0}),
