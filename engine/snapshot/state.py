@@ -21,6 +21,7 @@ from engine.snapshot.objects import (
     Volume,
 )
 from engine.snapshot.placing import Placing, Protection, originators, placed, sparing
+from engine.snapshot.unjudged import unjudged
 
 DEPARTED_KEPT = 2_000
 """Pods that are remembered after they have gone: what was evicted a moment ago is explained with its numbers."""
@@ -109,7 +110,7 @@ class ClusterState:
         reservations: Iterable[Reservation] = (),
     ) -> Snapshot:
         """Freeze: every pod with its queue, application, originator mark and, given a protection, its shield."""
-        pods = self._placing.of(self.pods, self.classes, tree, protection)
+        pods = unjudged(self._placing.of(self.pods, self.classes, tree, protection), self.namespaces.keys())
         first = originators(pods)
         pods = [msgspec.structs.replace(pod, originator=True) if pod.uid in first else pod for pod in pods]
         if protection is not None and protection.min_run_ms:
