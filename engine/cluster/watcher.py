@@ -214,11 +214,8 @@ class ClusterWatcher:
 
     def refuse(self, table: Table) -> None:
         """Forget a kind that may not be read: it could be another by now. Preemptions that were seen have happened."""
-        with self._lock:
-            if table is not PREEMPTED:
-                table.column(self._state).clear()
-            self._unsynced.discard(table.kind)
-            self._lock.notify_all()
+        if table is not PREEMPTED:
+            self.replace(table, {}, {})
 
     def _depart(self, gone: Iterable[Any]) -> None:
         for one in gone:
