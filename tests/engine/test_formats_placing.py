@@ -178,7 +178,22 @@ def test_a_claim_is_bound_once_its_binding_is_complete() -> None:
     named = {"volumeName": "v", "accessModes": ["ReadWriteOnce"]}
     assert claim(named, **BOUND) == Claim(namespace="a", name="c", volume="v")
     assert claim(named) == claim(named, annotations={"other": "yes"}) == Claim(namespace="a", name="c")
-    assert claim({}, **BOUND) == claim(None) == Claim(namespace="a", name="c")
+    assert claim({}, **BOUND).volume == claim(None).volume == ""
+
+
+def test_a_claim_waits_while_no_volume_was_chosen_for_it() -> None:
+    """Perhaps for a pod's node; one on its way out waits for nothing."""
+    assert claim({}).waiting
+    assert claim(None).waiting
+    assert not claim({"volumeName": "v"}).waiting
+    assert not claim({}, deletionTimestamp="2026-01-01T12:00:00Z").waiting
+
+
+def test_a_claim_made_for_a_pod_names_it() -> None:
+    """By the uid of its controlling owner, whoever else owns it."""
+    owners = [{"kind": "Set", "uid": "u1"}, {"kind": "Pod", "uid": "u2", "controller": True}]
+    assert claim({}, ownerReferences=owners).owner == "u2"
+    assert claim({}, ownerReferences=owners[:1]).owner == claim({}).owner == ""
 
 
 def test_a_claim_on_its_way_out_is_bound_to_nothing() -> None:
