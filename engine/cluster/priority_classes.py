@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
-from engine.cluster.identity import LIMIT_S, STRANGER, bounded, cluster_uid, explained, unreachable
+from engine.cluster.identity import LIMIT_S, STRANGER, UnreachableError, bounded, cluster_uid, explained, unreachable
 from engine.cluster.objects import CONFLICT, NOT_FOUND, Objects
 from engine.cluster.rights import WRITING_CLASSES, granted
+from engine.cluster.timing import Clock
 from engine.formats.kubernetes import DecodeError, decode_priority_class
 from engine.formats.kubernetes_convert import NEVER
 from engine.formats.notes import gettext_noop
@@ -113,18 +114,27 @@ class PriorityClasses:
 
 
 def write(
-    settings: ConnectionSettings, uid: str, act: Callable[[PriorityClasses], Done], *, limit_s: float = LIMIT_S
+    settings: ConnectionSettings,
+    uid: str,
+    act: Callable[[PriorityClasses], Done],
+    *,
+    limit_s: float = LIMIT_S,
+    clock: Clock | None = None,
 ) -> Done:
     """Sign in, make sure that it is the cluster with that UID (empty: any), and do it.
 
-    Raises ClusterError, never later than after ``limit_s`` seconds.
+    Raises ClusterError, never later than after ``limit_s`` seconds. Nothing is begun that might end after that.
     """
+    clock = clock or Clock()
+    last_s = clock.steady_s() + limit_s - settings.timeout_s
 
     def work() -> Done:
         connection = Connection(settings)
         found = cluster_uid(connection)
         if uid and found and found != uid:
             raise SettingsError(STRANGER)
+        if clock.steady_s() > last_s:
+            raise UnreachableError(gettext_noop("Signing in took too long: nothing was done."))
         return act(PriorityClasses(connection))
 
     return bounded(work, limit_s)

@@ -13,7 +13,7 @@ from engine.cluster.identity import UnreachableError, cluster_uid
 from engine.cluster.priority_classes import ChangedError, PriorityClasses, RefusedError, UnknownError, write
 from engine.priority_classes import HIGHEST, LOWEST, faults, faults_of_change, faults_of_removal
 from engine.snapshot import PriorityClass
-from tests.cluster.doubles import Answer, Asked, scripted
+from tests.cluster.doubles import Answer, Asked, ManualClock, scripted
 from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
@@ -189,6 +189,28 @@ def test_another_cluster_than_the_one_that_is_meant_is_left_alone(cluster: AnyCl
     assert cluster.find(CLASSES, "high") is None
     uid = cluster_uid(cluster.connection())
     assert write(cluster.entrance.settings(), uid, lambda classes: classes.create(wanted())).name == "high"
+
+
+class Slow(ManualClock):
+    """Every look at it finds that so much has passed."""
+
+    def __init__(self, step_s: float) -> None:
+        super().__init__()
+        self.step_s = step_s
+
+    def steady_s(self) -> float:
+        self.now_s += self.step_s
+        return self.now_s
+
+
+def test_nothing_is_written_after_the_caller_has_given_up(cluster: AnyCluster):
+    """Signing in may take as long as a program likes; what was sent after that nobody would hear of."""
+    settings = cluster.entrance.settings(timeout_s=5)
+    with pytest.raises(UnreachableError, match="nothing was done"):
+        write(settings, "", lambda classes: classes.create(wanted()), limit_s=20, clock=Slow(16))
+    assert cluster.find(CLASSES, "high") is None
+    write(settings, "", lambda classes: classes.create(wanted()), limit_s=20, clock=Slow(14))
+    assert cluster.find(CLASSES, "high") is not None
 
 
 def test_an_answer_that_does_not_come_leaves_open_whether_it_was_done():
