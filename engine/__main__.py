@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         with _opened(options.cases) as lines:
-            return _decide(lines, dialect=options.dialect, trace=options.trace)
+            return _decide(lines, dialect=options.dialect, trace=options.trace, least=options.optimal)
     except OSError as error:
         print(f"{options.cases}: {error.strerror or error}", file=sys.stderr)
         return USAGE
@@ -34,6 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     decide = commands.add_parser("decide", help="one JSON case a line in, one JSON answer a line out, in order")
     decide.add_argument("cases", nargs="?", default="-", help="a .jsonl file, gzipped or not; - is standard input")
     decide.add_argument("--trace", action="store_true", help="with all that each decision rests on")
+    decide.add_argument("--optimal", action="store_true", help="with the least victims there are (policy priority)")
     decide.add_argument("--dialect", choices=("design",), help="in place of what each case names")
     return parser
 
@@ -50,12 +51,12 @@ def _opened(cases: str) -> Iterator[Iterable[bytes]]:
             yield unpacked
 
 
-def _decide(lines: Iterable[bytes], *, dialect: str | None, trace: bool) -> int:
+def _decide(lines: Iterable[bytes], *, dialect: str | None, trace: bool, least: bool) -> int:
     code = ALL_ANSWERED
     for line in lines:
         if not line.strip():
             continue
-        result = _answer_or_error(line, dialect=dialect, trace=trace)
+        result = _answer_or_error(line, dialect=dialect, trace=trace, least=least)
         if "error" in result:
             code = SOME_ERRORS
         sys.stdout.buffer.write(msgspec.json.encode(result) + b"\n")
@@ -63,9 +64,9 @@ def _decide(lines: Iterable[bytes], *, dialect: str | None, trace: bool) -> int:
     return code
 
 
-def _answer_or_error(line: bytes, *, dialect: str | None, trace: bool) -> dict[str, Any]:
+def _answer_or_error(line: bytes, *, dialect: str | None, trace: bool, least: bool) -> dict[str, Any]:
     try:
-        return answer(line, dialect=dialect, trace=trace)
+        return answer(line, dialect=dialect, trace=trace, least=least)
     except (ValueError, RecursionError) as error:
         return {"name": name_of(line), "error": str(error)}
 

@@ -8,6 +8,7 @@ import msgspec
 from engine.decision import Decision, encode
 from engine.formats.kubernetes import cluster_state
 from engine.formats.yunikorn import read
+from engine.optimal import optimal
 from engine.policies import DIALECTS, UnknownPolicyError, policy, priority
 from engine.queues import ROOT, Queue, QueueTree
 from engine.resources import format_amounts
@@ -56,8 +57,10 @@ def name_of(line: bytes) -> str:
         return ""
 
 
-def answer(line: bytes, *, dialect: str | None = None, trace: bool = False) -> dict[str, Any]:
+def answer(line: bytes, *, dialect: str | None = None, trace: bool = False, least: bool = False) -> dict[str, Any]:
     """Decide one case, given as JSON, in the form of an answer; ``dialect`` overrides the case's own.
+
+    ``least``: with the least victims that there are beside the policy's own.
 
     Raises ValueError (CaseError, a decoder's error, an import's) with a sentence when it can't be read or decided.
     """
@@ -66,8 +69,12 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False) -> d
         decide = policy(case.policy, dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0])
     except UnknownPolicyError as error:
         raise CaseError(str(error)) from error
+    if least and case.policy != priority.POLICY:
+        raise CaseError(f"the least victims are worked out for policy {priority.POLICY} alone")
     at = situation(case)
-    return _form(case, at, decide(at.snapshot, at.tree, at.ask), trace=trace)
+    decision = decide(at.snapshot, at.tree, at.ask)
+    form = _form(case, at, decision, trace=trace)
+    return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.ask, decision))} if least else form
 
 
 def situation(case: Case) -> Situation:

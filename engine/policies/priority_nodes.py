@@ -45,48 +45,50 @@ class Survey:
     def waits_for_victims(self) -> bool:
         """Whether room is being made already where the ask is nominated to; a node of no use does not count."""
         place = self.columns.place.get(self.ask.nominated_node)
-        if place is None or not self._curable[place]:
+        if place is None or not self.curable[place]:
             return False
         pods = (self.columns.pods[row] for row in self.columns.rows(place) if self.lower[row])
         return any(pod.terminating and pod.disruption == _BY_SCHEDULER for pod in pods)
 
     @cached_property
-    def _curable(self) -> Flags:
+    def curable(self) -> Flags:
         """Place -> whether evictions might help where the ask does not fit."""
         curable = [check.reason in CURABLE for check in self.feasibility.checks]
         return np.array([*curable, False], np.bool_)[self.first]  # FITS is the last
 
     @cached_property
-    def _leaving(self) -> Leaving:
+    def leaving(self) -> Leaving:
+        """All candidates, gone."""
         return Leaving(self.columns, self.candidates)
 
     @cached_property
     def _without(self) -> Rows:
         """Place -> the number of the check that refuses the ask even when all candidates are gone."""
-        return self.feasibility.refusing(self._leaving)
+        return self.feasibility.refusing(self.leaving)
 
     @cached_property
     def chosen(self) -> Flags:
         """Place -> whether evictions there would make room."""
-        helps = self._curable & ~self.reserved & (self._leaving.counts > 0)
+        helps = self.curable & ~self.reserved & (self.leaving.counts > 0)
         return helps & (self._without == FITS) if helps.any() else helps
 
     @cached_property
-    def _budgets(self) -> Budgets:
+    def budgets(self) -> Budgets:
+        """What disruption budgets say of the candidates."""
         return Budgets(self.columns, self.snapshot.budgets, self.candidates)
 
     def overdrawn(self, place: int) -> dict[int, list[str]]:
         """Of the candidates (rows) of one node those that budgets do not allow for, with those budgets' names."""
-        return self._budgets.overdrawn(place)
+        return self.budgets.overdrawn(place)
 
     @cached_property
     def _turns(self) -> Turns:
-        return Turns(self.columns, np.flatnonzero(self.chosen), self.candidates, self._budgets.violating)
+        return Turns(self.columns, np.flatnonzero(self.chosen), self.candidates, self.budgets.violating)
 
     @cached_property
-    def _victims(self) -> Rows:
+    def victims(self) -> Rows:
         """The rows of the victims on every node that is ``chosen``."""
-        return np.flatnonzero(self._turns.victims(self.feasibility, self._leaving))
+        return np.flatnonzero(self._turns.victims(self.feasibility, self.leaving))
 
     def order_on(self, place: int) -> list[int]:
         """The candidates on a node that is ``chosen``, as they are put back."""
@@ -94,13 +96,13 @@ class Survey:
 
     def victims_on(self, place: int) -> list[int]:
         """The victims on a node, most important first."""
-        low, high = np.searchsorted(self._victims, (self.columns.first[place], self.columns.first[place + 1]))
-        return [int(row) for row in self._victims[low:high]]
+        low, high = np.searchsorted(self.victims, (self.columns.first[place], self.columns.first[place + 1]))
+        return [int(row) for row in self.victims[low:high]]
 
     @cached_property
     def costs(self) -> "Costs":
         """What every node that is ``chosen`` would cost."""
-        return Costs(self.columns, self._victims, self._budgets.violating)
+        return Costs(self.columns, self.victims, self.budgets.violating)
 
     @cached_property
     def best(self) -> int | None:
@@ -112,13 +114,13 @@ class Survey:
         node = self.columns.nodes[place].name
         if self.reserved[place]:
             return NodeVerdict(node=node, reason=NodeReason.RESERVED)
-        if not self._curable[place]:
+        if not self.curable[place]:
             told = self.feasibility.refusal(int(self.first[place]), place)
             return NodeVerdict(node=node, reason=told.reason, detail=told.detail)
-        if not self._leaving.counts[place]:
+        if not self.leaving.counts[place]:
             return NodeVerdict(node=node, reason=NodeReason.NO_CANDIDATES)
         told = self.feasibility.refusal(int(self._without[place]), place)
-        gone = int(self._leaving.counts[place])
+        gone = int(self.leaving.counts[place])
         return NodeVerdict(node=node, reason=told.reason, detail=told.detail, victims=gone)
 
     def reasons(self) -> dict[NodeReason, int]:
@@ -131,10 +133,10 @@ class Survey:
 
         count(NodeReason.RESERVED, left & self.reserved)
         left &= ~self.reserved
-        nobody = left & self._curable & (self._leaving.counts == 0)
+        nobody = left & self.curable & (self.leaving.counts == 0)
         count(NodeReason.NO_CANDIDATES, nobody)
         left &= ~nobody
-        refused = np.where(self._curable, self._without, self.first) if left.any() else self.first
+        refused = np.where(self.curable, self._without, self.first) if left.any() else self.first
         for number, times in enumerate(np.bincount(refused[left] + 1)[1:]):
             if times:
                 reason = self.feasibility.checks[number].reason

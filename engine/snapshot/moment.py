@@ -59,6 +59,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The same with room kept for one more ask."""
         return self._sharing_columns(msgspec.structs.replace(self, reservations=(*self.reservations, held)))
 
+    def with_budgets(self, budgets: tuple[DisruptionBudget, ...]) -> "Snapshot":
+        """The same with other disruption budgets."""
+        return self._sharing_columns(msgspec.structs.replace(self, budgets=budgets))
+
     def _sharing_columns(self, other: "Snapshot") -> "Snapshot":
         if "columns" in self.__dict__:
             other.__dict__["columns"] = self.columns

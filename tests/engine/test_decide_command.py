@@ -97,6 +97,23 @@ def test_the_trace_comes_only_when_asked_for() -> None:
     assert got["trace"]["entitling"] == {"cpu": "root.prod"}
 
 
+def test_the_least_victims_come_when_asked_for() -> None:
+    """Under priority; of another policy it is an error in place of the answer."""
+    small = small_case(policy="priority")
+    small["objects"][2]["spec"]["priority"] = 1
+    done = command("--optimal", stdin=lines(small, small_case()))
+    got, error = answers(done)
+    assert got["optimal"] == {
+        "node": "n1",
+        "victims": ["ns/t"],
+        "pdb_violations": 0,
+        "same": True,
+        "distance": {},
+        "left_out": [],
+    }
+    assert error["error"] == "the least victims are worked out for policy priority alone"
+
+
 def test_recorded_cases_are_answered_in_order() -> None:
     """In our dialect when told so; the quota case has no asker, and the others go on."""
     done = command(str(RECORDED), "--dialect", "design")

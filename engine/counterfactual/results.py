@@ -1,0 +1,58 @@
+"""One change, and what follows from it."""
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from engine.decision import Decision
+from engine.resources import Amounts
+
+
+class Then(StrEnum):
+    """What there would be with the change."""
+
+    FITS = "fits"
+    """A node has room for the ask without any eviction."""
+    ROOM = "room"
+    """Evictions make room for the ask, where none did."""
+    NO_VIOLATION = "no-violation"
+    """All victims are within their disruption budgets."""
+    SPARED = "spared"
+    """A victim stays."""
+
+
+class Change(StrEnum):
+    """What would have to be otherwise."""
+
+    REQUEST = "request"
+    PRIORITY = "priority"
+    BUDGET = "budget"
+    MAY_PREEMPT = "may-preempt"
+
+
+class Counterfactual(msgspec.Struct, frozen=True, kw_only=True):
+    """The smallest change of one kind, and the node and victims that would be chosen with it."""
+
+    then: Then
+    change: Change
+    smaller: Amounts = {}
+    """Of change ``request``: by how much less of each resource."""
+    pod: str = ""
+    """Of change ``priority``: whose, as ``namespace/name``."""
+    priority: int | None = None
+    """And which it would have to be."""
+    budgets: dict[str, int] = {}
+    """Of change ``budget``: by ``namespace/name``, how many each would have to allow."""
+    node: str = ""
+    """Empty: none would be found."""
+    victims: tuple[str, ...] = ()
+    """``namespace/name`` of those who would go."""
+    spared: str = ""
+    """Then ``spared``: the victim meant, as ``namespace/name``."""
+
+    @classmethod
+    def of(cls, again: Decision, then: Then, change: Change, **changed: Any) -> "Counterfactual":
+        """With the node and victims of what was decided ``again``."""
+        victims = tuple(one.pod.key for one in again.victims)
+        return cls(then=then, change=change, node=again.node or "", victims=victims, **changed)

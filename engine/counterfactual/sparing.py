@@ -1,0 +1,153 @@
+"""What would have spared a victim: less requested by the ask, a higher priority of its own, a tighter budget."""
+
+from bisect import insort
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+
+from engine.counterfactual.results import Change, Counterfactual, Then
+from engine.counterfactual.retrying import Retrying, Tries, key_of, limit_of, room
+from engine.decision import Decision, Outcome, PodVerdict
+from engine.feasibility import matches
+from engine.feasibility.checks import Limit
+from engine.policies.priority_nodes import Survey, survey
+from engine.snapshot import DisruptionBudget, Pod, Snapshot
+from engine.snapshot.columns import Flags, Numbers
+
+_VICTIMS = 3
+"""Of so many victims it is worked out what would have spared them."""
+_TIGHTER = 3
+"""So many disruptions less of a budget are tried."""
+_SMALL, _FEW = 500, 2
+"""With more nodes than that to decide on again it takes longer, so it is tried less often."""
+_LOWEST = 2**31
+"""As in engine.policies.priority_nodes."""
+
+
+def for_victims(retrying: Retrying, decision: Decision) -> Iterator[Counterfactual]:
+    """What would have spared each of the first victims, one change at a time."""
+    if decision.outcome is not Outcome.PREEMPT:
+        return
+    chosen = list(decision.victims[:_VICTIMS])
+    for resource in retrying.resources:
+        yield from _smaller(retrying, resource, chosen)
+    for victim in chosen:
+        yield from _priority(retrying, victim)
+        yield from _budget(retrying, victim)
+
+
+def _smaller(retrying: Retrying, resource: str, victims: list[PodVerdict]) -> Iterator[Counterfactual]:
+    """The request is made smaller from one amount at which something changes to the next."""
+    left = {one.pod.uid: one.pod.key for one in victims}
+    let_in, with_none = retrying.let_in(), retrying.let_in(retrying.found.leaving)
+    by, found, tries = 0, retrying.found, Tries()
+    while left and tries.take():
+        step = _next(found, resource, let_in, with_none)
+        if step is None or by + step > retrying.ask.requests[resource]:
+            return
+        by += step
+        ask = retrying.smaller({resource: by})
+        found = survey(retrying.snapshot, ask)
+        going = _going(found)
+        if any(uid not in going for uid in left):
+            again = retrying.decided(retrying.snapshot, ask)
+            going = {one.pod.uid for one in again.victims}
+            for uid in [uid for uid in left if uid not in going]:
+                yield Counterfactual.of(
+                    again, Then.SPARED, Change.REQUEST, spared=left.pop(uid), smaller={resource: by}
+                )
+
+
+def _going(found: Survey) -> set[str]:
+    if found.fits.any() or found.best is None:
+        return set()
+    return {found.columns.pods[row].uid for row in found.victims_on(found.best)}
+
+
+def _next(found: Survey, resource: str, let_in: Flags, with_none: Flags) -> int | None:
+    """By how much less of a resource requested anything changes on any node; None: nothing does any more."""
+    limit = limit_of(found, resource)
+    if limit is None:
+        return None
+    steps = [
+        -room(limit)[let_in],
+        -room(limit, found.leaving)[with_none],
+        _refused_by(found, limit),
+    ]
+    return min((int(each[each > 0].min()) for each in steps if (each > 0).any()), default=None)
+
+
+def _refused_by(found: Survey, limit: Limit) -> Numbers:
+    """By how much each victim, on whichever node, did not get back in because of the limit."""
+    rows = np.flatnonzero(found.candidates & found.chosen[found.columns.node])
+    order = rows[np.lexsort((rows, ~found.budgets.violating[rows], found.columns.node[rows]))]
+    goes = np.isin(order, found.victims)
+    node = found.columns.node[order]
+    back = np.where(goes, 0, limit.weight[order])
+    before = np.cumsum(back) - back
+    taken = before - before[np.searchsorted(node, node)]
+    over = limit.weight[order] - (room(limit, found.leaving)[node] - taken)
+    refused: Numbers = over[goes]
+    return refused
+
+
+def _priority(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
+    """The lowest priority with which it stays; only its own node and the next best have a say in that."""
+    found, best = retrying.found, retrying.found.best
+    assert best is not None
+    others = [place for place, *_ in found.costs.ranked[:2] if place != best]
+    small = retrying.around([best, *others])
+    rivals = [found.columns.pods[row].priority for place in others for row in found.victims_on(place)]
+    turns = _turns(retrying, best, rivals, victim.pod.priority)
+    rival = sum(priority + _LOWEST for priority in rivals)
+    tries = Tries() if len(small.nodes) <= _SMALL else Tries(_FEW)
+    while turns and tries.take():
+        priority = turns.pop(0)
+        again = retrying.decided(_with(small, victim.pod.uid, priority))
+        going = {one.pod.uid for one in again.victims}
+        if victim.pod.uid not in going:
+            yield Counterfactual.of(
+                again, Then.SPARED, Change.PRIORITY, spared=victim.pod.key, pod=victim.pod.key, priority=priority
+            )
+            return
+        total = sum(
+            (priority if one.pod.uid == victim.pod.uid else one.pod.priority) + _LOWEST for one in again.victims
+        )
+        for more in (rival - total, rival - total + 1):
+            if more > 0 and priority + more < retrying.ask.priority and priority + more not in turns:
+                insort(turns, priority + more)
+
+
+def _turns(retrying: Retrying, best: int, rivals: list[int], own: int) -> list[int]:
+    """Priorities at which the victim changes places with another pod, or its node with the next best; ascending."""
+    found = retrying.found
+    others = {int(found.columns.priority[row]) for row in found.order_on(best)} | set(rivals[:1])
+    turns = {one + more for one in others for more in (0, 1)} | {retrying.ask.priority}
+    return sorted(one for one in turns if own < one <= retrying.ask.priority)
+
+
+def _with(snapshot: Snapshot, uid: str, priority: int) -> Snapshot:
+    pods = (msgspec.structs.replace(pod, priority=priority) if pod.uid == uid else pod for pod in snapshot.pods)
+    return msgspec.structs.replace(snapshot, pods=tuple(pods))
+
+
+def _budget(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
+    """For each budget that covers it, the most that it might allow for so that the victim stays."""
+    pod = next(pod for pod in retrying.found.columns.pods if pod.uid == victim.pod.uid)
+    for budget in retrying.snapshot.budgets:
+        if not _covers(budget, pod):
+            continue
+        for allowed in range(budget.allowed - 1, max(budget.allowed - 1 - _TIGHTER, -1), -1):
+            again = retrying.decided(retrying.with_budgets({key_of(budget): allowed}))
+            if victim.pod.uid not in {one.pod.uid for one in again.victims}:
+                yield Counterfactual.of(
+                    again, Then.SPARED, Change.BUDGET, spared=victim.pod.key, budgets={key_of(budget): allowed}
+                )
+                break
+
+
+def _covers(budget: DisruptionBudget, pod: Pod) -> bool:
+    """As kube-scheduler has it: an empty selector covers nothing."""
+    named = budget.namespace == pod.namespace and pod.name not in budget.disrupted
+    return named and bool(budget.expressions and pod.labels) and matches(budget.expressions, pod.labels)
