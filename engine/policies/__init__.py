@@ -20,7 +20,9 @@ class UnknownPolicyError(LookupError):
     """A policy or dialect that this version can't decide by. ``str()`` is a sentence."""
 
     def __init__(self, name: str, dialect: str) -> None:
-        super().__init__(f"policy {name}, dialect {dialect}: not yet")
+        known = " or ".join(DIALECTS.get(name, ()))
+        told = f"the dialect of policy {name} is {known}, not {dialect}" if known else f"policy {name}: not yet"
+        super().__init__(told)
         self.member = "dialect" if name in DIALECTS else "policy"
         """Which of the two is not known."""
 

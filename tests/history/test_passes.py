@@ -359,7 +359,7 @@ def test_a_policy_that_is_not_there_yet_is_told_on_the_page(watch: Watch) -> Non
     cluster = add_cluster(tree({"prod": queue("4")}))
     cluster.hierarchy.revisions.update(policy="cohort")
     run(cluster, watch)
-    assert ClusterStatus.objects.get().error == "policy cohort, dialect design: not yet."
+    assert ClusterStatus.objects.get().error == "policy cohort: not yet."
 
 
 def test_every_due_cluster_is_sent_once_per_interval(cluster: Cluster) -> None:
