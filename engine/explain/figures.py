@@ -53,8 +53,8 @@ def decisive(decision: Decision) -> str | None:
 
 
 def queues_of(decision: Decision) -> list[str]:
-    """The victims' queues, each once, in the victims' order."""
-    return list(dict.fromkeys(verdict.pod.queue for verdict in decision.victims))
+    """The queues of those that are evicted, each once, in the victims' order."""
+    return list(dict.fromkeys(verdict.pod.queue for verdict in decision.to_evict))
 
 
 def narrowest(found: QueueFigures, resources: Iterable[str]) -> str | None:

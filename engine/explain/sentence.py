@@ -13,6 +13,7 @@ from engine.explain.sentences import (
     BELOW,
     DAEMONSET,
     FITTING,
+    LEAVING,
     NO_ASK,
     NOTHING,
     PLAIN,
@@ -28,9 +29,9 @@ __all__ = ["Tense", "asker_sentence", "sentence", "victim_sentence"]
 
 def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
     """What happened and why, for those who may see all of it; ``by`` names who decided, where nobody asked."""
-    if decision.outcome is not Outcome.PREEMPT:
+    if not decision.to_evict:
         return _without(decision)
-    count, resource = len(decision.victims), decisive(decision)
+    count, resource = len(decision.to_evict), decisive(decision)
     params: dict[str, Param] = {
         "ask": Name(decision.ask.name),
         "queues": short_names(queues_of(decision)),
@@ -85,7 +86,7 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
 
 def asker_sentence(decision: Decision, tense: Tense) -> Message:
     """Why this ask waits, or at whose cost it got room: its own queue's numbers, of the others the queues' names."""
-    if decision.outcome is not Outcome.PREEMPT:
+    if not decision.to_evict:
         return _without(decision)
     resource = decisive(decision)
     claim = shortfall(decision, resource) if resource else None
@@ -104,8 +105,9 @@ def asker_sentence(decision: Decision, tense: Tense) -> Message:
 def _without(decision: Decision) -> Message:
     """No preemption; why not is for engine.explain.reason to say, in a sentence of its own."""
     pod = Name(decision.ask.name)
-    if decision.outcome is Outcome.FITS and decision.node:
-        return Message(FITTING, {"pod": pod, "node": Name(decision.node)})
+    if decision.node:
+        leaving = decision.outcome is Outcome.PREEMPT
+        return Message(LEAVING if leaving else FITTING, {"pod": pod, "node": Name(decision.node)})
     return Message(NOTHING, {"pod": pod})
 
 

@@ -268,3 +268,6 @@ ASKER_REASON: Single = {
 """To the asker's tenant, where no guarantee was claimed."""
 NOTHING = gettext_noop("%(pod)s found no room, and no pod was evicted for it.")
 FITTING = gettext_noop("%(pod)s fits on %(node)s, so no pod is evicted for it.")
+LEAVING = gettext_noop(
+    "Pods that are on their way out already make room for %(pod)s on %(node)s, so none is evicted for it."
+)

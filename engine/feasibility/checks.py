@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from engine.decision import NodeReason
-from engine.snapshot.columns import Flags, Numbers
+from engine.snapshot.columns import SAFE, Flags, Numbers
 
 CURABLE = frozenset(
     {
@@ -83,7 +83,8 @@ class Limit:
 
     def more(self) -> Numbers:
         """Place -> ``added``."""
-        more = np.zeros(len(self.held), self.held.dtype)
+        small = max(map(abs, self.added.values()), default=0) <= SAFE
+        more = np.zeros(len(self.held), self.held.dtype if small else object)
         for place, amount in self.added.items():
             more[place] = amount
         return more

@@ -7,7 +7,7 @@ import numpy as np
 from engine.decision import NodeReason
 from engine.feasibility.affinity import affinities
 from engine.feasibility.checks import Check, Limit, Refusal, Rule
-from engine.feasibility.limits import Nominated, claims, ports, resources
+from engine.feasibility.limits import Nominated, adding, claims, ports, resources
 from engine.feasibility.node_rules import node_state, reachable, unbound, wanted_nodes
 from engine.feasibility.spread import spreads
 from engine.snapshot import Pod, Snapshot
@@ -32,10 +32,11 @@ class Feasibility:
 
     def _checks(self, *, miscounting: bool) -> Iterator[Check]:
         columns, pod = self.columns, self.pod
-        if columns.unread.any():
+        if self.snapshot.unread:
             unread = columns.unread.astype(np.int64)
             nothing = np.zeros(len(columns.nodes), np.int64)
-            yield Limit(NodeReason.UNREAD, "", held=columns.sums(unread), cap=nothing, weight=unread, added={})
+            coming = adding(self.nominated, lambda other: other.unread)
+            yield Limit(NodeReason.UNREAD, "", held=columns.sums(unread), cap=nothing, weight=unread, added=coming)
         if (claim := unbound(self.snapshot, pod)) is not None:
             yield Rule(NodeReason.UNBOUND_CLAIM, np.ones(len(columns.nodes), np.bool_), claim)
         yield from node_state(columns, pod)

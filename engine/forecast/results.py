@@ -67,7 +67,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(
             Eviction(round=self.number, ask=decision.ask, victim=verdict.pod)
             for decision in self.preemptions
-            for verdict in decision.victims
+            for verdict in decision.to_evict
         )
 
     @property

@@ -116,6 +116,7 @@ class Rolling:
             unschedulable_message="",
             disruption="",
             disrupted_ms=None,
+            disruption_message="",
         )
         self.state.pods[again.uid] = again
 

@@ -22,8 +22,8 @@ Numbers = NDArray[Any]
 """64-bit integers, or Python's own where sums of what is there might not fit into those."""
 Rows = NDArray[np.intp]
 
-_SAFE = 2**62
-"""Sums up to this, and differences of two such, are held by 64 bits."""
+SAFE = 2**61
+"""Sums up to this, and sums and differences of a few such, are held by 64 bits."""
 
 
 class Kinds:
@@ -197,7 +197,7 @@ class Columns:
         amounts = [getattr(one, attribute).get(resource, 0) for one in kinds.each]
         times = np.bincount(kinds.of, minlength=len(amounts)).tolist()
         every = sum(abs(amount) * count for amount, count in zip(amounts, times, strict=True))
-        return np.array(amounts, np.int64 if every <= _SAFE else object)[kinds.of]
+        return np.array(amounts, np.int64 if every <= SAFE else object)[kinds.of]
 
 
 class Leaving:

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from engine.decision import PodFacts
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Step, Victim
@@ -58,7 +59,7 @@ class Books:
             return False
         return True
 
-    def _left(self, victim: Victim) -> bool:
+    def _left(self, victim: Victim | PodFacts) -> bool:
         pod = self.pod(victim.uid)
         return pod is None or pod.finished
 

@@ -21,6 +21,7 @@ from scheduler_admin.faults import reached
 from scheduler_admin.history.books import UNANSWERED, Books
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.recording import deadline
+from scheduler_admin.history.selectors import read
 
 _RETRY = timedelta(seconds=5)
 """When a held eviction is tried again where the API server does not say."""
@@ -66,9 +67,10 @@ class Carrier(Books):
 
     def advise(self, row: Decision) -> None:
         """Tell the ask's readers what would be done; its victims' are told nothing, as nothing happens to them."""
-        if row.outcome != "preempt" or row.state != Decision.State.NOTED:
+        count = row.victims.count()
+        if row.outcome != "preempt" or row.state != Decision.State.NOTED or not count:
             return
-        told = f"{row.victims.count()} of the pods on {row.node} would be evicted to make room"
+        told = f"{count} of the pods on {row.node} would be evicted to make room"
         self.executor.event(_asker(row), "RoomCouldBeMade", f"{told}. Why: {self._link(row)}")
 
     def close(self, row: Decision, ending: Decision.Ending, note: str = "") -> None:
@@ -135,6 +137,8 @@ class Carrier(Books):
             self._step(row, Step.Kind.RESERVED, note=row.node)
         reached("begun")
         told = f"{len(victims)} of the pods on {row.node} are evicted to make room, {_claim(row)}."
+        if not victims:
+            told = f"Pods that are on their way out already make room on {row.node}."
         kept = (
             f"The room is kept until {until:%H:%M:%S} UTC." if self.cluster.room_kept_by == Cluster.KeptBy.TAINT else ""
         )
@@ -263,7 +267,9 @@ class Carrier(Books):
         """Whether its deadline lies ahead; closes the decision when it has passed, so that nobody goes in vain."""
         if row.deadline is None or self.now() <= row.deadline:
             return True
+        decision = read(row)
         left = row.victims.exclude(state=Victim.State.GONE).exists()
+        left = left or (decision is not None and not all(self._left(one.pod) for one in decision.victims))
         self.close(row, Decision.Ending.EXPIRED if left else Decision.Ending.TAKEN)
         return False
 

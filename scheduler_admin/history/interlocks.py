@@ -54,8 +54,8 @@ class Interlocks:
     def hold(self, considered: Considered) -> str:
         """The limit that holds a decision back, empty when it may be carried out; then it is charged."""
         decision = considered.decision
-        losses = [Loss(one.pod.queue, one.pod.namespace, one.pod.node) for one in decision.victims]
-        victims = [(one.pod.uid, one.pod.namespace) for one in decision.victims]
+        losses = [Loss(one.pod.queue, one.pod.namespace, one.pod.node) for one in decision.to_evict]
+        victims = [(one.pod.uid, one.pod.namespace) for one in decision.to_evict]
         held = (
             self._stops.interlock({decision.ask.queue, *(loss.queue for loss in losses)})
             or self._broken()

@@ -252,7 +252,7 @@ def _store(
             decided=sum(1 for one in found.findings if one.decision.evicts),
             refused=sum(1 for one in found.findings if one.considered.refused),
             dropped=sum(1 for one in found.findings if one.considered.hold),
-            evictions=sum(len(one.decision.victims) for one in acting),
+            evictions=sum(len(one.decision.to_evict) for one in acting),
             sampled=due,
         )
     store_holds(cluster=cluster, holds=found.holds, now=now)

@@ -114,7 +114,7 @@ def _signature(row: Decision) -> Signature:
 
 def _signature_of(finding: Finding, revision: Revision) -> Signature:
     decision = finding.decision
-    victims = tuple(verdict.pod.uid for verdict in decision.victims)
+    victims = tuple(verdict.pod.uid for verdict in decision.to_evict)
     node = decision.node or ""
     return (
         decision.outcome.value,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.decision import NodeReason, Outcome
-from engine.feasibility import Feasibility
+from engine.feasibility import FITS, Feasibility, Refusal
 from engine.feasibility.plain import refusal
 from engine.policies import priority
 from engine.snapshot import (
@@ -126,3 +126,19 @@ def test_sums_beyond_64_bits_are_exact() -> None:
     decision = priority.decide(at, None, asker)  # type: ignore[arg-type]
     assert decision.outcome is Outcome.PREEMPT
     assert len(decision.victims) == 3
+
+
+def test_what_is_nominated_may_be_beyond_64_bits_too() -> None:
+    """Whatever somebody asks for, the others are judged."""
+    huge = {"memory": 2**63 - 1}
+    waiting = (Pod(uid=f"w{i}", namespace="ns", name=f"w{i}", requests=huge, nominated_node="n1") for i in range(3))
+    asker = Pod(uid="a", namespace="ns", name="a", requests={"memory": 1})
+    at = Snapshot(now_ms=NOW, nodes=(Node(name="n1", allocatable={"memory": 2**60}),), pods=(*waiting, asker))
+    assert Feasibility(at, asker).refusing()[0] != FITS
+    assert Feasibility(at, asker, nominated=False).refusing()[0] == FITS
+
+
+def test_a_node_is_kept_for_a_pod_that_can_not_be_read() -> None:
+    """Nobody knows how much room that needs; what a policy takes for free, the laws would not."""
+    on, coming = node("n1"), ask("coming", nominated_node="n1", unread=True)
+    assert refused(ask("a"), on, coming) == Refusal(NodeReason.UNREAD)

@@ -269,3 +269,13 @@ def test_under_the_laws_every_cluster_comes_to_rest(shape: QueueTree, objects: l
     assert found.settles is Settling.QUIET
     onward = ahead(found.end, shape, Moment(now_ms=found.rounds[-1].now_ms + 60 * MINUTE))
     assert onward.passes == 0
+
+
+def test_victims_that_leave_anyway_are_no_evictions() -> None:
+    """Policy priority waits for their room, as kube-scheduler does."""
+    shape = tree({"prod": queue()})
+    pods = [pod("old", queue="prod", node="n1", terminating=True), ask("new", queue="prod", priority=5)]
+    decide = policy("priority", "kube-scheduler", {})
+    found = forecast(state_of(node("n1", 1), pods), NOW_MOMENT, shape, decide)
+    assert where(found.end) == {"new": "n1"}
+    assert found.total.pods == 0
