@@ -5,7 +5,7 @@ Nothing here translates: a Message is rendered where the reader's language is kn
 
 from engine.explain.hindsight import hindsight_lines
 from engine.explain.holds import hold_heading, hold_sentence
-from engine.explain.laws import NUMBERS, in_order, law, lines, unmet
+from engine.explain.laws import in_order, law, lines, number, unmet
 from engine.explain.message import Cores, Message, Moment, Name, Param
 from engine.explain.observed import (
     FLAG_LABELS,
@@ -26,7 +26,6 @@ from engine.explain.verdicts import allowed, interlock, node_label, node_verdict
 __all__ = [
     "FLAG_LABELS",
     "HIGHER_PRIORITY",
-    "NUMBERS",
     "Cores",
     "Message",
     "Moment",
@@ -47,6 +46,7 @@ __all__ = [
     "lines",
     "node_label",
     "node_verdict",
+    "number",
     "observed_asker",
     "observed_because",
     "observed_flags",

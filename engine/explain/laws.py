@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from engine.explain import priority
 from engine.explain.message import Message, Name, Param, gettext_noop, short_name
 from engine.laws import Comparison, Law, LawCheck, Line, Relation, Sum
 from engine.resources import format_amount
@@ -63,7 +64,7 @@ NOTHING_TO_CHECK: dict[Law, str] = {
     Law.PROGRESS: gettext_noop("a DaemonSet’s ask claims no guarantee"),
 }
 """What stands in place of arithmetic where a law had nothing to hold against."""
-PUT_BACK = gettext_noop("put %(pod)s back, and there is not enough: %(short)s")
+PUT_BACK = gettext_noop("put %(pod)s back, and the ask no longer fits: %(short)s")
 COULD_STAY = gettext_noop("%(pod)s could stay: there is enough without it")
 INSIDE = gettext_noop("%(left)s lies within %(right)s")
 OUTSIDE = gettext_noop("%(left)s lies outside of %(right)s")
@@ -78,14 +79,19 @@ _WRITTEN_OUT = 4
 """So many subtrahends are written one by one; more are added up."""
 
 
-def law(which: Law) -> Message:
+def law(which: Law, policy: str) -> Message:
     """What a law demands."""
-    return Message(SENTENCES[which])
+    return Message((SENTENCES | priority.LAWS if policy == priority.POLICY else SENTENCES)[which])
 
 
-def unmet(which: Law) -> Message:
+def unmet(which: Law, policy: str) -> Message:
     """Why a decision was refused."""
-    return Message(BROKEN[which])
+    return Message((BROKEN | priority.BROKEN if policy == priority.POLICY else BROKEN)[which])
+
+
+def number(which: Law, policy: str) -> int | None:
+    """Which of the numbered laws it is, None for a condition of carrying out at all; only ``fence`` counts its laws."""
+    return None if policy == priority.POLICY else NUMBERS.get(which)
 
 
 def lines(check: LawCheck) -> tuple[Message, ...]:
@@ -115,9 +121,9 @@ def _worth_showing(which: Law, of: Line) -> bool:
     return of.relation in (Relation.INSIDE, Relation.OUTSIDE)
 
 
-def in_order(checks: Iterable[LawCheck]) -> list[LawCheck]:
+def in_order(checks: Iterable[LawCheck], policy: str) -> list[LawCheck]:
     """The numbered laws first, in their order, then the other conditions as they were checked."""
-    return sorted(checks, key=lambda check: NUMBERS.get(check.law, len(NUMBERS) + 1))
+    return sorted(checks, key=lambda check: number(check.law, policy) or len(NUMBERS) + 1)
 
 
 def _sum(of: Sum) -> str:

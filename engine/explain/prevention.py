@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from engine.decision import Decision, Outcome, PodFacts, QueueFigures, Reason
+from engine.explain import priority
 from engine.explain.figures import asked, figures, queues_of
 from engine.explain.message import Message, Name, gettext_noop, short_name
 from engine.resources import PODS, add, format_amount
@@ -30,12 +31,14 @@ MORE_MAX = gettext_noop(
 
 def prevention(decision: Decision, victims: Iterable[PodFacts] | None = None) -> tuple[Message, ...]:
     """What would each by itself have kept the laws from allowing this decision; ``victims``: said of these only."""
-    if decision.policy != "fence" or decision.outcome is not Outcome.PREEMPT:
+    if decision.policy not in ("fence", priority.POLICY) or decision.outcome is not Outcome.PREEMPT:
         return ()
     chosen = tuple(verdict.pod for verdict in decision.victims) if victims is None else tuple(victims)
+    if decision.policy == priority.POLICY:
+        return tuple(_priority(decision, chosen, priority.PREVENTION))
     queues = {pod.queue for pod in chosen}
     found = [message for path in queues_of(decision) if path in queues for message in _guarantees(decision, path)]
-    return (*found, *_priority(decision, chosen))
+    return (*found, *_priority(decision, chosen, HIGHER_PRIORITY))
 
 
 def _guarantees(decision: Decision, path: str) -> list[Message]:
@@ -63,11 +66,11 @@ def _guarantees(decision: Decision, path: str) -> list[Message]:
     return found
 
 
-def _priority(decision: Decision, chosen: tuple[PodFacts, ...]) -> list[Message]:
-    """Law 6: one victim above the ask breaks the whole set."""
+def _priority(decision: Decision, chosen: tuple[PodFacts, ...], template: str) -> list[Message]:
+    """One victim of too high a priority breaks the whole set."""
     return [
         Message(
-            HIGHER_PRIORITY,
+            template,
             {"asker": str(decision.ask.priority), "pod": Name(pod.name), "priority": str(pod.priority)},
         )
         for pod in chosen

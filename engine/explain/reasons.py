@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from engine.decision import Decision, Outcome, Reason
+from engine.explain import priority
 from engine.explain.figures import asked, decisive, figures, shortfall
 from engine.explain.message import Message, Moment, Name, counted, gettext_noop, listed, ngettext_noop, short_name
 from engine.explain.observed import LABELS as OBSERVED_LABELS
@@ -113,8 +114,10 @@ def reason(decision: Decision) -> Message:
         "namespace": Name(decision.ask.namespace),
         "queue": short_name(decision.detail),
         "rules": Name(decision.detail),
+        "priority": str(decision.ask.priority),
     }
-    template = SENTENCES[decision.reason]
+    sentences = SENTENCES | priority.REASONS if decision.policy == priority.POLICY else SENTENCES
+    template = sentences[decision.reason]
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
 
 
@@ -189,8 +192,23 @@ def _delay(decision: Decision) -> Message:
 
 def _no_candidates(decision: Decision) -> Message:
     counts = decision.trace.excluded_counts
+    if decision.policy == priority.POLICY:
+        return _none_lower(decision)
     others = sum(counts.values()) - counts.get("same-queue", 0)
     return counted(NO_CANDIDATES_COUNTED, others) if others else Message(SENTENCES[Reason.NO_CANDIDATES])
+
+
+def _none_lower(decision: Decision) -> Message:
+    counts, own = decision.trace.excluded_counts, str(decision.ask.priority)
+    if protected := counts.get("shielded", 0):
+        return counted(priority.ALL_PROTECTED, protected, priority=own)
+    if not counts:
+        return Message(priority.REASONS[Reason.NO_CANDIDATES], {"priority": own})
+    return counted(priority.NO_CANDIDATES_COUNTED, sum(counts.values()), priority=own)
+
+
+def _waiting(decision: Decision) -> Message:
+    return Message(SENTENCES[Reason.WAITING_FOR_VICTIMS], {"node": Name(decision.detail)})
 
 
 def _no_room(decision: Decision) -> Message:
@@ -206,6 +224,7 @@ _WITH_NUMBERS: dict[Reason, Callable[[Decision], Message]] = {
     Reason.OVER_MAX: _over_max,
     Reason.NEVER: _never,
     Reason.DELAY: _delay,
+    Reason.WAITING_FOR_VICTIMS: _waiting,
     Reason.NO_CANDIDATES: _no_candidates,
     Reason.NO_ROOM: _no_room,
 }

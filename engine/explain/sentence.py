@@ -4,11 +4,13 @@ What a tenant reads names the other side's queue and nothing else of it: no pod,
 """
 
 from engine.decision import Decision, Outcome, Reason
+from engine.explain import priority
 from engine.explain.figures import asked, decisive, figures, queues_of, shortfall, surplus
 from engine.explain.message import Message, Name, Param, amount, counted, short_name, short_names
 from engine.explain.sentences import (
     ABOVE,
     ASKER,
+    ASKER_PRIORITY,
     ASKER_REASON,
     BELOW,
     DAEMONSET,
@@ -20,6 +22,7 @@ from engine.explain.sentences import (
     PRIORITY,
     VICTIM,
     VICTIM_PLAIN,
+    VICTIM_PRIORITY,
     Tense,
 )
 from engine.resources import format_amount
@@ -38,6 +41,7 @@ def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
         "node": Name(decision.node or ""),
         "by": by,
         "priority": str(decision.ask.priority),
+        "lower": str(max((verdict.pod.priority for verdict in decision.victims), default="")),
     }
     if not decision.ask.name:
         return counted(NO_ASK, count, **_only(params, NO_ASK))
@@ -51,10 +55,12 @@ def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
 
 def _shape(decision: Decision, resource: str, tense: Tense) -> tuple[tuple[str, str], dict[str, Param]]:
     """Which sentence fits the numbers that the trace has, and these numbers."""
+    if decision.policy == priority.POLICY:
+        return PRIORITY[tense], {}
     claim = shortfall(decision, resource)
     if claim is None or claim[1] <= 0:
         daemonset = decision.ask.controller.startswith("DaemonSet/")
-        return (DAEMONSET if daemonset else PRIORITY if decision.policy == "priority" else PLAIN)[tense], {}
+        return (DAEMONSET if daemonset else PLAIN)[tense], {}
     numbers: dict[str, Param] = {"asker": short_name(claim[0]), "short": format_amount(resource, claim[1])}
     queues = queues_of(decision)
     over = [surplus(decision, path, resource) for path in queues]
@@ -73,15 +79,17 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
         "node": Name(decision.node or victim.node),
         "asker": short_name(decision.ask.queue),
         "queue": short_name(victim.queue),
+        "priority": str(victim.priority),
     }
     above = [(name, over) for name in victim.requests if (over := surplus(decision, victim.queue, name) or 0) > 0]
     resource = decisive(decision)
     chosen = next((pair for pair in above if pair[0] == resource), above[0] if above else None)
     claims = decision.reason is Reason.BELOW_GUARANTEE and decision.ask.queue
     if not claims or chosen is None:
-        plain = VICTIM_PLAIN[tense]
+        plain = (VICTIM_PRIORITY if decision.policy == priority.POLICY else VICTIM_PLAIN)[tense]
         return Message(plain, {name: value for name, value in params.items() if f"%({name})s" in plain})
-    return Message(VICTIM[tense], {**params, "over": amount(*chosen)})
+    told = {name: params[name] for name in ("pod", "node", "asker", "queue")}
+    return Message(VICTIM[tense], {**told, "over": amount(*chosen)})
 
 
 def asker_sentence(decision: Decision, tense: Tense) -> Message:
@@ -95,6 +103,8 @@ def asker_sentence(decision: Decision, tense: Tense) -> Message:
         "node": Name(decision.node or ""),
         "queues": short_names(queues_of(decision)),
     }
+    if decision.policy == priority.POLICY:
+        return Message(ASKER_PRIORITY[tense], {name: params[name] for name in ("pod", "node")})
     if resource is None or claim is None or claim[1] <= 0:
         return Message(ASKER_REASON[tense], params)
     needed = amount(resource, asked(decision)[resource])

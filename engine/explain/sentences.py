@@ -129,34 +129,34 @@ DAEMONSET: Forms = {
 """A DaemonSet's pod can run on one node only."""
 PRIORITY: Forms = {
     Tense.EVICTED: ngettext_noop(
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod of %(queues)s with a "
-        "lower priority was evicted from %(node)s.",
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods of %(queues)s with "
-        "lower priorities were evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
+        "%(lower)s was evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
+        "(up to %(lower)s) were evicted from %(node)s.",
     ),
     Tense.EVICTING: ngettext_noop(
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod of %(queues)s with a "
-        "lower priority is being evicted from %(node)s.",
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods of %(queues)s with "
-        "lower priorities are being evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
+        "%(lower)s is being evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
+        "(up to %(lower)s) are being evicted from %(node)s.",
     ),
     Tense.WOULD: ngettext_noop(
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod of %(queues)s with a "
-        "lower priority would be evicted from %(node)s.",
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods of %(queues)s with "
-        "lower priorities would be evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
+        "%(lower)s would be evicted from %(node)s.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
+        "(up to %(lower)s) would be evicted from %(node)s.",
     ),
     Tense.HELD: ngettext_noop(
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod of %(queues)s with a "
-        "lower priority would be evicted from %(node)s, but the decision is held back.",
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods of %(queues)s with "
-        "lower priorities would be evicted from %(node)s, but the decision is held back.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
+        "%(lower)s would be evicted from %(node)s, but the decision is held back.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
+        "(up to %(lower)s) would be evicted from %(node)s, but the decision is held back.",
     ),
     Tense.STOPPED: ngettext_noop(
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod of %(queues)s with a "
-        "lower priority would have been evicted from %(node)s, but the decision was stopped.",
-        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods of %(queues)s with "
-        "lower priorities would have been evicted from %(node)s, but the decision was stopped.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pod with the lower priority "
+        "%(lower)s would have been evicted from %(node)s, but the decision was stopped.",
+        "%(ask)s needed %(needed)s on one node at priority %(priority)s, so %(count)s pods with lower priorities "
+        "(up to %(lower)s) would have been evicted from %(node)s, but the decision was stopped.",
     ),
 }
 """Policy priority: no queue's guarantee plays a part."""
@@ -231,6 +231,28 @@ VICTIM_PLAIN: Single = {
     ),
 }
 """To a victim's tenant, where something else did."""
+VICTIM_PRIORITY: Single = {
+    Tense.EVICTED: gettext_noop(
+        "%(pod)s was evicted from %(node)s to make room there for a pod with a higher priority than its %(priority)s."
+    ),
+    Tense.EVICTING: gettext_noop(
+        "%(pod)s is being evicted from %(node)s to make room there for a pod with a higher priority than its "
+        "%(priority)s."
+    ),
+    Tense.WOULD: gettext_noop(
+        "%(pod)s would be evicted from %(node)s to make room there for a pod with a higher priority than its "
+        "%(priority)s."
+    ),
+    Tense.HELD: gettext_noop(
+        "%(pod)s would be evicted from %(node)s to make room there for a pod with a higher priority than its "
+        "%(priority)s, but the decision is held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "%(pod)s would have been evicted from %(node)s to make room there for a pod with a higher priority than its "
+        "%(priority)s, but the decision was stopped."
+    ),
+}
+"""To a victim's tenant, where priority did."""
 ASKER: Single = {
     Tense.EVICTED: gettext_noop(
         "%(pod)s needed %(needed)s on one node while %(queue)s stood %(short)s below its guarantee, so room on "
@@ -266,6 +288,22 @@ ASKER_REASON: Single = {
     ),
 }
 """To the asker's tenant, where no guarantee was claimed."""
+ASKER_PRIORITY: Single = {
+    Tense.EVICTED: gettext_noop("For %(pod)s, room on %(node)s was made at the cost of pods with lower priorities."),
+    Tense.EVICTING: gettext_noop(
+        "For %(pod)s, room on %(node)s is being made at the cost of pods with lower priorities."
+    ),
+    Tense.WOULD: gettext_noop("For %(pod)s, room on %(node)s would be made at the cost of pods with lower priorities."),
+    Tense.HELD: gettext_noop(
+        "For %(pod)s, room on %(node)s would be made at the cost of pods with lower priorities, but the decision is "
+        "held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "For %(pod)s, room on %(node)s would have been made at the cost of pods with lower priorities, but the "
+        "decision was stopped."
+    ),
+}
+"""To the asker's tenant, where priority alone decides."""
 NOTHING = gettext_noop("%(pod)s found no room, and no pod was evicted for it.")
 FITTING = gettext_noop("%(pod)s fits on %(node)s, so no pod is evicted for it.")
 LEAVING = gettext_noop(

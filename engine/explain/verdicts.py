@@ -1,6 +1,7 @@
 """Why each pod goes or stays, why each node was passed over, and what held a decision back."""
 
 from engine.decision import Decision, Interlock, NodeReason, NodeVerdict, PodReason, PodVerdict
+from engine.explain import priority
 from engine.explain.figures import decisive, figures, narrowest
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
 from engine.resources import PODS, format_amount
@@ -163,14 +164,15 @@ INTERLOCKS: dict[Interlock, str] = {
 HELD = gettext_noop("Held back by an interlock: %(interlock)s.")
 
 
-def pod_label(reason: str) -> Message:
+def pod_label(reason: str, policy: str) -> Message:
     """A pod's reason in a word or two, for counts."""
-    return Message(POD_LABELS[PodReason(reason)]) if reason in set(PodReason) else Message(reason)
+    labels = POD_LABELS | priority.POD_LABELS if policy == priority.POLICY else POD_LABELS
+    return Message(labels[PodReason(reason)]) if reason in set(PodReason) else Message(reason)
 
 
-def pod_verdict(verdict: PodVerdict) -> Message:
+def pod_verdict(verdict: PodVerdict, policy: str) -> Message:
     """Why one pod goes or stays, as a table says it beside the pod's name."""
-    template = POD_SENTENCES[verdict.reason]
+    template = _pod_sentence(verdict, policy)
     params: dict[str, Param] = {
         "queue": short_name(verdict.detail or verdict.pod.queue),
         "own": short_name(verdict.pod.queue),
@@ -180,6 +182,14 @@ def pod_verdict(verdict: PodVerdict) -> Message:
         "budget": Name(verdict.detail),
     }
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def _pod_sentence(verdict: PodVerdict, policy: str) -> str:
+    if policy != priority.POLICY:
+        return POD_SENTENCES[verdict.reason]
+    if verdict.reason is PodReason.NOT_NEEDED and verdict.detail:
+        return priority.PUT_BACK_FIRST
+    return (POD_SENTENCES | priority.POD_SENTENCES)[verdict.reason]
 
 
 def allowed(decision: Decision) -> tuple[Message, ...]:
@@ -198,7 +208,7 @@ def _allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str
     pod = verdict.pod
     standing = figures(decision, pod.queue)
     if verdict.reason is not PodReason.OVER_GUARANTEE or standing is None:
-        return pod_verdict(verdict)
+        return pod_verdict(verdict, decision.policy)
     held = [name for name, value in pod.requests.items() if value > 0 and name != PODS]
     told = decisive(decision)
     resource = narrowest(standing, [name for name in held if name == told]) or narrowest(standing, held)
@@ -228,6 +238,8 @@ def node_verdict(verdict: NodeVerdict) -> Message:
         return counted(DEARER[verdict.detail], verdict.victims)
     if verdict.reason is NodeReason.NOT_ENOUGH and verdict.victims:
         return counted(NOT_ENOUGH_COUNTED, verdict.victims)
+    if verdict.victims and verdict.reason in priority.NODES:
+        return counted(priority.NODES[verdict.reason], verdict.victims, detail=Name(verdict.detail))
     template = NODE_SENTENCES[verdict.reason]
     return Message(template, {"detail": Name(verdict.detail)} if "%(detail)s" in template else {})
 

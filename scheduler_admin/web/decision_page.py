@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from engine.decision import NodeVerdict, Outcome, PodVerdict, Reason
 from engine.explain import (
-    NUMBERS,
     Message,
     Tense,
     allowed,
@@ -17,6 +16,7 @@ from engine.explain import (
     lines,
     node_label,
     node_verdict,
+    number,
     observed_because,
     observed_sentence,
     pod_label,
@@ -125,9 +125,10 @@ def decision_page(detail: Detail) -> DecisionPage:
     tense, (kind, word) = tense_of(row, victims), outcome(row, victims)
     seen, by = detail.observed, str(row.get_source_display())
     traced = engine or (seen.hindsight.decision if seen and seen.hindsight else None)
-    trace = traced.trace if traced else None
+    trace, policy = (traced.trace, traced.policy) if traced else (None, "")
     laws = [
-        LawLine(NUMBERS.get(check.law), law(check.law), check.holds, lines(check)) for check in in_order(detail.checks)
+        LawLine(number(check.law, row.policy), law(check.law, row.policy), check.holds, lines(check))
+        for check in in_order(detail.checks, row.policy)
     ]
     return DecisionPage(
         row=row,
@@ -141,9 +142,9 @@ def decision_page(detail: Detail) -> DecisionPage:
         units=_units(victims),
         again=hindsight_lines(seen) if seen else (),
         node=(traced.node if traced else None) or row.node,
-        reprieved=_pods(trace.reprieved) if trace else [],
-        excluded=_pods(trace.excluded) if trace else [],
-        excluded_counts=_counted(trace.excluded_counts, pod_label) if trace else [],
+        reprieved=_pods(trace.reprieved, policy) if trace else [],
+        excluded=_pods(trace.excluded, policy) if trace else [],
+        excluded_counts=_counted(trace.excluded_counts, lambda why: pod_label(why, policy)) if trace else [],
         nodes=_nodes(trace.nodes) if trace else [],
         node_counts=_counted(trace.node_counts, node_label) if trace else [],
         passed_over=sum(trace.node_counts.values()) if trace else 0,
@@ -166,7 +167,7 @@ def _because(detail: Detail, tense: Tense, by: str) -> list[Message]:
     row, engine = detail.row, detail.engine
     if detail.observed is not None:
         return list(observed_because(detail.observed, by=by))
-    found = [unmet(check.law) for check in broken(detail.checks)]
+    found = [unmet(check.law, row.policy) for check in broken(detail.checks)]
     if tense is Tense.HELD and row.hold:
         found.append(interlock(row.hold))
     if engine is not None and (engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):
@@ -197,8 +198,8 @@ def _units(victims: list[Victim]) -> list[Unit]:
     return [Unit.of(name, [victim.requests.get(name, 0) for victim in victims]) for name in ordered]
 
 
-def _pods(verdicts: tuple[PodVerdict, ...]) -> list[Verdict]:
-    return [Verdict(verdict.pod.name, pod_verdict(verdict)) for verdict in verdicts]
+def _pods(verdicts: tuple[PodVerdict, ...], policy: str) -> list[Verdict]:
+    return [Verdict(verdict.pod.name, pod_verdict(verdict, policy)) for verdict in verdicts]
 
 
 def _nodes(verdicts: tuple[NodeVerdict, ...]) -> list[Verdict]:

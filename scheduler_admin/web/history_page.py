@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from engine.explain import FLAG_LABELS, NUMBERS, label, law
+from engine.explain import FLAG_LABELS, label, law, number
 from engine.explain.message import short_name, short_names
 from engine.laws import LawCheck, broken
 from engine.observed import Flag
@@ -64,8 +64,8 @@ def why(row: Decision, checks: list[LawCheck]) -> str:
     if not failed:
         flags = [FLAG_LABELS[Flag(flag)] for flag in row.detail.split()] if row.source != row.Source.ENGINE else []
         return ", ".join([text(label(row.reason)), *(_(flag) for flag in flags)])
-    number = NUMBERS.get(failed[0].law)
-    return _("law %(number)s") % {"number": number} if number else text(law(failed[0].law))
+    counted = number(failed[0].law, row.policy)
+    return _("law %(number)s") % {"number": counted} if counted else text(law(failed[0].law, row.policy))
 
 
 def units(rows: Iterable[HistoryRow]) -> list[Unit]:

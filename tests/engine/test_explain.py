@@ -32,6 +32,7 @@ from engine.explain import (
     lines,
     node_label,
     node_verdict,
+    number,
     pod_label,
     pod_verdict,
     prevention,
@@ -125,20 +126,27 @@ def whole(message: Message) -> str:
     return text
 
 
+POLICIES = pytest.mark.parametrize("policy", ["fence", "priority"])
+
+
+@POLICIES
 @pytest.mark.parametrize("why", Reason)
-def test_every_reason_has_a_sentence_and_a_label(why):
+def test_every_reason_has_a_sentence_and_a_label(why, policy):
     """No decision ends without its why, with a trace or without one."""
-    for trace in (TRACE, Trace()):
-        text = whole(reason(refusing(why, trace=trace, node="gpu-04", detail="root.tenant-1.training cpu")))
-        assert text.endswith(".")
+    counts = Trace(excluded_counts={"higher-priority": 4}), Trace(excluded_counts={"higher-priority": 4, "shielded": 1})
+    for trace in (TRACE, Trace(), *counts):
+        decision = refusing(why, trace=trace, node="gpu-04", detail="root.tenant-1.training cpu", policy=policy)
+        assert whole(reason(decision)).endswith(".")
     assert whole(label(why))
 
 
+@POLICIES
 @pytest.mark.parametrize("why", PodReason)
-def test_every_pod_reason_has_a_sentence_and_a_label(why):
+def test_every_pod_reason_has_a_sentence_and_a_label(why, policy):
     """No pod is chosen, reprieved or left out without its why."""
-    assert whole(pod_verdict(PodVerdict(pod=pod(), reason=why, detail="root.tenant-1")))
-    assert whole(pod_label(why))
+    for detail in ("root.tenant-1", ""):
+        assert whole(pod_verdict(PodVerdict(pod=pod(), reason=why, detail=detail), policy))
+    assert whole(pod_label(why, policy))
 
 
 @pytest.mark.parametrize("why", NodeReason)
@@ -149,11 +157,12 @@ def test_every_node_reason_has_a_sentence_and_a_label(why, victims):
     assert whole(node_label(why))
 
 
+@POLICIES
 @pytest.mark.parametrize("which", Law)
-def test_every_law_has_its_sentences(which):
+def test_every_law_has_its_sentences(which, policy):
     """Every law says what it demands and, broken, what was wrong."""
-    assert whole(law(which))
-    assert whole(unmet(which)).startswith("Refused")
+    assert whole(law(which, policy))
+    assert whole(unmet(which, policy)).startswith("Refused")
 
 
 @pytest.mark.parametrize("hold", Interlock)
@@ -307,9 +316,49 @@ def test_what_would_have_prevented_it_follows_from_the_arithmetic():
 
 
 def test_prevention_is_claimed_only_for_the_policy_whose_laws_say_so():
-    """Policy priority looks at no guarantee."""
-    assert prevention(preempting(policy="priority")) == ()
+    """Policy priority looks at no guarantee; to it a priority that is as high is high enough."""
+    texts = [whole(message) for message in prevention(preempting(policy="priority"))]
+    assert texts[0].startswith("A priority of 1000 or more for embed-1, which has 500")
+    assert len(texts) == 2
+    assert prevention(preempting(policy="cohort")) == ()
     assert prevention(refusing(Reason.DELAY)) == ()
+
+
+def test_the_laws_of_fence_are_named_in_its_own_words_alone():
+    """To policy priority there is no law 6, and an equal priority is too high."""
+    for why in PodReason:
+        verdict = PodVerdict(pod=pod(), reason=why)
+        if why in (PodReason.HIGHER_PRIORITY, PodReason.LOWER_PRIORITY, PodReason.OVER_BUDGET, PodReason.NOT_NEEDED):
+            assert "law" not in whole(pod_verdict(verdict, "priority"))
+    assert number(Law.PRIORITY, "priority") is None
+    assert "law" not in whole(unmet(Law.PRIORITY, "priority"))
+
+
+def test_a_pod_that_was_put_back_first_says_for_which_budget():
+    verdict = PodVerdict(pod=pod(), reason=PodReason.NOT_NEEDED, detail="web, web-2")
+    assert "the disruption budget web, web-2" in whole(pod_verdict(verdict, "priority"))
+
+
+def test_a_node_says_whether_it_was_tried_without_the_pods_that_may_go():
+    """And that one that the ask wants to be near is taken away first, too."""
+    refused = NodeVerdict(node="n", reason=NodeReason.INSUFFICIENT, detail="cpu", victims=3)
+    assert whole(node_verdict(refused)) == "not enough cpu is free, even without the 3 pods on it that may go"
+    near = NodeVerdict(node="n", reason=NodeReason.POD_AFFINITY, detail="zone", victims=2)
+    assert "even one that it wants to be near" in whole(node_verdict(near))
+    assert whole(node_verdict(NodeVerdict(node="n", reason=NodeReason.INSUFFICIENT, detail="cpu"))).endswith("is free")
+
+
+def test_the_priority_policy_names_priorities_and_no_queue():
+    """Pods may run in no queue at all there."""
+    alone = (PodVerdict(pod=pod("a", queue=""), reason=PodReason.LOWER_PRIORITY),)
+    decision = preempting(
+        policy="priority", ask=ask(queue=""), victims=alone, trace=Trace(), reason=Reason.LOWER_PRIORITY
+    )
+    assert whole(sentence(decision, Tense.EVICTED)).endswith(
+        "on one node at priority 1000, so 1 pod with the lower priority 500 was evicted from gpu-04."
+    )
+    assert "higher priority than its 500" in whole(victim_sentence(decision, "uid-a", Tense.EVICTED))
+    assert "at the cost of pods with lower priorities" in whole(asker_sentence(decision, Tense.EVICTED))
 
 
 def test_a_tenant_reads_of_the_other_side_only_the_queue():
@@ -370,7 +419,7 @@ def test_conditions_that_hold_are_not_spelt_out():
 def test_the_numbered_laws_come_first():
     """As the design counts them."""
     checks = [LawCheck(law=which, holds=True) for which in (Law.FITS, Law.FENCE, Law.OPT_OUT)]
-    assert [check.law for check in in_order(checks)] == [Law.OPT_OUT, Law.FENCE, Law.FITS]
+    assert [check.law for check in in_order(checks, "fence")] == [Law.OPT_OUT, Law.FENCE, Law.FITS]
 
 
 @pytest.mark.parametrize("which", Law)

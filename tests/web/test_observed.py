@@ -88,7 +88,7 @@ def test_ours_is_told_beside_it(ada: Client, row: Decision) -> None:
     assert f"The cluster’s own scheduler says: {SAYS}" in html
     assert "the answer is the same: this node and these victims." in html
     assert "1 candidate reprieved" in html
-    assert "may go, but the others make the room without it" in html
+    assert "may go, but was put back: the ask fits beside it" in html
     document = ada.get(f"/api/v1/decisions/{row.pk}").json()["document"]
     told = document["hindsight"]
     assert (told["decision"]["policy"], told["decision"]["node"], told["nodes"]) == ("priority", "n1", 1)

@@ -1,0 +1,77 @@
+"""The words of policy ``priority`` where they are others than those of ``fence``."""
+
+from engine.decision import NodeReason, PodReason, Reason
+from engine.explain.message import gettext_noop, ngettext_noop
+from engine.laws import Law
+
+POLICY = "priority"
+
+REASONS: dict[Reason, str] = {
+    Reason.UNREAD: gettext_noop("It can’t be read, so nobody knows what it asks for, and it is left alone."),
+    Reason.NO_CANDIDATES: gettext_noop("No running pod may go for it: none has a lower priority than %(priority)s."),
+}
+NO_CANDIDATES_COUNTED = ngettext_noop(
+    "No pod may go for it: the only one that runs does not have a lower priority than %(priority)s.",
+    "No pod may go for it: none of the %(count)s that run has a lower priority than %(priority)s.",
+)
+ALL_PROTECTED = ngettext_noop(
+    "No pod may go for it: %(count)s of lower priority than %(priority)s runs, and is protected.",
+    "No pod may go for it: %(count)s of lower priority than %(priority)s run, and all are protected.",
+)
+POD_LABELS: dict[PodReason, str] = {PodReason.HIGHER_PRIORITY: gettext_noop("no lower priority")}
+POD_SENTENCES: dict[PodReason, str] = {
+    PodReason.HIGHER_PRIORITY: gettext_noop("has priority %(priority)s, which is no lower than the ask’s"),
+    PodReason.NOT_NEEDED: gettext_noop("may go, but was put back: the ask fits beside it"),
+}
+PUT_BACK_FIRST = gettext_noop(
+    "may go, but was put back first, as the disruption budget %(budget)s does not allow for it: the ask fits beside it"
+)
+NODES: dict[NodeReason, tuple[str, str]] = {
+    NodeReason.INSUFFICIENT: ngettext_noop(
+        "not enough %(detail)s is free, even without the %(count)s pod on it that may go",
+        "not enough %(detail)s is free, even without the %(count)s pods on it that may go",
+    ),
+    NodeReason.HOST_PORT: ngettext_noop(
+        "host port %(detail)s is taken by a pod that stays, even without the %(count)s pod on it that may go",
+        "host port %(detail)s is taken by a pod that stays, even without the %(count)s pods on it that may go",
+    ),
+    NodeReason.CLAIM_IN_USE: ngettext_noop(
+        "another pod uses %(detail)s, which one pod at a time may use, even without the %(count)s pod on the node that "
+        "may go",
+        "another pod uses %(detail)s, which one pod at a time may use, even without the %(count)s pods on the node "
+        "that may go",
+    ),
+    NodeReason.SPREAD: ngettext_noop(
+        "its %(detail)s would have too many of the pods that are to be spread, even without the %(count)s pod on it "
+        "that may go",
+        "its %(detail)s would have too many of the pods that are to be spread, even without the %(count)s pods on it "
+        "that may go",
+    ),
+    NodeReason.ANTI_AFFINITY: ngettext_noop(
+        "its %(detail)s has a pod that the ask keeps away from, even without the %(count)s pod on it that may go",
+        "its %(detail)s has a pod that the ask keeps away from, even without the %(count)s pods on it that may go",
+    ),
+    NodeReason.KEPT_OUT: ngettext_noop(
+        "its %(detail)s has a pod that keeps away from the ask, even without the %(count)s pod on it that may go",
+        "its %(detail)s has a pod that keeps away from the ask, even without the %(count)s pods on it that may go",
+    ),
+    NodeReason.POD_AFFINITY: ngettext_noop(
+        "the %(count)s pod on it that may go is taken away before the ask is tried, even if that is the one it wants "
+        "to be near; then its %(detail)s has none",
+        "all %(count)s pods on it that may go are taken away before the ask is tried, even one that it wants to be "
+        "near; then its %(detail)s has none",
+    ),
+}
+"""The ask is refused even when all pods of lower priority have left the node."""
+LAWS: dict[Law, str] = {
+    Law.MAY_PREEMPT: gettext_noop("The ask is pending, its rules can be judged, and nothing forbids it to preempt"),
+    Law.PRIORITY: gettext_noop("Victims have a lower priority than the ask"),
+    Law.SHIELDED: gettext_noop("No protected pod"),
+}
+BROKEN: dict[Law, str] = {
+    Law.PRIORITY: gettext_noop("Refused: a victim’s priority is not lower than the ask’s."),
+    Law.SHIELDED: gettext_noop("Refused: a victim is protected."),
+}
+PREVENTION = gettext_noop(
+    "A priority of %(asker)s or more for %(pod)s, which has %(priority)s: only pods of lower priority than the ask go."
+)
