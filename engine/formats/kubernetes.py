@@ -151,6 +151,21 @@ def decode_budget(obj: Mapping[str, Any]) -> DisruptionBudget:
     return _budgets.from_dict(obj)
 
 
+def decode_namespace(obj: Mapping[str, Any]) -> Namespace:
+    """One Namespace manifest, as plain dictionaries. Raises DecodeError."""
+    return _namespaces.from_dict(obj)
+
+
+def decode_claim(obj: Mapping[str, Any]) -> Claim:
+    """One PersistentVolumeClaim manifest, as plain dictionaries. Raises DecodeError."""
+    return _claims.from_dict(obj)
+
+
+def decode_volume(obj: Mapping[str, Any]) -> Volume:
+    """One PersistentVolume manifest, as plain dictionaries. Raises DecodeError."""
+    return _volumes.from_dict(obj)
+
+
 def pod_from_bytes(data: bytes | msgspec.Raw) -> Pod:
     """One Pod in JSON. Raises DecodeError."""
     return _pods.from_bytes(data)

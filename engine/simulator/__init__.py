@@ -8,6 +8,8 @@ here. What is left out, and why:
 - most validation of fields: what schedulers, budgets, quotas and this product read is checked, the rest kept as given;
 - scopes of quotas: all of a namespace's pods are counted;
 - volumes: a claim is bound to the one that it names; none is chosen or made for it, nor kept while a pod uses it;
+- the scheduler's taste: which of the nodes that take a pod is the best is told by what stays free there alone; what
+  pods would merely prefer is passed over, and a claim that waits for its pod is never bound;
 - the moment of things: deletion of dependents and contents, quotas and budgets follow at once, bookmarks come at once
   and often; an API server takes its time;
 - the past: a version from another life of the server is gone (410), where an API server's storage never goes back;

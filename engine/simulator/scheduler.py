@@ -3,30 +3,42 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from engine.formats.kubernetes import DecodeError, decode_budget, decode_node, decode_pod
-from engine.simulator import preemption
+import msgspec
+
+from engine.decision import NodeReason
+from engine.feasibility.checks import CURABLE
+from engine.formats.kubernetes import DecodeError, decode_node, decode_pod
+from engine.simulator import wording
+from engine.simulator.attempt import Attempt, Finding, passes, score
 from engine.simulator.clock import Clock
 from engine.simulator.component import Component
-from engine.simulator.filters import Rejection, Rule, reject, score, unavailable
 from engine.simulator.objects import Object, set_condition, timestamp
-from engine.simulator.occupancy import Occupancy
+from engine.simulator.occupancy import OTHERS, Occupancy
 from engine.simulator.recorder import Recorder
 from engine.simulator.scheduling_queue import SchedulingQueue, Waiting
 from engine.simulator.status import ApiError
 from engine.simulator.store import Event, Store
-from engine.snapshot import Node, Pod
+from engine.snapshot import Node, Pod, Snapshot
 
 NAME = "default-scheduler"
-BUDGETS = "poddisruptionbudgets.policy"
-FREED = frozenset({Rule.RESOURCES, Rule.PORTS})
-"""What a pod that goes can cure."""
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
+_BY_COMPANY = frozenset({NodeReason.POD_AFFINITY, NodeReason.SPREAD})
+"""What a pod that comes, or changes, can cure."""
+_BY_PLACE = frozenset({NodeReason.SPREAD_KEY, NodeReason.ANTI_AFFINITY, NodeReason.KEPT_OUT}) | _BY_COMPANY
+"""What other labels of a node can cure."""
+_BY_OTHERS = {
+    "namespaces": frozenset({NodeReason.POD_AFFINITY, NodeReason.ANTI_AFFINITY, NodeReason.KEPT_OUT}),
+    "persistentvolumeclaims": frozenset({NodeReason.UNBOUND_CLAIM, NodeReason.CLAIM_IN_USE}),
+    "persistentvolumes": frozenset({NodeReason.UNBOUND_CLAIM, NodeReason.VOLUME, NodeReason.VOLUME_ZONE}),
+    "poddisruptionbudgets.policy": frozenset[NodeReason](),
+}
+"""What an object of another kind can cure."""
 
 
 class Scheduler(Component):
     """Binds pods that name it, says why when it can't, and preempts by priority unless that is turned off."""
 
-    watches: ClassVar[tuple[str, ...]] = ("nodes", "pods")
+    watches: ClassVar[tuple[str, ...]] = ("nodes", "pods", *OTHERS)
 
     def __init__(
         self, store: Store, clock: Clock, recorder: Recorder, *, default_preemption: bool = True, name: str = NAME
@@ -51,6 +63,9 @@ class Scheduler(Component):
         try:
             if event.key == "nodes":
                 self._node_changed(event)
+            elif event.key in OTHERS:
+                self.occupancy.keep(event.key, event.object, gone=event.type == "DELETED")
+                self.queue.helped(lambda waiting: bool(waiting.reasons & _BY_OTHERS[event.key]))
             else:
                 self._pod_changed(event, decode_pod(event.object))
         except DecodeError:
@@ -58,12 +73,11 @@ class Scheduler(Component):
 
     def _node_changed(self, event: Event) -> None:
         name = event.object["metadata"]["name"]
-        if event.type == "DELETED":
-            self.occupancy.nodes.pop(name, None)
-            return
-        node = decode_node(event.object)
         before = self.occupancy.nodes.get(name)
-        self.occupancy.nodes[name] = node
+        if event.type == "DELETED":
+            self.occupancy.fall(name)
+            return
+        node = self.occupancy.stand(decode_node(event.object))
         if node != before:
             self.queue.helped(lambda waiting: _node_helps(waiting, before, node))
 
@@ -76,15 +90,17 @@ class Scheduler(Component):
     def _bound_changed(self, event: Event, pod: Pod) -> None:
         self.queue.discard(pod.uid)
         if event.type != "DELETED" and not pod.finished:
-            self.occupancy.place(pod)
+            before = self.occupancy.place(pod)
+            if before is None or (before.labels, before.terminating) != (pod.labels, pod.terminating):
+                self.queue.helped(lambda waiting: bool(waiting.reasons & _BY_COMPANY))
         elif self.occupancy.drop(pod):
-            self.queue.helped(lambda waiting: bool(waiting.rules & FREED))
+            self.queue.helped(lambda waiting: bool(waiting.reasons & CURABLE))
 
     def _pending_changed(self, event: Event, pod: Pod) -> None:
         if event.type == "DELETED" or pod.finished or pod.terminating:
             self.queue.discard(pod.uid)
             if self.occupancy.withdraw(pod):
-                self.queue.helped(lambda waiting: bool(waiting.rules & FREED))
+                self.queue.helped(lambda waiting: bool(waiting.reasons & CURABLE))
             return
         self.occupancy.nominate(pod)
         waiting = self.queue.find(pod.uid)
@@ -113,29 +129,22 @@ class Scheduler(Component):
         self._schedule(waiting)
 
     def _schedule(self, waiting: Waiting) -> None:
-        pod = waiting.pod
-        rejections = {name: self._reject(pod, node) for name, node in sorted(self.occupancy.nodes.items())}
-        feasible = [name for name, rejection in rejections.items() if rejection is None]
-        if feasible:
-            self._bind(waiting, self._best(pod, feasible))
+        attempt = Attempt(self._snapshot(), waiting.pod)
+        if attempt.feasible:
+            self._bind(waiting, self._best(waiting.pod, attempt.feasible))
         else:
-            self._fail(waiting, {name: found for name, found in rejections.items() if found is not None})
+            self._fail(waiting, attempt)
 
-    def _reject(self, pod: Pod, node: Node) -> Rejection | None:
-        return self._fits(pod, node, self.occupancy.on(node.name))
-
-    def _fits(self, pod: Pod, node: Node, staying: Sequence[Pod]) -> Rejection | None:
-        """Judge beside the pods nominated there as well as without them: they may never come."""
-        ahead = self.occupancy.ahead(pod, node.name)
-        return (reject(pod, node, (*staying, *ahead)) if ahead else None) or reject(pod, node, staying)
+    def _snapshot(self) -> Snapshot:
+        return self.occupancy.snapshot(int(self.clock.now().timestamp() * 1000))
 
     def would_fit(self, pod: Pod) -> bool:
         """Tell whether some node would take such a pod now, or as soon as those on their way out are gone."""
-        nodes = self.occupancy.nodes.values()
-        staying = {node.name: [one for one in self.occupancy.on(node.name) if not one.terminating] for node in nodes}
-        return any(self._fits(pod, node, staying[node.name]) is None for node in nodes)
+        now = self._snapshot()
+        later = msgspec.structs.replace(now, pods=tuple(one for one in now.pods if not one.terminating))
+        return bool(Attempt(later, pod).feasible)
 
-    def _best(self, pod: Pod, feasible: list[str]) -> str:
+    def _best(self, pod: Pod, feasible: Sequence[str]) -> str:
         if pod.nominated_node in feasible:
             return pod.nominated_node
         nodes, used = self.occupancy.nodes, self.occupancy.used
@@ -150,25 +159,20 @@ class Scheduler(Component):
         message = f"Successfully assigned {pod.key} to {node}"
         self._recorder.record(self.name, bound, "Scheduled", message, action="Binding")
 
-    def _fail(self, waiting: Waiting, rejections: dict[str, Rejection]) -> None:
-        pod = waiting.pod
-        message = unavailable(rejections.values(), len(rejections))
-        finding = self._preempt(pod, rejections) if self._default_preemption and rejections else None
-        if finding is not None and finding.message:
-            message = f"{message} preemption: {finding.message}"
-        rules = frozenset(rejection.rule for rejection in rejections.values())
-        self.queue.fail(waiting, rules)
-        nominated = ""  # also one that someone else has set: nothing that the scheduler knows of speaks for it
-        if finding is not None and finding.candidate is not None:
-            nominated = finding.candidate.node
-        elif finding is not None and not finding.eligible:
-            nominated = pod.nominated_node
+    def _fail(self, waiting: Waiting, attempt: Attempt) -> None:
+        pod, message = waiting.pod, attempt.message
+        finding = attempt.preemption() if self._default_preemption and self.occupancy.nodes else Finding()
+        if finding.message:
+            message += wording.no_preemption(finding.message)
+        self.queue.fail(waiting, attempt.reasons)
+        # Also a nomination that someone else has set goes: nothing that the scheduler knows of speaks for it.
+        nominated = finding.node if finding.eligible else pod.nominated_node
         self._condition(pod, "Unschedulable", message, nominated)
         found = self.store.find("pods", pod.namespace, pod.name)
         if found is not None:
             self._recorder.record(self.name, found, "FailedScheduling", message, type_="Warning", action="Scheduling")
-        if finding is not None and finding.candidate is not None:
-            self._evict(pod, finding.candidate)
+        if finding.node:
+            self._evict(pod, finding)
 
     def _condition(self, pod: Pod, reason: str, message: str, nominated: str) -> None:
         condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
@@ -184,22 +188,11 @@ class Scheduler(Component):
 
     # Preemption
 
-    def _preempt(self, pod: Pod, rejections: dict[str, Rejection]) -> preemption.Finding:
-        budgets = [decode_budget(obj) for obj in self.store.list(BUDGETS)]
-        nodes, pods_on = self.occupancy.nodes, self.occupancy.on
-        return preemption.preempt(pod, rejections, nodes, pods_on, budgets, self._fits, self._preempted)
-
-    def _preempted(self, pod: Pod) -> bool:
-        found = self.store.find("pods", pod.namespace, pod.name)
-        conditions = found["status"].get("conditions") or () if found else ()
-        wanted = ("DisruptionTarget", "True", "PreemptionByScheduler")
-        return any((item["type"], item["status"], item.get("reason")) == wanted for item in conditions)
-
-    def _evict(self, pod: Pod, candidate: preemption.Candidate) -> None:
-        for victim in candidate.victims:
+    def _evict(self, pod: Pod, finding: Finding) -> None:
+        for victim in finding.victims:
             if not victim.terminating:
-                self._evict_one(pod, victim, candidate.node)
-        for other in self.occupancy.nominated(candidate.node):
+                self._evict_one(pod, victim, finding.node)
+        for other in self.occupancy.nominated(finding.node):
             if other.priority < pod.priority:
                 self.store.mutate("pods", other.namespace, other.name, lambda copy: _nominate(copy, ""), "status")
                 waiting = self.queue.find(other.uid)
@@ -236,8 +229,9 @@ def _asks_differently(old: Object, new: Object) -> bool:
 
 def _node_helps(waiting: Waiting, before: Node | None, node: Node) -> bool:
     """Tell whether a node that is new, or has changed, passes what turned the pod down and did not before."""
-    if reject(waiting.pod, node, ()) is not None:
+    if not passes(waiting.pod, node):
         return False
-    if before is None or reject(waiting.pod, before, ()) is not None:
+    if before is None or not passes(waiting.pod, before):
         return True
-    return Rule.RESOURCES in waiting.rules and before.allocatable != node.allocatable
+    grown = NodeReason.INSUFFICIENT in waiting.reasons and before.allocatable != node.allocatable
+    return grown or (bool(waiting.reasons & _BY_PLACE) and before.labels != node.labels)

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from engine.decision import NodeReason
 from engine.simulator.clock import Clock, Timers
-from engine.simulator.filters import Rule
 from engine.snapshot import Pod
 
 FIRST_BACKOFF = 1.0
@@ -22,7 +22,7 @@ class Waiting:
     number: int
     attempts: int = 0
     backoff_ends: float = 0.0
-    rules: frozenset[Rule] = frozenset()
+    reasons: frozenset[NodeReason] = frozenset()
 
 
 @dataclass(slots=True)
@@ -79,10 +79,10 @@ class SchedulingQueue:
         first.attempts += 1
         return first
 
-    def fail(self, waiting: Waiting, rules: frozenset[Rule]) -> None:
+    def fail(self, waiting: Waiting, reasons: frozenset[NodeReason]) -> None:
         """Put back a pod that found no node: it waits until something helps, and not less than its back-off."""
         now = self.clock.monotonic()
-        waiting.queued, waiting.rules = now, rules
+        waiting.queued, waiting.reasons = now, reasons
         waiting.backoff_ends = now + min(FIRST_BACKOFF * 2 ** min(waiting.attempts - 1, 10), LONGEST_BACKOFF)
         self.unschedulable[waiting.pod.uid] = waiting
         self.timers.set(waiting.pod.uid, LONGEST_WAIT, lambda: self.retry(waiting))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from engine.formats.kubernetes import decode_pod
 from engine.resources import fits, subtract, total
 from engine.simulator import priorities
+from engine.simulator.attempt import passes
 from engine.simulator.controllers.ownership import active, owned_pods, ready
-from engine.simulator.filters import reject
 from engine.simulator.objects import Object
 from engine.simulator.scheduler import Scheduler
 from engine.simulator.script import Surge
@@ -95,7 +95,7 @@ class Surges:
         return givers
 
     def _makes_room(self, ask: Pod, node: Node, givers: dict[str, int]) -> bool:
-        if reject(ask, node, ()) is not None:
+        if not passes(ask, node):
             return False
         present = self.scheduler.occupancy.on(node.name)
         may_go = [pod for pod in present if pod.uid in givers and not pod.terminating and pod.priority <= ask.priority]

@@ -1,4 +1,4 @@
-"""What the real kube-scheduler preempts, ours answers too, on what a worker has followed of the cluster.
+"""What a cluster's own scheduler preempts, ours answers too, on what a worker has followed of the cluster.
 
 Every case has one right answer: nowhere does kube-scheduler have to choose between what is worth the same to it.
 """
@@ -15,18 +15,13 @@ from engine.hindsight import retraced
 from engine.observed import Agreement, Observed, compared, observe
 from engine.queues import ROOT, Queue, QueueTree
 from tests.cluster.doubles import until
-from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster
-from tests.controlplane.plane import ControlPlane
+from tests.controlplane.living import PORT, ZONE, away_from, budget, live, near, node, pod, spread
 
-pytestmark = pytest.mark.controlplane
 Object = dict[str, Any]
 TREE = QueueTree([Queue(path=ROOT)])
-ZONE = "topology.kubernetes.io/zone"
-HOST = "kubernetes.io/hostname"
 LONG_AFTER = 2**40
 """Milliseconds: no condition has to wait for its Event."""
-SLOW = {"simulator.scheduler-admin.io/exits-after": "20s"}
 
 
 @dataclass(frozen=True)
@@ -42,50 +37,6 @@ class Case:
     budgets: list[Object] = field(default_factory=list)
 
 
-def pod(name: str, on: str = "", *, of: int = 0, cpu: str = "4", labels: Object | None = None, **spec: Any) -> Object:
-    """A pod of a priority, bound where ``on`` says, else the scheduler's."""
-    container = {"name": "main", "image": "image:1", "resources": {"requests": {"cpu": cpu}}}
-    container |= spec.pop("container", {})
-    where = {"nodeName": on} if on else {"schedulerName": "default-scheduler"}
-    meta = {"name": name, "labels": labels or {"app": name}, "annotations": SLOW}
-    return {
-        "metadata": meta,
-        "spec": {"containers": [container], "priorityClassName": f"p{of}", **where, **spec},
-    }
-
-
-def node(name: str, zone: str = "", **spec: Any) -> Object:
-    """A node of four cores."""
-    room = {"cpu": "4", "memory": "8Gi", "pods": "110"}
-    status = {"capacity": room, "allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}
-    labels = {HOST: name, **({ZONE: zone} if zone else {})}
-    return {"metadata": {"name": name, "labels": labels}, "spec": spec, "status": status}
-
-
-def budget(name: str, least: int, app: str) -> Object:
-    return {"metadata": {"name": name}, "spec": {"minAvailable": least, "selector": {"matchLabels": {"app": app}}}}
-
-
-def away_from(app: str, key: str = HOST) -> Object:
-    """Anti-affinity."""
-    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}
-    return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
-
-
-def near(app: str, key: str = ZONE) -> Object:
-    """Affinity."""
-    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}
-    return {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
-
-
-def spread(app: str, key: str = ZONE) -> Object:
-    """As evenly as can be."""
-    selector = {"matchLabels": {"app": app}}
-    rule = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
-    return {"topologySpreadConstraints": [rule]}
-
-
-PORT = {"ports": [{"containerPort": 80, "hostPort": 8080}]}
 THREE = [node("n1"), node("n2"), node("n3")]
 ZONES = [node("n1", "a"), node("n2", "b"), node("n3", "c")]
 FULL = [pod("v1", "n1", of=30), pod("v2", "n2", of=10), pod("v3", "n3", of=20)]
@@ -224,13 +175,6 @@ CASES = [
 
 
 @pytest.fixture
-def cluster(plane: ControlPlane) -> Iterator[AnyCluster]:
-    """The real control plane."""
-    with anycluster.real(plane) as cluster:
-        yield cluster
-
-
-@pytest.fixture
 def watcher(cluster: AnyCluster) -> Iterator[ClusterWatcher]:
     """What a worker follows the cluster by."""
     watcher = ClusterWatcher(cluster.connection(), back_off=lambda: BackOff(0.001, 0.01))
@@ -240,23 +184,11 @@ def watcher(cluster: AnyCluster) -> Iterator[ClusterWatcher]:
     assert watcher.stop()
 
 
-def live(cluster: AnyCluster, watcher: ClusterWatcher, pods: list[Object], nodes: list[Object]) -> None:
-    """Nodes and pods are there, and seen to run."""
-    for priority_ in sorted({one["spec"]["priorityClassName"] for one in pods}):
-        name = {"metadata": {"name": priority_}, "value": int(priority_[1:])}
-        if not any(one["metadata"]["name"] == priority_ for one in cluster.list("priorityclasses.scheduling.k8s.io")):
-            cluster.create("priorityclasses.scheduling.k8s.io", name)
-    for one in nodes:
-        cluster.create("nodes", one)
-    running = [one for one in pods if "nodeName" in one["spec"]]
-    for one in running:
-        cluster.create("pods", one)
-    for one in running:
-        cluster.running(one["metadata"]["name"])
-    until(
-        lambda: sum(pod.started_ms is not None for pod in watcher.state().pods.values()) == len(running),
-        "all of them are seen to run",
-    )
+def follow(cluster: AnyCluster, watcher: ClusterWatcher, nodes: list[Object], *pods: Object) -> None:
+    """All of it lives, and is seen to."""
+    live(cluster, nodes, *pods)
+    running = sum("nodeName" in one["spec"] for one in pods)
+    until(lambda: sum(pod.started_ms is not None for pod in watcher.state().pods.values()) == running, "it is seen")
 
 
 def told(watcher: ClusterWatcher, asker: str, victims: int) -> Observed:
@@ -286,7 +218,7 @@ def test_the_traced_answer_is_that_of_the_clusters_own_scheduler(
     cluster: AnyCluster, watcher: ClusterWatcher, case: Case
 ) -> None:
     """Node and victims, and both as they should be."""
-    live(cluster, watcher, [*case.pods, case.ask], case.nodes)
+    follow(cluster, watcher, case.nodes, *case.pods, case.ask)
     for one in case.budgets:
         cluster.create("poddisruptionbudgets.policy", one)
     until(lambda: counted(cluster, watcher) == len(case.budgets), "budgets are counted")
@@ -311,7 +243,7 @@ def test_a_live_nomination_of_a_higher_priority_is_made_way_for(cluster: AnyClus
     """
     pods = [pod("v1", "n1", of=0), pod("v2", "n2", of=10)]
     high, web = pod("high", of=200), pod("web", of=100)
-    live(cluster, watcher, [*pods, high, web], [node("n1"), node("n2")])
+    follow(cluster, watcher, [node("n1"), node("n2")], *pods, high, web)
     cluster.create("pods", high)
     first = told(watcher, "high", 1)
     assert first.node == "n1"
@@ -326,7 +258,7 @@ def test_without_its_nomination_it_would_be_the_other_node(cluster: AnyCluster, 
     """The same cluster, but for high: what the case above shows is the nomination's doing."""
     pods = [pod("v1", "n1", of=0), pod("v2", "n2", of=10)]
     web = pod("web", of=100)
-    live(cluster, watcher, [*pods, web], [node("n1"), node("n2")])
+    follow(cluster, watcher, [node("n1"), node("n2")], *pods, web)
     cluster.create("pods", web)
     seen = told(watcher, "web", 1)
     assert (seen.node, [one.pod.name for one in seen.victims]) == ("n1", ["v1"])

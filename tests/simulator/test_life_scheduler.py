@@ -32,8 +32,9 @@ def test_an_unschedulable_pod_says_why_as_kube_scheduler_does():
     condition = world.condition("wide")
     assert (condition["status"], condition["reason"]) == ("False", "Unschedulable")
     assert condition["message"] == (
-        "0/4 nodes are available: 1 node(s) had untolerated taint {team: a}, 1 node(s) were unschedulable, "
-        "2 Insufficient cpu. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling."
+        "0/4 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, "
+        "2 Insufficient cpu. no new claims to deallocate, preemption: 0/4 nodes are available: "
+        "4 Preemption is not helpful for scheduling."
     )
 
 
@@ -42,7 +43,8 @@ def test_a_full_node_could_be_helped_by_preemption_but_has_no_victims():
     world = World(node(cpu="1"))
     world.create(pod("first"), pod("second"))
     assert world.condition("second")["message"] == (
-        "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
+        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
+        "preemption: 0/1 nodes are available: "
         "1 No preemption victims found for incoming pod."
     )
 

@@ -1,0 +1,62 @@
+"""What kube-scheduler 1.36 says of a pod that it finds no node for, word by word."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from engine.decision import NodeReason
+from engine.resources import PODS
+
+_AFFINITY = "node(s) didn't match Pod's node affinity/selector"
+_SPREAD = "node(s) didn't match pod topology spread constraints"
+_TAINT = "node(s) had untolerated taint(s)"
+WORDS: dict[NodeReason, str] = {
+    NodeReason.UNSCHEDULABLE: "node(s) were unschedulable",
+    NodeReason.TAINT: _TAINT,
+    NodeReason.RESERVED: _TAINT,
+    NodeReason.SELECTOR: _AFFINITY,
+    NodeReason.AFFINITY: _AFFINITY,
+    NodeReason.HOST_PORT: "node(s) didn't have free ports for the requested pod ports",
+    NodeReason.CLAIM_IN_USE: (
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by "
+        "another pod"
+    ),
+    NodeReason.VOLUME: "node(s) didn't match PersistentVolume's node affinity",
+    NodeReason.VOLUME_ZONE: "node(s) had no available volume zone",
+    NodeReason.SPREAD: _SPREAD,
+    NodeReason.SPREAD_KEY: f"{_SPREAD} (missing required label)",
+    NodeReason.POD_AFFINITY: "node(s) didn't match pod affinity rules",
+    NodeReason.ANTI_AFFINITY: "node(s) didn't match pod anti-affinity rules",
+    NodeReason.KEPT_OUT: "node(s) didn't satisfy existing pods anti-affinity rules",
+}
+"""Of one node; what it lacks of resources is said by ``lacking``."""
+
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+NO_VICTIMS = "No preemption victims found for incoming pod"
+NEVER = "not eligible due to preemptionPolicy=Never."
+TERMINATING = "not eligible due to a terminating pod on the nominated node."
+NO_NODES = "no nodes available to schedule pods"
+_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
+_NO_DEVICES = "no new claims to deallocate"
+"""What the plugin of devices says, which is asked before preemption is."""
+
+
+def lacking(resource: str) -> str:
+    """Of a node where too little of a resource is free."""
+    return "Too many pods" if resource == PODS else f"Insufficient {resource}"
+
+
+def unavailable(reasons: Iterable[str], nodes: int) -> str:
+    """Return `0/4 nodes are available: 1 node(s) were unschedulable, 3 Insufficient cpu.`; in the order of its text."""
+    counted = sorted(f"{times} {reason}" for reason, times in Counter(reasons).items())
+    return f"0/{nodes} nodes are available: {', '.join(counted)}."
+
+
+def unclaimed(missing: str, nodes: int) -> str:
+    """Of a pod with a claim that is not bound, or that is not even there: that one's name; else empty."""
+    claims = f'persistentvolumeclaim "{missing}" not found' if missing else _UNBOUND
+    return f"0/{nodes} nodes are available: {claims}. not found"  # the last of it is the plugin's of devices, too
+
+
+def no_preemption(message: str) -> str:
+    """What is added where nothing is preempted."""
+    return f" {_NO_DEVICES}, preemption: {message}"
