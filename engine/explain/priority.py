@@ -11,7 +11,7 @@ REASONS: dict[Reason, str] = {
     Reason.NO_CANDIDATES: gettext_noop("No running pod may go for it: none has a lower priority than %(priority)s."),
 }
 NO_CANDIDATES_COUNTED = ngettext_noop(
-    "No pod may go for it: the only one that runs does not have a lower priority than %(priority)s.",
+    "No pod may go for it: the %(count)s that runs does not have a lower priority than %(priority)s.",
     "No pod may go for it: none of the %(count)s that run has a lower priority than %(priority)s.",
 )
 ALL_PROTECTED = ngettext_noop(
