@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _versions() -> dict[str, str]:
-    return {"python": platform.python_version(), **{name: version(name) for name in ("msgspec", "urllib3")}}
+    return {"python": platform.python_version(), **{name: version(name) for name in ("msgspec", "numpy", "urllib3")}}
 
 
 def _told(row: Row) -> str:

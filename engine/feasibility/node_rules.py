@@ -92,7 +92,7 @@ def reachable(snapshot: Snapshot, pod: Pod) -> Iterator[Rule]:
         if volume.node_affinity:
             yield Rule(NodeReason.VOLUME, ~meeting(columns, volume.node_affinity), name)
     zoned = np.zeros(len(columns.nodes), np.bool_)
-    for key in _ZONES:
+    for key in ZONES:
         zoned |= columns.label(key)[0] >= 0
     for name in dict.fromkeys((*pod.claims, *pod.own_claims)):
         claim = snapshot.claims.get((pod.namespace, name))
@@ -133,7 +133,7 @@ def contradictory(pod: Pod) -> bool:
     return bool(pod.node_affinity) and not named
 
 
-_ZONES = {
+ZONES = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
     "topology.kubernetes.io/zone": "topology.kubernetes.io/zone",
@@ -145,5 +145,5 @@ _ZONES = {
 def _in_zone(columns: Columns, rule: Requirement) -> Flags:
     """A node without a label of former days is asked by the one of today."""
     has = columns.label(rule.key)[0] >= 0
-    today = Requirement(_ZONES[rule.key], rule.operator, rule.values)
+    today = Requirement(ZONES[rule.key], rule.operator, rule.values)
     return np.where(has, having(columns, rule), having(columns, today))

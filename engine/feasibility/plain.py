@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from engine.decision import NodeReason
 from engine.feasibility.checks import Refusal
-from engine.feasibility.node_rules import RESERVED_TAINT_KEY
+from engine.feasibility.node_rules import RESERVED_TAINT_KEY, ZONES
 from engine.feasibility.selectors import (
     UNSCHEDULABLE_TAINT,
     means,
@@ -151,7 +151,7 @@ class _View:
             terms = volume.node_affinity if volume else ()
             if terms and not any(term_matches(term, self.node) for term in terms):
                 yield Refusal(NodeReason.VOLUME, name)
-        in_any = any(key in self.node.labels for key in _TODAY)
+        in_any = any(key in self.node.labels for key in ZONES)
         for name in names:
             volume = self._volume(name)
             for rule in volume.zones if volume and in_any else ():
@@ -160,7 +160,7 @@ class _View:
 
     def _in_zone(self, rule: Requirement) -> bool:
         named = self.node.labels.get(rule.key)
-        return (self.node.labels.get(_TODAY[rule.key]) if named is None else named) in rule.values
+        return (self.node.labels.get(ZONES[rule.key]) if named is None else named) in rule.values
 
     def _claims_in_use(self) -> Iterator[Refusal]:
         claims, ask = self.snapshot.claims, self.ask
@@ -259,12 +259,3 @@ class _View:
     def _is_meant(self, term: AffinityTerm, pod: Pod) -> bool:
         about = self.snapshot.namespaces.get(pod.namespace, {})
         return means(term, pod.namespace, pod.labels, about) or means(term, pod.namespace, pod.labels, {})
-
-
-_TODAY = {
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
-    "topology.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "topology.kubernetes.io/region": "topology.kubernetes.io/region",
-}
-"""Labels that say in which zone or region a node is -> the one of today that says the same."""
