@@ -41,7 +41,7 @@ def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
         "node": Name(decision.node or ""),
         "by": by,
         "priority": str(decision.ask.priority),
-        "lower": str(max((verdict.pod.priority for verdict in decision.victims), default="")),
+        "lower": str(max((verdict.pod.priority for verdict in decision.to_evict), default="")),
     }
     if not decision.ask.name:
         return counted(NO_ASK, count, **_only(params, NO_ASK))

@@ -431,11 +431,11 @@ def test_a_law_with_nothing_to_hold_against_says_so(which):
 
 def test_only_those_that_are_told_to_go_are_said_to_be_evicted():
     """Neither counted nor named with them is who leaves anyway; where all do, nobody is evicted."""
-    leaving = PodVerdict(pod=pod("old", queue="root.tenant-1.queue-c"), reason=PodReason.TERMINATING)
+    leaving = PodVerdict(pod=pod("old", priority=900), reason=PodReason.TERMINATING)
     told = PodVerdict(pod=pod("embed-1"), reason=PodReason.LOWER_PRIORITY)
     by_priority = {"policy": "priority", "reason": Reason.LOWER_PRIORITY, "trace": Trace()}
     both = sentence(preempting(**by_priority, victims=(leaving, told)), Tense.WOULD)
-    assert "1 pod of queue-b " in whole(both)
+    assert "so 1 pod with the lower priority 500 would be evicted" in whole(both)
     nobody = preempting(**by_priority, victims=(leaving,))
     for text in (whole(sentence(nobody, Tense.WOULD)), whole(asker_sentence(nobody, Tense.EVICTED))):
         assert text.endswith("on gpu-04, so none is evicted for it.")
