@@ -262,7 +262,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def evicts(self) -> bool:
-        """Whether carrying it out evicts pods."""
+        """Whether pods go for it, though all of them may be on their way out already."""
         return self.outcome is Outcome.PREEMPT and bool(self.victims)
 
 

@@ -1,11 +1,13 @@
 """May this pod run on that node, worked out from the objects alone, one node at a time.
 
-The long way round: every pod is looked at anew for every question. It shares nothing with engine.feasibility.question
-but what a selector or toleration means, and is what that, and every decision, is held against.
+The long way round: every pod that counts is looked at anew for every question. It shares nothing with
+engine.feasibility.question but what a selector or toleration means, and is what that, and every decision, is held
+against.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 
 from engine.decision import NodeReason
 from engine.feasibility.checks import Refusal
@@ -70,14 +72,27 @@ class _View:
         miscounting: bool,
     ) -> None:
         self.snapshot, self.ask, self.node, self.added, self.miscounting = snapshot, ask, node, added, miscounting
-        self.nodes = {one.name: one for one in snapshot.nodes}
-        before = [pod for pods in snapshot.pods_by_node.values() for pod in pods]
-        self.before = [*before, *(pod for pod in come if pod.node in self.nodes)]
-        self.gone = [pod for pod in self.before if pod.uid in gone and pod.node == node.name]
-        left = {pod.uid for pod in self.gone}
-        self.staying = [(pod, self.nodes[pod.node or ""]) for pod in self.before if pod.uid not in left]
-        self.everywhere = [*self.staying, *((pod, node) for pod in added)]
-        self.here = [pod for pod, where in self.everywhere if where.name == node.name]
+        self.come = [pod for pod in come if pod.node in snapshot.pods_by_node]
+        here = [*snapshot.pods_by_node[node.name], *(pod for pod in self.come if pod.node == node.name)]
+        self.gone = [pod for pod in here if pod.uid in gone]
+        self.left = {pod.uid for pod in self.gone}
+        self.here = [*(pod for pod in here if pod.uid not in self.left), *added]
+
+    @cached_property
+    def nodes(self) -> dict[str, Node]:
+        return {one.name: one for one in self.snapshot.nodes}
+
+    @cached_property
+    def before(self) -> list[Pod]:
+        return [*(pod for pods in self.snapshot.pods_by_node.values() for pod in pods), *self.come]
+
+    @cached_property
+    def staying(self) -> list[tuple[Pod, Node]]:
+        return [(pod, self.nodes[pod.node or ""]) for pod in self.before if pod.uid not in self.left]
+
+    @cached_property
+    def everywhere(self) -> list[tuple[Pod, Node]]:
+        return [*self.staying, *((pod, self.node) for pod in self.added)]
 
     def refusals(self) -> Iterator[Refusal]:
         yield from self._unread()
@@ -220,15 +235,23 @@ class _View:
         return pod.namespace == self.ask.namespace and selects(constraint.selector, pod.labels)
 
     def _affinity(self) -> Iterator[Refusal]:
-        yield from self._near()
+        if self.ask.affinity:
+            yield from self._near()
         for term in self.ask.anti_affinity:
             meant = (where for pod, where in self.everywhere if self._is_meant(term, pod))
             if any(self._same(term.topology_key, where) for where in meant):
                 yield Refusal(NodeReason.ANTI_AFFINITY, term.topology_key)
+        yield from self._kept_out()
+
+    def _kept_out(self) -> Iterator[Refusal]:
+        keeping = [pod for pod in (*self.snapshot.keeping_apart, *self.come) if pod.anti_affinity]
+        bound = [(pod, self.nodes[pod.node or ""]) for pod in keeping]
         at_all = self.ask.affinity or self.ask.anti_affinity
-        if not at_all and not any(self._keep_out(pod, self.nodes[pod.node or ""]) for pod in self.before):
+        if not at_all and not any(self._keep_out(pod, where) for pod, where in bound):
             return  # kube-scheduler then does not look at those nominated either
-        for pod, where in sorted(self.everywhere, key=lambda one: one[0].key):
+        staying = [(pod, where) for pod, where in bound if pod.uid not in self.left]
+        coming = [(pod, self.node) for pod in self.added]
+        for pod, where in sorted([*staying, *coming], key=lambda one: one[0].key):
             for key in sorted(self._keep_out(pod, where)):
                 if self._same(key, where):
                     yield Refusal(NodeReason.KEPT_OUT, key)

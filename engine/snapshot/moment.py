@@ -93,6 +93,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {name: tuple(pods) for name, pods in found.items()}
 
     @cached_property
+    def keeping_apart(self) -> tuple[Pod, ...]:
+        """Pods bound to a node that keep others out of its topology."""
+        return tuple(pod for pods in self.pods_by_node.values() for pod in pods if pod.anti_affinity)
+
+    @cached_property
     def asks(self) -> tuple[Pod, ...]:
         """Pending pods that want a node."""
         return tuple(pod for pod in self.pods if pod.node is None and not pod.terminating and not pod.gated)

@@ -13,7 +13,7 @@ from engine.journal import Moment
 from engine.planning import plan
 from engine.policies import policy
 from engine.queues import QueueTree
-from engine.snapshot import ClusterState, Pod, Snapshot, Taint
+from engine.snapshot import AffinityTerm, ClusterState, Pod, Requirement, Snapshot, Taint
 from tests.builders import MINUTE, NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
 from tests.engine.strategies import clusters, queue_trees
 from tests.engine.test_journal import shuffled, state_of
@@ -137,6 +137,16 @@ def test_asks_that_fit_take_no_room_twice() -> None:
     found = ahead(state_of(node("n1", 1), ask("a", queue="test"), ask("b", queue="test")), tree({"test": queue()}))
     assert where(found.end) == {"a": "n1", "b": None}
     assert names(one.ask for one in found.placed) == ["a"]
+
+
+def test_asks_that_keep_apart_share_no_zone_though_both_would_fit_there() -> None:
+    """Each is placed beside those that came before it, on other nodes of its topology too."""
+    shape = tree({"prod": queue()})
+    apart = AffinityTerm("zone", (Requirement("app", "In", ("db",)),), ("ns",))
+    asks = [ask(f"db-{i}", queue="prod", labels={"app": "db"}, anti_affinity=(apart,)) for i in range(2)]
+    only = [msgspec.structs.replace(asks[1], node_selector={"name": "n2"})]
+    nodes = [node(name, 4, labels={"zone": "a", "name": name}) for name in ("n1", "n2")]
+    assert where(ahead(state_of(nodes, asks[0], only), shape).end) == {"db-0": "n1", "db-1": None}
 
 
 def test_a_daemonsets_ask_takes_room_on_its_node_and_stays() -> None:
