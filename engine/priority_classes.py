@@ -174,7 +174,7 @@ def _is_key(key: str) -> bool:
 
 def _odd_key(field: str, key: str) -> Fault:
     message = gettext_noop(
-        "%(key)s is no key: it is a name of at most %(most)s letters, digits, dashes, underscores and dots, with a "
+        "%(key)s is no key: a key is a name of at most %(most)s letters, digits, dashes, underscores and dots, with a "
         "letter or digit at either end, after a domain and a slash if it has one."
     )
     return Fault(field, message, {"key": key, "most": str(_LONGEST_PART)})
