@@ -87,7 +87,7 @@ def _differing(found: Compared, hindsight: Hindsight) -> list[Message]:
 def _answer(found: Compared, hindsight: Hindsight) -> Message:
     if found.agreement is Agreement.OTHER_NODE:
         decision = hindsight.decision
-        return counted(OTHER_NODE, len(decision.victims), node=Name(decision.node or ""))
+        return counted(OTHER_NODE, len(decision.to_evict), node=Name(decision.node or ""))
     told = {Agreement.SAME: SAME, Agreement.OTHER_VICTIMS: OTHER_VICTIMS, Agreement.NO_PREEMPTION: NO_PREEMPTION}
     return Message(told[found.agreement])
 

@@ -46,8 +46,6 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     only_theirs: tuple[PodFacts, ...] = ()
     """Pods that went and that ours would have left."""
     only_ours: tuple[PodFacts, ...] = ()
-    verdict: NodeVerdict | None = None
-    """Of another node than ours: what the trace says of the one that kube-scheduler took, if it says anything."""
 
 
 def compared(seen: Observed) -> Compared | None:
@@ -56,7 +54,8 @@ def compared(seen: Observed) -> Compared | None:
         return None
     ours = seen.hindsight.decision
     theirs, own = [one.pod for one in seen.victims], [one.pod for one in ours.victims]
-    only_theirs, only_ours = _without(theirs, own), _without(own, theirs)
+    told = [one.pod for one in ours.to_evict]  # who was on the way out before is not told again, nor in an Event
+    only_theirs, only_ours = _without(theirs, own), _without(told, theirs)
     if ours.outcome is not Outcome.PREEMPT:
         return Compared(agreement=Agreement.NO_PREEMPTION, cause=Cause.MOMENT, only_theirs=only_theirs)
     if ours.node != seen.node:
@@ -64,10 +63,10 @@ def compared(seen: Observed) -> Compared | None:
         agreement, cause = Agreement.OTHER_NODE, _elsewhere(verdict, seen.hindsight.nodes)
     elif only_theirs or only_ours:
         tie = _worth(only_theirs) == _worth(only_ours)
-        agreement, cause, verdict = Agreement.OTHER_VICTIMS, Cause.TIE if tie else Cause.MOMENT, None
+        agreement, cause = Agreement.OTHER_VICTIMS, Cause.TIE if tie else Cause.MOMENT
     else:
         return Compared(agreement=Agreement.SAME)
-    return Compared(agreement=agreement, cause=cause, only_theirs=only_theirs, only_ours=only_ours, verdict=verdict)
+    return Compared(agreement=agreement, cause=cause, only_theirs=only_theirs, only_ours=only_ours)
 
 
 def _without(pods: Iterable[PodFacts], others: Iterable[PodFacts]) -> tuple[PodFacts, ...]:
@@ -81,6 +80,7 @@ def _worth(pods: Iterable[PodFacts]) -> Counter[tuple[int, int | None]]:
 
 
 def _elsewhere(verdict: NodeVerdict | None, nodes: int) -> Cause:
+    """``verdict``: what our trace says of the node that kube-scheduler took, if it says anything."""
     dearer = verdict is None or verdict.reason is NodeReason.DEARER
     if verdict is not None and dearer and verdict.detail == _ANY:
         return Cause.TIE

@@ -263,3 +263,16 @@ def test_without_its_nomination_it_would_be_the_other_node(cluster: AnyCluster, 
     seen = told(watcher, "web", 1)
     assert (seen.node, [one.pod.name for one in seen.victims]) == ("n1", ["v1"])
     same(seen)
+
+
+def test_who_is_on_the_way_out_is_counted_on_and_told_nothing(cluster: AnyCluster, watcher: ClusterWatcher) -> None:
+    """first was deleted by hand and takes its time: of the two only the other has an Event."""
+    pods = [pod("first", "n1", of=0, cpu="2"), pod("other", "n1", of=10, cpu="2")]
+    web = pod("web", of=100)
+    follow(cluster, watcher, [node("n1")], *pods, web)
+    cluster.delete("pods", "first")
+    until(lambda: any(pod.terminating for pod in watcher.state().pods.values()), "it is seen to go")
+    cluster.create("pods", web)
+    seen = told(watcher, "web", 1)
+    assert [one.pod.name for one in seen.victims] == ["other"]
+    same(seen)

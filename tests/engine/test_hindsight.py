@@ -146,6 +146,15 @@ def test_victims_may_be_told_before_the_ask_is_nominated():
     assert beside(cluster.one()).agreement is Agreement.SAME
 
 
+def test_who_was_on_the_way_out_already_is_no_difference():
+    """kube-scheduler counts on it, and tells it nothing: no Event names it."""
+    cluster = two_nodes()
+    cluster.pod("low-0", terminating=True)
+    cluster.preempts("web", "low-1")
+    seen = cluster.one()
+    assert (victims(ours(seen)), beside(seen).agreement) == (["low-0", "low-1"], Agreement.SAME)
+
+
 def test_an_earlier_nomination_to_the_same_node_is_not_its_beginning():
     """It preempted there before, another pod took the room, and now it preempts that one."""
     cluster = Cluster(node("n1"), pod("first", node="n1", cpu=4), ask("web", queue="a", cpu=4, priority=100))
@@ -191,8 +200,7 @@ def test_another_node_is_told_with_what_it_loses_by():
     assert (found.agreement, found.cause) == (Agreement.OTHER_NODE, Cause.MOMENT)
     assert [pod.name for pod in found.only_ours] == ["low-0", "low-1"]
     assert [pod.name for pod in found.only_theirs] == ["mid"]
-    assert found.verdict is not None
-    assert found.verdict.detail == "priority"
+    assert [(one.node, one.detail) for one in ours(cluster.one()).trace.nodes] == [("n2", "priority")]
 
 
 def test_nodes_that_cost_the_same_are_a_tie():
