@@ -1,6 +1,6 @@
 """One pass of the engine over one snapshot: every ask in order, each on the state that the former left, audited."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -38,8 +38,19 @@ def plan(
     ``last_resort`` is the policy's parameter, which the audit needs to know. ``hold`` names the interlock that holds a
     decision back, empty for none; such a decision takes nothing from the asks after it.
     """
+    return [considered for _, considered in each(snapshot, tree, decide, last_resort=last_resort, hold=hold)]
+
+
+def each(
+    snapshot: Snapshot,
+    tree: QueueTree,
+    decide: Decide,
+    *,
+    last_resort: str = "daemonset",
+    hold: Callable[[Considered], str] = lambda _considered: "",
+) -> Iterator[tuple[Snapshot, Considered]]:
+    """``plan`` one by one, each decision with the snapshot that it was taken on."""
     reserved = {held.ask_uid for held in snapshot.reservations}
-    considered: list[Considered] = []
     for ask in sorted(snapshot.asks, key=_turn):
         if ask.uid in reserved:
             continue
@@ -47,10 +58,9 @@ def plan(
         found = Considered(decision=decision, laws=audit(snapshot, tree, decision, last_resort=last_resort))
         if decision.evicts and not found.refused:
             found = msgspec.structs.replace(found, hold=hold(found))
-        considered.append(found)
+        yield snapshot, found
         if not found.refused and not found.hold:
             snapshot = carried_out(snapshot, decision)
-    return considered
 
 
 def _turn(ask: Pod) -> tuple[int, int, str]:

@@ -53,6 +53,11 @@ class Retrying:
         """What the ask requests, the pod itself left out."""
         return sorted(name for name, amount in self.ask.requests.items() if amount > 0 and name != PODS)
 
+    @property
+    def topologies(self) -> set[str]:
+        """The labels by which rules between pods look from one node to another."""
+        return {limit.detail for limit in self.found.feasibility.limits if limit.reason in _ELSEWHERE}
+
     def let_in(self, without: Leaving | None = None) -> Flags:
         """Place -> whether everything but resources lets the ask in, once those pods are gone."""
         bare: Amounts = {name: amount for name, amount in self.ask.requests.items() if name == PODS}

@@ -17,10 +17,12 @@ from engine.explain.observed import (
     observed_victim,
     taken_verdict,
 )
+from engine.explain.otherwise import least, otherwise
 from engine.explain.prevention import prevention, remedies
 from engine.explain.reach import border_clause, border_label
 from engine.explain.reasons import label, reason, scheduler_says
 from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
+from engine.explain.troubles import in_vain, trouble
 from engine.explain.verdicts import allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
 
 __all__ = [
@@ -40,9 +42,11 @@ __all__ = [
     "hold_heading",
     "hold_sentence",
     "in_order",
+    "in_vain",
     "interlock",
     "label",
     "law",
+    "least",
     "lines",
     "node_label",
     "node_verdict",
@@ -52,6 +56,7 @@ __all__ = [
     "observed_flags",
     "observed_sentence",
     "observed_victim",
+    "otherwise",
     "pod_label",
     "pod_verdict",
     "prevention",
@@ -60,6 +65,7 @@ __all__ = [
     "scheduler_says",
     "sentence",
     "taken_verdict",
+    "trouble",
     "unmet",
     "victim_sentence",
 ]

@@ -1,0 +1,138 @@
+"""What would have been decided otherwise, and the least victims there were, in words."""
+
+from engine.counterfactual import Change, Counterfactual, Then
+from engine.explain.message import Message, Name, Param, amount, counted, gettext_noop, listed, ngettext_noop
+from engine.optimal import Optimal
+
+_NAMED_UP_TO = 3
+
+SIMPLE: dict[tuple[Then, Change], str] = {
+    (Then.FITS, Change.REQUEST): gettext_noop(
+        "It would fit on %(node)s without any preemption if it requested %(less)s less."
+    ),
+    (Then.FITS, Change.PRIORITY): gettext_noop(
+        "It would fit on %(node)s without any preemption if its priority were %(priority)s."
+    ),
+    (Then.SPARED, Change.REQUEST): gettext_noop("%(pod)s would stay if the ask requested %(less)s less."),
+    (Then.SPARED, Change.PRIORITY): gettext_noop("%(pod)s would stay if its priority were %(priority)s."),
+}
+ROOM: dict[Change, tuple[str, str]] = {
+    Change.REQUEST: ngettext_noop(
+        "Room could be made for it on %(node)s, at the cost of %(pods)s, if it requested %(less)s less.",
+        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if it requested %(less)s "
+        "less.",
+    ),
+    Change.PRIORITY: ngettext_noop(
+        "Room could be made for it on %(node)s, at the cost of %(pods)s, if its priority were %(priority)s.",
+        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if its priority were "
+        "%(priority)s.",
+    ),
+    Change.MAY_PREEMPT: ngettext_noop(
+        "Room could be made for it on %(node)s, at the cost of %(pods)s, if its priority class let it preempt.",
+        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if its priority class let it "
+        "preempt.",
+    ),
+}
+BUDGETS: dict[Then, tuple[str, str]] = {
+    Then.NO_VIOLATION: ngettext_noop(
+        "No victim would be beyond its disruption budget if %(budget)s allowed for %(count)s disruption.",
+        "No victim would be beyond its disruption budget if %(budget)s allowed for %(count)s disruptions.",
+    ),
+    Then.SPARED: ngettext_noop(
+        "%(pod)s would stay if the disruption budget %(budget)s allowed for %(count)s disruption.",
+        "%(pod)s would stay if the disruption budget %(budget)s allowed for %(count)s disruptions.",
+    ),
+}
+SEVERAL_BUDGETS = gettext_noop(
+    "No victim would be beyond its disruption budget if these allowed for so many disruptions: %(budgets)s."
+)
+
+LEAST_SAME = gettext_noop("No other set of pods, on whatever node, would have cost less.")
+LEAST = ngettext_noop(
+    "The least possible: %(count)s pod (%(pods)s) on %(node)s.",
+    "The least possible: %(count)s pods (%(pods)s) on %(node)s.",
+)
+LEAST_ALONE = ngettext_noop(
+    "Room could be made after all: without %(count)s pod (%(pods)s) on %(node)s. The policy finds it not, as it takes "
+    "all pods of lower priority away before it tries.",
+    "Room could be made after all: without %(count)s pods (%(pods)s) on %(node)s. The policy finds it not, as it takes "
+    "all pods of lower priority away before it tries.",
+)
+DISTANCE: dict[str, tuple[str, str]] = {
+    "violations": ngettext_noop(
+        "The choice made has %(count)s victim more beyond disruption budgets.",
+        "The choice made has %(count)s victims more beyond disruption budgets.",
+    ),
+    "priority": ngettext_noop(
+        "The highest priority among the victims chosen is higher by %(count)s.",
+        "The highest priority among the victims chosen is higher by %(count)s.",
+    ),
+    "victims": ngettext_noop("The choice made takes %(count)s pod more.", "The choice made takes %(count)s pods more."),
+    "priority_sum": ngettext_noop(
+        "The sum of the priorities of the victims chosen is higher by %(count)s.",
+        "The sum of the priorities of the victims chosen is higher by %(count)s.",
+    ),
+    "started_ms": ngettext_noop(
+        "The most important victim chosen started %(count)s ms earlier.",
+        "The most important victim chosen started %(count)s ms earlier.",
+    ),
+}
+"""In the order in which they decide: more victims always weigh more in the sum of priorities than these do."""
+LEFT_OUT = ngettext_noop(
+    "On %(count)s node it was not worked out: too many pods may go there.",
+    "On %(count)s nodes it was not worked out: too many pods may go there.",
+)
+
+
+def otherwise(one: Counterfactual) -> Message:
+    """What would have been with one thing changed, in a sentence."""
+    params: dict[str, Param] = {
+        "node": Name(one.node),
+        "pod": Name(one.spared.rpartition("/")[2]),
+        "pods": names(one.victims),
+        "less": _less(one),
+        "priority": str(one.priority),
+    }
+    if one.change is Change.BUDGET:
+        return _budgets(one, params)
+    if one.then is Then.ROOM:
+        forms = ROOM[one.change]
+        wanted = {name: value for name, value in params.items() if f"%({name})s" in forms[1]}
+        return counted(forms, len(one.victims), **wanted)
+    template = SIMPLE[one.then, one.change]
+    return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def _less(one: Counterfactual) -> Param:
+    if len(one.smaller) == 1:
+        ((resource, value),) = one.smaller.items()
+        return amount(resource, value)
+    return listed(one.smaller) if one.smaller else ""
+
+
+def _budgets(one: Counterfactual, params: dict[str, Param]) -> Message:
+    if len(one.budgets) > 1:
+        return Message(SEVERAL_BUDGETS, {"budgets": Name(", ".join(f"{key} {n}" for key, n in one.budgets.items()))})
+    ((budget, allowed),) = one.budgets.items()
+    forms = BUDGETS[one.then]
+    pod = {"pod": params["pod"]} if "%(pod)s" in forms[0] else {}
+    return counted(forms, allowed, budget=Name(budget), **pod)
+
+
+def least(found: Optimal, *, chosen: bool) -> tuple[Message, ...]:
+    """The least victims beside those that were ``chosen``, if any were, and how far apart the two are."""
+    left_out = (counted(LEFT_OUT, len(found.left_out)),) if found.left_out else ()
+    if found.same:
+        return (Message(LEAST_SAME), *left_out)
+    told = counted(
+        LEAST if chosen else LEAST_ALONE, len(found.victims), pods=names(found.victims), node=Name(found.node)
+    )
+    decisive = next((name for name in DISTANCE if found.distance.get(name, 0) > 0), None)
+    apart = (counted(DISTANCE[decisive], found.distance[decisive]),) if decisive else ()
+    return (told, *apart, *left_out)
+
+
+def names(keys: tuple[str, ...]) -> Name:
+    """A few pods by their names alone."""
+    shown = [key.rpartition("/")[2] for key in keys[:_NAMED_UP_TO]]
+    return Name(", ".join([*shown, "…"] if len(keys) > len(shown) else shown))

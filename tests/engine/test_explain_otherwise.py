@@ -1,0 +1,86 @@
+"""What would have been otherwise, the least victims and what people stumble over: a whole sentence for each."""
+
+import pytest
+from hypothesis import given, settings
+
+from engine.counterfactual import Change, Counterfactual, Then, counterfactuals
+from engine.explain import in_vain, least, otherwise, trouble
+from engine.explain.otherwise import DISTANCE
+from engine.optimal import Optimal, optimal
+from engine.snapshot import DisruptionBudget, Requirement
+from engine.troubles import troubles
+from tests.builders import node, pod
+from tests.engine.priority_worlds import worlds
+from tests.engine.test_counterfactual import ASK, cluster, decide
+from tests.engine.test_explain import whole
+
+
+def test_a_smaller_request_is_told_as_people_say_it():
+    at = cluster(node("n3", 4), pod("b", cpu="2500m", node="n3"), ASK)
+    told = [whole(otherwise(one)) for one in counterfactuals(at, ASK, decide(at, ASK))]
+    assert "It would fit on n3 without any preemption if it requested 1500m cpu less." in told
+    assert "b would stay if the ask requested 1500m cpu less." in told
+
+
+def test_a_budget_is_told_with_how_many_it_would_have_to_allow():
+    web = DisruptionBudget(namespace="ns", name="web", expressions=(Requirement("app", "In", ("web",)),), allowed=0)
+    at = cluster(node("n1", 4), pod("a", cpu=4, labels={"app": "web"}, node="n1"), ASK, budgets=[web])
+    told = [whole(otherwise(one)) for one in counterfactuals(at, ASK, decide(at, ASK))]
+    assert "No victim would be beyond its disruption budget if ns/web allowed for 1 disruption." in told
+
+
+def test_several_of_a_thing_are_listed():
+    """Resources, and budgets."""
+    both = Counterfactual(then=Then.FITS, change=Change.REQUEST, smaller={"cpu": 500, "memory": 2**30}, node="n1")
+    assert whole(otherwise(both)).endswith("if it requested cpu 500m, memory 1Gi less.")
+    budgets = Counterfactual(then=Then.NO_VIOLATION, change=Change.BUDGET, budgets={"ns/a": 1, "ns/b": 2})
+    assert whole(otherwise(budgets)).endswith("so many disruptions: ns/a 1, ns/b 2.")
+
+
+def test_fragmentation_is_told_in_numbers():
+    at = cluster(
+        *(node(f"n{n}", 4) for n in range(3)), *(pod(f"p{n}", cpu="2500m", node=f"n{n}") for n in range(3)), ASK
+    )
+    (first, *_) = troubles(at, ASK, decide(at, ASK))
+    assert whole(trouble(first)) == (
+        "4500m cpu are free in all on the 3 nodes that may take it, but no node has more than 1500m."
+    )
+
+
+def test_the_least_victims_are_told_beside_those_chosen():
+    """With the first thing in which they are better."""
+    found = Optimal(node="n4", victims=("ns/search-7",), pdb_violations=0, same=False, distance={"victims": 1})
+    told = [whole(message) for message in least(found, chosen=True)]
+    assert told == ["The least possible: 1 pod (search-7) on n4.", "The choice made takes 1 pod more."]
+    assert whole(least(found, chosen=False)[0]).startswith("Room could be made after all: without 1 pod (search-7)")
+
+
+@pytest.mark.parametrize("name", DISTANCE)
+@pytest.mark.parametrize("amount", [1, 3])
+def test_every_distance_has_a_sentence(name, amount):
+    found = Optimal(node="n", victims=("ns/a",), pdb_violations=0, same=False, distance={name: amount}, left_out=("m",))
+    assert len([whole(message) for message in least(found, chosen=True)]) == 3
+
+
+@pytest.mark.parametrize("ending", ["taken", "gone", "bound-elsewhere"])
+def test_what_went_in_vain_is_told(ending):
+    assert whole(in_vain(ending, "n1")).startswith("Its victims went in vain")
+
+
+def test_nothing_went_in_vain_where_the_ask_came():
+    assert in_vain("bound", "n1") is None
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds())
+def test_whatever_is_found_has_a_sentence(world):
+    """With every parameter filled in."""
+    at, asker = world
+    decision = decide(at, asker)
+    for one in counterfactuals(at, asker, decision):
+        assert whole(otherwise(one)).endswith(".")
+    for one in troubles(at, asker, decision):
+        assert whole(trouble(one)).endswith(".")
+    found = optimal(at, asker, decision)
+    for message in least(found, chosen=bool(decision.victims)) if found else ():
+        assert whole(message).endswith(".")

@@ -1,0 +1,112 @@
+"""What looks wrong in decisions by priority is recognised where it is so, with its numbers, and nowhere else."""
+
+import msgspec
+from hypothesis import given, settings
+
+from engine.feasibility.plain import refusal
+from engine.snapshot import AffinityTerm, DisruptionBudget, Requirement
+from engine.troubles import Recognised, Trouble, troubles
+from tests.builders import amounts, node, pod
+from tests.engine.priority_worlds import worlds
+from tests.engine.test_counterfactual import ASK, cluster, decide
+
+WEB = {"app": "web"}
+IS_WEB = (Requirement("app", "In", ("web",)),)
+
+
+def recognised(at, asker, trouble: Trouble) -> list[Recognised]:
+    return [one for one in troubles(at, asker, decide(at, asker)) if one.trouble is trouble]
+
+
+def test_enough_is_free_in_all_but_on_no_node():
+    """How much, on how many, and the most on one."""
+    names = ("n1", "n2", "n3")
+    at = cluster(*(node(one, 4) for one in names), *(pod(f"p-{one}", cpu="2500m", node=one) for one in names), ASK)
+    (found,) = recognised(at, ASK, Trouble.FRAGMENTED)
+    assert (found.total, found.most, found.count) == (amounts("4500m")["cpu"], amounts("1500m")["cpu"], 3)
+    assert found.resource == "cpu"
+
+
+def test_what_is_free_where_the_ask_may_not_run_does_not_count():
+    at = cluster(
+        node("n1", 4), node("n2", 4, unschedulable=True), pod("a", cpu=2, node="n1"), pod("b", cpu=2, node="n2"), ASK
+    )
+    assert recognised(at, ASK, Trouble.FRAGMENTED) == []
+
+
+def test_lower_ones_that_stay_are_told_by_why():
+    """On another node, for a budget's sake, or as it fits beside them."""
+    budget = DisruptionBudget(namespace="ns", name="web", expressions=IS_WEB, allowed=0)
+    at = cluster(
+        node("n1", 5),
+        node("n2", 2),
+        pod("high", cpu=3, priority=50, node="n1"),
+        pod("covered", cpu=1, priority=5, labels=WEB, node="n1"),
+        pod("small", cpu=1, priority=4, node="n1"),
+        pod("elsewhere", cpu=1, priority=1, node="n2"),
+        ASK,
+        budgets=[budget],
+    )
+    assert [one.pod.name for one in decide(at, ASK).victims] == ["high"]
+    told = {trouble: recognised(at, ASK, trouble)[0].pods for trouble in Trouble if trouble.startswith("lower")}
+    assert told == {
+        Trouble.LOWER_ELSEWHERE: ("ns/elsewhere",),
+        Trouble.LOWER_PROTECTED: ("ns/covered",),
+        Trouble.LOWER_NO_HELP: ("ns/small",),
+    }
+
+
+def test_victims_beyond_their_budget_and_their_time_to_leave_are_told():
+    budget = DisruptionBudget(namespace="ns", name="web", expressions=IS_WEB, allowed=0)
+    at = cluster(node("n1", 4), pod("a", cpu=4, labels=WEB, grace_s=90, node="n1"), ASK, budgets=[budget])
+    (over,), (grace,) = recognised(at, ASK, Trouble.OVER_BUDGET), recognised(at, ASK, Trouble.GRACE)
+    assert (over.count, over.names, over.pods) == (1, ("web",), ("ns/a",))
+    assert (grace.most, grace.pods) == (90, ("ns/a",))
+
+
+def zoned(*pods, asker):
+    labels = [{"zone": "z1", "host": name} for name in ("n1", "n2")]
+    return cluster(node("n1", 4, labels=labels[0]), node("n2", 4, labels=labels[1]), *pods, asker)
+
+
+def test_pods_on_other_nodes_that_would_have_to_go_are_told():
+    """Under anti-affinity over a zone."""
+    asker = msgspec.structs.replace(ASK, anti_affinity=(AffinityTerm("zone", IS_WEB, ("ns",)),))
+    at = zoned(pod("a", cpu=1, labels=WEB, node="n1"), pod("b", cpu=1, labels=WEB, node="n2"), asker=asker)
+    (found,) = recognised(at, asker, Trouble.OTHER_NODES)
+    assert (found.node, found.pods, found.names) == ("n1", ("ns/b",), ("zone", "z1"))
+
+
+def test_they_are_not_where_a_pod_elsewhere_may_not_go_or_more_is_in_the_way():
+    """Nothing is told that would not come true."""
+    apart = (AffinityTerm("zone", IS_WEB, ("ns",)),)
+    asker = msgspec.structs.replace(ASK, anti_affinity=apart)
+    high = pod("b", cpu=1, labels=WEB, priority=2000, node="n2")
+    assert (
+        recognised(zoned(pod("a", cpu=1, labels=WEB, node="n1"), high, asker=asker), asker, Trouble.OTHER_NODES) == []
+    )
+    near = msgspec.structs.replace(asker, affinity=(AffinityTerm("zone", IS_WEB, ("ns",)),))
+    at = zoned(pod("a", cpu=1, labels=WEB, node="n1"), pod("b", cpu=1, labels=WEB, node="n2"), asker=near)
+    assert recognised(at, near, Trouble.OTHER_NODES) == []
+
+
+def test_nothing_is_recognised_of_an_ask_that_fits():
+    at = cluster(node("n1", 4), ASK)
+    assert troubles(at, ASK, decide(at, ASK)) == ()
+
+
+@settings(max_examples=150, deadline=None)
+@given(worlds())
+def test_what_would_have_to_go_elsewhere_makes_room_if_it_does(world):
+    """Held against the filters of the long way round, on a cluster without all that may go in the topology."""
+    at, asker = world
+    for found in recognised(at, asker, Trouble.OTHER_NODES):
+        key, value = found.names
+        inside = {one.name for one in at.nodes if one.labels.get(key) == value}
+        where = next(one for one in at.nodes if one.name == found.node)
+        lower = {one.uid for one in at.pods if one.node and one.priority < asker.priority}
+        here = {one.uid for one in at.pods_by_node[found.node]} & lower
+        assert refusal(at, asker, where, here, miscounting=True) is not None
+        left = tuple(one for one in at.pods if one.node not in inside or one.uid not in lower)
+        without = msgspec.structs.replace(at, pods=left)
+        assert refusal(without, asker, where, miscounting=True) is None
