@@ -98,6 +98,13 @@ class Overtaken(Refusal):
         self.headers = {"ETag": etag} if etag else {}
 
 
+class NotOtherwise(Refusal):
+    """A decision that is not ours by priority, or of which what was seen then is no longer stored."""
+
+    status_code = HTTPStatus.CONFLICT
+    default_detail = gettext_lazy("What would have changed this decision can't be worked out, or can no longer.")
+
+
 class ErrorSerializer(serializers.Serializer[dict[str, Any]]):
     """One thing that is wrong, and where."""
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path, re_path
 
-from scheduler_admin.api import connections, hierarchies, limits, priority_classes, stops, trees, views
+from scheduler_admin.api import connections, hierarchies, limits, otherwise, priority_classes, stops, trees, views
 from scheduler_admin.api.base import NothingHere
 from scheduler_admin.api.schema import SchemaView
 
@@ -39,5 +39,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("windows", stops.WindowsView.as_view(), name="windows"),
     path("windows/<int:pk>", stops.WindowView.as_view(), name="window"),
     path("decisions/<int:pk>", views.DecisionDetailView.as_view(), name="decision"),
+    path("decisions/<int:pk>/otherwise", otherwise.OtherwiseView.as_view(), name="otherwise"),
     re_path(r"^(?P<rest>.*)$", NothingHere.as_view(), name="nothing"),
 ]

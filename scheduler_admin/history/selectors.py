@@ -139,7 +139,12 @@ def each(rows: QuerySet[Decision]) -> Iterator[Decision]:
 
 def detail(user: Who, cluster: Cluster, pk: int) -> Detail:
     """One decision of a cluster. Raises Http404 when the user may not see it or it belongs elsewhere."""
-    rows = Decision.objects.restrict(user, "view").filter(cluster=cluster).select_related("revision")
+    rows = (
+        Decision.objects.restrict(user, "view")
+        .filter(cluster=cluster)
+        .select_related("revision", "entry")
+        .defer("entry__blob")
+    )
     row = rows.filter(pk=pk).first()
     if row is None:
         raise Http404

@@ -11,6 +11,7 @@ from engine.explain import (
     allowed,
     hindsight_lines,
     in_order,
+    in_vain,
     interlock,
     law,
     lines,
@@ -166,7 +167,8 @@ def _because(detail: Detail, tense: Tense, by: str) -> list[Message]:
     """What the sentence leaves open: why not, which law refused it or which interlock holds it, what rule it broke."""
     row, engine = detail.row, detail.engine
     if detail.observed is not None:
-        return list(observed_because(detail.observed, by=by))
+        vain = in_vain(row.ending, row.node) if row.source == Decision.Source.KUBE_SCHEDULER else None
+        return [*observed_because(detail.observed, by=by), *([vain] if vain else [])]
     found = [unmet(check.law, row.policy) for check in broken(detail.checks)]
     if tense is Tense.HELD and row.hold:
         found.append(interlock(row.hold))

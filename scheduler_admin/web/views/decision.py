@@ -10,8 +10,10 @@ from django.views.decorators.http import require_safe
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.history import pods, selectors
+from scheduler_admin.history.otherwise import answers
 from scheduler_admin.web.decision_page import decision_page
 from scheduler_admin.web.live import Context, answer
+from scheduler_admin.web.otherwise import otherwise_part
 
 
 @require_safe
@@ -30,4 +32,15 @@ def decision(request: HttpRequest, name: str, pk: int) -> HttpResponse:
             "fresh": clusters.freshness(clusters.status_of(cluster), timezone.now()),
         }
 
-    return answer(request, "decision", build, cluster, cluster=cluster, number=pk)
+    fragment = request.headers.get("HX-Request") == "true"  # its refresh leaves this part as it is
+    asked = "otherwise" in request.GET and answers(detail.row) and not fragment
+    return answer(
+        request,
+        "decision",
+        build,
+        cluster,
+        cluster=cluster,
+        number=pk,
+        answers=answers(detail.row),
+        otherwise=otherwise_part(detail.row) if asked else None,
+    )

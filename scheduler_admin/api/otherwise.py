@@ -1,0 +1,66 @@
+"""What would have been decided otherwise, by REST: for those who see everything, as it names pods of everyone."""
+
+from typing import Any
+
+import msgspec
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engine.explain import Message, least, otherwise, trouble
+from engine.journal import JournalError
+from scheduler_admin.api import problems
+from scheduler_admin.api.schema import PROBLEM
+from scheduler_admin.api.serializers import DocumentField
+from scheduler_admin.api.views import DecisionView
+from scheduler_admin.history import otherwise as history
+from scheduler_admin.history.replay import CannotReplayError
+from scheduler_admin.history.sentences import text
+
+
+class ToldSerializer(serializers.Serializer[Any]):
+    """One of them: in a sentence, and as the engine has it."""
+
+    text = serializers.CharField()
+    document = DocumentField()
+
+
+class OtherwiseSerializer(serializers.Serializer[Any]):
+    """Everything that was worked out for one decision."""
+
+    counterfactuals = ToldSerializer(many=True, help_text="Each the smallest change of its kind, decided again.")
+    troubles = ToldSerializer(many=True, help_text="What may look wrong in it, and is not.")
+    optimal = ToldSerializer(allow_null=True, help_text="Null where no set of pods helps, or none is needed.")
+
+
+class OtherwiseView(DecisionView):
+    """What would have changed one decision."""
+
+    @extend_schema(
+        operation_id="get_decision_otherwise",
+        tags=["decisions"],
+        responses={200: OtherwiseSerializer, **PROBLEM, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """Decide again with something changed. Of the engine's decisions by `priority`, while `replayable`."""
+        del request
+        if not self.scope.everything:
+            raise Http404
+        row = get_object_or_404(self.rows().select_related("entry").defer("entry__blob"), pk=pk)
+        try:
+            found = history.otherwise(row)
+        except (CannotReplayError, JournalError) as error:
+            raise problems.NotOtherwise from error
+        body = {
+            "counterfactuals": [_told(one, otherwise(one)) for one in found.counterfactuals],
+            "troubles": [_told(one, trouble(one)) for one in found.troubles],
+            "optimal": _told(found.least, *least(found.least, chosen=found.decision.evicts)) if found.least else None,
+        }
+        return Response(OtherwiseSerializer(body).data)
+
+
+def _told(one: msgspec.Struct, *messages: Message) -> dict[str, Any]:
+    return {"text": " ".join(map(text, messages)), "document": msgspec.to_builtins(one)}
