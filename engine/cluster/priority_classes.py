@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
@@ -141,7 +142,7 @@ def write(
 
 
 def _path(name: str) -> str:
-    return f"{_CLASSES}/{name}"
+    return f"{_CLASSES}/{quote(name, safe='')}"
 
 
 def _changes(before: PriorityClass, after: PriorityClass) -> dict[str, Any]:

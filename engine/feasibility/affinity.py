@@ -35,12 +35,16 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
     def meant(other: Pod) -> bool:
         return all(is_meant(snapshot, term, other) for term in pod.affinity)
 
-    near = columns.pod_kinds.flags(meant)
-    for key in dict.fromkeys(term.topology_key for term in pod.affinity):
+    keys = dict.fromkeys(term.topology_key for term in pod.affinity)
+    for key in keys:
+        if key not in columns.labels:
+            yield Rule(NodeReason.POD_AFFINITY, np.ones(len(columns.nodes), np.bool_), key)
+            return
         yield Rule(NodeReason.POD_AFFINITY, columns.label(key)[0] < 0, key)
-    every = sum((_counting(columns, near, term.topology_key) for term in pod.affinity), start=np.int64(0))
+    near = columns.pod_kinds.flags(meant)
+    every = sum((_counting(columns, near, key) for key in keys), start=np.int64(0))
     first = meant(pod)
-    for key in dict.fromkeys(term.topology_key for term in pod.affinity):
+    for key in keys:
         weight = -_counting(columns, near, key)
         yield Limit(
             NodeReason.POD_AFFINITY,
@@ -57,21 +61,23 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
 
 def _apart(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Limit]:
     columns = snapshot.columns
-    for term in pod.anti_affinity:
-        yield _none_of(columns, NodeReason.ANTI_AFFINITY, term.topology_key, nominated, _Meant(snapshot, term))
+    for key in dict.fromkeys(term.topology_key for term in pod.anti_affinity):
+        if key in columns.labels:
+            terms = tuple(term for term in pod.anti_affinity if term.topology_key == key)
+            yield _none_of(columns, NodeReason.ANTI_AFFINITY, key, nominated, _Meant(snapshot, terms))
 
 
 class _Meant:
-    """How many times a pod is meant by a term: once or not at all."""
+    """How many of the ask's terms, of one topology, mean a pod."""
 
-    def __init__(self, snapshot: Snapshot, term: AffinityTerm) -> None:
-        self.snapshot, self.term = snapshot, term
+    def __init__(self, snapshot: Snapshot, terms: tuple[AffinityTerm, ...]) -> None:
+        self.snapshot, self.terms = snapshot, terms
 
     def column(self, columns: Columns) -> Numbers:
         return columns.pod_kinds.numbers(self)
 
     def __call__(self, other: Pod) -> int:
-        return int(is_meant(self.snapshot, self.term, other))
+        return sum(is_meant(self.snapshot, term, other) for term in self.terms)
 
 
 class _Keeping:
@@ -96,6 +102,7 @@ def _kept_out(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Li
     with_terms = [one for one in columns.anti_kinds.each if one.anti_affinity]
     coming = [one for pods in nominated.values() for one in pods if one.anti_affinity]
     keys = dict.fromkeys(term.topology_key for one in (*with_terms, *coming) for term in one.anti_affinity)
+    keys = {key: None for key in keys if key in columns.labels}
     limits = [
         _none_of(columns, NodeReason.KEPT_OUT, key, nominated, _Keeping(snapshot, pod, key)) for key in sorted(keys)
     ]

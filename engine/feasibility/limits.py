@@ -53,9 +53,12 @@ def _conflict(wanted: HostPort, taken: HostPort) -> bool:
 
 
 def resources(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
-    """Every resource that the pod requests, the number of pods first."""
+    """Every resource that the pod requests, the number of pods first. Where no node has one, no more need be known."""
     asked = sorted((name != PODS, name) for name, amount in pod.requests.items() if amount > 0)
     for _, name in asked:
+        if name != PODS and name not in columns.resources:
+            yield Rule(NodeReason.TOO_SMALL, np.ones(len(columns.nodes), np.bool_), name)
+            return
         if name != PODS:
             too_small = np.asarray(columns.allocatable(name) < pod.requests[name], np.bool_)
             yield Rule(NodeReason.TOO_SMALL, too_small, name)

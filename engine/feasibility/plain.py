@@ -237,7 +237,8 @@ class _View:
     def _affinity(self) -> Iterator[Refusal]:
         if self.ask.affinity:
             yield from self._near()
-        for term in self.ask.anti_affinity:
+        keys = [term.topology_key for term in self.ask.anti_affinity]
+        for term in sorted(self.ask.anti_affinity, key=lambda term: keys.index(term.topology_key)):
             meant = (where for pod, where in self.everywhere if self._is_meant(term, pod))
             if any(self._same(term.topology_key, where) for where in meant):
                 yield Refusal(NodeReason.ANTI_AFFINITY, term.topology_key)

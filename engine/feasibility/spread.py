@@ -30,6 +30,8 @@ def spreads(columns: Columns, pod: Pod, nominated: Nominated, *, miscounting: bo
     for constraint in pod.spread:
         missing = columns.label(constraint.topology_key)[0] < 0
         yield Rule(NodeReason.SPREAD_KEY, missing, constraint.topology_key)
+        if missing.all():
+            return
         counted = labelled & _counted(columns, pod, constraint)
         yield _limit(columns, pod, constraint, counted, nominated, miscounting=miscounting)
 

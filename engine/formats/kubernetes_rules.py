@@ -26,6 +26,8 @@ from engine.snapshot import (
 )
 
 MATCHES_NOTHING = Requirement("", "In", ())
+MOST_TERMS = 100
+"""A pod with more rules on other pods than that is left alone: it would hold up the asks of everybody else."""
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
 
 
@@ -126,12 +128,20 @@ def _with_labels(found: Selector, keys: tuple[str, ...] | None, labels: Mapping[
 
 
 def unread_rules(spec: PodSpec) -> tuple[str, ...]:
-    """The rules of a pod that can't be judged here."""
+    """The rules of a pod that can't be judged here, or not within reason."""
     rules = {
+        "affinity": _terms(spec) > MOST_TERMS,
         "volumes": any(_conflicts(one) for one in spec.volumes or ()),
         "resourceClaims": bool(spec.resource_claims),
     }
     return tuple(name for name, present in rules.items() if present)
+
+
+def _terms(spec: PodSpec) -> int:
+    """How many rules of the pod speak of other pods."""
+    affinity = spec.affinity
+    kinds = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ()
+    return len(spec.topology_spread_constraints or ()) + sum(len(one.required or ()) for one in kinds if one)
 
 
 def _conflicts(volume: PodVolume) -> bool:

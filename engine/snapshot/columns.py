@@ -126,6 +126,16 @@ class Columns:
         return np.fromiter((pod.uid in uids for pod in self.pods), np.bool_, len(self.pods))
 
     @cached_property
+    def labels(self) -> frozenset[str]:
+        """The keys of labels that some node has."""
+        return frozenset(key for node in self.nodes for key in node.labels)
+
+    @cached_property
+    def resources(self) -> frozenset[str]:
+        """What some node can hold."""
+        return frozenset(name for node in self.nodes for name, amount in node.allocatable.items() if amount > 0)
+
+    @cached_property
     def pod_kinds(self) -> Kinds:
         """Pods that no selector tells apart: of the same namespace and labels."""
         return Kinds(self.pods, lambda pod: (pod.namespace, id(pod.labels)))

@@ -13,7 +13,6 @@ from django.db import transaction
 from django.db.models import Q
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, KeptBy, Outcome, Result, Terms
-from engine.decision import decode
 from engine.policies import priority
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
@@ -124,7 +123,9 @@ class Carrier(Books):
         victims = list(row.victims.all())
         if not self.may_act(row, victims):
             return
-        graces = (verdict.pod.grace_s for verdict in decode(row.document).victims)
+        decided = read(row)  # with those who are on their way out already
+        graces = [verdict.pod.grace_s for verdict in decided.victims] if decided else []
+        graces += [pod.grace_s for victim in victims if (pod := self.pod(victim.uid))]
         until = deadline(self.cluster, graces, self.now())
         if not self._reserved(row, self.executor.reserve(row.node, _asker(row), self._terms(row, until))):
             return

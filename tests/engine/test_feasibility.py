@@ -142,3 +142,12 @@ def test_a_node_is_kept_for_a_pod_that_can_not_be_read() -> None:
     """Nobody knows how much room that needs; what a policy takes for free, the laws would not."""
     on, coming = node("n1"), ask("coming", nominated_node="n1", unread=True)
     assert refused(ask("a"), on, coming) == Refusal(NodeReason.UNREAD)
+
+
+def test_rules_without_end_cost_no_more_than_nodes_have_labels_and_resources() -> None:
+    """Somebody's odd pod must not take the memory of everybody's engine."""
+    apart = tuple(AffinityTerm(f"rack-{number}", WEB, ("ns",)) for number in range(1_000))
+    asker = ask("a", anti_affinity=apart, resources={f"example.com/{number}": 1 for number in range(1_000)})
+    there = web(anti_affinity=apart)
+    at = Snapshot(now_ms=NOW, nodes=(node("n1", labels=IN_ZONE),), pods=(there, asker))
+    assert len(Feasibility(at, asker).checks) < 10

@@ -156,6 +156,8 @@ def test_a_pod_names_its_claims() -> None:
         ({"affinity": {"podAntiAffinity": {REQUIRED: [{"topologyKey": "zone"}]}}}, ""),
         ({"topologySpreadConstraints": [{"topologyKey": "zone"}]}, ""),
         ({"resourceClaims": [{"name": "gpu"}]}, "resourceClaims"),
+        ({"affinity": {"podAntiAffinity": {REQUIRED: [{"topologyKey": "zone"}] * 101}}}, "affinity"),
+        ({"affinity": {"podAntiAffinity": {REQUIRED: [{"topologyKey": "zone"}] * 100}}}, ""),
     ],
 )
 def test_rules_that_are_not_judged_are_named(spec: Any, want: str) -> None:
