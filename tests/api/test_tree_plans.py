@@ -87,7 +87,7 @@ def taking(client: APIClient) -> Any:
 
 def test_a_torn_journal_keeps_no_tree_from_being_published(ada: APIClient, busy: Cluster) -> None:
     """There is no forecast then, and the reason says why."""
-    JournalEntry.objects.update(blob=b"\x01torn")
+    JournalEntry.objects.update(blob=bytes([FORM]) + b"torn")
     response = put(ada, own_form(ada, MAIN) | {"parameters": {"last_resort": "never"}}, MAIN, match="*")
     assert (response.status_code, response.json()["forecast"][0]["forecast"]) == (200, None)
     assert "journal" in response.json()["forecast"][0]["reason"]
