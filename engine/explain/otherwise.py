@@ -18,17 +18,20 @@ SIMPLE: dict[tuple[Then, Change], str] = {
 }
 ROOM: dict[Change, tuple[str, str]] = {
     Change.REQUEST: ngettext_noop(
-        "Room could be made for it on %(node)s, at the cost of %(pods)s, if it requested %(less)s less.",
+        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if it requested %(less)s "
+        "less.",
         "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if it requested %(less)s "
         "less.",
     ),
     Change.PRIORITY: ngettext_noop(
-        "Room could be made for it on %(node)s, at the cost of %(pods)s, if its priority were %(priority)s.",
+        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if its priority were "
+        "%(priority)s.",
         "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if its priority were "
         "%(priority)s.",
     ),
     Change.MAY_PREEMPT: ngettext_noop(
-        "Room could be made for it on %(node)s, at the cost of %(pods)s, if its priority class let it preempt.",
+        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if its priority class let it "
+        "preempt.",
         "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if its priority class let it "
         "preempt.",
     ),
@@ -53,10 +56,10 @@ LEAST = ngettext_noop(
     "The least possible: %(count)s pods (%(pods)s) on %(node)s.",
 )
 LEAST_ALONE = ngettext_noop(
-    "Room could be made after all: without %(count)s pod (%(pods)s) on %(node)s. The policy finds it not, as it takes "
-    "all pods of lower priority away before it tries.",
-    "Room could be made after all: without %(count)s pods (%(pods)s) on %(node)s. The policy finds it not, as it takes "
-    "all pods of lower priority away before it tries.",
+    "Room could be made after all: without %(count)s pod (%(pods)s) on %(node)s. The policy does not find it, as it "
+    "takes all pods of lower priority away before it tries.",
+    "Room could be made after all: without %(count)s pods (%(pods)s) on %(node)s. The policy does not find it, as it "
+    "takes all pods of lower priority away before it tries.",
 )
 DISTANCE: dict[str, tuple[str, str]] = {
     "violations": ngettext_noop(

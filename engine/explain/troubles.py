@@ -42,7 +42,8 @@ SENTENCES: dict[Trouble, tuple[str, str]] = {
         "can, and no node that makes room violates them less.",
     ),
     Trouble.GRACE: ngettext_noop(
-        "The victim has %(most)s s to leave. Until it has, the room is not there, and other pods may take it first.",
+        "The victim has %(most)s s to leave (%(pods)s). Until it has, the room is not there, and other pods may "
+        "take it first.",
         "The victims have up to %(most)s s to leave (%(pods)s). Until they have, the room is not there, and other pods "
         "may take it first.",
     ),
