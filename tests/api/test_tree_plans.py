@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
+from engine.journal import FORM
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, JournalEntry

@@ -19,7 +19,7 @@ from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.history.models import Decision, Usage
-from scheduler_admin.history.observing import record_others
+from scheduler_admin.history.observing import look, record_others
 from scheduler_admin.history.recording import Finding, record
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.models import Hierarchy
@@ -303,7 +303,8 @@ def _seen(cluster: Cluster, number: int, *, asker: Side, giver: Side) -> None:
         ask_name=ask.name,
     )
     revision, tree = cluster.hierarchy.current, builders.tree(_queues((RED, BLUE)))
-    assert record_others(cluster=cluster, revision=revision, tree=tree, state=state, settled=set(), now=at)
+    seen = look(cluster=cluster, tree=tree, state=state, settled=set(), now=at)
+    assert record_others(cluster=cluster, revision=revision, state=state, seen=seen, now=at)
 
 
 def _decided(
