@@ -54,6 +54,7 @@ OPERATORS_DELETE = _row(IN, 404, 404, 404, 403, 204, 404)  # 404: the operator d
 ADMINS_SEND = _row(IN, 404, 404, 404, 403, 403, 422)
 ADMINS_DELETE = _row(IN, 404, 404, 404, 403, 403, 204)
 ADMINS_CLASH = _row(IN, 404, 404, 404, 403, 403, 428)  # 428: no tag was sent
+STAFF_MISS = _row(IN, 404, 404, 404, 409, 409, 409)  # 409: there is no journal to decide again on
 OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 302, 302)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404)
 
@@ -188,6 +189,7 @@ ROUTES = {
     "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
     "api:decisions": api(SHARERS, "ask", "pod", "application", "priority_class", "node"),
     "api:decision": api(OWNERS, "ask", "pod", "application", "priority_class", "node"),
+    "api:otherwise": api(STAFF_MISS),
     "api:hierarchies": api(SIGNED_IN, "hierarchy"),
     "api:hierarchy": api(SHARERS),
     "api:tree": api(SHARERS, "queue", "namespace", put=ADMINS_WRITE, written_with={"dry_run": "true"}),
