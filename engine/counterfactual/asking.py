@@ -72,10 +72,9 @@ def _short(retrying: Retrying, without: Leaving | None) -> dict[str, Numbers]:
     """Resource -> place -> how much of the request is missing there; all of it is where nothing less would do."""
     short = {}
     for name in retrying.resources:
-        limit = limit_of(retrying.found, name)
-        assert limit is not None
-        missing = -room(limit, without)
-        short[name] = np.clip(missing, 0, retrying.ask.requests[name])
+        limit, wanted = limit_of(retrying.found, name), retrying.ask.requests[name]
+        missing = np.full(len(retrying.found.columns.nodes), wanted) if limit is None else -room(limit, without)
+        short[name] = np.clip(missing, 0, wanted)
     return short
 
 

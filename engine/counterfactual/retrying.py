@@ -105,7 +105,7 @@ def key_of(budget: DisruptionBudget) -> str:
 
 
 def limit_of(found: Survey, resource: str) -> Limit | None:
-    """What bounds a resource that the ask requests."""
+    """What bounds a resource that the ask requests; None where no node has any of it."""
     limits = found.feasibility.limits
     return next((one for one in limits if (one.reason, one.detail) == (NodeReason.INSUFFICIENT, resource)), None)
 

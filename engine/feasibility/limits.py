@@ -53,16 +53,18 @@ def _conflict(wanted: HostPort, taken: HostPort) -> bool:
 
 
 def resources(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
-    """Every resource that the pod requests, the number of pods first. Where no node has one, no more need be known."""
-    asked = sorted((name != PODS, name) for name, amount in pod.requests.items() if amount > 0)
+    """Every resource that the pod requests, the number of pods first; of those that no node has, the first will do."""
+    wanted = [name for name, amount in pod.requests.items() if amount > 0]
+    known = [name for name in wanted if name in columns.resources or name == PODS]
+    unknown = min((name for name in wanted if name not in columns.resources and name != PODS), default=None)
+    asked = sorted((name != PODS, name) for name in (*known, unknown) if name is not None)
     for _, name in asked:
-        if name != PODS and name not in columns.resources:
-            yield Rule(NodeReason.TOO_SMALL, np.ones(len(columns.nodes), np.bool_), name)
-            return
         if name != PODS:
             too_small = np.asarray(columns.allocatable(name) < pod.requests[name], np.bool_)
             yield Rule(NodeReason.TOO_SMALL, too_small, name)
     for _, name in asked:
+        if name == unknown:
+            continue
         yield Limit(
             NodeReason.INSUFFICIENT,
             name,
