@@ -12,7 +12,7 @@ from engine.optimal import optimal
 from engine.policies import DIALECTS, UnknownPolicyError, policy, priority
 from engine.queues import ROOT, Queue, QueueTree
 from engine.resources import format_amounts
-from engine.snapshot import Pod, Snapshot
+from engine.snapshot import ClusterState, Namespace, Pod, Snapshot
 
 
 class CaseError(ValueError):
@@ -86,6 +86,7 @@ def situation(case: Case) -> Situation:
         raise CaseError("the case has no queues")
     tree = QueueTree([Queue(path=ROOT)]) if case.queues is None else read(case.queues).tree
     state, _ = cluster_state(case.objects)
+    _add_namespaces(state)
     asker = _the_one(case.asker)
     pod = next((pod for pod in state.pods.values() if pod.key == asker), None)
     if pod is None:
@@ -100,6 +101,12 @@ def situation(case: Case) -> Situation:
     if ask is None:
         raise CaseError(f"asker {asker} is not pending")
     return Situation(snapshot=snapshot, tree=tree, ask=ask)
+
+
+def _add_namespaces(state: ClusterState) -> None:
+    """A case holds the whole cluster: of a namespace that it does not tell of there are no labels to know."""
+    for name in {pod.namespace for pod in state.pods.values()}.difference(state.namespaces):
+        state.namespaces[name] = Namespace(name=name)
 
 
 def _the_one(asker: str | list[str] | None) -> str:

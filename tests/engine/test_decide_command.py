@@ -215,6 +215,15 @@ def test_amounts_beyond_floating_point_stay_exact() -> None:
     assert answer(lines(case))["outcome"] == "preempt"
 
 
+def test_a_namespace_that_a_case_does_not_tell_of_has_no_labels() -> None:
+    """A case holds the whole cluster: who keeps away from namespaces of some kind is judged, not left alone."""
+    case = small_case()
+    away = {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": {"matchLabels": {"team": "x"}}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [away]}}
+    case["objects"][2]["spec"]["affinity"] = apart
+    assert answer(lines(case))["outcome"] == "preempt"
+
+
 def test_nothing_is_protected_in_a_case() -> None:
     """What a live cluster would shield, a pod without a controller, may go in a recorded one."""
     at = situation_of(lines(small_case()))

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from engine import offline
-from engine.decision import Outcome
+from engine.decision import Outcome, Reason
 from engine.policies import priority
-from engine.policies.priority_nodes import survey
+from engine.policies.priority_nodes import Survey
 from tests.engine import plain_priority
 from tests.fidelity.agreement import disagreements
 from tests.fidelity.compare import answer
@@ -42,6 +42,16 @@ def test_it_agrees_with_the_real_scheduler_on_wild_cases(unqueued: bool, record:
     assert {one["outcome"] for one in recorded} == {"fits", "preempt", "no-candidate", "not-eligible"}
 
 
+@pytest.mark.controlplane
+def test_a_namespace_that_a_case_does_not_tell_of_has_no_labels(record: Callable[..., list[Manifest]]) -> None:
+    """The real scheduler takes it so; the ask is decided, not left alone."""
+    made = [case for case in wild(13, 300) if not set(NOT_JUDGED) & set(case["tags"])]
+    bare = [{**case, "objects": [one for one in case["objects"] if one["kind"] != "Namespace"]} for case in made]
+    told = {case["name"]: disagreements(expect, answer(case)) for case, expect in zip(bare, record(bare), strict=True)}
+    assert {name: why for name, why in told.items() if why} == {}
+    assert not [case["name"] for case in bare if answer(case)["reason"] == Reason.UNREAD_RULES]
+
+
 def test_all_nodes_at_once_and_one_by_one_give_the_same() -> None:
     """Decisions, what would go on each node and in which order it was put back, on wild cases."""
     for case in wild(12, 300):
@@ -55,7 +65,7 @@ def test_all_nodes_at_once_and_one_by_one_give_the_same() -> None:
 
 
 def _same_on_each_node(at: offline.Situation, plain: plain_priority.Answer, name: str) -> None:
-    looked = survey(at.snapshot, at.ask)
+    looked = Survey(at.snapshot, at.ask)
     places = {one.node.name: looked.columns.place[one.node.name] for one in plain.candidates}
     assert {looked.columns.nodes[place].name for place in looked.costs.places} == set(places), name
     violations = dict(zip(looked.costs.places, looked.costs.violations, strict=True))
