@@ -115,8 +115,6 @@ class NodeReason(StrEnum):
     NO_CANDIDATES = "no-candidates"
     NOT_ENOUGH = "not-enough"
     """All candidates together don't make room."""
-    NOT_REQUIRED = "not-required"
-    """The ask is a DaemonSet's, for another node."""
 
 
 class Interlock(StrEnum):

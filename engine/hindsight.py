@@ -11,11 +11,10 @@ import msgspec
 from engine.observed import Hindsight, Observed, Source, Untold
 from engine.policies import priority
 from engine.queues import QueueTree
-from engine.snapshot import Change, ClusterState, Pod
+from engine.snapshot import PREEMPTION_BY_SCHEDULER, Change, ClusterState, Pod
 
 PODS_AT_ONCE = 100_000
 """So many pods, over all the moments that are gone back to, are looked at in one go."""
-_BY_SCHEDULER = "PreemptionByScheduler"
 
 
 def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) -> tuple[Observed, ...]:
@@ -62,6 +61,10 @@ def _decided(seen: Observed, past: ClusterState, tree: QueueTree, said: str) -> 
     return Hindsight(decision=decision, nodes=len(snapshot.nodes), said=said or ask.unschedulable_message)
 
 
+def _by_scheduler(pod: Pod) -> bool:
+    return pod.disruption == PREEMPTION_BY_SCHEDULER
+
+
 class _Log:
     """Where in a state's changes something of a preemption was done."""
 
@@ -81,7 +84,7 @@ class _Log:
         before, after = change.before, change.after
         if after.node is None:
             self._asks.setdefault(after.uid, []).append((place, change))
-        elif after.disruption == _BY_SCHEDULER and before is not None and before.disruption != _BY_SCHEDULER:
+        elif _by_scheduler(after) and before is not None and not _by_scheduler(before):
             self._told[after.uid] = place
             self._told_on.setdefault(after.node, []).append(place)
 
@@ -99,7 +102,7 @@ class _Log:
 
     def _place(self, victim: str) -> int | None:
         pod = self._state.pods.get(victim)
-        if victim not in self._told and pod is not None and pod.disruption != _BY_SCHEDULER:
+        if victim not in self._told and pod is not None and not _by_scheduler(pod):
             return len(self._state.changes)  # its Event is here before the pod itself says so
         return self._told.get(victim)
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from engine.decision import Decision, Outcome
 from engine.feasibility.checks import Limit, Rule
-from engine.policies.priority_nodes import Survey, survey
+from engine.policies.priority_nodes import Survey
+from engine.policies.priority_victims import PRIORITY_SHIFT
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.columns import Numbers, Rows, running
 
@@ -22,8 +23,6 @@ MOST_CANDIDATES = 30
 """A node with more pods that may go is left out."""
 _MOST_STEPS = 200_000
 """When the search has taken so many on all nodes together, the node that it is at and those after it are left out."""
-_LOWEST = 2**31
-"""As in engine.policies.priority_victims."""
 
 Cost = tuple[int, int, int, int, int]
 """Violations, highest priority, sum of (priority + 2**31), victims, minus the earliest start of the highest."""
@@ -65,7 +64,7 @@ class _Candidate(msgspec.Struct, frozen=True, gc=False):
 
 def optimal(snapshot: Snapshot, ask: Pod, decision: Decision) -> Optimal | None:
     """The least victims beside the policy's ``decision``; None where no set helps, none is needed, or none may go."""
-    found = survey(snapshot.without_reservation(ask.uid), ask)
+    found = Survey(snapshot.without_reservation(ask.uid), ask)
     if decision.outcome not in (Outcome.PREEMPT, Outcome.NO_CANDIDATE) or found.nowhere:
         return None
     greedy = _greedy(found)
@@ -95,7 +94,7 @@ def _greedy(found: Survey) -> tuple[Cost, tuple[int, ...]] | None:
 def _alone(found: Survey, row: int) -> Cost:
     columns = found.columns
     priority = int(columns.priority[row])
-    return int(found.budgets.violating[row]), priority, priority + _LOWEST, 1, -int(columns.started[row])
+    return int(found.budgets.violating[row]), priority, priority + PRIORITY_SHIFT, 1, -int(columns.started[row])
 
 
 def _together(costs: Sequence[Cost]) -> Cost:
@@ -114,7 +113,7 @@ def _with(cost: Cost, one: Cost) -> Cost:
 def _distance(found: Survey, own: Sequence[int], least: Sequence[int]) -> dict[str, int]:
     ours, best = (_together([_alone(found, row) for row in rows]) for rows in (own, least))
     more = [one - other for one, other in zip(ours, best, strict=True)]
-    more[2] -= more[3] * _LOWEST
+    more[2] -= more[3] * PRIORITY_SHIFT
     names = ("violations", "priority", "priority_sum", "victims", "started_ms")
     return {name: amount for name, amount in zip(names, more, strict=True) if amount}
 
@@ -166,8 +165,9 @@ def _bounds(found: Survey) -> Callable[[int], Cost]:
         violations[short] |= within[short] < need[short]
 
     def bound(place: int) -> Cost:
-        more = (int(count[place]) - 1) * (int(columns.priority[ends[place] - 1]) + _LOWEST)
-        return int(violations[place]), int(top[place]), int(top[place]) + _LOWEST + more, int(count[place]), _NOTHING[4]
+        highest, victims = int(top[place]), int(count[place])
+        more = (victims - 1) * (int(columns.priority[ends[place] - 1]) + PRIORITY_SHIFT)
+        return int(violations[place]), highest, highest + PRIORITY_SHIFT + more, victims, _NOTHING[4]
 
     return bound
 

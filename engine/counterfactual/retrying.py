@@ -9,7 +9,7 @@ from engine.decision import Decision, NodeReason
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import Limit
 from engine.policies import priority
-from engine.policies.priority_nodes import Survey, survey
+from engine.policies.priority_nodes import Survey
 from engine.queues import ROOT, Queue, QueueTree
 from engine.resources import PODS, Amounts, subtract
 from engine.snapshot import DisruptionBudget, Pod, Snapshot
@@ -30,7 +30,7 @@ class Retrying:
 
     def __init__(self, snapshot: Snapshot, ask: Pod) -> None:
         self.snapshot, self.ask = snapshot, ask
-        self.found = survey(snapshot, ask)
+        self.found = Survey(snapshot, ask)
 
     def decided(self, snapshot: Snapshot, ask: Pod | None = None) -> Decision:
         """What the policy decides on a changed snapshot, or for a changed ask."""

@@ -9,10 +9,10 @@ import numpy as np
 from engine.counterfactual.results import Change, Counterfactual, Then
 from engine.counterfactual.retrying import Retrying, Tries, key_of, limit_of, room
 from engine.decision import Decision, Outcome, PodVerdict
-from engine.feasibility import matches
 from engine.feasibility.checks import Limit
-from engine.policies.priority_nodes import Survey, survey
-from engine.snapshot import DisruptionBudget, Pod, Snapshot
+from engine.policies.priority_nodes import Survey
+from engine.policies.priority_victims import PRIORITY_SHIFT, covers
+from engine.snapshot import Snapshot
 from engine.snapshot.columns import Flags, Numbers
 
 _VICTIMS = 3
@@ -21,8 +21,6 @@ _TIGHTER = 3
 """So many disruptions less of a budget are tried."""
 _SMALL, _FEW = 500, 2
 """With more nodes than that to decide on again it takes longer, so it is tried less often."""
-_LOWEST = 2**31
-"""As in engine.policies.priority_nodes."""
 
 
 def for_victims(retrying: Retrying, decision: Decision) -> Iterator[Counterfactual]:
@@ -48,7 +46,7 @@ def _smaller(retrying: Retrying, resource: str, victims: list[PodVerdict]) -> It
             return
         by += step
         ask = retrying.smaller({resource: by})
-        found = survey(retrying.snapshot, ask)
+        found = Survey(retrying.snapshot, ask)
         going = _going(found)
         if any(uid not in going for uid in left):
             again = retrying.decided(retrying.snapshot, ask)
@@ -100,7 +98,7 @@ def _priority(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual
     small = retrying.around([best, *others])
     rivals = [found.columns.pods[row].priority for place in others for row in found.victims_on(place)]
     turns = _turns(retrying, best, rivals, victim.pod.priority)
-    rival = sum(priority + _LOWEST for priority in rivals)
+    rival = sum(priority + PRIORITY_SHIFT for priority in rivals)
     tries = Tries() if len(small.nodes) <= _SMALL else Tries(_FEW)
     while turns and tries.take():
         priority = turns.pop(0)
@@ -112,7 +110,7 @@ def _priority(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual
             )
             return
         total = sum(
-            (priority if one.pod.uid == victim.pod.uid else one.pod.priority) + _LOWEST for one in again.victims
+            (priority if one.pod.uid == victim.pod.uid else one.pod.priority) + PRIORITY_SHIFT for one in again.victims
         )
         for more in (rival - total, rival - total + 1):
             if more > 0 and priority + more < retrying.ask.priority and priority + more not in turns:
@@ -136,7 +134,7 @@ def _budget(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
     """For each budget that covers it, the most that it might allow for so that the victim stays."""
     pod = next(pod for pod in retrying.found.columns.pods if pod.uid == victim.pod.uid)
     for budget in retrying.snapshot.budgets:
-        if not _covers(budget, pod):
+        if not covers(budget, pod):
             continue
         for allowed in range(budget.allowed - 1, max(budget.allowed - 1 - _TIGHTER, -1), -1):
             again = retrying.decided(retrying.with_budgets({key_of(budget): allowed}))
@@ -145,9 +143,3 @@ def _budget(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
                     again, Then.SPARED, Change.BUDGET, spared=victim.pod.key, budgets={key_of(budget): allowed}
                 )
                 break
-
-
-def _covers(budget: DisruptionBudget, pod: Pod) -> bool:
-    """As kube-scheduler has it: an empty selector covers nothing."""
-    named = budget.namespace == pod.namespace and pod.name not in budget.disrupted
-    return named and bool(budget.expressions and pod.labels) and matches(budget.expressions, pod.labels)

@@ -72,7 +72,6 @@ NODE_LABELS: dict[NodeReason, str] = {
     NodeReason.UNREAD: gettext_noop("unread"),
     NodeReason.NO_CANDIDATES: gettext_noop("no candidates"),
     NodeReason.NOT_ENOUGH: gettext_noop("not enough"),
-    NodeReason.NOT_REQUIRED: gettext_noop("not its node"),
 }
 NODE_SENTENCES: dict[NodeReason, str] = {
     NodeReason.DEARER: gettext_noop("its victims would cost more"),
@@ -97,7 +96,6 @@ NODE_SENTENCES: dict[NodeReason, str] = {
     NodeReason.UNREAD: gettext_noop("it, or a pod on it, can’t be read, so what is free on it is not known"),
     NodeReason.NO_CANDIDATES: gettext_noop("no pod on it may go"),
     NodeReason.NOT_ENOUGH: gettext_noop("the pods on it that may go do not make the room"),
-    NodeReason.NOT_REQUIRED: gettext_noop("the DaemonSet’s pod is for another node"),
 }
 NOT_ENOUGH_COUNTED = ngettext_noop(
     "the one pod on it that may go does not make the room",

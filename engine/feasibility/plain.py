@@ -37,8 +37,9 @@ def refusal(
 ) -> Refusal | None:
     """The first reason why ``ask`` can't run on ``node`` once these pods of the node (uids) have left.
 
-    ``come``: pods bound since, wherever. For the flags see engine.feasibility.question. Source: kube-scheduler's
-    filters in their order, with and without the pods nominated to the node.
+    ``come``: pods bound since, wherever. ``nominated``: whether room is left for pods nominated to the node, as
+    engine.feasibility.question does, which see for ``miscounting`` too. Source: kube-scheduler's filters in their
+    order, with and without the pods nominated to the node.
     """
     others = _made_way_for(snapshot, ask, node) if nominated else []
     for added in ([others] if others else []) + [[]]:

@@ -20,13 +20,13 @@ FITS = -1
 class Feasibility:
     """Every check of a pod over a snapshot, in the order in which kube-scheduler makes them.
 
-    ``nominated``: whether room is left for pods of the same or higher priority that are nominated to a node; then the
-    pod must fit with them and without them. ``miscounting``: whether to count as kube-scheduler also where it is wrong.
+    Room is left for pods of the same or higher priority that are nominated to a node: the pod must fit with them and
+    without them. ``miscounting``: whether to count as kube-scheduler also where it is wrong.
     """
 
-    def __init__(self, snapshot: Snapshot, pod: Pod, *, nominated: bool = True, miscounting: bool = False) -> None:
+    def __init__(self, snapshot: Snapshot, pod: Pod, *, miscounting: bool = False) -> None:
         self.snapshot, self.pod, self.columns = snapshot, pod, snapshot.columns
-        self.nominated = _made_way_for(snapshot, pod) if nominated else {}
+        self.nominated = _made_way_for(snapshot, pod)
         self.checks = tuple(self._checks(miscounting=miscounting))
         self.limits = tuple(check for check in self.checks if isinstance(check, Limit))
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.snapshot import ClusterState, Pod, Preempted
+from engine.snapshot import PREEMPTION_BY_SCHEDULER, ClusterState, Pod, Preempted
 
 EVENT_WAIT_MS = 2_000
 """So long a victim's condition waits for its Event, which alone says for certain for whom it went."""
@@ -25,7 +25,7 @@ class Source(StrEnum):
 
 
 SOURCES = {
-    "PreemptionByScheduler": Source.KUBE_SCHEDULER,
+    PREEMPTION_BY_SCHEDULER: Source.KUBE_SCHEDULER,
     "PreemptionByKubeScheduler": Source.KUBE_SCHEDULER,  # up to 1.26
     "EvictionByEvictionAPI": Source.API_EVICTION,
     "DeletionByTaintManager": Source.TAINT_MANAGER,

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import unjudged
-from engine.policies.priority_nodes import Survey, survey
+from engine.policies.priority_nodes import Survey
 from engine.policies.priority_victims import CRITERIA, RANKED
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
@@ -34,7 +34,7 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:  # noqa: 
         return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
     if ask.unread:
         return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD)
-    found = survey(snapshot, ask)
+    found = Survey(snapshot, ask)
     if found.nowhere:
         return _answer(ask, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=_trace(found))
     if found.fits.any():
@@ -90,7 +90,7 @@ def _fitting(found: Survey) -> str:
 
 
 def _victims(found: Survey, place: int) -> Iterator[PodVerdict]:
-    overdrawn = found.overdrawn(place)
+    overdrawn = found.budgets.overdrawn(place)
     for row in found.victims_on(place):
         pod = found.columns.pods[row]
         over = ", ".join(overdrawn.get(row, ()))
@@ -116,7 +116,7 @@ def _trace(found: Survey) -> Trace:
 
 def _reprieved(found: Survey, place: int) -> Iterator[PodVerdict]:
     """Those that may stay, in the order in which they were put back."""
-    victims, overdrawn = set(found.victims_on(place)), found.overdrawn(place)
+    victims, overdrawn = set(found.victims_on(place)), found.budgets.overdrawn(place)
     for row in found.order_on(place):
         if row not in victims:
             pod = found.columns.pods[row]
@@ -157,7 +157,7 @@ def _node_counts(found: Survey) -> dict[str, int]:
 
 def figures(snapshot: Snapshot, ask: Pod, outcome: Outcome) -> dict[str, Any]:
     """Where the ask fits, and, where it had to ask for victims, those of every node with the budgets they violate."""
-    found = survey(snapshot, ask)
+    found = Survey(snapshot, ask)
     names = [node.name for node in snapshot.nodes]
     candidates: dict[str, Any] = {}
     if outcome in (Outcome.PREEMPT, Outcome.NO_CANDIDATE):

@@ -9,19 +9,15 @@ from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import CURABLE
 from engine.feasibility.node_rules import contradictory, unbound
 from engine.policies.priority_victims import Budgets, Costs, Turns
-from engine.snapshot import Pod, Snapshot
+from engine.snapshot import PREEMPTION_BY_SCHEDULER, Pod, Snapshot
 from engine.snapshot.columns import Flags, Leaving, Rows
-
-_BY_SCHEDULER = "PreemptionByScheduler"
-
-
-def survey(snapshot: Snapshot, ask: Pod) -> "Survey":
-    """Look at every node; the victims are worked out only when asked for."""
-    return Survey(snapshot, ask)
 
 
 class Survey:
-    """One ask held against all nodes. Columns are by row of a bound pod or by place of a node."""
+    """One ask held against all nodes; the victims are worked out only when asked for.
+
+    Columns are by row of a bound pod or by place of a node.
+    """
 
     def __init__(self, snapshot: Snapshot, ask: Pod) -> None:
         self.snapshot, self.ask, self.columns = snapshot, ask, snapshot.columns
@@ -48,7 +44,7 @@ class Survey:
         if place is None or not self.curable[place]:
             return False
         pods = (self.columns.pods[row] for row in self.columns.rows(place) if self.lower[row])
-        return any(pod.terminating and pod.disruption == _BY_SCHEDULER for pod in pods)
+        return any(pod.terminating and pod.disruption == PREEMPTION_BY_SCHEDULER for pod in pods)
 
     @cached_property
     def curable(self) -> Flags:
@@ -76,10 +72,6 @@ class Survey:
     def budgets(self) -> Budgets:
         """What disruption budgets say of the candidates."""
         return Budgets(self.columns, self.snapshot.budgets, self.candidates)
-
-    def overdrawn(self, place: int) -> dict[int, list[str]]:
-        """Of the candidates (rows) of one node those that budgets do not allow for, with those budgets' names."""
-        return self.budgets.overdrawn(place)
 
     @cached_property
     def _turns(self) -> Turns:

@@ -10,14 +10,14 @@ import numpy as np
 
 from engine.feasibility import Feasibility
 from engine.feasibility.selectors import matches
-from engine.snapshot import DisruptionBudget
+from engine.snapshot import DisruptionBudget, Pod
 from engine.snapshot.columns import Columns, Flags, Leaving, Numbers, Rows
 
 CRITERIA = ("violations", "priority", "sum", "victims", "start", "name")
 """What nodes are compared by, in this order."""
 RANKED = 21
 """So many of the cheapest nodes are ranked: the best one, and those that a trace tells of beside it."""
-_LOWEST = 2**31
+PRIORITY_SHIFT = 2**31
 """Added to every priority of a sum, so that one victim more always weighs more."""
 
 
@@ -66,20 +66,27 @@ class _Covered:
         self.first = np.searchsorted(node, node)
 
 
-def _covered(columns: Columns, budget: DisruptionBudget) -> _Covered:
-    """An empty selector covers nothing here, nor does a budget count pods whose eviction was let through already."""
+def covers(budget: DisruptionBudget, pod: Pod) -> bool:
+    """Whether a budget is spent on a pod.
 
+    An empty selector covers nothing here, nor does a budget count pods whose eviction was let through already.
+    """
+    return pod.name not in budget.disrupted and _selects(budget, pod)
+
+
+def _selects(budget: DisruptionBudget, pod: Pod) -> bool:
+    return (
+        pod.namespace == budget.namespace
+        and bool(budget.expressions and pod.labels)
+        and matches(budget.expressions, pod.labels)
+    )
+
+
+def _covered(columns: Columns, budget: DisruptionBudget) -> _Covered:
     def make() -> _Covered:
-        covered = columns.pod_kinds.flags(
-            lambda pod: (
-                pod.namespace == budget.namespace
-                and bool(budget.expressions and pod.labels)
-                and matches(budget.expressions, pod.labels)
-            )
-        )
-        rows = np.flatnonzero(covered)
+        rows = np.flatnonzero(columns.pod_kinds.flags(lambda pod: _selects(budget, pod)))
         if budget.disrupted:
-            rows = np.array([row for row in rows if columns.pods[row].name not in budget.disrupted], np.intp)
+            rows = np.array([row for row in rows if covers(budget, columns.pods[row])], np.intp)
         return _Covered(rows, columns.node[rows])
 
     made: _Covered = columns.once("covered", (budget.namespace, budget.expressions, budget.disrupted), make)
@@ -163,7 +170,7 @@ class Costs:
         self._by: tuple[Numbers, ...] = (
             self.violations,
             columns.priority[top],
-            _summed(columns.priority[victims] + _LOWEST, first),
+            _summed(columns.priority[victims] + PRIORITY_SHIFT, first),
             self.counts,
             -columns.started[top],
             self.places,

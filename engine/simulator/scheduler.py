@@ -18,7 +18,7 @@ from engine.simulator.recorder import Recorder
 from engine.simulator.scheduling_queue import SchedulingQueue, Waiting
 from engine.simulator.status import ApiError
 from engine.simulator.store import Event, Store
-from engine.snapshot import Node, Pod, Snapshot
+from engine.snapshot import PREEMPTION_BY_SCHEDULER, Node, Pod, Snapshot
 
 NAME = "default-scheduler"
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
@@ -203,7 +203,7 @@ class Scheduler(Component):
         target = {
             "type": "DisruptionTarget",
             "status": "True",
-            "reason": "PreemptionByScheduler",
+            "reason": PREEMPTION_BY_SCHEDULER,
             "message": f"{self.name}: preempting to accommodate a higher priority pod",
         }
         now = timestamp(self.clock.now())

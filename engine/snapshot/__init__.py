@@ -2,6 +2,7 @@
 
 from engine.snapshot.moment import Reservation, Snapshot
 from engine.snapshot.objects import (
+    PREEMPTION_BY_SCHEDULER,
     SYSTEM_PRIORITY,
     Claim,
     ClassQuota,
@@ -30,6 +31,7 @@ from engine.snapshot.state import DEPARTED_KEPT, Change, ClusterState
 
 __all__ = [
     "DEPARTED_KEPT",
+    "PREEMPTION_BY_SCHEDULER",
     "SYSTEM_PRIORITY",
     "AffinityTerm",
     "Change",

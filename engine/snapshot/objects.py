@@ -18,6 +18,8 @@ from engine.snapshot.rules import (
     Toleration,
 )
 
+PREEMPTION_BY_SCHEDULER = "PreemptionByScheduler"
+"""What the condition DisruptionTarget of a pod gives as its reason where kube-scheduler preempted it."""
 SYSTEM_PRIORITY = 2_000_000_000
 """Priorities from here on belong to system-cluster-critical and system-node-critical."""
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine.decision import NodeReason, Outcome
@@ -135,7 +136,7 @@ def test_what_is_nominated_may_be_beyond_64_bits_too() -> None:
     asker = Pod(uid="a", namespace="ns", name="a", requests={"memory": 1})
     at = Snapshot(now_ms=NOW, nodes=(Node(name="n1", allocatable={"memory": 2**60}),), pods=(*waiting, asker))
     assert Feasibility(at, asker).refusing()[0] != FITS
-    assert Feasibility(at, asker, nominated=False).refusing()[0] == FITS
+    assert Feasibility(at, msgspec.structs.replace(asker, priority=1)).refusing()[0] == FITS
 
 
 def test_a_node_is_kept_for_a_pod_that_can_not_be_read() -> None:
