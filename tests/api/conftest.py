@@ -15,7 +15,7 @@ from tests.api.builders import RED
 from tests.api.sending import PROD, own_form, queue_of
 from tests.builders import ask, node, pod, queue, tree
 from tests.history.conftest import add_cluster
-from tests.history.test_passes import run
+from tests.history.passing import run
 from tests.history.watch import Watch
 
 

@@ -15,7 +15,7 @@ from scheduler_admin.history.journal_selectors import live
 from scheduler_admin.history.models import JournalEntry
 from tests.builders import node, pod, queue, tree
 from tests.history.conftest import TREE, add_cluster
-from tests.history.test_passes import run
+from tests.history.passing import run
 from tests.history.watch import Watch
 
 pytestmark = pytest.mark.django_db

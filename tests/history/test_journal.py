@@ -17,7 +17,7 @@ from scheduler_admin.history.journal_selectors import chain, live
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment
 from tests.builders import node, pod
 from tests.history.conftest import add_cluster
-from tests.history.test_passes import run
+from tests.history.passing import run
 from tests.history.watch import Watch
 
 pytestmark = pytest.mark.django_db

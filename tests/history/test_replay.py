@@ -20,7 +20,7 @@ from scheduler_admin.history.replay import CannotReplayError, each_replayed, rep
 from scheduler_admin.queues.services import Terms, publish
 from tests.builders import ask, daemonset_ask, node, pod, queue, tree
 from tests.history.conftest import TREE, add_cluster
-from tests.history.test_passes import run
+from tests.history.passing import run
 from tests.history.watch import Watch
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Revision
 from scheduler_admin.queues.services import tree_of
 from tests.builders import ask, node, pod
-from tests.history.test_passes import run
+from tests.history.passing import run
 from tests.history.watch import Watch
 from tests.web import rows
 from tests.web.drafts import edited, page, publish_another, row, send, started, texts
