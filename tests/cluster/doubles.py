@@ -24,7 +24,8 @@ from engine.cluster.timing import Clock
 from engine.simulator.server import AuditRecord, create_app
 from engine.simulator.store import Store
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
+"""A condition that comes costs nothing of it."""
 
 
 def until(condition: Callable[[], Any], what: str) -> Any:

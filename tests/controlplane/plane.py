@@ -186,6 +186,7 @@ class ControlPlane:
     def _controllers(self) -> list[str]:
         return [
             *(f"--controllers={_CONTROLLERS}", "--use-service-account-credentials"),
+            "--pvclaimbinder-sync-period=1s",
             *(
                 f"--service-account-private-key-file={self.folder / 'accounts.key'}",
                 f"--root-ca-file={self.folder / 'ca.crt'}",
