@@ -178,7 +178,8 @@ class Lister:
             except msgspec.DecodeError:
                 return  # nothing says which it is
         else:
-            found.objects[self._table.key(obj)] = obj
+            if obj is not None:
+                found.objects[self._table.key(obj)] = obj
 
     def identity(self, item: msgspec.Raw) -> Identity:
         """Which object it is, and of what version. Raises msgspec.DecodeError."""

@@ -237,13 +237,15 @@ class Reflector:
     def _put(self, meta: Identity, obj: msgspec.Raw) -> None:
         key = self._table.key(meta)
         try:
-            self._sink.put(self._table, key, self._table.read(obj))
+            found = self._table.read(obj)
         except DecodeError as error:
             if told(error) not in self.health.odd:
                 log.warning("skipped: %s", error)
             self.health.odd = {**self.health.odd, told(error): error.sentence}
             self._sink.put_unread(self._table, key, obj)
         else:
+            if found is not None:
+                self._sink.put(self._table, key, found)
             self._even(meta)
 
     def _even(self, meta: Identity) -> None:

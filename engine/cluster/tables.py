@@ -14,6 +14,7 @@ from engine.formats.kubernetes import (
     namespace_from_bytes,
     node_from_bytes,
     pod_from_bytes,
+    preempted_by_yunikorn_from_bytes,
     preempted_from_bytes,
     priority_class_from_bytes,
     volume_from_bytes,
@@ -31,7 +32,7 @@ class Table:
     path: str
     """The list of all of them, in every namespace."""
     read: Callable[[msgspec.Raw], Any]
-    """JSON -> the engine's type. Raises DecodeError."""
+    """JSON -> the engine's type; None for an object that is not kept. Raises DecodeError."""
     stand_in: Callable[[msgspec.Raw, Any], Any]
     """JSON that can't be read, and what was known of the object or None -> what stands for it; None: nothing does."""
     key: Callable[[Any], Hashable]
@@ -125,6 +126,18 @@ PREEMPTED = Table(
 )
 """Who preempted whom. Passes do without whatever the trouble is: victims are then known by their condition alone."""
 
+YUNIKORN = Table(
+    "Event",
+    "/api/v1/events",
+    preempted_by_yunikorn_from_bytes,
+    _as_known,
+    _by_uid,
+    lambda state: state.yunikorn,
+    {"fieldSelector": "reason=Informational,involvedObject.kind=Pod"},
+    without=PREEMPTED.without,
+)
+"""The same of YuniKorn's, whose victims have no condition."""
+
 QUOTAS = Table(
     "ResourceQuota",
     "/api/v1/resourcequotas",
@@ -136,6 +149,6 @@ QUOTAS = Table(
 )
 """What limits who may use which priority class: shown to people. No pass looks at it."""
 
-BESIDE = (PREEMPTED, QUOTAS)
+BESIDE = (PREEMPTED, YUNIKORN, QUOTAS)
 """What no pass rests on."""
 EVERY = (*TABLES, *PLACING, *BESIDE)

@@ -11,7 +11,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.identity import STRANGER, SameCluster
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.reflector import KindHealth, Reflector
-from engine.cluster.tables import BESIDE, EVERY, PREEMPTED, Table
+from engine.cluster.tables import BESIDE, EVERY, PREEMPTED, YUNIKORN, Table
 from engine.cluster.timing import BackOff, Clock
 from engine.queues import QueueTree
 from engine.snapshot import Change, ClusterState, Node, Pod, Protection, Reservation, Snapshot
@@ -214,7 +214,7 @@ class ClusterWatcher:
 
     def refuse(self, table: Table) -> None:
         """Forget a kind that may not be read: it could be another by now. Preemptions that were seen have happened."""
-        if table is not PREEMPTED:
+        if table not in (PREEMPTED, YUNIKORN):
             self.replace(table, {}, {})
 
     def _depart(self, gone: Iterable[Any]) -> None:

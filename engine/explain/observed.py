@@ -13,8 +13,12 @@ from engine.resources import format_amount
 
 HIGHER_PRIORITY = "higher-priority"
 """The reason of a decision of kube-scheduler's."""
+OVER_MAX = "over-max-lowered"
+"""The reason of a decision of YuniKorn's that nobody asked for."""
 LABELS: dict[str, str] = {
     HIGHER_PRIORITY: gettext_noop("higher priority"),
+    Source.YUNIKORN: gettext_noop("for a guarantee"),
+    OVER_MAX: gettext_noop("over its max"),
     Source.API_EVICTION: gettext_noop("asked through the API"),
     Source.TAINT_MANAGER: gettext_noop("a taint of its node"),
     Source.POD_GC: gettext_noop("its node is gone"),
@@ -38,7 +42,7 @@ FOR_ASK_MANY = ngettext_noop(
     "%(priority)s.",
 )
 FOR_NAMED = gettext_noop("%(by)s preempted %(victims)s on %(node)s for %(ask)s.")
-"""Of ask or victims only the names are known."""
+"""Of ask or victims only the names are known, or their priorities are not why."""
 FOR_NAMED_MANY = ngettext_noop(
     "%(by)s preempted %(count)s pod on %(node)s for %(ask)s.",
     "%(by)s preempted %(count)s pods on %(node)s for %(ask)s.",
@@ -51,6 +55,14 @@ FOR_UNKNOWN = ngettext_noop(
     "%(by)s preempted %(count)s pod on %(node)s; for which pod is not known.",
     "%(by)s preempted %(count)s pods on %(node)s; for which pod is not known.",
 )
+FOR_NAMED_SEVERAL = ngettext_noop(
+    "%(by)s preempted %(count)s pod for %(ask)s.", "%(by)s preempted %(count)s pods on several nodes for %(ask)s."
+)
+FOR_MAX = ngettext_noop(
+    "%(by)s preempted %(count)s pod to bring %(queue)s down to its max.",
+    "%(by)s preempted %(count)s pods to bring %(queue)s down to its max.",
+)
+"""Nobody asked."""
 EVICTED: dict[Source, tuple[str, str]] = {
     Source.API_EVICTION: ngettext_noop(
         "%(count)s pod on %(node)s was evicted through the Eviction API; by whom, the cluster does not tell.",
@@ -103,6 +115,10 @@ UNSEEN_ONE = gettext_noop("not known: it had gone")
 VICTIM = gettext_noop(
     "%(pod)s was preempted on %(node)s by %(by)s, to make room for a pod of %(asker)s with a higher priority."
 )
+VICTIM_FOR_QUEUE = gettext_noop("%(pod)s was preempted on %(node)s by %(by)s, to make room for a pod of %(asker)s.")
+VICTIM_OVER_MAX = gettext_noop(
+    "%(pod)s was preempted on %(node)s by %(by)s, to bring a queue down to its max: its own, or one above it."
+)
 VICTIM_OF_UNKNOWN = gettext_noop("%(pod)s was preempted on %(node)s by %(by)s, to make room for another pod.")
 VICTIM_EVICTED: dict[Source, str] = {
     Source.API_EVICTION: gettext_noop("%(pod)s was evicted from %(node)s through the Eviction API."),
@@ -114,6 +130,7 @@ VICTIM_EVICTED: dict[Source, str] = {
 }
 ASKER = gettext_noop("For %(pod)s, %(by)s made room on %(node)s at the cost of %(queues)s.")
 ASKER_PLAIN = gettext_noop("For %(pod)s, %(by)s made room on %(node)s.")
+ASKER_SEVERAL = gettext_noop("For %(pod)s, %(by)s made room on several nodes at the cost of %(queues)s.")
 _NAMED_UP_TO = 3
 
 
@@ -123,13 +140,18 @@ def observed_sentence(seen: Observed, *, by: str) -> Message:
     params: dict[str, Param] = {"by": by, "node": Name(seen.node)}
     if seen.source in EVICTED:
         return counted(EVICTED[seen.source], count, node=Name(seen.node))
+    if seen.over_max:
+        return counted(FOR_MAX, count, by=by, queue=short_name(seen.over_max))
     if seen.ask is None:
         return counted(FOR_UNKNOWN, count, **params)
     params["ask"] = Name(seen.ask.name or seen.ask.uid)
     if seen.ask_kind != "Pod":
         return counted(FOR_GROUP, count, **params)
+    if not seen.node:
+        return counted(FOR_NAMED_SEVERAL, count, by=by, ask=params["ask"])
     named = Name(", ".join(one.pod.name for one in seen.victims))
-    if not (seen.ask_known and all(one.known for one in seen.victims)):
+    by_priority = seen.source is Source.KUBE_SCHEDULER
+    if not (by_priority and seen.ask_known and all(one.known for one in seen.victims)):
         if count > _NAMED_UP_TO:
             return counted(FOR_NAMED_MANY, count, **params)
         return Message(FOR_NAMED, {**params, "victims": named})
@@ -210,13 +232,16 @@ def flag_verdict(flagged: Flagged) -> Message:
 def observed_victim(seen: Observed, uid: str, *, by: str) -> Message:
     """Why this pod, to its own tenant: of the asker only its queue's name."""
     pod = next(one.pod for one in seen.victims if one.pod.uid == uid)
-    params: dict[str, Param] = {"pod": Name(pod.name), "node": Name(seen.node)}
+    params: dict[str, Param] = {"pod": Name(pod.name), "node": Name(seen.node or pod.node)}
     if seen.source in VICTIM_EVICTED:
         return Message(VICTIM_EVICTED[seen.source], params)
+    if seen.over_max:
+        return Message(VICTIM_OVER_MAX, {**params, "by": by})
     asker = short_name(seen.ask.queue) if seen.ask and seen.ask_known else ""
     if not asker:
         return Message(VICTIM_OF_UNKNOWN, {**params, "by": by})
-    return Message(VICTIM, {**params, "by": by, "asker": asker})
+    template = VICTIM if seen.source is Source.KUBE_SCHEDULER else VICTIM_FOR_QUEUE
+    return Message(template, {**params, "by": by, "asker": asker})
 
 
 def observed_asker(seen: Observed, *, by: str) -> Message:
@@ -224,4 +249,6 @@ def observed_asker(seen: Observed, *, by: str) -> Message:
     name = seen.ask.name if seen.ask else ""
     params: dict[str, Param] = {"pod": Name(name), "node": Name(seen.node), "by": by}
     queues = short_names(one.pod.queue for one in seen.victims if one.pod.queue)
+    if not seen.node:
+        return Message(ASKER_SEVERAL, {"pod": params["pod"], "by": by, "queues": queues})
     return Message(ASKER, {**params, "queues": queues}) if queues else Message(ASKER_PLAIN, params)

@@ -20,7 +20,7 @@ from engine.formats.kubernetes_convert import (
     to_priority_class,
     to_volume,
 )
-from engine.formats.kubernetes_events import to_preempted
+from engine.formats.kubernetes_events import to_preempted, to_preempted_by_yunikorn
 from engine.formats.kubernetes_wire import (
     BudgetObject,
     ClaimObject,
@@ -59,6 +59,7 @@ __all__ = [
     "namespace_from_bytes",
     "node_from_bytes",
     "pod_from_bytes",
+    "preempted_by_yunikorn_from_bytes",
     "preempted_from_bytes",
     "priority_class_from_bytes",
     "to_budget",
@@ -126,6 +127,7 @@ _classes = _Reader("PriorityClass", PriorityClassObject, to_priority_class)
 _budgets = _Reader("PodDisruptionBudget", BudgetObject, to_budget)
 _quotas = _Reader("ResourceQuota", QuotaObject, to_class_quota)
 _preempted = _Reader("Event", EventObject, to_preempted)
+_preempted_by_yunikorn = _Reader("Event", EventObject, to_preempted_by_yunikorn)
 _namespaces = _Reader("Namespace", NamespaceObject, to_namespace)
 _claims = _Reader("PersistentVolumeClaim", ClaimObject, to_claim)
 _volumes = _Reader("PersistentVolume", VolumeObject, to_volume)
@@ -194,6 +196,11 @@ def class_quota_from_bytes(data: bytes | msgspec.Raw) -> ClassQuota:
 def preempted_from_bytes(data: bytes | msgspec.Raw) -> Preempted:
     """One Event with reason Preempted in JSON. Raises DecodeError."""
     return _preempted.from_bytes(data)
+
+
+def preempted_by_yunikorn_from_bytes(data: bytes | msgspec.Raw) -> Preempted | None:
+    """One Event with reason Informational in JSON, None where it is about something else. Raises DecodeError."""
+    return _preempted_by_yunikorn.from_bytes(data)
 
 
 def namespace_from_bytes(data: bytes | msgspec.Raw) -> Namespace:

@@ -1,4 +1,4 @@
-"""Events that tell of a preemption, as kube-scheduler and schedulers made of its parts write them.
+"""Events that tell of a preemption, as kube-scheduler, schedulers made of its parts, and YuniKorn write them.
 
 Source: kube-scheduler's preemption executor and its predecessors. The pod that went is the involved object, the one
 that it went for is ``related``, and the message takes one of these forms:
@@ -7,12 +7,16 @@ that it went for is ``related``, and the message takes one of these forms:
     Preempted by a pod on node <node>                 up to 1.26
     Preempted by pod <uid> on node <node>             since
     Preempted by podgroup <uid> on node <node>        for several pods at once; also compositepodgroup
+
+YuniKorn has words of its own, see engine.formats.yunikorn.told. Its Events (PublishEvents in yunikorn-k8shim's
+pkg/cache/context.go) all have the reason ``Informational``, whatever they are about, and nothing ``related``.
 """
 
 import re
 
 from engine.formats.kubernetes_convert import to_ms
 from engine.formats.kubernetes_wire import EventObject, ObjectReference
+from engine.formats.yunikorn.told import told as told_by_yunikorn
 from engine.snapshot import Preempted
 
 _UID, _NAMESPACE, _NAME = r"[-\w.]{1,64}", r"[-\w]{1,63}", r"[-\w.]{1,253}"
@@ -49,6 +53,26 @@ def to_preempted(event: EventObject) -> Preempted:
         ask_namespace=related.namespace or told.get("namespace", ""),
         ask_name=related.name or told.get("name", ""),
         ask_kind=related.kind or _GROUPS.get(told.get("kind", ""), "Pod"),
+    )
+
+
+def to_preempted_by_yunikorn(event: EventObject) -> Preempted | None:
+    """The same of an Event of YuniKorn's; None for one about something else. Raises ValueError as ``to_preempted``."""
+    victim, told = event.involved_object, told_by_yunikorn(event.message or "")
+    if told is None or victim.kind != "Pod":
+        return None
+    if not victim.uid or not victim.name:
+        raise ValueError("it does not say which pod was preempted")
+    _check(victim)
+    return Preempted(
+        uid=victim.uid,
+        namespace=victim.namespace or "default",
+        name=victim.name,
+        at_ms=_at_ms(event),
+        ask_uid=told.ask_uid,
+        ask_application=told.application,
+        ask_queue=told.queue if told.ask_uid else "",
+        over_max="" if told.ask_uid else told.queue,
     )
 
 

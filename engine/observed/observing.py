@@ -8,12 +8,12 @@ import msgspec
 from engine.decision import PodFacts
 from engine.observed.results import Observed, Taken
 from engine.observed.rules import Usage, flags
-from engine.observed.sightings import Key, Sighting, Source, sightings
+from engine.observed.sightings import SCHEDULERS, Key, Sighting, Source, sightings
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Pod, Preempted
 
 TOGETHER_MS = 10_000
-"""What one evicts on one node for one ask within this time is one decision."""
+"""What one evicts for one ask within this time is one decision; but for YuniKorn's, on one node."""
 FRESH_MS = 60_000
 """What is learned of later than this is told without the queues' usage: that has moved on."""
 
@@ -35,7 +35,9 @@ def observe(
     """
     found = sightings(state, now_ms=now_ms, settled=settled, ours=ours, events=events)[:most]
     scene = _Scene(state, tree, now_ms)
-    groups = [scene.observed(group) for group in _together(sorted(found, key=lambda one: one.order))]
+    groups = [
+        scene.observed(group) for group in _together(sorted(found, key=lambda one: (*one.whole, one.at_ms, one.uid)))
+    ]
     return tuple(sorted(groups, key=lambda one: (one.at_ms, one.victims[0].pod.uid)))
 
 
@@ -43,7 +45,7 @@ def _together(ordered: Iterable[Sighting]) -> list[list[Sighting]]:
     groups: list[list[Sighting]] = []
     for one in ordered:
         first = groups[-1][0] if groups else None
-        if first and first.order[:3] == one.order[:3] and one.at_ms - first.at_ms <= TOGETHER_MS:
+        if first and first.whole == one.whole and one.at_ms - first.at_ms <= TOGETHER_MS:
             groups[-1].append(one)
         else:
             groups.append([one])
@@ -63,9 +65,10 @@ class _Scene:
         found = Observed(
             source=first.source,
             at_ms=first.at_ms,
-            node=first.node,
+            node=first.node if len({one.node for one in group}) == 1 else "",
             victims=tuple(self._taken(one) for one in group),
             ask_kind=first.event.ask_kind if first.event else "Pod",
+            over_max=first.over_max,
         )
         return self._judged(self._asked(found, first.event))
 
@@ -81,7 +84,7 @@ class _Scene:
         """The same with its ask, or with those that it may have been."""
         if event is not None and (event.ask_uid or event.ask_name):
             ask = self._ask(event.ask_uid)
-            named = ask or self._named(event.ask_uid, event.ask_namespace, event.ask_name)
+            named = ask or self._named_ask(event)
             return msgspec.structs.replace(found, ask=named, ask_known=ask is not None)
         if found.source is not Source.KUBE_SCHEDULER:
             return found
@@ -93,6 +96,11 @@ class _Scene:
     def _ask(self, uid: str) -> PodFacts | None:
         pod = self._state.placed(uid, self._tree)
         return None if pod is None else msgspec.structs.replace(PodFacts.of(pod), node="")
+
+    def _named_ask(self, event: Preempted) -> PodFacts:
+        named = self._named(event.ask_uid, event.ask_namespace, event.ask_name)
+        queue = event.ask_queue or named.queue
+        return msgspec.structs.replace(named, queue=queue, application=event.ask_application)
 
     def _named(self, uid: str, namespace: str, name: str) -> PodFacts:
         """A pod that nobody saw. Its labels, which might have named another queue, are not known."""
@@ -119,7 +127,7 @@ class _Scene:
         fresh = [one.pod for one in found.victims if one.known and self._now_ms - one.at_ms <= FRESH_MS]
         figures = self._usage.figures(fresh, paths)
         victims = found.victims
-        if found.source is Source.KUBE_SCHEDULER:  # others evict for reasons of their own, as for a drain
+        if found.source in SCHEDULERS:
             asker = found.ask if found.ask_known else None
             told = [flags(self._tree, asker, one.pod, figures.get) if one.known else () for one in victims]
             victims = tuple(msgspec.structs.replace(one, flags=own) for one, own in zip(victims, told, strict=True))

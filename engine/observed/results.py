@@ -68,6 +68,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     source: Source
     at_ms: int
     node: str
+    """Empty: the victims are on several."""
     victims: tuple[Taken, ...]
     ask: PodFacts | None = None
     """None where nobody asked, or it is not known who."""
@@ -76,6 +77,8 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     ask_inferred: bool = False
     """Whether no Event names the ask: it is the one pod that was nominated to the node just then."""
     ask_kind: str = "Pod"
+    over_max: str = ""
+    """The queue that was to get below its max; then nobody asked."""
     nominated: tuple[str, ...] = ()
     """Where the ask is not known: ``namespace/name`` of pods that were nominated to the node just then."""
     queues: tuple[QueueFigures, ...] = ()
@@ -106,6 +109,7 @@ def joined(former: Observed, later: Observed) -> Observed:
     told = next((one for one in (former, later) if one.hindsight and one.asker == asks.asker), asks)
     return msgspec.structs.replace(
         former,
+        node=former.node if former.node == later.node else "",
         victims=victims,
         ask=asks.ask,
         ask_known=asks.ask_known,

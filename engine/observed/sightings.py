@@ -8,7 +8,8 @@ import msgspec
 from engine.snapshot import PREEMPTION_BY_SCHEDULER, ClusterState, Pod, Preempted
 
 EVENT_WAIT_MS = 2_000
-"""So long a victim's condition waits for its Event, which alone says for certain for whom it went."""
+"""So long a victim's condition waits for its Event, which alone says for certain for whom it went; and what YuniKorn
+says of one victim waits for what it says of the others."""
 
 Key = tuple[str, str]
 """What tells one sighting from another: the victim's uid, and of its ask what the Event says, empty where none does."""
@@ -18,12 +19,15 @@ class Source(StrEnum):
     """Who evicted."""
 
     KUBE_SCHEDULER = "kube-scheduler"
+    YUNIKORN = "yunikorn"
     API_EVICTION = "api-eviction"
     TAINT_MANAGER = "taint-manager"
     POD_GC = "pod-gc"
     KUBELET = "kubelet"
 
 
+SCHEDULERS = (Source.KUBE_SCHEDULER, Source.YUNIKORN)
+"""Those that preempt; the others evict for reasons of their own, as for a drain."""
 SOURCES = {
     PREEMPTION_BY_SCHEDULER: Source.KUBE_SCHEDULER,
     "PreemptionByKubeScheduler": Source.KUBE_SCHEDULER,  # up to 1.26
@@ -59,8 +63,14 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
         return self.uid, self.ask_uid
 
     @property
-    def order(self) -> tuple[str, str, str, int, str]:
-        return self.source, self.ask_uid, self.node, self.at_ms, self.uid
+    def whole(self) -> tuple[str, str, str]:
+        """What the victims of one decision have in common: YuniKorn's may be on several nodes."""
+        return self.source, self.ask_uid, self.over_max if self.source is Source.YUNIKORN else self.node
+
+    @property
+    def over_max(self) -> str:
+        """The queue that was to get below its max."""
+        return self.event.over_max if self.event else ""
 
 
 def sighted(state: ClusterState, *, now_ms: int, events: bool = True) -> tuple[Key, ...]:
@@ -76,32 +86,33 @@ def sightings(
     ``events``: whether Events can be read; where not, no condition waits for one.
     """
     told = _events(state)
-    found = [*(_of_event(state, event) for event in told.values()), *_of_conditions(state, told)]
+    found = [*told.values(), *_of_conditions(state, told)]
     wait_ms = EVENT_WAIT_MS if events else 0
     left = (one for one in found if one.key not in settled and one.uid not in ours)
-    left = (one for one in left if one.event or _alone(one) or now_ms - one.at_ms >= wait_ms)
+    left = (one for one in left if _whole(one) or now_ms - one.at_ms >= wait_ms)
     return sorted(left, key=lambda one: (one.at_ms, one.uid))
 
 
-def _alone(one: Sighting) -> bool:
-    """Whether no Event comes for such a one that would say more."""
-    return one.source is not Source.KUBE_SCHEDULER
+def _whole(one: Sighting) -> bool:
+    """Whether no Event is still to come that would say more of it, or name another victim of the same decision."""
+    return one.source not in SCHEDULERS or (one.source is Source.KUBE_SCHEDULER and one.event is not None)
 
 
-def _events(state: ClusterState) -> dict[str, Preempted]:
-    """Victim's uid -> its Event; of several the first, which tells when."""
-    found: dict[str, Preempted] = {}
-    for _, event in sorted(state.preempted.items()):
-        if event.by_scheduler and (event.uid not in found or event.at_ms < found[event.uid].at_ms):
-            found[event.uid] = event
+def _events(state: ClusterState) -> dict[str, Sighting]:
+    """Victim's uid -> what its Event says; of several the first, which tells when."""
+    found: dict[str, Sighting] = {}
+    for source, events in ((Source.KUBE_SCHEDULER, state.preempted), (Source.YUNIKORN, state.yunikorn)):
+        for _, event in sorted(events.items()):
+            if event.by_scheduler and (event.uid not in found or event.at_ms < found[event.uid].at_ms):
+                found[event.uid] = _of_event(state, event, source)
     return found
 
 
-def _of_event(state: ClusterState, event: Preempted) -> Sighting:
+def _of_event(state: ClusterState, event: Preempted, source: Source) -> Sighting:
     pod = state.pods.get(event.uid) or state.departed.get(event.uid)
     told = event.node if event.ask_kind == "Pod" else ""  # for a group it is no node's name
     return Sighting(
-        source=Source.KUBE_SCHEDULER,
+        source=source,
         at_ms=event.at_ms,
         uid=event.uid,
         namespace=event.namespace,

@@ -223,7 +223,7 @@ class Volume(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Preempted(msgspec.Struct, frozen=True, kw_only=True):
-    """An Event ``Preempted`` on a pod: what a scheduler tells of the pod that went and of the one that it went for."""
+    """What a scheduler tells, by an Event or else, of a pod that it preempted and of the one that it went for."""
 
     uid: str
     namespace: str
@@ -238,3 +238,8 @@ class Preempted(msgspec.Struct, frozen=True, kw_only=True):
     ask_name: str = ""
     ask_kind: str = "Pod"
     """``PodGroup`` where a scheduler preempts for several pods at once."""
+    ask_application: str = ""
+    ask_queue: str = ""
+    """Its path, where the scheduler has queues and says it; see ``over_max``."""
+    over_max: str = ""
+    """The queue that was to get below its max; then nobody asked."""

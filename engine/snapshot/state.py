@@ -56,6 +56,8 @@ class ClusterState:
         self.volumes: dict[str, Volume] = {}
         self.preempted: dict[str, Preempted] = {}
         """Events, by their own uid; the API server forgets them after an hour."""
+        self.yunikorn: dict[str, Preempted] = {}
+        """What YuniKorn tells of those that it preempted: Events too, and what its REST interface says beside them."""
         self.departed: dict[str, Pod] = {}
         """The pods that left last, as they were, by uid, oldest first."""
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engine.decision import Outcome
-from engine.explain import HIGHER_PRIORITY
+from engine.explain import HIGHER_PRIORITY, OVER_MAX
 from engine.observed import Observed, Source, Taken, decode, encode, joined, parted
 from engine.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster
@@ -20,7 +20,7 @@ _WITNESSED = timedelta(minutes=1)
 """What is learned of later was over at a time that nobody noted."""
 
 _Place = tuple[str, str, str]
-"""Source, node, and the ask's uid, or its name where that is all: where one decision's victims belong."""
+"""Source, node, and the ask's uid, or its name or queue where that is all: where one decision's victims belong."""
 
 
 class Others:
@@ -73,7 +73,8 @@ class Others:
                 self._rows.setdefault(row.pk, row)
         self._held: dict[_Place, list[Decision]] = {}
         for row in self._rows.values():
-            self._held.setdefault((row.source, row.node, row.ask_uid or row.ask_name), []).append(row)
+            place = _place(row.source, row.node, row.ask_uid or row.ask_name or row.ask_queue)
+            self._held.setdefault(place, []).append(row)
 
     def _record(self, seen: Observed) -> None:
         row, moved = self._begun(seen), []
@@ -94,6 +95,7 @@ class Others:
             self._tell(row, seen)
         whole = joined(decode(row.document), seen)
         row.document, row.last_seen, row.detail = encode(whole).decode(), self._now, _detail(whole)
+        row.node = whole.node
         self._fill(row, seen, [*row.victims.all(), *moved])
         row.save()
         keep_settled([row], self._now)
@@ -101,7 +103,7 @@ class Others:
     def _begun(self, seen: Observed) -> Decision | None:
         """The decision that is to hold these victims too: the same source, ask and node, just before."""
         at = _at(seen)
-        place = (seen.source.value, seen.node, (seen.ask.uid if seen.ask else "") or _name_of(seen))
+        place = _place(seen.source.value, seen.node, seen.asker or _name_of(seen) or _queue_of(seen))
         near = [row for row in self._held.get(place, ()) if abs(row.first_seen - at) <= _TOGETHER]
         return max(near, key=lambda row: (row.first_seen, row.pk), default=None)
 
@@ -157,7 +159,7 @@ class Others:
             policy="",
             **self._ask_of(seen),
             outcome=Outcome.PREEMPT.value,
-            reason=HIGHER_PRIORITY if seen.source is Source.KUBE_SCHEDULER else seen.source.value,
+            reason=_reason(seen),
             detail=_detail(seen),
             node=seen.node,
             document=encode(seen).decode(),
@@ -174,7 +176,7 @@ class Others:
             "ask_uid": ask.uid if ask else "",
             "ask_namespace": ask.namespace if ask else "",
             "ask_name": _name_of(seen),
-            "ask_queue": ask.queue if ask else "",
+            "ask_queue": _queue_of(seen),
             "ask_application": fitting("ask_application", ask.application) if ask else "",
             "ask_priority": ask.priority if ask and seen.ask_known else None,
             "ask_priority_class": pod.priority_class if pod else "",
@@ -215,6 +217,21 @@ def _at(seen: Observed) -> datetime:
     at = moment(seen.at_ms)
     assert at is not None
     return at
+
+
+def _place(source: str, node: str, ask: str) -> _Place:
+    return source, "" if source == Decision.Source.YUNIKORN else node, ask  # its victims may be on several
+
+
+def _reason(seen: Observed) -> str:
+    if seen.source is Source.KUBE_SCHEDULER:
+        return HIGHER_PRIORITY
+    return OVER_MAX if seen.over_max else seen.source.value
+
+
+def _queue_of(seen: Observed) -> str:
+    """The ask's, or the one that victims go from for its own sake."""
+    return seen.ask.queue if seen.ask else seen.over_max
 
 
 def _name_of(seen: Observed) -> str:

@@ -69,6 +69,39 @@ def test_without_its_event_the_nomination_tells_for_whom(watcher: ClusterWatcher
     assert len(found.victims) == 1
 
 
+def yunikorn_says(cluster: AnyCluster, name: str, uid: str, message: str) -> None:
+    """An Event on a pod as yunikorn-k8shim writes it (pkg/cache/context.go, PublishEvents)."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime())
+    event = {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"name": f"{name}.{uid[:8]}", "namespace": cluster.namespace},
+        "regarding": {"kind": "Pod", "apiVersion": "v1", "namespace": cluster.namespace, "name": name, "uid": uid},
+        "reason": "Informational",
+        "action": "Informational",
+        "type": "Normal",
+        "note": message,
+        "eventTime": now,
+        "reportingController": "yunikorn",
+        "reportingInstance": "yunikorn-scheduler-0",
+    }
+    cluster.send("POST", f"/apis/events.k8s.io/v1/namespaces/{cluster.namespace}/events", event)
+
+
+def test_what_yunikorn_preempts_is_told_by_its_event(watcher: ClusterWatcher, cluster: AnyCluster) -> None:
+    """It deletes the pod and says for whom; what else it says of pods is not kept."""
+    uids = {name: cluster.get("pods", name)["metadata"]["uid"] for name in ("v0", "v1")}
+    asker = cluster.add_pod("ask", schedulerName="yunikorn")["metadata"]["uid"]
+    yunikorn_says(cluster, "v1", uids["v1"], f"Request '{uids['v1']}' does not fit in queue 'root.a'")
+    yunikorn_says(cluster, "v0", uids["v0"], f"Preempted by {asker} from application app-1 in root.a")
+    cluster.delete("pods", "v0")
+    (found,) = until(lambda: seen(watcher, cluster), "its preemption is seen")
+    assert found.ask is not None
+    assert (found.source, found.node, found.ask.name) == (Source.YUNIKORN, "n1", "ask")
+    assert [(one.pod.name, one.known) for one in found.victims] == [("v0", True)]
+    assert len(watcher.state().yunikorn) == 1
+
+
 def test_what_is_evicted_through_the_api_is_told(watcher: ClusterWatcher, cluster: AnyCluster) -> None:
     """By whom, the cluster does not say."""
     connection, path = cluster.connection(), f"/api/v1/namespaces/{cluster.namespace}/pods/v0/eviction"

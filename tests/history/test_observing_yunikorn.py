@@ -1,0 +1,110 @@
+"""What YuniKorn preempts becomes a decision, as what kube-scheduler preempts does: once, whole, followed to its end."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from engine.snapshot import Pod, Preempted
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models import Decision
+from scheduler_admin.history.passes import run_pass
+from tests.builders import ask, node, pod, queue, tree
+from tests.history.conftest import add_cluster
+from tests.history.watch import Watch
+
+pytestmark = pytest.mark.django_db
+TREE = tree({"tenant-1": queue(fence=True), "tenant-1.a": queue("4"), "b": queue("2"), "c": queue()})
+
+
+def says(watch: Watch, victim: str, *, ago: float = 5, **about: Any) -> None:
+    """YuniKorn's word on a victim: for web of tenant-1, unless something else is said."""
+    at_ms = int((datetime.now(UTC) - timedelta(seconds=ago)).timestamp() * 1000)
+    told = about or {"ask_uid": "uid-web", "ask_application": "app-web", "ask_queue": "root.tenant-1.a"}
+    event = Preempted(uid=f"uid-{victim}", namespace="ns", name=victim, at_ms=at_ms, **told)
+    watch.state.yunikorn[f"event-{victim}"] = event
+
+
+def running(name: str, on: str = "n1", **settings: Any) -> Pod:
+    return pod(name, node=on, scheduler="yunikorn", **settings)
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    """Somebody's cluster, only observed."""
+    return add_cluster(TREE, mode="observe")
+
+
+@pytest.fixture
+def watch() -> Watch:
+    """YuniKorn schedules here: one core of n1 and one of n2 are to go for web."""
+    web = ask("web", queue="tenant-1.a", cpu=2, app="app-web", scheduler="yunikorn")
+    pods = [running("b-0", queue="b"), running("b-1", "n2", queue="b"), running("b-2", queue="b")]
+    watch = Watch(node("n1", 2), node("n2", 2), pods, web)
+    watch.put(running("b-0", queue="b", terminating=True), running("b-1", "n2", queue="b", terminating=True))
+    return watch
+
+
+def observed() -> Decision:
+    """The one decision that is not the engine's."""
+    return Decision.objects.exclude(source="engine").get()
+
+
+def test_a_preemption_by_yunikorn_is_a_decision(cluster: Cluster, watch: Watch):
+    """Ask, victims wherever they ran, and what of the tree it went against."""
+    says(watch, "b-0")
+    says(watch, "b-1")
+    run_pass(cluster=cluster, watch=watch)
+    row = observed()
+    assert (row.source, row.outcome, row.reason, row.node) == ("yunikorn", "preempt", "yunikorn", "")
+    assert (row.ask_name, row.ask_queue, row.ask_application) == ("web", "root.tenant-1.a", "app-web")
+    assert [(one.name, one.node, one.state) for one in row.victims.all()] == [
+        ("b-0", "n1", "evicted"),
+        ("b-1", "n2", "evicted"),
+    ]
+    assert row.detail == "across-fence below-guarantee"
+
+
+def test_it_is_recorded_once_and_a_late_word_on_another_victim_joins_it(cluster: Cluster, watch: Watch):
+    """Though that one ran elsewhere."""
+    says(watch, "b-0")
+    run_pass(cluster=cluster, watch=watch)
+    assert observed().node == "n1"
+    says(watch, "b-1")
+    for _ in range(2):
+        watch.settled.clear()
+        run_pass(cluster=cluster, watch=watch)
+    assert (observed().node, [one.name for one in observed().victims.all()]) == ("", ["b-0", "b-1"])
+
+
+def test_it_is_followed_to_its_end(cluster: Cluster, watch: Watch):
+    """Its victims exit, its ask is bound."""
+    says(watch, "b-0")
+    says(watch, "b-1")
+    run_pass(cluster=cluster, watch=watch)
+    watch.gone("b-0", "b-1")
+    watch.bound("web", "n2")
+    run_pass(cluster=cluster, watch=watch)
+    assert (observed().state, observed().ending) == ("closed", "bound")
+
+
+def test_what_goes_for_a_lowered_max_is_a_decision_of_that_queue(cluster: Cluster, watch: Watch):
+    """Nobody asked; each queue's is one of its own, closed once its victims have gone."""
+    says(watch, "b-0", over_max="root.b")
+    says(watch, "b-1", over_max="root.b")
+    run_pass(cluster=cluster, watch=watch)
+    row = observed()
+    assert (row.ask_name, row.ask_queue, row.reason, row.victims.count()) == ("", "root.b", "over-max-lowered", 2)
+    watch.gone("b-0", "b-1")
+    run_pass(cluster=cluster, watch=watch)
+    assert (observed().state, observed().ending) == ("closed", "")
+
+
+def test_two_lowered_maxes_at_once_are_two_decisions(cluster: Cluster, watch: Watch):
+    """Also where the second is heard of a pass later."""
+    says(watch, "b-0", over_max="root.b")
+    run_pass(cluster=cluster, watch=watch)
+    says(watch, "b-1", over_max="root")
+    run_pass(cluster=cluster, watch=watch)
+    rows = Decision.objects.exclude(source="engine").order_by("pk")
+    assert [row.ask_queue for row in rows] == ["root.b", "root"]
