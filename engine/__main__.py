@@ -35,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     decide.add_argument("cases", nargs="?", default="-", help="a .jsonl file, gzipped or not; - is standard input")
     decide.add_argument("--trace", action="store_true", help="with all that each decision rests on")
     decide.add_argument("--optimal", action="store_true", help="with the least victims there are (policy priority)")
-    decide.add_argument("--dialect", choices=("design",), help="in place of what each case names")
+    decide.add_argument("--dialect", choices=("design", "yunikorn"), help="in place of what each case names")
     return parser
 
 

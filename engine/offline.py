@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from engine.decision import Decision, encode
+from engine.decision import Decision, Outcome, Reason, encode
 from engine.formats.kubernetes import cluster_state
-from engine.formats.yunikorn import read
+from engine.formats.yunikorn import Partition, read
 from engine.optimal import optimal
-from engine.policies import DIALECTS, UnknownPolicyError, policy, priority
+from engine.policies import DIALECTS, UnknownPolicyError, policy, priority, yunikorn
 from engine.queues import ROOT, Queue, QueueTree
 from engine.resources import format_amounts
 from engine.snapshot import ClusterState, Namespace, Pod, Snapshot
@@ -65,16 +65,39 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False, leas
     Raises ValueError (CaseError, a decoder's error, an import's) with a sentence when it can't be read or decided.
     """
     case = read_case(line)
+    dialect = dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0]
+    theirs = dialect == yunikorn.DIALECT
+    partition = read(case.queues).partition if theirs and case.queues is not None else Partition()
     try:
-        decide = policy(case.policy, dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0])
+        decide = policy(case.policy, dialect, {"preemption": partition.preemption} if theirs else {})
     except UnknownPolicyError as error:
         raise CaseError(str(error)) from error
     if least and case.policy != priority.POLICY:
         raise CaseError(f"the least victims are worked out for policy {priority.POLICY} alone")
+    if case.asker is None and theirs:
+        return _enforced(case, enforced=partition.preemption and partition.quota_preemption)
     at = situation(case)
     decision = decide(at.snapshot, at.tree, at.ask)
     form = _form(case, at, decision, trace=trace)
     return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.ask, decision))} if least else form
+
+
+def _enforced(case: Case, *, enforced: bool) -> dict[str, Any]:
+    """Without an asker: who goes because a queue's max was lowered."""
+    state, tree = _cluster(case)
+    snapshot = state.snapshot(tree, now_ms=_milliseconds(case.now))
+    found = yunikorn.enforce(snapshot, tree) if enforced else ()
+    victims = [pod.key for one in found for pod in one.victims]
+    return {
+        "name": case.name,
+        "policy": case.policy,
+        "dialect": yunikorn.DIALECT,
+        "outcome": Outcome.PREEMPT if victims else Outcome.NO_CANDIDATE,
+        "reason": Reason.LOWERED_MAX,
+        "node": None,
+        "victims": [{"name": name, "reason": Reason.LOWERED_MAX} for name in victims],
+        "figures": {"queues": yunikorn.reckoning(snapshot, tree, None)},
+    }
 
 
 def situation(case: Case) -> Situation:
@@ -82,11 +105,7 @@ def situation(case: Case) -> Situation:
 
     An asker that no scheduler has tried yet counts as tried when it was created. Raises ValueError.
     """
-    if case.queues is None and case.policy != priority.POLICY:
-        raise CaseError("the case has no queues")
-    tree = QueueTree([Queue(path=ROOT)]) if case.queues is None else read(case.queues).tree
-    state, _ = cluster_state(case.objects)
-    _add_namespaces(state)
+    state, tree = _cluster(case)
     asker = _the_one(case.asker)
     pod = next((pod for pod in state.pods.values() if pod.key == asker), None)
     if pod is None:
@@ -101,6 +120,15 @@ def situation(case: Case) -> Situation:
     if ask is None:
         raise CaseError(f"asker {asker} is not pending")
     return Situation(snapshot=snapshot, tree=tree, ask=ask)
+
+
+def _cluster(case: Case) -> tuple[ClusterState, QueueTree]:
+    if case.queues is None and case.policy != priority.POLICY:
+        raise CaseError("the case has no queues")
+    tree = QueueTree([Queue(path=ROOT)]) if case.queues is None else read(case.queues).tree
+    state, _ = cluster_state(case.objects)
+    _add_namespaces(state)
+    return state, tree
 
 
 def _add_namespaces(state: ClusterState) -> None:
@@ -133,6 +161,8 @@ def _figures(at: Situation, decision: Decision) -> dict[str, Any]:
     """Queues before and after, amounts as people type them; or under ``priority`` what every node would give."""
     if decision.policy == priority.POLICY:
         return priority.figures(at.snapshot, at.ask, decision.outcome)
+    if decision.dialect == yunikorn.DIALECT:
+        return {"queues": yunikorn.reckoning(at.snapshot, at.tree, at.ask.queue)}
     queues = {
         queue.path: {
             "before": format_amounts(queue.before),

@@ -80,6 +80,8 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     preemption_policy: PreemptionPolicy = PreemptionPolicy.DEFAULT
     delay_ms: int | None = None
     """Only a leaf's own has an effect; None is DEFAULT_DELAY_MS."""
+    quota_delay_ms: int | None = None
+    """How long after its max was lowered below its usage pods go until it is kept, in YuniKorn; None: as above it."""
     priority_policy: PriorityPolicy = PriorityPolicy.DEFAULT
     priority_offset: int = 0
     namespaces: tuple[str, ...] = ()
@@ -190,6 +192,11 @@ class QueueTree:
         """How long an ask of this leaf waits before it may preempt, in milliseconds."""
         own = self.queues[leaf].delay_ms
         return DEFAULT_DELAY_MS if own is None else own
+
+    def quota_delay_ms(self, path: str) -> int | None:
+        """How long after its max was lowered a queue is brought under it (inherited), None if it never is."""
+        found = (self.queues[above].quota_delay_ms for above in self.lineage(path))
+        return next((delay for delay in found if delay is not None), None)
 
     def entitling(self, leaf: str, resource: str) -> str | None:
         """E(r): the nearest queue from the leaf upwards that has a guarantee in the resource."""

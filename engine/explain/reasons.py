@@ -25,6 +25,11 @@ LABELS: dict[Reason, str] = {
     Reason.NO_GUARANTEE: gettext_noop("no guarantee"),
     Reason.AT_GUARANTEE: gettext_noop("at guarantee"),
     Reason.OVER_MAX: gettext_noop("over max"),
+    Reason.OVER_GUARANTEE: gettext_noop("more than is left of the guarantee"),
+    Reason.QUEUE_FULL: gettext_noop("queue full"),
+    Reason.TURNED_OFF: gettext_noop("preemption turned off"),
+    Reason.VICTIMS_TOO_SMALL: gettext_noop("victims too small"),
+    Reason.LOWERED_MAX: gettext_noop("lowered max"),
     Reason.UNREAD_RULES: gettext_noop("unread rules"),
     Reason.UNREAD: gettext_noop("unread pod"),
     Reason.FENCE: gettext_noop("fence"),
@@ -66,6 +71,17 @@ SENTENCES: dict[Reason, str] = {
     Reason.OVER_MAX: gettext_noop(
         "With it %(queue)s would use %(would)s %(resource)s, and its max is %(max)s: no eviction can change that."
     ),
+    Reason.OVER_GUARANTEE: gettext_noop(
+        "It asks %(asked)s, and that is more than is left of the guarantee of %(queue)s: "
+        "YuniKorn preempts only for asks that fit into it wholly."
+    ),
+    Reason.QUEUE_FULL: gettext_noop("Its queue or one above is at its max, and no pod that may go makes room there."),
+    Reason.TURNED_OFF: gettext_noop("Preemption is turned off for the whole partition (preemption.enabled)."),
+    Reason.VICTIMS_TOO_SMALL: gettext_noop(
+        "The pods that would go on %(node)s hold less than %(asked)s. "
+        "YuniKorn takes at most two, and counts them alone, whatever is free on the node."
+    ),
+    Reason.LOWERED_MAX: gettext_noop("The max of %(queue)s was lowered below what it uses."),
     Reason.UNREAD_RULES: gettext_noop(
         "It has placement rules that can’t be judged here (%(rules)s), so it is left alone rather than misjudged."
     ),
@@ -110,7 +126,7 @@ def reason(decision: Decision) -> Message:
         return special(decision)
     params = {
         "asked": listed(asked(decision)),
-        "node": Name(decision.node or ""),
+        "node": Name(decision.node or decision.detail),
         "namespace": Name(decision.ask.namespace),
         "queue": short_name(decision.detail),
         "rules": Name(decision.detail),

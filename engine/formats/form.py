@@ -72,6 +72,7 @@ def write_queue(queue: Queue) -> dict[str, Any]:
         "guaranteed": format_amounts(dict(sorted(queue.guaranteed.items()))),
         "max": format_amounts(dict(sorted(queue.max.items()))),
         "delay": "" if queue.delay_ms is None else format_duration(queue.delay_ms),
+        "quota_delay": "" if queue.quota_delay_ms is None else format_duration(queue.quota_delay_ms),
         "priority_policy": _said(queue.priority_policy, PriorityPolicy.DEFAULT),
         "priority_offset": queue.priority_offset,
         "namespaces": list(queue.namespaces),

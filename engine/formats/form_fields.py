@@ -18,6 +18,7 @@ FIELDS = (
     "guaranteed",
     "max",
     "delay",
+    "quota_delay",
     "priority_policy",
     "priority_offset",
     "namespaces",
@@ -34,7 +35,8 @@ def read_settings(given: Mapping[str, Any], place: Place, book: Notebook) -> Que
         guaranteed=_amounts(given, "guaranteed", place, book),
         max=_amounts(given, "max", place, book),
         preemption_policy=_choice(given, "preemption_policy", PreemptionPolicy.DEFAULT, place, book),
-        delay_ms=_delay(given, place, book),
+        delay_ms=_delay(given, "delay", place, book),
+        quota_delay_ms=_delay(given, "quota_delay", place, book),
         priority_policy=_choice(given, "priority_policy", PriorityPolicy.DEFAULT, place, book),
         priority_offset=_offset(given, place, book),
         namespaces=_namespaces(given, place, book),
@@ -76,8 +78,8 @@ def _choice(given: Mapping[str, Any], field: str, default: _Choice, place: Place
         return default
 
 
-def _delay(given: Mapping[str, Any], place: Place, book: Notebook) -> int | None:
-    value = given.get("delay")
+def _delay(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> int | None:
+    value = given.get(field)
     if value is None or value == "":
         return None
     try:
@@ -86,11 +88,11 @@ def _delay(given: Mapping[str, Any], place: Place, book: Notebook) -> int | None
         milliseconds = 0
     if _INTEGER.fullmatch(str(value)) and int(value) > 0:
         message = gettext_noop("%(value)s is not a duration. Did you mean %(one)s?")
-        book.error(place.at("delay"), message, value=str(value), one=f"{value}s")
+        book.error(place.at(field), message, value=str(value), one=f"{value}s")
         return None
     if not 0 < milliseconds <= LONGEST_DELAY_MS:
         message = gettext_noop("%(value)s is not a duration above zero and up to 24 days, such as 1m30s.")
-        book.error(place.at("delay"), message, value=str(value))
+        book.error(place.at(field), message, value=str(value))
         return None
     return milliseconds
 

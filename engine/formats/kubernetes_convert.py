@@ -104,6 +104,7 @@ def to_pod(pod: PodObject) -> Pod:
         priority=spec.priority or 0,
         priority_class=intern(spec.priority_class_name or ""),
         never_preempts=spec.preemption_policy == NEVER,
+        own_opt_out={"true": False, "false": True}.get((meta.annotations or {}).get(OPT_OUT_ANNOTATION, "")),
         controller=_controller(meta),
         mirror=MIRROR_ANNOTATION in (meta.annotations or {}),
         unschedulable_ms=_since_ms(waiting, created_ms) if waiting else None,

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 
 from engine.decision import Decision
-from engine.policies import fence, priority
+from engine.policies import fence, priority, yunikorn
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
-DIALECTS = {fence.POLICY: (fence.DIALECT,), priority.POLICY: (priority.DIALECT,)}
+DIALECTS = {fence.POLICY: (fence.DIALECT, yunikorn.DIALECT), priority.POLICY: (priority.DIALECT,)}
 """The dialects of every policy that can be decided by; the first one is meant where none is named."""
 
 Decide = Callable[[Snapshot, QueueTree, Pod], Decision]
@@ -37,6 +37,9 @@ def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None)
         case fence.POLICY, fence.DIALECT:
             fences = msgspec.convert(given, fence.Parameters)
             return lambda snapshot, tree, ask: fence.decide(snapshot, tree, ask, fences)
+        case fence.POLICY, yunikorn.DIALECT:
+            partition = msgspec.convert(given, yunikorn.Parameters)
+            return lambda snapshot, tree, ask: yunikorn.decide(snapshot, tree, ask, partition)
         case priority.POLICY, priority.DIALECT:
             msgspec.convert(given, priority.Parameters)
             return priority.decide

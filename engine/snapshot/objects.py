@@ -113,6 +113,9 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     never_preempts: bool = False
     """preemptionPolicy Never; a PriorityClass with may_preempt lifts it for us."""
     opted_out: bool = False
+    """Its PriorityClass opted out of being preempted."""
+    own_opt_out: bool | None = None
+    """Whether it opted out by annotation ``yunikorn.apache.org/allow-preemption`` of its own; None: it has none."""
     controller: str = ""
     """``Kind/name`` of the controlling owner."""
     mirror: bool = False

@@ -56,6 +56,9 @@ class QueueFormSerializer(serializers.Serializer[Any]):
     guaranteed = serializers.DictField(child=serializers.CharField(), required=False, help_text="Resource -> amount.")
     max = serializers.DictField(child=serializers.CharField(), required=False, help_text="Resource -> amount.")
     delay = serializers.CharField(required=False, help_text="30s, 1m30s")
+    quota_delay = serializers.CharField(
+        required=False, help_text="YuniKorn: how long after its max was lowered pods go until it is kept."
+    )
     priority_policy = serializers.ChoiceField([one.value for one in PriorityPolicy], required=False)
     priority_offset = serializers.IntegerField(required=False)
     namespaces = serializers.ListField(child=serializers.CharField(), required=False)

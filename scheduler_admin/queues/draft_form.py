@@ -11,7 +11,7 @@ from engine.resources import format_amount
 from scheduler_admin.queues.models import Draft, DraftQueue
 
 AMOUNTS = ("guaranteed", "max")
-TEXTS = ("preemption_policy", "delay", "priority_policy", "priority_offset", "namespaces")
+TEXTS = ("preemption_policy", "delay", "quota_delay", "priority_policy", "priority_offset", "namespaces")
 MARKS = ("parent_declared", "evict_uncontrolled")
 
 

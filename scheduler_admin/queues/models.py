@@ -119,6 +119,7 @@ class DraftQueue(models.Model):
     max = models.JSONField(default=dict, blank=True)
     preemption_policy = models.CharField(max_length=20, blank=True)
     delay = models.CharField(max_length=50, blank=True)
+    quota_delay = models.CharField(max_length=50, blank=True)
     priority_policy = models.CharField(max_length=20, blank=True)
     priority_offset = models.CharField(max_length=20, blank=True)
     namespaces = models.TextField(blank=True, max_length=5000)
@@ -154,6 +155,7 @@ class Queue(models.Model):
         default=PreemptionPolicy.DEFAULT.value,
     )
     delay_ms = models.PositiveIntegerField(null=True, blank=True)
+    quota_delay_ms = models.PositiveIntegerField(null=True, blank=True)
     priority_policy = models.CharField(
         max_length=10,
         choices=[(value.value, value.value) for value in PriorityPolicy],

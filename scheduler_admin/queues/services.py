@@ -215,6 +215,7 @@ def _store_queues(revision: Revision) -> None:
             max=queue.max,
             preemption_policy=queue.preemption_policy.value,
             delay_ms=queue.delay_ms,
+            quota_delay_ms=queue.quota_delay_ms,
             priority_policy=queue.priority_policy.value,
             priority_offset=queue.priority_offset,
             namespaces=list(queue.namespaces),

@@ -168,7 +168,7 @@ def test_files_may_be_gzipped(tmp_path: Path) -> None:
         (lines(small_case(now="noon")), "small", "now is noon, which is not a time"),
         (lines(small_case(now="2026-01-01T12:00:00")), "small", "now is 2026-01-01T12:00:00, without a time zone"),
         (lines(small_case(policy="cohort")), "small", "policy cohort"),
-        (lines(small_case(dialect="yunikorn")), "small", "is design, not yunikorn"),
+        (lines(small_case(dialect="volcano")), "small", "is design or yunikorn, not volcano"),
         (lines(small_case(objects=[{"kind": "Pod", "metadata": {"name": "x"}, "spec": 3}])), "small", "Pod x"),
         (b'{"name": "deep", "objects": [{"a": ' + b"[" * 100_000, "", "recursion"),
     ],

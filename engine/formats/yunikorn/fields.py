@@ -15,15 +15,24 @@ VCORE = "vcore"
 """YuniKorn's word for cpu."""
 POLICY = "preemption.policy"
 DELAY = "preemption.delay"
+QUOTA_DELAY = "quota.preemption.delay"
 PRIORITY_POLICY = "priority.policy"
 PRIORITY_OFFSET = "priority.offset"
 NAMESPACES = "scheduler-admin.io/namespaces"
 EVICT_UNCONTROLLED = "scheduler-admin.io/evict-uncontrolled"
 """Ours; YuniKorn passes over properties that it does not know."""
 
-READ_PROPERTIES = frozenset({POLICY, DELAY, PRIORITY_POLICY, PRIORITY_OFFSET, NAMESPACES, EVICT_UNCONTROLLED})
+READ_PROPERTIES = frozenset(
+    {POLICY, DELAY, QUOTA_DELAY, PRIORITY_POLICY, PRIORITY_OFFSET, NAMESPACES, EVICT_UNCONTROLLED}
+)
 READ_FIELDS = frozenset({"name", "parent", "queues", "resources", "properties"})
 
+_NO_DELAY = gettext_noop(
+    "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; the default of 30s applies."
+)
+_NO_QUOTA_DELAY = gettext_noop(
+    "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; nothing goes for a lowered max."
+)
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -47,7 +56,8 @@ def read_queue(mapping: Mapping[str, Any], path: str, book: Notebook) -> Queue:
         guaranteed=read_amounts(resources, "guaranteed", path, book),
         max=read_amounts(resources, "max", path, book),
         preemption_policy=_choice(properties, POLICY, PreemptionPolicy.DEFAULT, path, book),
-        delay_ms=_delay(properties, path, book),
+        delay_ms=_delay(properties, DELAY, path, book),
+        quota_delay_ms=_delay(properties, QUOTA_DELAY, path, book),
         priority_policy=_choice(properties, PRIORITY_POLICY, PriorityPolicy.DEFAULT, path, book),
         priority_offset=_offset(properties, path, book),
         namespaces=_namespaces(properties, path, book),
@@ -103,19 +113,17 @@ def _choice(properties: Mapping[str, Any], key: str, default: _Choice, path: str
         return default
 
 
-def _delay(properties: Mapping[str, Any], path: str, book: Notebook) -> int | None:
-    if DELAY not in properties:
+def _delay(properties: Mapping[str, Any], key: str, path: str, book: Notebook) -> int | None:
+    if key not in properties:
         return None
-    value = str(properties[DELAY])
+    value = str(properties[key])
     try:
         milliseconds = parse_duration(value)
     except DurationError:
         milliseconds = 0
     if not 0 < milliseconds <= LONGEST_DELAY_MS:
-        message = gettext_noop(
-            "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; the default of 30s applies."
-        )
-        book.add(Severity.WARNING, path, line_of(properties, DELAY), message, value=value)
+        message = _NO_DELAY if key == DELAY else _NO_QUOTA_DELAY
+        book.add(Severity.WARNING, path, line_of(properties, key), message, value=value)
         return None
     return milliseconds
 

@@ -12,6 +12,7 @@ from engine.formats.yunikorn.fields import (
     POLICY,
     PRIORITY_OFFSET,
     PRIORITY_POLICY,
+    QUOTA_DELAY,
     VCORE,
     line_of,
 )
@@ -21,6 +22,7 @@ from engine.resources import CPU
 _PROPERTIES = {
     "preemption_policy": POLICY,
     "delay": DELAY,
+    "quota_delay": QUOTA_DELAY,
     "priority_policy": PRIORITY_POLICY,
     "priority_offset": PRIORITY_OFFSET,
     "namespaces": NAMESPACES,

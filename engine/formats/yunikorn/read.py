@@ -7,8 +7,17 @@ import msgspec
 
 from engine.formats.notes import MOST_QUEUES, ImportFailure, Note, Notebook, Severity, gettext_noop
 from engine.formats.yunikorn.document import IMPLIED_ROOT, failure, load, note_kept, partition_of, top_queues
-from engine.formats.yunikorn.fields import READ_FIELDS, READ_PROPERTIES, line_of, read_queue
+from engine.formats.yunikorn.fields import READ_FIELDS, READ_PROPERTIES, is_true, line_of, read_queue
 from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
+
+
+class Partition(msgspec.Struct, frozen=True, kw_only=True):
+    """What a partition says of preemption as a whole: of no effect but under YuniKorn's own rules."""
+
+    preemption: bool = True
+    """Whether asks may preempt."""
+    quota_preemption: bool = False
+    """Whether pods go when a queue's max was lowered."""
 
 
 class Imported(msgspec.Struct, frozen=True):
@@ -16,6 +25,7 @@ class Imported(msgspec.Struct, frozen=True):
 
     tree: QueueTree
     notes: tuple[Note, ...]
+    partition: Partition
 
 
 def read(document: str | Mapping[str, Any]) -> Imported:
@@ -30,7 +40,15 @@ def read(document: str | Mapping[str, Any]) -> Imported:
     if book.failed:
         raise ImportFailure(tuple(book.notes))
     tree = QueueTree(queues)
-    return Imported(tree, tuple(book.notes))
+    return Imported(tree, tuple(book.notes), _settings(partition))
+
+
+def _settings(partition: Mapping[str, Any]) -> Partition:
+    said = partition.get("preemption")
+    said = said if isinstance(said, Mapping) else {}
+    return Partition(
+        preemption=is_true(said.get("enabled", True)), quota_preemption=is_true(said.get("quotapreemptionenabled"))
+    )
 
 
 def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[Queue]:

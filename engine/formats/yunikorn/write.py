@@ -15,6 +15,7 @@ from engine.formats.yunikorn.fields import (
     POLICY,
     PRIORITY_OFFSET,
     PRIORITY_POLICY,
+    QUOTA_DELAY,
     VCORE,
     our_resource,
     read_queue,
@@ -101,6 +102,7 @@ def _properties(queue: Queue) -> dict[str, str | None]:
     return {
         POLICY: str(policy) if policy is not PreemptionPolicy.DEFAULT else None,
         DELAY: format_duration(queue.delay_ms) if queue.delay_ms is not None else None,
+        QUOTA_DELAY: format_duration(queue.quota_delay_ms) if queue.quota_delay_ms is not None else None,
         PRIORITY_POLICY: str(priority) if priority is not PriorityPolicy.DEFAULT else None,
         PRIORITY_OFFSET: str(queue.priority_offset) if queue.priority_offset else None,
         NAMESPACES: ",".join(queue.namespaces) or None,

@@ -21,7 +21,7 @@ from scheduler_admin.web.numbers import read_number
 
 ACTS = ("settings", "add", "rename", "move", "delete")
 """What a row may be unfolded for."""
-MORE = ("priority_policy", "priority_offset", "namespaces", "parent_declared", "evict_uncontrolled")
+MORE = ("quota_delay", "priority_policy", "priority_offset", "namespaces", "parent_declared", "evict_uncontrolled")
 """The settings without a column."""
 _DEEPEST, _MOST = 6, 20
 

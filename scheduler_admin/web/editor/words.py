@@ -14,6 +14,7 @@ def setting_name(setting: str) -> str:
         "max": _("max"),
         "preemption_policy": _("preemption"),
         "delay": _("delay"),
+        "quota_delay": _("delay of a lowered max"),
         "priority_policy": _("priorities"),
         "priority_offset": _("priority offset"),
         "namespaces": _("namespaces"),

@@ -1,0 +1,168 @@
+"""Which pods go on a node, and which more go elsewhere, under YuniKorn's rules.
+
+Source: calculateVictimsByNode, calculateAdditionalVictims and TryPreemption of yunikorn-core.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from engine.policies.yunikorn.books import Books, fits
+from engine.resources import Amounts, add, total
+from engine.snapshot import Node, Pod
+
+ORIGINATOR, OPTED_OUT = 2**33, 2**34
+EMPTY = 2**35
+"""What a node without any candidate is rated: worse than all others, though nothing would have to go there."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What would go on one node."""
+
+    node: Node
+    free: Amounts
+    index: int
+    """With the pods up to here gone the ask fits; -1: it fits as it is."""
+    victims: tuple[Pod, ...]
+    """Those, and all others that might go after them."""
+    score: int = 0
+
+
+def order(pod: Pod, *, opted_out: bool) -> tuple[int, int, str]:
+    """Where a pod stands among those that may go: the newest of those that did not opt out and did not come first."""
+    return score([(pod, opted_out)]), -(pod.created_ms // 1000), pod.key
+
+
+def score(pods: Iterable[tuple[Pod, bool]]) -> int:
+    """What sets of victims are told apart by, before their number."""
+    flags = 0
+    for pod, opted_out in pods:
+        flags |= (ORIGINATOR if pod.originator else 0) | (OPTED_OUT if opted_out else 0)
+    return flags
+
+
+def on_node(books: Books, ask: Pod, node: Node, free: Amounts, candidates: Sequence[Pod]) -> Plan | None:
+    """What would have to go on a node, None where all that may go makes no room. ``candidates``: in their order."""
+    if fits(ask.requests, free):
+        return Plan(node=node, free=free, index=-1, victims=())
+    first = _useful_first(books.copy(), ask, free, candidates)
+    trial, now, index, taken = books.copy(), free, -1, list[Pod]()
+    for pod in first:
+        if not spare(trial, ask, pod):
+            continue
+        trial.remove(pod.queue or "", pod.requests)
+        now = add(now, pod.requests)
+        if index < 0 and fits(ask.requests, now):
+            index = len(taken)
+        taken.append(pod)
+    return None if index < 0 else Plan(node=node, free=free, index=index, victims=tuple(taken))
+
+
+def spare(books: Books, ask: Pod, pod: Pod) -> bool:
+    """Whether the pod's queue may lose it, by what is left of its guarantee while the pod is still there."""
+    asker = ask.queue or ""
+    remaining = books.remaining(pod.queue or "", asker)
+    if remaining is not None and all(remaining.get(resource, 0) >= 0 for resource in ask.requests):
+        return False
+    if not books.quirks.leaf_below and not books.keeps_leaf(pod):
+        return False
+    return books.quirks.parent_below or books.keeps_parents(pod, asker)
+
+
+def _useful_first(trial: Books, ask: Pod, free: Amounts, candidates: Sequence[Pod]) -> list[Pod]:
+    """The candidates that may go, those that lessen what is missing on the node before the others.
+
+    As if the asker's queue got each of them: it ends where that would be more than is left of its guarantee.
+    """
+    head, tail = list[Pod](), list[Pod]()
+    for pod in candidates:
+        if not spare(trial, ask, pod):
+            continue
+        if not charged(trial, ask, pod):
+            break
+        if _missing(ask, free) == _missing(ask, add(free, pod.requests)):
+            refund(trial, ask, pod)
+            tail.append(pod)
+        else:
+            free = add(free, pod.requests)
+            head.append(pod)
+    return head + tail
+
+
+def charged(trial: Books, ask: Pod, pod: Pod) -> bool:
+    """Move what a pod holds from its queue to the asker's; whether its guarantee allows for that, else undone."""
+    trial.remove(pod.queue or "", pod.requests)
+    trial.add(ask.queue or "", pod.requests)
+    remaining = trial.remaining(ask.queue or "", ask.queue)
+    if trial.quirks.whole_ask and any((remaining or {}).get(name, 0) < 0 for name in pod.requests):
+        refund(trial, ask, pod)
+        return False
+    return True
+
+
+def refund(trial: Books, ask: Pod, pod: Pod) -> None:
+    """Undo ``charged``."""
+    trial.remove(ask.queue or "", pod.requests)
+    trial.add(pod.queue or "", pod.requests)
+
+
+def _missing(ask: Pod, free: Amounts) -> Amounts:
+    return {name: amount - free.get(name, 0) for name, amount in ask.requests.items() if amount > free.get(name, 0)}
+
+
+def more(books: Books, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]) -> list[Pod] | None:
+    """Further victims, on whatever node, within the asker's guarantee; None: the asker would end up beyond it.
+
+    ``others``: all other candidates in their order.
+    """
+    trial, found = books.copy(), list[Pod]()
+    for pod in chosen:
+        trial.remove(pod.queue or "", pod.requests)
+    asker = ask.queue or ""
+    for pod in others:
+        if not spare(trial, ask, pod):
+            continue
+        before = trial.copy()
+        before.remove(pod.queue or "", pod.requests)
+        if not charged(trial, ask, pod):
+            break
+        if before.remaining(asker, asker) == trial.remaining(asker, asker):
+            refund(trial, ask, pod)
+        else:
+            found.append(pod)
+    remaining = trial.remaining(asker, asker) or {}
+    short = books.quirks.whole_ask and any(remaining.get(name, 0) < 0 for name in ask.requests)
+    return None if found and short else found
+
+
+def trimmed(books: Books, ask: Pod, plan: Plan, victims: Sequence[Pod]) -> tuple[Pod, ...] | None:
+    """Those of the victims that go in the end; None where they are called short of the ask."""
+    here = fits(ask.requests, plan.free)
+    taken, gone = list[Pod](), Amounts()
+    free = {} if books.quirks.free_space_ignored or here else plan.free
+    for pod in victims:
+        if (not here or not books.quirks.other_nodes) and pod.node != plan.node.name:
+            continue
+        wanted = _greater(ask.requests, add(free, gone)) if books.quirks.two_victims else _missing(ask, add(free, gone))
+        if wanted:
+            taken.append(pod)
+        gone = add(gone, pod.requests)
+    if _greater(ask.requests, add(free, gone if books.quirks.two_victims else total(pod.requests for pod in taken))):
+        return None
+    if not books.quirks.no_reprieve and not here:
+        for pod in reversed(taken.copy()):
+            rest = [other for other in taken if other is not pod]
+            if fits(ask.requests, add(plan.free, total(other.requests for other in rest))):
+                taken = rest
+    return tuple(taken)
+
+
+def _greater(ask: Amounts, other: Amounts) -> bool:
+    """Whether an ask is more in some resource and less in none, of those that both name.
+
+    Source: StrictlyGreaterThanOnlyExisting.
+    """
+    if not other:
+        return all(amount > 0 for amount in ask.values())
+    both = [(amount, other[name]) for name, amount in ask.items() if name in other]
+    return not both or (all(one >= two for one, two in both) and any(one > two for one, two in both))
