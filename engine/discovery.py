@@ -12,6 +12,7 @@ import msgspec
 from engine.formats.notes import ImportFailure, Note
 from engine.formats.yunikorn import read
 from engine.lint import errors
+from engine.placement import grown
 from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 from engine.resources import Amounts, total
 from engine.snapshot import DisruptionBudget, Node, Pod, PriorityClass, queue_of
@@ -114,10 +115,12 @@ def propose(survey: Survey) -> Proposal:
     imported, notes, refused = _imported(survey.yunikorn)
     queues = {path: imported[path] for path in imported.walk()} if imported else {ROOT: Queue(path=ROOT)}
     pods = [pod for pod in survey.pods if not pod.finished]
+    placement = imported.placement if imported else ()
     known = len(queues)
-    _grow_labels(queues, pods)
+    if not placement:  # where rules are, they say what a label means
+        _grow_labels(queues, pods)
     labelled = len(queues) > known
-    tree = QueueTree(queues.values())
+    tree = QueueTree(queues.values(), placement)
     left = {pod.namespace for pod in pods if queue_of(pod, tree) is None}
     quotas = {} if imported else _by_namespace(survey.quotas)  # YuniKorn's tree says what is allowed
     empty = set() if imported else set(survey.namespaces) - {pod.namespace for pod in pods}
@@ -126,7 +129,7 @@ def propose(survey: Survey) -> Proposal:
         _grow_namespace(queues, namespace, quotas.get(namespace, {}))
     origin = "yunikorn" if imported else "labels" if labelled else "namespaces"
     text = survey.yunikorn if imported else ""
-    return Proposal(tree=QueueTree(queues.values()), origin=origin, text=text, notes=notes, refused=refused)
+    return Proposal(tree=QueueTree(queues.values(), placement), origin=origin, text=text, notes=notes, refused=refused)
 
 
 def _imported(text: str) -> tuple[QueueTree | None, tuple[Note, ...], tuple[Note, ...]]:
@@ -196,6 +199,7 @@ def facts(survey: Survey, tree: QueueTree) -> Found:
     """What was found, and how it lies in a tree: the proposed one, or the one that holds already."""
     pods = [pod for pod in survey.pods if not pod.finished]
     in_leaf = Counter(queue_of(pod, tree) for pod in pods)
+    tree = grown(tree, sorted(path for path in in_leaf if path is not None and path not in tree))
     running = sum(1 for pod in pods if pod.node)
     return Found(
         version=survey.version,

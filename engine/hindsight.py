@@ -57,7 +57,7 @@ def _decided(seen: Observed, past: ClusterState, tree: QueueTree, said: str) -> 
     if ask is None:
         return None
     # Nobody waited for pods that make room on a node it was nominated to before, or it had not preempted.
-    decision = priority.decide(snapshot, tree, msgspec.structs.replace(ask, nominated_node=""))
+    decision = priority.decide(snapshot, snapshot.tree, msgspec.structs.replace(ask, nominated_node=""))
     return Hindsight(decision=decision, nodes=len(snapshot.nodes), said=said or ask.unschedulable_message)
 
 

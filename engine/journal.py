@@ -28,7 +28,7 @@ from engine.snapshot import (
     Volume,
 )
 
-FORM = 2
+FORM = 3
 """The first byte of every blob. Counted up when blobs change in a way that this version's readers would misread."""
 
 
@@ -161,7 +161,8 @@ def replay(
     state: ClusterState, moment: Moment, tree: QueueTree, decide: Decide, *, last_resort: str = "daemonset"
 ) -> list[Considered]:
     """Run a pass again, as it was then: the same decisions, audits and holds. See engine.planning.plan."""
-    return plan(moment.snapshot(state, tree), tree, decide, last_resort=last_resort, hold=moment.hold)
+    snapshot = moment.snapshot(state, tree)
+    return plan(snapshot, snapshot.tree, decide, last_resort=last_resort, hold=moment.hold)
 
 
 def _changes(before: ClusterState, after: ClusterState) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def situation(case: Case) -> Situation:
     ask = next((placed for placed in snapshot.asks if placed.uid == pod.uid), None)
     if ask is None:
         raise CaseError(f"asker {asker} is not pending")
-    return Situation(snapshot=snapshot, tree=tree, ask=ask)
+    return Situation(snapshot=snapshot, tree=snapshot.tree, ask=ask)
 
 
 def _cluster(case: Case) -> tuple[ClusterState, QueueTree]:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import msgspec
 
+from engine.placement_rules import Rule
 from engine.resources import Amounts, add
 
 DEFAULT_DELAY_MS = 30_000
@@ -69,11 +70,9 @@ class Standing(StrEnum):
         return cls.AT if used == guaranteed else cls.BELOW if used < guaranteed else cls.ABOVE
 
 
-class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A node of the tree, with its own settings only; what is inherited is asked of the QueueTree."""
+class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a queue may be set to, and a template sets the leaves to that come into being below it."""
 
-    path: str
-    """Dotted, from ``root`` down: ``root.tenant-1.queue-b``."""
     guaranteed: Amounts = {}
     max: Amounts = {}
     """A resource that is missing is not limited here."""
@@ -84,12 +83,23 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How long after its max was lowered below its usage pods go until it is kept, in YuniKorn; None: as above it."""
     priority_policy: PriorityPolicy = PriorityPolicy.DEFAULT
     priority_offset: int = 0
-    namespaces: tuple[str, ...] = ()
-    """Pods of these namespaces that name no queue run in this leaf."""
     evict_uncontrolled: bool = False
     """Whether pods without a controller, which nothing would create again, may be victims."""
+
+
+class Queue(Settings, frozen=True, kw_only=True, omit_defaults=True):
+    """A node of the tree, with its own settings only; what is inherited is asked of the QueueTree."""
+
+    path: str
+    """Dotted, from ``root`` down: ``root.tenant-1.queue-b``."""
+    namespaces: tuple[str, ...] = ()
+    """Pods of these namespaces that name no queue run in this leaf."""
     parent_declared: bool = False
     """True for a queue that may only hold queues, even while it holds none."""
+    template: Settings | None = None
+    """What dynamic leaves below it are set to, down to the next queue that has a template of its own."""
+    dynamic: bool = False
+    """Whether it is there because of its pods; never so in a tree as people write it."""
 
     @property
     def name(self) -> str:
@@ -107,12 +117,13 @@ class TreeError(ValueError):
 
 
 class QueueTree:
-    """An immutable tree of queues.
+    """An immutable tree of queues, with the rules by which pods find their leaf; without any they name it themselves.
 
     Raises TreeError when a path occurs twice, a parent is missing, or there is not exactly one root.
     """
 
-    def __init__(self, queues: Iterable[Queue]) -> None:
+    def __init__(self, queues: Iterable[Queue], placement: Iterable[Rule] = ()) -> None:
+        self.placement = tuple(placement)
         self.queues: dict[str, Queue] = {}
         for queue in queues:
             if queue.path in self.queues:
@@ -144,6 +155,16 @@ class QueueTree:
     def leaves(self) -> tuple[str, ...]:
         """The paths of all leaves, in the tree's order."""
         return tuple(path for path in self.walk() if self.is_leaf(path))
+
+    @cached_property
+    def written(self) -> dict[str, str]:
+        """Path in lower case -> path, of the queues that people wrote: YuniKorn doesn't look at case."""
+        return {path.lower(): path for path, queue in self.queues.items() if not queue.dynamic}
+
+    @property
+    def dynamic(self) -> tuple[Queue, ...]:
+        """The queues that are there because of their pods, parents before children."""
+        return tuple(self.queues[path] for path in self.walk() if self.queues[path].dynamic)
 
     @cached_property
     def leaf_by_namespace(self) -> dict[str, str]:
@@ -217,3 +238,7 @@ class QueueTree:
             for path in self.lineage(leaf):
                 result[path] = add(result[path], amounts)
         return result
+
+
+BARE = QueueTree([Queue(path=ROOT)])
+"""A root alone: where there is no tree."""

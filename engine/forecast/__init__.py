@@ -60,14 +60,14 @@ def forecast(
 
     The first round is what the next pass would decide if no interlock held it back. ``state`` stays as it is.
     """
-    rolling = Rolling(state, moment, tree)
+    rolling = Rolling(state, moment)
     rounds: list[Round] = []
     seen: dict[tuple[tuple[str, str | None], ...], int] = {}
     settles, loop = Settling.UNSETTLED, tuple[PodFacts, ...]()
     while len(rounds) < passes:
         number, now = len(rounds) + 1, rolling.moment
         snapshot = now.snapshot(rolling.state, tree)
-        considered = plan(snapshot, tree, decide, last_resort=last_resort)
+        considered = plan(snapshot, snapshot.tree, decide, last_resort=last_resort)
         left, placed = rolling.move_on(snapshot, considered, number)
         rounds.append(Round(number=number, now_ms=now.now_ms, considered=tuple(considered), placed=placed, left=left))
         if number > 1 and not rounds[-1].moves:  # in the first some may still wait for their delay

@@ -19,13 +19,11 @@ _A_LITTLE_MS = 1_000
 class Rolling:
     """The cluster between two rounds. It begins as a copy; pods that come back are named after those they replace."""
 
-    def __init__(self, state: ClusterState, moment: Moment, tree: QueueTree) -> None:
+    def __init__(self, state: ClusterState, moment: Moment) -> None:
         self.state = state.copy()
         self.moment = moment
         self._times: dict[str, int] = {}
         """Origin -> how often it came back."""
-        delays = (tree.delay_ms(leaf) for leaf in tree.leaves)
-        self._step_ms = max(*delays, moment.protection.min_run_ms) + _A_LITTLE_MS
 
     def move_on(self, seen: Snapshot, considered: Iterable[Considered], number: int) -> tuple[int, tuple[Placed, ...]]:
         """Carry out what a round decided on what it had ``seen``; how many pods left, and who got a node.
@@ -47,7 +45,7 @@ class Rolling:
         for pod in left:
             if pod.controller and not (pod.terminating or pod.finished):
                 self._come_back(pod)
-        self._pass_time()
+        self._pass_time(seen.tree)
         return len(left), placed
 
     def signature(self) -> tuple[tuple[str, str | None], ...]:
@@ -120,11 +118,13 @@ class Rolling:
         )
         self.state.pods[again.uid] = again
 
-    def _pass_time(self) -> None:
+    def _pass_time(self, tree: QueueTree) -> None:
         """Everybody who waits was tried by now, and has waited long enough when the next round begins."""
         now_ms = self.moment.now_ms
         for uid, pod in self.state.pods.items():
             waits = pod.node is None and not pod.gated and not pod.finished
             if waits and (pod.unschedulable_ms is None or pod.unschedulable_ms > now_ms):
                 self.state.pods[uid] = msgspec.structs.replace(pod, unschedulable_ms=now_ms)
-        self.moment = Moment(now_ms=now_ms + self._step_ms, protection=self.moment.protection)
+        protection = self.moment.protection
+        longest_ms = max(*(tree.delay_ms(leaf) for leaf in tree.leaves), protection.min_run_ms)
+        self.moment = Moment(now_ms=now_ms + longest_ms + _A_LITTLE_MS, protection=protection)

@@ -5,7 +5,8 @@
                 {"path": "root.tenant-1", "preemption_policy": "fence", "guaranteed": {"cpu": "40", "memory": "64Gi"}},
                 {"path": "root.tenant-1.queue-b", "max": {"cpu": "1500m"}, "delay": "30s", "namespaces": ["search"]}]}
 
-Queues may come in any order. ``engine.formats.tree`` is the canonical form, which programs keep.
+``placement`` has the rules of engine.formats.placement, a queue's ``template`` the settings of leaves that come into
+being below it. Queues may come in any order. ``engine.formats.tree`` is the canonical form, which programs keep.
 """
 
 from collections.abc import Mapping
@@ -14,12 +15,23 @@ from typing import Any
 import msgspec
 
 from engine.formats.durations import format_duration
-from engine.formats.form_fields import FIELDS, read_settings
+from engine.formats.form_fields import note_unknown, read_settings
 from engine.formats.notes import MOST_QUEUES, Note, Notebook, Place, Severity, gettext_noop
-from engine.queues import LONGEST_PATH, ROOT, PreemptionPolicy, PriorityPolicy, Queue, QueueTree, is_queue_name
+from engine.formats.placement import read_rules, write_rules
+from engine.placement_rules import Rule
+from engine.queues import (
+    LONGEST_PATH,
+    ROOT,
+    PreemptionPolicy,
+    PriorityPolicy,
+    Queue,
+    QueueTree,
+    Settings,
+    is_queue_name,
+)
 from engine.resources import format_amounts
 
-_MEMBERS = ("policy", "dialect", "parameters", "queues")
+_MEMBERS = ("policy", "dialect", "parameters", "placement", "queues")
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,44 +60,62 @@ def read_form(document: Any) -> Reading:
     if len(given) > MOST_QUEUES:
         book.error(Place().at("queues"), gettext_noop("There are more than %(most)s queues."), most=str(MOST_QUEUES))
         return Reading(tree=None, notes=tuple(book.notes))
-    _note_unknown(document, _MEMBERS, Place(), book)
+    note_unknown(document, _MEMBERS, Place(), book)
     return Reading(
         policy=_text(document, "policy", book),
         dialect=_text(document, "dialect", book),
         parameters=_parameters(document, book),
-        tree=_tree(given, book),
+        tree=_tree(given, _placement(document, book), book),
         notes=tuple(book.notes),
     )
 
 
 def write_form(tree: QueueTree) -> dict[str, Any]:
     """The tree in our own form, parents before children; what is not set is left out. ``read_form`` reads it back."""
-    return {"queues": [write_queue(tree[path]) for path in tree.walk()]}
+    placement = {"placement": write_rules(tree.placement)} if tree.placement else {}
+    return {**placement, "queues": [write_queue(tree[path]) for path in tree.walk()]}
 
 
 def write_queue(queue: Queue) -> dict[str, Any]:
     """One queue of ``write_form``."""
-    settings: dict[str, Any] = {
+    alike = write_settings(queue)
+    own: dict[str, Any] = {
         "path": queue.path,
         "parent": queue.parent_declared,
-        "preemption_policy": _said(queue.preemption_policy, PreemptionPolicy.DEFAULT),
-        "guaranteed": format_amounts(dict(sorted(queue.guaranteed.items()))),
-        "max": format_amounts(dict(sorted(queue.max.items()))),
-        "delay": "" if queue.delay_ms is None else format_duration(queue.delay_ms),
-        "quota_delay": "" if queue.quota_delay_ms is None else format_duration(queue.quota_delay_ms),
-        "priority_policy": _said(queue.priority_policy, PriorityPolicy.DEFAULT),
-        "priority_offset": queue.priority_offset,
+        **alike,
         "namespaces": list(queue.namespaces),
-        "evict_uncontrolled": queue.evict_uncontrolled,
     }
-    return {field: value for field, value in settings.items() if value}
+    written = {field: value for field, value in own.items() if value}
+    return written if queue.template is None else written | {"template": write_settings(queue.template)}
+
+
+def write_settings(settings: Settings) -> dict[str, Any]:
+    """What queues and templates have alike; what is not set is left out."""
+    alike: dict[str, Any] = {
+        "preemption_policy": _said(settings.preemption_policy, PreemptionPolicy.DEFAULT),
+        "guaranteed": format_amounts(dict(sorted(settings.guaranteed.items()))),
+        "max": format_amounts(dict(sorted(settings.max.items()))),
+        "delay": "" if settings.delay_ms is None else format_duration(settings.delay_ms),
+        "quota_delay": "" if settings.quota_delay_ms is None else format_duration(settings.quota_delay_ms),
+        "priority_policy": _said(settings.priority_policy, PriorityPolicy.DEFAULT),
+        "priority_offset": settings.priority_offset,
+        "evict_uncontrolled": settings.evict_uncontrolled,
+    }
+    return {field: value for field, value in alike.items() if value}
 
 
 def _said(value: str, default: str) -> str:
     return "" if value == default else str(value)
 
 
-def _tree(given: list[Any], book: Notebook) -> QueueTree | None:
+def _placement(document: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
+    def complain(_mapping: Any, _key: str, where: tuple[str, ...], message: str, **params: str) -> None:
+        book.error(Place().at("placement", *where), message, **params)
+
+    return read_rules(document.get("placement"), complain)
+
+
+def _tree(given: list[Any], placement: tuple[Rule, ...], book: Notebook) -> QueueTree | None:
     queues: dict[str, Queue] = {}
     places: dict[str, Place] = {}
     whole = True
@@ -101,7 +131,6 @@ def _tree(given: list[Any], book: Notebook) -> QueueTree | None:
             whole = False
             continue
         places[path.lower()] = place
-        _note_unknown(settings, FIELDS, place, book)
         queues[path] = read_settings(settings, place, book)
     for path, queue in queues.items():
         if queue.parent is not None and queue.parent not in queues:
@@ -111,7 +140,7 @@ def _tree(given: list[Any], book: Notebook) -> QueueTree | None:
     if not queues:
         book.error(Place().at("queues"), gettext_noop("A tree has at least its root."))
         whole = False
-    return QueueTree(queues.values()) if whole else None
+    return QueueTree(queues.values(), placement) if whole else None
 
 
 def _path(settings: Any, place: Place, book: Notebook) -> str | None:
@@ -136,12 +165,6 @@ def _path(settings: Any, place: Place, book: Notebook) -> str | None:
             book.error(place, gettext_noop("Only the queue at the top is called root."))
             return None
     return path
-
-
-def _note_unknown(mapping: Mapping[Any, Any], known: tuple[str, ...], place: Place, book: Notebook) -> None:
-    for name in sorted({str(key) for key in mapping} - set(known)):
-        message = gettext_noop("There is no setting %(name)s. Known are: %(known)s.")
-        book.error(place.at(name), message, name=name, known=", ".join(known))
 
 
 def _text(document: Mapping[str, Any], member: str, book: Notebook) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from engine.formats.amounts import AmountError, read_amount
 from engine.formats.durations import DurationError, parse_duration
 from engine.formats.notes import Notebook, Place, gettext_noop
-from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, is_namespace
+from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, Settings, is_namespace
 from engine.resources import Amounts, is_resource_name
 
 FIELDS = (
@@ -23,26 +23,65 @@ FIELDS = (
     "priority_offset",
     "namespaces",
     "evict_uncontrolled",
+    "template",
 )
+TEMPLATE_FIELDS = (
+    "preemption_policy",
+    "guaranteed",
+    "max",
+    "delay",
+    "quota_delay",
+    "priority_policy",
+    "priority_offset",
+    "evict_uncontrolled",
+)
+"""Of a template: what queues and templates have alike."""
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def read_settings(given: Mapping[str, Any], place: Place, book: Notebook) -> Queue:
     """The queue at ``place``; whatever is wrong with a setting is an error noted at it."""
+    note_unknown(given, FIELDS, place, book)
     return Queue(
         path=place.path,
-        guaranteed=_amounts(given, "guaranteed", place, book),
-        max=_amounts(given, "max", place, book),
-        preemption_policy=_choice(given, "preemption_policy", PreemptionPolicy.DEFAULT, place, book),
-        delay_ms=_delay(given, "delay", place, book),
-        quota_delay_ms=_delay(given, "quota_delay", place, book),
-        priority_policy=_choice(given, "priority_policy", PriorityPolicy.DEFAULT, place, book),
-        priority_offset=_offset(given, place, book),
         namespaces=_namespaces(given, place, book),
-        evict_uncontrolled=_truth(given, "evict_uncontrolled", place, book),
         parent_declared=_truth(given, "parent", place, book),
+        template=_template(given, place, book),
+        **_alike(given, place, book),
     )
+
+
+def note_unknown(mapping: Mapping[Any, Any], known: tuple[str, ...], place: Place, book: Notebook) -> None:
+    """Note an error for every member that there is not."""
+    for name in sorted({str(key) for key in mapping} - set(known)):
+        message = gettext_noop("There is no setting %(name)s. Known are: %(known)s.")
+        book.error(place.at(name), message, name=name, known=", ".join(known))
+
+
+def _template(given: Mapping[str, Any], place: Place, book: Notebook) -> Settings | None:
+    template = given.get("template")
+    if template is None:
+        return None
+    if not isinstance(template, Mapping):
+        book.error(place.at("template"), gettext_noop("%(key)s must be a mapping."), key="template")
+        return None
+    note_unknown(template, TEMPLATE_FIELDS, place.at("template"), book)
+    return Settings(**_alike(template, place.at("template"), book))
+
+
+def _alike(given: Mapping[str, Any], place: Place, book: Notebook) -> dict[str, Any]:
+    """What queues and templates have alike."""
+    return {
+        "guaranteed": _amounts(given, "guaranteed", place, book),
+        "max": _amounts(given, "max", place, book),
+        "preemption_policy": _choice(given, "preemption_policy", PreemptionPolicy.DEFAULT, place, book),
+        "delay_ms": _delay(given, "delay", place, book),
+        "quota_delay_ms": _delay(given, "quota_delay", place, book),
+        "priority_policy": _choice(given, "priority_policy", PriorityPolicy.DEFAULT, place, book),
+        "priority_offset": _offset(given, place, book),
+        "evict_uncontrolled": _truth(given, "evict_uncontrolled", place, book),
+    }
 
 
 def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> Amounts:

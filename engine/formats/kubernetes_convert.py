@@ -35,6 +35,7 @@ from engine.formats.kubernetes_wire import (
     VolumeObject,
 )
 from engine.formats.sharing import shared, shared_map
+from engine.formats.submitter import submitter
 from engine.snapshot import (
     Claim,
     ClassQuota,
@@ -57,6 +58,7 @@ OPT_OUT_ANNOTATION = "yunikorn.apache.org/allow-preemption"
 MAY_PREEMPT_ANNOTATION = "scheduler-admin.io/may-preempt"
 
 NEVER = "Never"
+PARENT_QUEUE_ANNOTATION = "yunikorn.apache.org/parentqueue"
 CLASS_SCOPE = "PriorityClass"
 """The scope by which a ResourceQuota goes by priority class."""
 FINISHED = ("Succeeded", "Failed")
@@ -89,6 +91,7 @@ def to_pod(pod: PodObject) -> Pod:
     name, namespace = _name(meta), meta.namespace or "default"
     created_ms = 0 if meta.creation_timestamp is None else to_ms(meta.creation_timestamp)
     waiting, disruption = _told(status.conditions or ())
+    user, groups = submitter(labels, meta.annotations or {})
     return Pod(
         uid=meta.uid or f"{namespace}/{name}",
         namespace=intern(namespace),
@@ -129,6 +132,8 @@ def to_pod(pod: PodObject) -> Pod:
         unread_rules=unread_rules(spec),
         queue_label=queue_label(labels),
         application_label=_first(labels, APPLICATION_LABELS),
+        user=user,
+        groups=groups,
     )
 
 
@@ -255,7 +260,11 @@ def to_namespace(namespace: NamespaceObject) -> Namespace:
     """The namespace with its labels, its name among them as the API server fills in. Raises ValueError."""
     meta = namespace.metadata
     name = _name(meta)
-    return Namespace(name=name, labels={**(meta.labels or {}), _NAME_LABEL: name})
+    return Namespace(
+        name=name,
+        labels={**(meta.labels or {}), _NAME_LABEL: name},
+        parent_queue=(meta.annotations or {}).get(PARENT_QUEUE_ANNOTATION, ""),
+    )
 
 
 def _name(meta: ObjectMeta) -> str:

@@ -8,7 +8,7 @@ from engine.decision import PodFacts, QueueFigures
 from engine.observed.results import Flag, Flagged
 from engine.queues import QueueTree
 from engine.resources import PODS, Amounts, subtract, total
-from engine.snapshot import ClusterState, Pod, queue_of
+from engine.snapshot import ClusterState, Pod
 
 
 class Usage:
@@ -44,8 +44,8 @@ class Usage:
     def _staying(self) -> dict[str, Amounts]:
         by_leaf: dict[str, list[Amounts]] = {}
         for pod in self._state.pods.values():
-            queue = queue_of(pod, self._tree) if _stays(pod) else None
-            if queue is not None:
+            queue = self._state.queue_of(pod, self._tree) if _stays(pod) else None
+            if queue is not None and queue in self._tree:
                 by_leaf.setdefault(queue, []).append(pod.requests)
         return self._tree.roll_up({leaf: total(many) for leaf, many in by_leaf.items()})
 

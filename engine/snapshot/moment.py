@@ -5,7 +5,7 @@ from functools import cached_property
 
 import msgspec
 
-from engine.queues import QueueTree
+from engine.queues import BARE, QueueTree
 from engine.resources import PODS, Amounts, subtract, total
 from engine.snapshot.columns import Columns
 from engine.snapshot.objects import Claim, DisruptionBudget, Node, Pod, Volume
@@ -24,6 +24,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a policy sees. Nodes are sorted by name, pods by namespace and name: input order never matters."""
 
     now_ms: int
+    tree: QueueTree = BARE
+    """The tree that it was frozen under, grown by the dynamic queues that its pods are in."""
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
     """Every pod that is not finished, bound or not."""

@@ -151,6 +151,10 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Placement rules of the pod that feasibility can't judge; such an ask is left alone rather than misjudged."""
     queue_label: str = ""
     application_label: str = ""
+    user: str = ""
+    """Who submitted it, as it says itself; rules of placement go by it."""
+    groups: tuple[str, ...] = ()
+    """Of the user."""
     unread: bool = False
     """It can't be read as it is now: this is how it was, if it ever could be, on the node where it is now."""
     # What follows is known only within a snapshot:
@@ -198,6 +202,8 @@ class DisruptionBudget(msgspec.Struct, frozen=True, kw_only=True):
 class Namespace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     name: str
     labels: dict[str, str] = {}
+    parent_queue: str = ""
+    """Annotation ``yunikorn.apache.org/parentqueue``: rules of placement may go by it."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -1,11 +1,13 @@
 """What the tree and the protection make of a pod: its queue and application, and whether it is spared."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import msgspec
 
-from engine.queues import QueueTree
-from engine.snapshot.objects import SYSTEM_PRIORITY, Pod, PriorityClass, Shield
+from engine.placement import Submission, grown, leaf_for, template_of
+from engine.queues import BARE, QueueTree
+from engine.snapshot.objects import SYSTEM_PRIORITY, Namespace, Pod, PriorityClass, Shield
 
 
 class Protection(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,18 +22,24 @@ class Placing:
     """Pods as they stand in a snapshot, remembered until the next: of most nothing has changed between two passes."""
 
     def __init__(self) -> None:
-        self._last: tuple[QueueTree | None, Protection | None, dict[str, tuple[Pod, PriorityClass | None, Pod]]]
+        self._last: tuple[QueueTree | None, Protection | None, dict[str, _Placed]]
         self._last = (None, None, {})
-        """Uid -> the pod and its class as they were then, and what was made of them under tree and protection."""
+        """By uid, under this tree and protection."""
+        self._grown: tuple[QueueTree | None, tuple[str, ...], QueueTree] = (None, (), BARE)
+        """A tree, the leaves that were wanted besides, and the tree grown with them."""
 
     def of(
         self,
         pods: Mapping[str, Pod],
         classes: Mapping[str, PriorityClass],
+        namespaces: Mapping[str, Namespace],
         tree: QueueTree,
         protection: Protection | None,
-    ) -> list[Pod]:
-        """Those of ``pods`` (by uid) that are not finished, with queue, application and, under a protection, shield."""
+    ) -> tuple[list[Pod], QueueTree]:
+        """Those of ``pods`` (by uid) that are not finished, with queue, application and, under a protection, shield.
+
+        And the tree with the dynamic queues that they are in; while these are the same it is the same tree.
+        """
         last_tree, last_protection, known = self._last
         if last_tree is not tree or last_protection != protection:
             known = {}
@@ -40,17 +48,56 @@ class Placing:
             if pod.finished:
                 continue
             priority_class = classes.get(pod.priority_class)
+            above = _parent_queue(pod, namespaces, tree)
             before = known.get(uid)
-            if before is None or before[0] is not pod or before[1] is not priority_class:
-                before = (pod, priority_class, _shielded(placed(pod, tree, priority_class), tree, protection))
+            if before is None or before[0] is not pod or before[1] is not priority_class or before[2] != above:
+                one = placed(pod, tree, priority_class, above)
+                before = _Placed(pod, priority_class, above, _shielded(one, tree, protection))
             found[uid] = before
         # Replaced, never changed: copies of a state share this, and may be frozen from several threads.
         self._last = (tree, protection, found)
-        return [one for _, _, one in found.values()]
+        return self._within([one.pod_placed for one in found.values()], tree, protection)
+
+    def _within(self, pods: list[Pod], tree: QueueTree, protection: Protection | None) -> tuple[list[Pod], QueueTree]:
+        """The pods, and the tree with their queues. Of leaves that can't both be, that of the oldest pod is."""
+        if not tree.placement:
+            return pods, tree
+        first: dict[str, tuple[int, str]] = {}
+        for pod in pods:
+            if pod.queue is not None and pod.queue not in tree:
+                came = (pod.created_ms, pod.key)
+                first[pod.queue] = min(came, first.get(pod.queue, came))
+        wanted = tuple(sorted(first, key=lambda path: (first[path], path)))
+        last_tree, last_wanted, tree_grown = self._grown
+        if last_tree is not tree or last_wanted != wanted:
+            tree_grown = grown(tree, wanted)
+            self._grown = (tree, wanted, tree_grown)
+        if refused := {path for path in wanted if path not in tree_grown or not tree_grown.is_leaf(path)}:
+            pods = [_unplaced(pod, protection) if pod.queue in refused else pod for pod in pods]
+        return pods, tree_grown
 
 
-def queue_of(pod: Pod, tree: QueueTree) -> str | None:
-    """The leaf a pod runs in: its queue label, else the leaf that claims its namespace, else none."""
+class _Placed(NamedTuple):
+    """A pod, its class and what its namespace says as they were then, and what was made of them."""
+
+    pod: Pod
+    priority_class: PriorityClass | None
+    parent_queue: str
+    pod_placed: Pod
+
+
+def _parent_queue(pod: Pod, namespaces: Mapping[str, Namespace], tree: QueueTree) -> str:
+    namespace = namespaces.get(pod.namespace) if tree.placement else None
+    return namespace.parent_queue if namespace is not None else ""
+
+
+def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "") -> str | None:
+    """The leaf a pod runs in: the one that the tree's rules give, by what its namespace says too; it may be dynamic.
+
+    Of a tree without rules: its queue label, else the leaf that claims its namespace, else none.
+    """
+    if tree.placement:
+        return leaf_for(tree, Submission(pod.queue_label, pod.user, pod.groups, pod.namespace, parent_queue))
     if pod.queue_label:
         path = pod.queue_label if pod.queue_label.startswith(f"{tree.root}.") else f"{tree.root}.{pod.queue_label}"
         if path in tree and tree.is_leaf(path):
@@ -58,11 +105,11 @@ def queue_of(pod: Pod, tree: QueueTree) -> str | None:
     return tree.leaf_by_namespace.get(pod.namespace)
 
 
-def placed(pod: Pod, tree: QueueTree, priority_class: PriorityClass | None) -> Pod:
+def placed(pod: Pod, tree: QueueTree, priority_class: PriorityClass | None, parent_queue: str = "") -> Pod:
     """The pod with its queue and application, and what its class says of it."""
     return msgspec.structs.replace(
         pod,
-        queue=queue_of(pod, tree),
+        queue=queue_of(pod, tree, parent_queue),
         application=pod.application_label or pod.controller or pod.name,
         opted_out=priority_class is not None and priority_class.opted_out,
         scheduler_preempts=not _never_by_scheduler(pod, priority_class),
@@ -86,6 +133,12 @@ def originators(pods: Iterable[Pod]) -> set[str]:
     return {pod.uid for pod in first.values()}
 
 
+def _unplaced(pod: Pod, protection: Protection | None) -> Pod:
+    pod = msgspec.structs.replace(pod, queue=None)
+    spared = protection is not None and pod.shield in {Shield.NONE, Shield.NO_CONTROLLER}
+    return msgspec.structs.replace(pod, shield=Shield.NO_QUEUE) if spared else pod
+
+
 def _shielded(pod: Pod, tree: QueueTree, protection: Protection | None) -> Pod:
     shield = _shield(pod, tree, protection)
     return pod if shield is Shield.NONE else msgspec.structs.replace(pod, shield=shield)
@@ -106,7 +159,8 @@ def _shield(pod: Pod, tree: QueueTree, protection: Protection | None) -> Shield:
         return Shield.NAMESPACE
     if pod.queue is None:
         return Shield.NO_QUEUE
-    if not pod.controller and not tree[pod.queue].evict_uncontrolled:
+    queue = tree.queues.get(pod.queue) or template_of(tree, pod.queue)
+    if not pod.controller and not queue.evict_uncontrolled:
         return Shield.NO_CONTROLLER
     return Shield.NONE
 

@@ -20,7 +20,7 @@ from engine.snapshot.objects import (
     PriorityClass,
     Volume,
 )
-from engine.snapshot.placing import Placing, Protection, originators, placed, sparing
+from engine.snapshot.placing import Placing, Protection, originators, placed, queue_of, sparing
 from engine.snapshot.unjudged import unjudged
 
 DEPARTED_KEPT = 2_000
@@ -96,7 +96,17 @@ class ClusterState:
     def placed(self, uid: str, tree: QueueTree) -> Pod | None:
         """A pod with its queue and application, also when it has just left; None when it is not known."""
         pod = self.pods.get(uid) or self.departed.get(uid)
-        return None if pod is None else placed(pod, tree, self.classes.get(pod.priority_class))
+        if pod is None:
+            return None
+        return placed(pod, tree, self.classes.get(pod.priority_class), self._parent_queue(pod))
+
+    def queue_of(self, pod: Pod, tree: QueueTree) -> str | None:
+        """The leaf that a pod runs in."""
+        return queue_of(pod, tree, self._parent_queue(pod))
+
+    def _parent_queue(self, pod: Pod) -> str:
+        namespace = self.namespaces.get(pod.namespace)
+        return "" if namespace is None else namespace.parent_queue
 
     @property
     def namespace_labels(self) -> dict[str, dict[str, str]]:
@@ -111,14 +121,19 @@ class ClusterState:
         protection: Protection | None = None,
         reservations: Iterable[Reservation] = (),
     ) -> Snapshot:
-        """Freeze: every pod with its queue, application, originator mark and, given a protection, its shield."""
-        pods = unjudged(self._placing.of(self.pods, self.classes, tree, protection), self.namespaces.keys())
+        """Freeze: every pod with its queue, application, originator mark and, given a protection, its shield.
+
+        All that is asked of the snapshot is asked under its own tree: this one, with the dynamic queues of its pods.
+        """
+        pods, tree = self._placing.of(self.pods, self.classes, self.namespaces, tree, protection)
+        pods = unjudged(pods, self.namespaces.keys())
         first = originators(pods)
         pods = [msgspec.structs.replace(pod, originator=True) if pod.uid in first else pod for pod in pods]
         if protection is not None and protection.min_run_ms:
             pods = [sparing(pod, since_ms=now_ms - protection.min_run_ms) for pod in pods]
         return Snapshot(
             now_ms=now_ms,
+            tree=tree,
             nodes=tuple(sorted(self.nodes.values(), key=lambda node: node.name)),
             pods=tuple(sorted(pods, key=attrgetter("namespace", "name", "uid"))),
             budgets=tuple(budget for _, budget in sorted(self.budgets.items())),

@@ -52,9 +52,10 @@ def _as_it_was(row: Decision) -> tuple[Snapshot, EngineDecision, Pod]:
     if not answers(row) or row.entry is None or row.revision is None:
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be decided otherwise.")
     state, moment = journal.read(chain(row.entry.segment_id, row.entry.offset))
-    tree, terms = tree_of(row.revision), row.revision.parameters
+    terms = row.revision.parameters
     decide = policy(row.revision.policy, row.revision.dialect, terms)
-    passed = each(moment.snapshot(state, tree), tree, decide, last_resort=last_resort(terms), hold=moment.hold)
+    whole = moment.snapshot(state, tree_of(row.revision))
+    passed = each(whole, whole.tree, decide, last_resort=last_resort(terms), hold=moment.hold)
     for snapshot, one in passed:
         if one.decision.ask.uid == row.ask_uid and encode(one.decision) == row.document.encode():
             ask = next(pod for pod in snapshot.asks if pod.uid == row.ask_uid)

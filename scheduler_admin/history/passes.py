@@ -14,7 +14,6 @@ from engine.journal import Moment, holds_of
 from engine.laws import audit, audit_rest, broken
 from engine.planning import Considered, plan
 from engine.policies import UnknownPolicyError, last_resort, policy
-from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Protection, Reservation, Snapshot
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
@@ -48,7 +47,6 @@ class _Plan:
     state: ClusterState
     moment: Moment
     snapshot: Snapshot
-    tree: QueueTree
     findings: list[Finding]
     holds: list[Hold]
     took_us: int
@@ -97,7 +95,9 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         store_error(cluster=cluster, sentence=str(error), now=now)
         return
     events = "Event" not in watch.watcher.health().missing
-    others = look(cluster=cluster, tree=found.tree, state=found.state, settled=watch.settled, now=now, events=events)
+    others = look(
+        cluster=cluster, tree=found.snapshot.tree, state=found.state, settled=watch.settled, now=now, events=events
+    )
     rows = _store(cluster, revision, watch, found, others, now, settled=settled)
     reached("intended")
     for row, finding in rows:
@@ -152,10 +152,11 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     if row.state != Decision.State.INTENDED:
         left, gone = _by_progress(row)
         moment = msgspec.structs.replace(moment, going=moment.going | gone)
-        laws = audit_rest(moment.snapshot(watch.watcher.state(), tree), tree, decision, left, last_resort=resort)
+        snapshot = moment.snapshot(watch.watcher.state(), tree)
+        laws = audit_rest(snapshot, snapshot.tree, decision, left, last_resort=resort)
         return next((f"law {check.law}" for check in broken(laws)), "")
     snapshot = moment.snapshot(watch.watcher.state(), tree)
-    for check in broken(audit(snapshot, tree, decision, last_resort=resort)):
+    for check in broken(audit(snapshot, snapshot.tree, decision, last_resort=resort)):
         return f"law {check.law}"
     disruption = Disruption(snapshot, promised(cluster, but=row))
     allowed = disruption.allows(row.victims.values_list("uid", "namespace"))
@@ -190,10 +191,9 @@ def _moment(cluster: Cluster, now: datetime, *, but: Decision | None = None) -> 
 
 def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime, *, leads: bool) -> _Plan:
     began = time.perf_counter_ns()
-    tree = tree_of(revision)
     decide = policy(revision.policy, revision.dialect, revision.parameters)
     state, moment = journal.seen(watch=watch, now=now), _moment(cluster, now)
-    snapshot = moment.snapshot(state, tree)
+    snapshot = moment.snapshot(state, tree_of(revision))
     enforced = cluster.mode == Cluster.Mode.ENFORCE
     stops, breakers = Stops.of(cluster, now), breakers_of(watch) if enforced else []
     options = {}
@@ -201,12 +201,11 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
         names, trial = [one.interlock for one in breakers], watch.writes.may_try
         limits = Interlocks(cluster, snapshot, now, stops=stops, breakers=names, trial=trial, leads=leads)
         options["hold"] = limits.hold
-    considered = plan(snapshot, tree, decide, last_resort=last_resort(revision.parameters), **options)
+    considered = plan(snapshot, snapshot.tree, decide, last_resort=last_resort(revision.parameters), **options)
     return _Plan(
         state=state,
         moment=msgspec.structs.replace(moment, holds=holds_of(considered)),
         snapshot=snapshot,
-        tree=tree,
         findings=_findings(snapshot, considered, enforced=enforced),
         holds=counted([*stops.holds(), *breakers], [one.hold for one in considered]),
         took_us=(time.perf_counter_ns() - began) // 1000,
@@ -238,8 +237,8 @@ def _store(
     news = record_others(cluster=cluster, revision=revision, state=found.state, seen=others, now=now)
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
     if due:
-        figures = queue_figures(found.snapshot, found.tree)
-        sample(cluster=cluster, tree=found.tree, figures=figures, now=now)
+        figures = queue_figures(found.snapshot, found.snapshot.tree)
+        sample(cluster=cluster, tree=found.snapshot.tree, figures=figures, now=now)
     acting = [finding for finding in found.findings if finding.act]
     took_us = found.took_us + (time.perf_counter_ns() - began) // 1000
     if due or acting:
@@ -261,7 +260,7 @@ def _store(
         revision_number=revision.number,
         snapshot=found.snapshot,
         state=found.state,
-        tree=found.tree,
+        tree=found.snapshot.tree,
         now=now,
         pass_us=took_us,
         news=bool(decided) or settled or news,

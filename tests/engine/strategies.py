@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree
+from engine.placement_rules import Filter, Rule, RuleName
+from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings
 from engine.snapshot import HostPort, Node, Pod, Taint
 from tests.builders import amounts, ask, daemonset_ask, node, pod
 
@@ -46,6 +47,46 @@ def _tree(random: Random) -> QueueTree:
             )
         )
     return QueueTree(queues)
+
+
+def growing_trees() -> st.SearchStrategy[QueueTree]:
+    """The same with placement rules, and templates on some queues."""
+    return st.integers(0, 2**32).map(lambda seed: _growing(Random(seed)))
+
+
+def _growing(random: Random) -> QueueTree:
+    queues = [
+        msgspec.structs.replace(queue, template=_template(random), parent_declared=random.random() < 0.2)
+        for queue in _tree(random).queues.values()
+    ]
+    return QueueTree(queues, [_rule(random, 2) for _ in range(random.randint(0, 3))])
+
+
+def _template(random: Random) -> Settings | None:
+    if random.random() < 0.5:
+        return None
+    return Settings(
+        guaranteed=_promise(random, (None, 0, 3), 1),
+        max=_promise(random, (None, None, 6), 1),
+        preemption_policy=random.choice(_POLICIES),
+        delay_ms=random.choice([None, 1, 90_000]),
+        priority_offset=random.choice([0, 0, -5]),
+        evict_uncontrolled=random.random() < 0.2,
+    )
+
+
+def _rule(random: Random, deepest: int) -> Rule:
+    name = random.choice(list(RuleName))
+    qualified = name is RuleName.FIXED and random.random() < 0.5
+    fixed = random.choice(["root.t", "root.t.new"]) if qualified else random.choice(["t", "new", "new.er"])
+    named = random.choice([(), ("ann",), ("ann", "bob"), ("^a+$",)])
+    return Rule(
+        name=name,
+        value={RuleName.FIXED: fixed, RuleName.TAG: "namespace"}.get(name, ""),
+        create=random.random() < 0.7,
+        filter=Filter(deny=random.random() < 0.3, users=named, groups=random.choice([(), ("dev",)])),
+        parent=_rule(random, deepest - 1) if deepest and not qualified and random.random() < 0.4 else None,
+    )
 
 
 def _promise(random: Random, options: tuple[int | None, ...], steep: int) -> dict[str, int]:

@@ -10,7 +10,7 @@ from engine.formats.form import read_form, write_form
 from engine.formats.notes import Note
 from engine.queues import QueueTree
 from tests.builders import queue, tree
-from tests.engine.strategies import queue_trees
+from tests.engine.strategies import growing_trees
 
 
 def notes(*queues: Any, **members: Any) -> tuple[Note, ...]:
@@ -46,13 +46,13 @@ def test_a_tree_is_read_as_it_is_typed() -> None:
     assert not reading.failed
 
 
-@given(queue_trees())
+@given(growing_trees())
 def test_what_is_written_is_read_back(shape: QueueTree) -> None:
     """Also through JSON, whatever the tree holds."""
     reading = read_form(json.loads(json.dumps(write_form(shape))))
     assert reading.notes == ()
     assert reading.tree is not None
-    assert reading.tree.queues == shape.queues
+    assert (reading.tree.queues, reading.tree.placement) == (shape.queues, shape.placement)
 
 
 @pytest.mark.parametrize(
@@ -135,3 +135,66 @@ def test_all_mistakes_are_told_at_once() -> None:
     """Nobody likes to mend one to be told of the next."""
     found = notes({"path": "root.a", "max": {"cpu": "x"}, "delay": "x"}, {"path": "root.b", "max": {"cpu": "y"}})
     assert [note.pointer for note in found] == ["/queues/1/max/cpu", "/queues/1/delay", "/queues/2/max/cpu"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "pointer", "sentence"),
+    [
+        ({"template": 3}, "/queues/1/template", "template must be a mapping."),
+        ({"template": {"delay": "0s"}}, "/queues/1/template/delay", "0s is not a duration above zero"),
+        ({"template": {"max": {"cpu": "x"}}}, "/queues/1/template/max/cpu", "x"),
+        ({"template": {"namespaces": ["a"]}}, "/queues/1/template/namespaces", "There is no setting namespaces."),
+    ],
+)
+def test_a_mistake_in_a_template_is_told_at_its_place(settings: Any, pointer: str, sentence: str) -> None:
+    """As one in a queue's own settings."""
+    (note,) = notes({"path": "root.a", **settings})
+    assert note.pointer == pointer
+    assert sentence in note.text
+
+
+@pytest.mark.parametrize(
+    ("placement", "pointer", "sentence"),
+    [
+        ({}, "/placement", "placement must be a list."),
+        ([3], "/placement/0", "A rule must be a mapping with a name."),
+        ([{"name": "queue"}], "/placement/0/name", "'queue' is not one of: provided, user, tag, fixed."),
+        ([{"name": "tag"}], "/placement/0/value", "A rule by tag needs the tag as its value."),
+        ([{"name": "fixed"}], "/placement/0/value", "needs a queue below the root"),
+        ([{"name": "fixed", "value": "root"}], "/placement/0/value", "needs a queue below the root"),
+        ([{"name": "fixed", "value": "a b"}], "/placement/0/value", "not 'a b'"),
+        ([{"name": "user", "create": "yes"}], "/placement/0/create", "create is true or false."),
+        ([{"name": "user", "more": 1}], "/placement/0/more", "There is no setting more."),
+        ([{"name": "user", "parent": [{"name": "user"}]}], "/placement/0/parent", "A rule must be a mapping"),
+        (
+            [{"name": "user", "filter": {"type": "some"}}],
+            "/placement/0/filter/type",
+            "some is not one of: allow, deny.",
+        ),
+        ([{"name": "user", "filter": {"users": "ann"}}], "/placement/0/filter/users", "users must be a list"),
+        ([{"name": "user", "filter": {"users": ["("]}}], "/placement/0/filter/users", "no expression"),
+        ([{"name": "user", "filter": {"groups": ["(?=a)"]}}], "/placement/0/filter/groups", "no expression"),
+        (
+            [{"name": "fixed", "value": "root.a", "parent": {"name": "user"}}],
+            "/placement/0/parent",
+            "A queue that is named from the root on has no parent rule.",
+        ),
+    ],
+)
+def test_a_mistake_in_a_rule_is_told_at_its_place(placement: Any, pointer: str, sentence: str) -> None:
+    """And such a rule is left out, so that nothing is placed by half of it."""
+    reading = read_form({"queues": [{"path": "root"}], "placement": placement})
+    (note,) = reading.notes
+    assert note.pointer == pointer
+    assert sentence in note.text
+    assert reading.tree is not None
+    assert reading.tree.placement == ()
+
+
+def test_rules_nested_without_end_are_refused() -> None:
+    """Before they take any memory."""
+    rule: dict[str, Any] = {"name": "user"}
+    for _ in range(2_000):
+        rule = {"name": "user", "parent": rule}
+    (note,) = read_form({"queues": [{"path": "root"}], "placement": [rule]}).notes
+    assert note.text == "Rules are nested more than 10 deep."

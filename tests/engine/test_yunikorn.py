@@ -2,6 +2,7 @@
 
 from textwrap import dedent
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,9 +10,10 @@ from hypothesis import strategies as st
 from engine.formats.notes import ImportFailure, Severity
 from engine.formats.tree import decode_tree, encode_tree
 from engine.formats.yunikorn import read, write
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, TreeError
+from engine.placement_rules import Rule, RuleName
+from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings, TreeError
 from tests.builders import queue, tree
-from tests.engine.strategies import queue_trees
+from tests.engine.strategies import growing_trees
 
 DOCUMENT = dedent(
     """\
@@ -82,6 +84,11 @@ KEPT = (
 )
 
 
+def same(one: QueueTree, other: QueueTree) -> bool:
+    """Whether two trees have the same queues and rules."""
+    return (one.queues, one.placement) == (other.queues, other.placement)
+
+
 def errors(document: str) -> list[str]:
     """The errors of a document that is refused, as shown to people."""
     with pytest.raises(ImportFailure) as failure:
@@ -109,6 +116,7 @@ def test_every_field_of_ours_is_read() -> None:
         guaranteed={"cpu": 10_000, "memory": 32 * 2**30},
         preemption_policy=PreemptionPolicy.FENCE,
         parent_declared=True,
+        template=Settings(guaranteed={"cpu": 1_000}),
     )
     assert shape["root.tenant.a"] == Queue(
         path="root.tenant.a",
@@ -118,6 +126,7 @@ def test_every_field_of_ours_is_read() -> None:
         priority_policy=PriorityPolicy.FENCE,
         priority_offset=-5,
     )
+    assert shape.placement == (Rule(name=RuleName.TAG, value="namespace", create=True),)
     assert shape.disabled_by("root.off") == "root.off"
     assert list(shape.walk()) == ["root", "root.tenant", "root.tenant.a", "root.off"]
 
@@ -125,7 +134,7 @@ def test_every_field_of_ours_is_read() -> None:
 def test_what_has_no_counterpart_is_said_with_its_line() -> None:
     """Kept, and named where it stands."""
     notes = {(note.path, note.line, note.params.get("field")) for note in read(DOCUMENT).notes}
-    assert ("", 4, "placementrules") in notes
+    assert ("", 8, "nodesortpolicy") in notes
     assert ("root.tenant", 16, "maxapplications") in notes
     assert ("root.tenant", 19, "application.sort.policy") in notes
     assert ("root.tenant.a", 30, "limits") in notes
@@ -135,7 +144,7 @@ def test_what_has_no_counterpart_is_said_with_its_line() -> None:
 def test_writing_an_unchanged_tree_changes_nothing() -> None:
     """Not an amount, not a comment, not the order."""
     written = write(DOCUMENT, read(DOCUMENT).tree)
-    assert read(written).tree.queues == read(DOCUMENT).tree.queues
+    assert same(read(written).tree, read(DOCUMENT).tree)
     assert all(kept in written for kept in KEPT)
     assert write(written, read(written).tree) == written
 
@@ -160,9 +169,13 @@ def test_only_what_changed_is_written() -> None:
     """One guarantee raised, a queue added, another removed: all else stays as it was typed."""
     before = read(DOCUMENT).tree
     queues = {path: one for path, one in before.queues.items() if path != "root.off"}
-    raised = Queue(path="root.tenant", guaranteed={"cpu": 12_500, "memory": 32 * 2**30}, parent_declared=True)
+    raised = msgspec.structs.replace(
+        queues["root.tenant"],
+        guaranteed={"cpu": 12_500, "memory": 32 * 2**30},
+        preemption_policy=PreemptionPolicy.DEFAULT,
+    )
     queues |= {"root.tenant": raised, "root.new": Queue(path="root.new", delay_ms=1500)}
-    written = write(DOCUMENT, QueueTree(queues.values()))
+    written = write(DOCUMENT, QueueTree(queues.values(), before.placement))
     again = read(written).tree
     assert again.queues == queues
     assert "vcore: 12500m" in written
@@ -192,13 +205,62 @@ def test_several_top_queues_are_put_under_a_root() -> None:
     assert read(write(document, spoken)).tree.queues == spoken.queues
 
 
-@given(shape=queue_trees())
+@given(shape=growing_trees())
 @settings(max_examples=60, deadline=None)
 def test_any_tree_comes_back_from_a_new_document(shape: QueueTree) -> None:
     """Written from nothing, into another tree's document, and in canonical form."""
-    assert read(write(None, shape)).tree.queues == shape.queues
-    assert read(write(DOCUMENT, shape)).tree.queues == shape.queues
-    assert decode_tree(encode_tree(shape)).queues == shape.queues
+    assert same(read(write(None, shape)).tree, shape)
+    assert same(read(write(DOCUMENT, shape)).tree, shape)
+    assert same(decode_tree(encode_tree(shape)), shape)
+
+
+def test_a_tree_without_rules_and_templates_has_the_bytes_that_it_always_had() -> None:
+    """So that revisions from before are what they were, to the byte."""
+    assert encode_tree(tree({"a": queue(2)})) == (
+        b'{"form":1,"queues":[{"path":"root"},{"guaranteed":{"cpu":2000},"path":"root.a"}]}'
+    )
+    ruled = QueueTree([Queue(path="root")], [Rule(name=RuleName.USER)])
+    assert encode_tree(ruled) == b'{"form":2,"placement":[{"name":"user"}],"queues":[{"path":"root"}]}'
+
+
+def test_rules_are_written_only_where_they_changed() -> None:
+    """As they were typed else; taken away with the last of them."""
+    before = read(DOCUMENT).tree
+    more = [*before.placement, Rule(name=RuleName.FIXED, value="root.default")]
+    written = write(DOCUMENT, QueueTree(before.queues.values(), more))
+    assert read(written).tree.placement == tuple(more)
+    assert "placementrules" not in write(DOCUMENT, QueueTree(before.queues.values()))
+
+
+def test_a_rule_that_yunikorn_refuses_is_an_error_with_its_line() -> None:
+    """Its names are not looked at by case."""
+    rules = "partitions:\n- name: default\n  placementrules:\n  - name: {name}\n    create: true\n  queues: []\n"
+    assert read(rules.format(name="User")).tree.placement == (Rule(name=RuleName.USER, create=True),)
+    assert errors(rules.format(name="queue")) == ["line 4: 'queue' is not one of: provided, user, tag, fixed."]
+
+
+@pytest.mark.parametrize("said", ["{}", "{resources: {}}", "{properties: {}}", "{properties: {preemption.delay: ''}}"])
+def test_a_template_that_says_nothing_is_none(said: str) -> None:
+    """The template of the queue above holds then. Source: FromConf of YuniKorn's templates."""
+    assert read(one_queue(f"parent: true\nchildtemplate: {said}")).tree["root.a"].template is None
+
+
+def test_a_template_that_says_what_is_not_read_here_is_one() -> None:
+    """It stands before that of the queue above all the same, and is kept as it is typed."""
+    document = one_queue("parent: true\nchildtemplate:\n  maxapplications: 3")
+    shape = read(document).tree
+    assert shape["root.a"].template == Settings()
+    assert "maxapplications: 3" in write(document, shape)
+    assert [note.params["field"] for note in read(document).notes] == ["maxapplications"]
+
+
+@pytest.mark.parametrize(
+    "body", ["childtemplate: 3", "childtemplate:\n  resources: [1]", "childtemplate:\n  resources:\n    max: 7"]
+)
+def test_a_template_that_is_no_mapping_is_an_error(body: str) -> None:
+    """With the queue that it is of."""
+    (error,) = errors(one_queue(body))
+    assert "must be a mapping" in error
 
 
 @given(text=st.text(max_size=60) | st.text("{}[]:-&*!|>\n\t ab01", max_size=80))

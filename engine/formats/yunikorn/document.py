@@ -14,6 +14,7 @@ from engine.queues import ROOT, Queue
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
 """What several top queues are put under."""
+PLACEMENT = "placementrules"
 DEEPEST = 100
 """Brackets nested deeper are refused unread: the time that the YAML reader takes grows with their depth squared."""
 
@@ -60,7 +61,7 @@ def partition_of(document: Mapping[str, Any], book: Notebook) -> Mapping[str, An
         if other is not chosen:
             message = gettext_noop("Partition %(name)s is kept, not shown: pods of Kubernetes run in one partition.")
             book.add(Severity.INFO, "", line_of(other, "name"), message, name=str(other.get("name")))
-    note_kept(chosen, set(chosen) - {"name", "queues"}, "", book)
+    note_kept(chosen, set(chosen) - {"name", "queues", PLACEMENT}, "", book)
     note_kept(document, set(document) - {"partitions"}, "", book)
     return chosen
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from engine.formats.amounts import AmountError, read_amount
 from engine.formats.durations import DurationError, parse_duration
 from engine.formats.notes import Notebook, Severity, gettext_noop
-from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, is_namespace
+from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, Settings, is_namespace
 from engine.resources import CPU, Amounts, is_resource_name
 
 VCORE = "vcore"
@@ -25,7 +25,9 @@ EVICT_UNCONTROLLED = "scheduler-admin.io/evict-uncontrolled"
 READ_PROPERTIES = frozenset(
     {POLICY, DELAY, QUOTA_DELAY, PRIORITY_POLICY, PRIORITY_OFFSET, NAMESPACES, EVICT_UNCONTROLLED}
 )
-READ_FIELDS = frozenset({"name", "parent", "queues", "resources", "properties"})
+TEMPLATE = "childtemplate"
+READ_TEMPLATE_FIELDS = frozenset({"resources", "properties"})
+READ_FIELDS = READ_TEMPLATE_FIELDS | {"name", "parent", "queues", TEMPLATE}
 
 _NO_DELAY = gettext_noop(
     "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; the default of 30s applies."
@@ -33,6 +35,7 @@ _NO_DELAY = gettext_noop(
 _NO_QUOTA_DELAY = gettext_noop(
     "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; nothing goes for a lowered max."
 )
+_AMOUNTS = ("guaranteed", "max")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -49,21 +52,40 @@ def our_resource(name: str) -> str:
 
 def read_queue(mapping: Mapping[str, Any], path: str, book: Notebook) -> Queue:
     """The queue's own settings. What is wrong or has no effect goes into the notebook."""
-    resources = _mapping(mapping, "resources", path, book)
-    properties = _mapping(mapping, "properties", path, book)
     return Queue(
         path=path,
-        guaranteed=read_amounts(resources, "guaranteed", path, book),
-        max=read_amounts(resources, "max", path, book),
-        preemption_policy=_choice(properties, POLICY, PreemptionPolicy.DEFAULT, path, book),
-        delay_ms=_delay(properties, DELAY, path, book),
-        quota_delay_ms=_delay(properties, QUOTA_DELAY, path, book),
-        priority_policy=_choice(properties, PRIORITY_POLICY, PriorityPolicy.DEFAULT, path, book),
-        priority_offset=_offset(properties, path, book),
-        namespaces=_namespaces(properties, path, book),
-        evict_uncontrolled=is_true(properties.get(EVICT_UNCONTROLLED)),
+        namespaces=_namespaces(_mapping(mapping, "properties", path, book), path, book),
         parent_declared=is_true(mapping.get("parent")),
+        template=_template(mapping, path, book),
+        **_settings(mapping, path, book),
     )
+
+
+def _template(mapping: Mapping[str, Any], path: str, book: Notebook) -> Settings | None:
+    """One that says nothing at all is none; one that says something, even if not to us, stands before those above."""
+    given = _mapping(mapping, TEMPLATE, path, book)
+    settings = Settings(**_settings(given, path, book))
+    quiet = Notebook()
+    resources = _mapping(given, "resources", path, quiet)
+    parts = [_mapping(given, "properties", path, quiet), *(_mapping(resources, name, path, quiet) for name in _AMOUNTS)]
+    said = given.get("maxapplications") or any(value for part in parts for value in part.values())
+    return settings if said else None
+
+
+def _settings(mapping: Mapping[str, Any], path: str, book: Notebook) -> dict[str, Any]:
+    """What queues and templates have alike."""
+    resources = _mapping(mapping, "resources", path, book)
+    properties = _mapping(mapping, "properties", path, book)
+    return {
+        "guaranteed": read_amounts(resources, "guaranteed", path, book),
+        "max": read_amounts(resources, "max", path, book),
+        "preemption_policy": _choice(properties, POLICY, PreemptionPolicy.DEFAULT, path, book),
+        "delay_ms": _delay(properties, DELAY, path, book),
+        "quota_delay_ms": _delay(properties, QUOTA_DELAY, path, book),
+        "priority_policy": _choice(properties, PRIORITY_POLICY, PriorityPolicy.DEFAULT, path, book),
+        "priority_offset": _offset(properties, path, book),
+        "evict_uncontrolled": is_true(properties.get(EVICT_UNCONTROLLED)),
+    }
 
 
 def is_true(value: Any) -> bool:

@@ -13,6 +13,7 @@ from engine.formats.yunikorn.fields import (
     PRIORITY_OFFSET,
     PRIORITY_POLICY,
     QUOTA_DELAY,
+    TEMPLATE,
     VCORE,
     line_of,
 )
@@ -51,6 +52,8 @@ class Lines:
         return self._setting(queue, *field.split("/")[:2]) or line_of(queue, "name")
 
     def _setting(self, queue: Mapping[str, Any], field: str, part: str = "") -> int | None:
+        if field == "template":
+            return line_of(queue, TEMPLATE)
         if field in _PROPERTIES:
             return line_of(queue.get("properties"), _PROPERTIES[field])
         resources = queue.get("resources") or {}

@@ -6,8 +6,26 @@ from typing import Any
 import msgspec
 
 from engine.formats.notes import MOST_QUEUES, ImportFailure, Note, Notebook, Severity, gettext_noop
-from engine.formats.yunikorn.document import IMPLIED_ROOT, failure, load, note_kept, partition_of, top_queues
-from engine.formats.yunikorn.fields import READ_FIELDS, READ_PROPERTIES, is_true, line_of, read_queue
+from engine.formats.placement import read_rules
+from engine.formats.yunikorn.document import (
+    IMPLIED_ROOT,
+    PLACEMENT,
+    failure,
+    load,
+    note_kept,
+    partition_of,
+    top_queues,
+)
+from engine.formats.yunikorn.fields import (
+    READ_FIELDS,
+    READ_PROPERTIES,
+    READ_TEMPLATE_FIELDS,
+    TEMPLATE,
+    is_true,
+    line_of,
+    read_queue,
+)
+from engine.placement_rules import Rule
 from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 
 
@@ -36,10 +54,10 @@ def read(document: str | Mapping[str, Any]) -> Imported:
     """
     book = Notebook()
     partition = partition_of(load(document), book)
-    queues = list(_queues(partition, book))
+    queues, placement = list(_queues(partition, book)), placement_of(partition, book)
     if book.failed:
         raise ImportFailure(tuple(book.notes))
-    tree = QueueTree(queues)
+    tree = QueueTree(queues, placement)
     return Imported(tree, tuple(book.notes), _settings(partition))
 
 
@@ -97,11 +115,27 @@ def _named(queues: list[Any], parent: str, book: Notebook) -> list[tuple[str, Ma
     return list(reversed(found.values()))
 
 
+def placement_of(partition: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
+    """The partition's placement rules; what is wrong with them goes into the notebook."""
+
+    def complain(mapping: Any, key: str, _where: tuple[str, ...], message: str, **params: str) -> None:
+        line = line_of(mapping, key) or line_of(partition, PLACEMENT)
+        book.add(Severity.ERROR, "", line, message, **params)
+
+    return read_rules(partition.get(PLACEMENT), complain)
+
+
 def _note_foreign(mapping: Mapping[str, Any], queue: Queue, book: Notebook) -> None:
-    properties = mapping.get("properties")
-    properties = properties if isinstance(properties, Mapping) else {}
-    note_kept(mapping, set(mapping) - READ_FIELDS, queue.path, book)
-    note_kept(properties, set(properties) - READ_PROPERTIES, queue.path, book)
+    _note_settings(mapping, READ_FIELDS, queue.path, book)
+    if queue.template is not None:
+        _note_settings(mapping[TEMPLATE], READ_TEMPLATE_FIELDS, queue.path, book)
     if queue.path == ROOT and (queue.guaranteed or queue.max):
         message = gettext_noop("YuniKorn accepts no resources on the root.")
         book.add(Severity.WARNING, queue.path, line_of(mapping, "resources"), message)
+
+
+def _note_settings(mapping: Mapping[str, Any], fields: frozenset[str], path: str, book: Notebook) -> None:
+    properties = mapping.get("properties")
+    properties = properties if isinstance(properties, Mapping) else {}
+    note_kept(mapping, set(mapping) - fields, path, book)
+    note_kept(properties, set(properties) - READ_PROPERTIES, path, book)

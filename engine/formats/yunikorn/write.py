@@ -7,7 +7,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from engine.formats.durations import format_duration
 from engine.formats.notes import Notebook
-from engine.formats.yunikorn.document import IMPLIED_ROOT, dump, load, partition_of, top_queues
+from engine.formats.placement import write_rules
+from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, dump, load, partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     DELAY,
     EVICT_UNCONTROLLED,
@@ -16,11 +17,13 @@ from engine.formats.yunikorn.fields import (
     PRIORITY_OFFSET,
     PRIORITY_POLICY,
     QUOTA_DELAY,
+    TEMPLATE,
     VCORE,
     our_resource,
     read_queue,
 )
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree
+from engine.formats.yunikorn.read import placement_of
+from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings
 from engine.resources import CPU, Amounts, format_amount
 
 Fields = MutableMapping[str, Any]
@@ -38,6 +41,7 @@ def write(document: str | Mapping[str, Any] | None, tree: QueueTree) -> str:
     loaded = load(_text(document))
     partition = partition_of(loaded, Notebook())
     assert isinstance(partition, CommentedMap)
+    _merge_placement(partition, tree)
     top, implied = top_queues(partition)
     if implied and tree[tree.root] == IMPLIED_ROOT:
         _merge_children(partition, tree, tree.root)
@@ -56,16 +60,40 @@ def _text(document: str | Mapping[str, Any] | None) -> str:
     return document if isinstance(document, str) else dump(document)
 
 
+def _merge_placement(partition: Fields, tree: QueueTree) -> None:
+    if placement_of(partition, Notebook()) != tree.placement:
+        _set(partition, PLACEMENT, write_rules(tree.placement) or None)
+
+
 def _merge(fields: Fields, tree: QueueTree, path: str) -> None:
     """Make one queue and all below it say what the tree says."""
     queue = tree[path]
     said = read_queue(fields, path, Notebook())
     if queue.parent_declared != said.parent_declared:
         _set(fields, "parent", True if queue.parent_declared else None)
-    _merge_amounts(fields, "guaranteed", said.guaranteed, queue.guaranteed)
-    _merge_amounts(fields, "max", said.max, queue.max)
-    _merge_properties(fields, said, queue)
+    _merge_settings(fields, said, queue)
+    _merge_properties(fields, _namespaces(said), _namespaces(queue))
+    _merge_template(fields, said.template, queue.template)
     _merge_children(fields, tree, path)
+
+
+def _merge_template(fields: Fields, said: Settings | None, wanted: Settings | None) -> None:
+    if wanted is None:
+        if said is not None:
+            del fields[TEMPLATE]
+        return
+    given = fields.get(TEMPLATE)
+    given = fields[TEMPLATE] = CommentedMap() if given is None else given
+    _merge_settings(given, said or Settings(), wanted)
+    if read_queue(fields, "", Notebook()).template is None:  # what says nothing would be no template
+        given["properties"] = CommentedMap({POLICY: str(wanted.preemption_policy)})
+
+
+def _merge_settings(fields: Fields, said: Settings, wanted: Settings) -> None:
+    """What queues and templates have alike."""
+    _merge_amounts(fields, "guaranteed", said.guaranteed, wanted.guaranteed)
+    _merge_amounts(fields, "max", said.max, wanted.max)
+    _merge_properties(fields, _properties(said), _properties(wanted))
 
 
 def _merge_amounts(fields: Fields, key: str, said: Amounts, wanted: Amounts) -> None:
@@ -84,8 +112,7 @@ def _merge_amounts(fields: Fields, key: str, said: Amounts, wanted: Amounts) -> 
     _drop_if_empty(fields, "resources")
 
 
-def _merge_properties(fields: Fields, said: Queue, wanted: Queue) -> None:
-    have, want = _properties(said), _properties(wanted)
+def _merge_properties(fields: Fields, have: Mapping[str, str | None], want: Mapping[str, str | None]) -> None:
     changes = {key: value for key, value in want.items() if have[key] != value}
     if not changes:
         return
@@ -96,7 +123,11 @@ def _merge_properties(fields: Fields, said: Queue, wanted: Queue) -> None:
     _drop_if_empty(fields, "properties")
 
 
-def _properties(queue: Queue) -> dict[str, str | None]:
+def _namespaces(queue: Queue) -> dict[str, str | None]:
+    return {NAMESPACES: ",".join(queue.namespaces) or None}
+
+
+def _properties(queue: Settings) -> dict[str, str | None]:
     """Property -> its text, None where the default says the same."""
     policy, priority = queue.preemption_policy, queue.priority_policy
     return {
@@ -105,7 +136,6 @@ def _properties(queue: Queue) -> dict[str, str | None]:
         QUOTA_DELAY: format_duration(queue.quota_delay_ms) if queue.quota_delay_ms is not None else None,
         PRIORITY_POLICY: str(priority) if priority is not PriorityPolicy.DEFAULT else None,
         PRIORITY_OFFSET: str(queue.priority_offset) if queue.priority_offset else None,
-        NAMESPACES: ",".join(queue.namespaces) or None,
         EVICT_UNCONTROLLED: "true" if queue.evict_uncontrolled else None,
     }
 
