@@ -1,6 +1,6 @@
 """What is different between two trees, queue by queue, with amounts as people type them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 import msgspec
@@ -8,6 +8,9 @@ import msgspec
 from engine.explain.message import After, Before, Message, Topic, gettext_noop
 from engine.formats.form import write_queue
 from engine.queues import Queue, QueueTree
+
+_NOTHING = "{}"
+"""A template that sets nothing: there is one all the same."""
 
 
 class Kind(StrEnum):
@@ -26,7 +29,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     field: str
     """As our own form calls it: ``guaranteed``, ``delay``."""
     resource: str = ""
-    """Of ``guaranteed`` and ``max``."""
+    """Of ``guaranteed`` and ``max``; of ``template`` which of its settings: ``guaranteed cpu``."""
     before: str = ""
     after: str = ""
 
@@ -85,11 +88,20 @@ def _texts(queue: Queue) -> dict[tuple[str, str], str]:
     """(field, resource) -> its text, of all that is set."""
     texts: dict[tuple[str, str], str] = {}
     for field, value in write_queue(queue).items():
-        if isinstance(value, dict):
-            texts |= {(field, resource): text for resource, text in value.items()}
-        elif field != "path":
-            texts[field, ""] = _text(value)
+        if field != "path":
+            texts |= {(field, part): text for part, text in _parts(value)}
     return texts
+
+
+def _parts(value: object, above: str = "") -> Iterator[tuple[str, str]]:
+    """What a setting says, part by part: of amounts by resource, of a template by setting, and resource."""
+    if not isinstance(value, dict):
+        yield above, _text(value)
+        return
+    if not value:
+        yield above, _NOTHING
+    for name, inner in value.items():
+        yield from _parts(inner, f"{above} {name}".strip())
 
 
 def _text(value: object) -> str:

@@ -10,15 +10,13 @@ from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import Limit
 from engine.policies import priority
 from engine.policies.priority_nodes import Survey
-from engine.queues import ROOT, Queue, QueueTree
+from engine.queues import BARE
 from engine.resources import PODS, Amounts, subtract
 from engine.snapshot import DisruptionBudget, Pod, Snapshot
 from engine.snapshot.columns import Flags, Leaving, Numbers
 
 _TRIES = 24
 """So often at most one question is decided again: even with 5,000 nodes that takes less than a second."""
-_NO_TREE = QueueTree([Queue(path=ROOT)])
-"""To priority alone queues say nothing."""
 _ELSEWHERE = frozenset(
     {NodeReason.SPREAD, NodeReason.POD_AFFINITY, NodeReason.ANTI_AFFINITY, NodeReason.KEPT_OUT, NodeReason.CLAIM_IN_USE}
 )
@@ -34,7 +32,7 @@ class Retrying:
 
     def decided(self, snapshot: Snapshot, ask: Pod | None = None) -> Decision:
         """What the policy decides on a changed snapshot, or for a changed ask."""
-        return priority.decide(snapshot, _NO_TREE, ask or self.ask)
+        return priority.decide(snapshot, BARE, ask or self.ask)
 
     def smaller(self, by: Mapping[str, int]) -> Pod:
         """The ask with less requested."""

@@ -57,7 +57,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     field: str = ""
 
     def at(self, *parts: str) -> "Place":
-        """A setting of this queue, or a part of this one: ``at("max", "memory")``. Slashes in names are written ``~1``."""
+        """A setting of this queue, or a part of it: ``at("max", "memory")``. Slashes in names are written ``~1``."""
         escaped = (part.replace("~", "~0").replace("/", "~1") for part in parts)
         return msgspec.structs.replace(self, field="/".join((*([self.field] if self.field else []), *escaped)))
 

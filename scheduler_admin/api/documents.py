@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from engine.formats import yunikorn
 from engine.formats.form import read_form, write_queue
 from engine.formats.notes import ImportFailure, Note, Severity
+from engine.formats.placement import write_rules
 from engine.formats.yunikorn.document import load
 from engine.formats.yunikorn.lines import Lines
 from engine.lint import errors
@@ -144,10 +145,14 @@ def _not_json(error: Exception) -> dict[str, Any]:
 
 
 def own_form(revision: Revision, scope: Scope) -> dict[str, Any]:
-    """A revision in our own form, as PUT takes it; of a scope that is not everything, its queues and namespaces."""
+    """A revision in our own form, as PUT takes it; of a scope that is not everything, its queues and namespaces.
+
+    Placement rules may name anybody's queue: who does not see everything does not see them.
+    """
     tree = tree_of(revision)
     queues = [write_queue(tree[path]) for path in tree.walk() if scope.has_path(path)]
     for queue in queues:
         if "namespaces" in queue:
             queue["namespaces"] = [name for name in queue["namespaces"] if scope.has_pod(name, queue["path"])]
-    return {**terms_of(revision)._asdict(), "queues": queues}
+    placement = {"placement": write_rules(tree.placement)} if tree.placement and scope.everything else {}
+    return {**terms_of(revision)._asdict(), **placement, "queues": queues}

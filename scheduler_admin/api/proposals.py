@@ -11,9 +11,10 @@ from django.utils.translation import gettext_noop
 
 from engine.changes import Change, Kind, Setting, changes, sentences
 from engine.formats.notes import Note, Severity
+from engine.formats.placement import write_rules
 from engine.formats.tree import encode_tree
 from engine.lint import lint
-from engine.queues import QueueTree
+from engine.queues import BARE, QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
 from scheduler_admin.clusters.models import Cluster
@@ -21,7 +22,6 @@ from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.sentences import text
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import said
-from scheduler_admin.queues.revision_selectors import BARE
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
 
 _FOREIGN = gettext_noop("This is not inside of the token's subtree.")
@@ -60,10 +60,12 @@ class Proposal:
 
     @cached_property
     def terms(self) -> tuple[Setting, ...]:
-        """What changes of policy, dialect and parameters."""
+        """What changes of policy, dialect, parameters and placement rules."""
         before = terms_of(self.current) if self.current else Terms()
         pairs = zip(Terms._fields, before, self.sent.terms, strict=True)
         changed = [(name, _written(old), _written(new)) for name, old, new in pairs if old != new]
+        rules = [_written(write_rules(tree.placement)) for tree in (self.before, self.sent.tree)]
+        changed += [("placement", rules[0], rules[1])] if rules[0] != rules[1] else []
         return tuple(Setting(field=name, before=old, after=new) for name, old, new in changed)
 
     def outside(self, scope: Scope) -> list[dict[str, Any]]:

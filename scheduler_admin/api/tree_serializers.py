@@ -8,6 +8,7 @@ from rest_framework import serializers
 from engine.changes import Kind
 from engine.forecast import Group, Settling, Toll
 from engine.formats.notes import Severity
+from engine.placement_rules import RuleName
 from engine.queues import PriorityPolicy
 from scheduler_admin.api.fields import QUEUE_POLICIES, UtcField
 from scheduler_admin.api.serializers import DocumentField, RevisionSerializer
@@ -45,13 +46,9 @@ class HierarchiesSerializer(serializers.Serializer[Any]):
     results = HierarchySerializer(many=True)
 
 
-class QueueFormSerializer(serializers.Serializer[Any]):
-    """A queue in our own form. What is left out has its default."""
+class TemplateSerializer(serializers.Serializer[Any]):
+    """What queues and templates have alike. What is left out has its default."""
 
-    path = serializers.CharField(help_text="root.tenant-1.queue-b")
-    parent = serializers.BooleanField(  # type: ignore[assignment]  # DRF takes declared fields off the class
-        required=False, help_text="True: holds queues only, even while it holds none."
-    )
     preemption_policy = serializers.ChoiceField(QUEUE_POLICIES, required=False)
     guaranteed = serializers.DictField(child=serializers.CharField(), required=False, help_text="Resource -> amount.")
     max = serializers.DictField(child=serializers.CharField(), required=False, help_text="Resource -> amount.")
@@ -61,8 +58,40 @@ class QueueFormSerializer(serializers.Serializer[Any]):
     )
     priority_policy = serializers.ChoiceField([one.value for one in PriorityPolicy], required=False)
     priority_offset = serializers.IntegerField(required=False)
-    namespaces = serializers.ListField(child=serializers.CharField(), required=False)
     evict_uncontrolled = serializers.BooleanField(required=False)
+
+
+class QueueFormSerializer(TemplateSerializer):
+    """A queue in our own form. What is left out has its default."""
+
+    path = serializers.CharField(help_text="root.tenant-1.queue-b")
+    parent = serializers.BooleanField(  # type: ignore[assignment]  # DRF takes declared fields off the class
+        required=False, help_text="True: holds queues only, even while it holds none."
+    )
+    namespaces = serializers.ListField(child=serializers.CharField(), required=False)
+    template = TemplateSerializer(required=False, help_text="What leaves that come into being below it are set to.")
+
+
+class PlacementFilterSerializer(serializers.Serializer[Any]):
+    """Whose pods a rule is for. A single user or group may be a regular expression."""
+
+    type = serializers.CharField(required=False, help_text="allow or deny")
+    users = serializers.ListField(child=serializers.CharField(), required=False)
+    groups = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class PlacementRuleSerializer(serializers.Serializer[Any]):
+    """A placement rule."""
+
+    name = serializers.CharField(help_text=", ".join(RuleName))
+    value = serializers.CharField(required=False, help_text="Of tag the tag, of fixed the queue.")
+    create = serializers.BooleanField(  # type: ignore[assignment]
+        required=False, help_text="True: a queue that is not there comes into being."
+    )
+    filter = PlacementFilterSerializer(required=False)
+    parent = DocumentField(  # type: ignore[assignment]
+        required=False, help_text="The rule that gives the queue above."
+    )
 
 
 class TreeSerializer(serializers.Serializer[Any]):
@@ -71,6 +100,9 @@ class TreeSerializer(serializers.Serializer[Any]):
     policy = serializers.CharField(required=False)
     dialect = serializers.CharField(required=False)
     parameters = DocumentField(required=False)
+    placement = PlacementRuleSerializer(
+        many=True, required=False, help_text="How pods find their leaf: the first that gives one."
+    )
     queues = QueueFormSerializer(many=True)
 
 

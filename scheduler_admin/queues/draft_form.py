@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.formats.amounts import AmountError, read_amount
-from engine.formats.form import Reading, read_form, write_queue
+from engine.formats.form import Reading, read_form, write_queue, write_settings
+from engine.formats.placement import write_rules
 from engine.queues import QueueTree
 from engine.resources import format_amount
 from scheduler_admin.queues.models import Draft, DraftQueue
@@ -38,9 +39,13 @@ def placed(rows: Iterable[DraftQueue]) -> list[Placed]:
     return found
 
 
-def reading(queues: Sequence[Placed]) -> Reading:
-    """The draft as a tree, with what is wrong; a note's ``index`` is the place in ``queues``."""
-    return read_form({"queues": [_document(one) for one in queues]})
+def reading(queues: Sequence[Placed], base: QueueTree) -> Reading:
+    """The draft as a tree, with what is wrong; a note's ``index`` is the place in ``queues``.
+
+    Placement rules, and the templates of queues that were there, are those of the base: drafts do not change them.
+    """
+    documents = [_document(one) | _template(one, base) for one in queues]
+    return read_form({"queues": documents, "placement": write_rules(base.placement)})
 
 
 def moved(queues: Iterable[Placed]) -> dict[str, str]:
@@ -58,6 +63,11 @@ def _document(one: Placed) -> dict[str, Any]:
     }
     settings |= {field: {name: text for name, text in getattr(row, field).items() if text} for field in AMOUNTS}
     return settings | {field: getattr(row, field) for field in TEXTS if field != "namespaces"}
+
+
+def _template(one: Placed, base: QueueTree) -> dict[str, Any]:
+    template = base[one.row.origin].template if one.row.origin in base else None
+    return {} if template is None else {"template": write_settings(template)}
 
 
 def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:

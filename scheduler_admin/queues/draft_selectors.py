@@ -91,13 +91,14 @@ def rivals_of(user: Who, draft: Draft) -> DraftQuerySet:
 def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState:
     """Everything about a draft as it is now. ``capacity``: see engine.lint."""
     queues = queues_of(draft)
-    read = reading(queues)
+    base = tree_of(draft.base)
+    read = reading(queues, base)
     notes = read.notes
     found: tuple[Change, ...] = ()
     if read.tree is not None:
         notes = (*notes, *_sound(read.tree, notes, lint(read.tree, capacity)))
         row_at = {one.path: one.row for one in queues}
-        differing = changes(tree_of(draft.base), read.tree, moved(queues))
+        differing = changes(base, read.tree, moved(queues))
         found = tuple(_as_typed(one, row_at.get(one.path)) for one in differing)
     by_path = {one.path: one for one in found if one.kind is not Kind.REMOVED}
     parents = {one.row.parent_id for one in queues}

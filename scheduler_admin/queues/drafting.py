@@ -149,7 +149,7 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
         raise OutdatedError(draft.hierarchy.current)
     if draft.conflicts:
         raise ValidationError(_("Choose first what both changed."))
-    found = reading(queues_of(draft))
+    found = reading(queues_of(draft), tree_of(draft.base))
     if found.failed or found.tree is None:
         raise ValidationError([said(note) for note in found.notes])
     revision = publish(

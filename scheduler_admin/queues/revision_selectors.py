@@ -7,14 +7,12 @@ from django.http import Http404
 
 from engine.changes import Change, changes
 from engine.formats import yunikorn
-from engine.queues import ROOT, Queue, QueueTree
+from engine.queues import BARE
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.services import native_of, terms_of, tree_of
 
 PAGE = 30
-BARE = QueueTree([Queue(path=ROOT)])
-"""What a first revision is held against: every tree begins with its root."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +61,11 @@ def difference(before: Revision | None, after: Revision) -> tuple[Change, ...]:
 def terms_differ(before: Revision | None, after: Revision) -> bool:
     """Whether they are enforced by another policy, or by other parameters."""
     return before is not None and terms_of(before) != terms_of(after)
+
+
+def placement_differs(before: Revision | None, after: Revision) -> bool:
+    """Whether pods find their leaf by other rules."""
+    return before is not None and tree_of(before).placement != tree_of(after).placement
 
 
 def as_yunikorn(revision: Revision) -> str:

@@ -94,3 +94,28 @@ def test_a_dry_run_writes_nothing(ada: APIClient, slower: Any, tag: str) -> None
 def test_a_dry_run_says_what_publishing_says(ada: APIClient, slower: Any, tag: str) -> None:
     """The two answers are the same."""
     assert plan(ada, slower).json() == put(ada, slower, match=tag).json()
+
+
+RULES = [
+    {"name": "user", "create": True, "parent": {"name": "tag", "value": "namespace"}},
+    {"name": "fixed", "value": "root.a", "filter": {"type": "deny", "groups": ["dev"]}},
+]
+
+
+def test_rules_and_templates_come_back_as_they_were_sent(ada: APIClient, db: None) -> None:
+    """In our own form, and through a queues.yaml."""
+    below = {"path": "root.teams", "parent": True, "template": {"guaranteed": {"cpu": "2"}, "delay": "5s"}}
+    form = {"placement": RULES, "queues": [*SMALL["queues"], below]}
+    first = put(ada, form, NEW)
+    assert {key: own_form(ada, NEW)[key] for key in form} == form
+    yaml = ada.get(NEW, headers={"Accept": "application/yaml"}).content.decode()
+    assert "childtemplate" in yaml
+    assert put(ada, yaml, NEW, match=first["ETag"]).json()["changed"] is False
+
+
+def test_changed_rules_are_a_change_of_the_tree(ada: APIClient, db: None) -> None:
+    """Told as one, from what to what."""
+    first = put(ada, SMALL, NEW)
+    (row,) = plan(ada, SMALL | {"placement": RULES[1:]}, NEW, match=first["ETag"]).json()["diff"]
+    assert (row["queue"], row["field"], row["before"]) == ("", "placement", "[]")
+    assert row["after"].startswith('[{"filter":{"groups":["dev"],"type":"deny"},')

@@ -4,9 +4,9 @@ import msgspec
 from hypothesis import given
 
 from engine.changes import Kind, changes, sentences
-from engine.queues import QueueTree
+from engine.queues import QueueTree, Settings
 from tests.builders import queue, tree
-from tests.engine.strategies import queue_trees
+from tests.engine.strategies import growing_trees
 
 BEFORE = {"prod": queue({"cpu": 40}), "prod.web": queue({"cpu": 10, "memory": "1Gi"}, delay_ms=30_000), "lab": queue()}
 
@@ -34,6 +34,16 @@ def test_settings_that_come_and_go_are_told_so() -> None:
     ]
 
 
+def test_a_template_is_told_setting_by_setting() -> None:
+    """One that sets nothing is told too: it stands before that of the queue above."""
+    lab = queue(template=Settings(guaranteed={"cpu": 2_000}, delay_ms=5_000))
+    assert told(tree(BEFORE), tree(BEFORE | {"lab": lab})) == [
+        "root.lab template guaranteed cpu set to 2",
+        "root.lab template delay set to 5s",
+    ]
+    assert told(tree(BEFORE), tree(BEFORE | {"lab": queue(template=Settings())})) == ["root.lab template set to {}"]
+
+
 def test_queues_that_come_and_go_are_told_with_what_they_have() -> None:
     """The new first, where they stand; the removed last."""
     after = tree(
@@ -52,14 +62,14 @@ def test_a_moved_queue_is_one_queue_and_takes_those_below_with_it() -> None:
     assert told(tree(BEFORE), after, moved) == ["root.prod becomes root.lab.live"]
 
 
-@given(queue_trees(), queue_trees())
+@given(growing_trees(), growing_trees())
 def test_trees_are_the_same_exactly_when_nothing_is_told(one: QueueTree, other: QueueTree) -> None:
     """Whatever differs is told, and only that."""
     assert (changes(one, other) == ()) == (one.queues == other.queues)
     assert changes(one, one) == ()
 
 
-@given(queue_trees(), queue_trees())
+@given(growing_trees(), growing_trees())
 def test_the_way_back_tells_the_same_backwards(one: QueueTree, other: QueueTree) -> None:
     """Added against removed, before against after."""
     there = {(c.path, s.field, s.resource): (s.before, s.after) for c in changes(one, other) for s in c.settings}

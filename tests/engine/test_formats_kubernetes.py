@@ -16,6 +16,7 @@ from engine.formats.kubernetes import (
     class_quota_from_bytes,
     cluster_state,
     decode_budget,
+    decode_namespace,
     decode_node,
     decode_pod,
     decode_priority_class,
@@ -207,6 +208,34 @@ def test_labels_name_queue_and_application_and_ours_win(labels, queue, applicati
     """Of several labels ours comes first, then YuniKorn's, then its old one; an empty one is none."""
     got = decode_pod(pod(labels=labels))
     assert (got.queue_label, got.application_label) == (queue, application)
+
+
+@pytest.mark.parametrize(
+    ("labels", "annotations", "submitter"),
+    [
+        ({}, {}, ("", ())),
+        ({"yunikorn.apache.org/username": "ann"}, {}, ("ann", ())),
+        (
+            {"yunikorn.apache.org/username": "ann"},
+            {"yunikorn.apache.org/user.info": '{"user":"bob","groups":["dev","ops"]}'},
+            ("bob", ("dev", "ops")),
+        ),
+        ({}, {"yunikorn.apache.org/user.info": '{"user":"bob","groups":null}'}, ("bob", ())),
+        ({"yunikorn.apache.org/username": "ann"}, {"yunikorn.apache.org/user.info": "bob"}, ("", ())),
+        ({}, {"yunikorn.apache.org/user.info": '{"user":3}'}, ("", ())),
+    ],
+)
+def test_a_pod_says_who_submitted_it(labels, annotations, submitter):
+    """By the annotation, even one that can't be read, before the label; else nobody knows."""
+    got = decode_pod(pod(labels=labels, annotations=annotations))
+    assert (got.user, got.groups) == submitter
+
+
+def test_a_namespace_says_below_which_queue_its_pods_run():
+    """By YuniKorn's annotation."""
+    meta = {"name": "a", "annotations": {"yunikorn.apache.org/parentqueue": "root.teams"}}
+    assert decode_namespace({"metadata": meta}).parent_queue == "root.teams"
+    assert decode_namespace({"metadata": {"name": "a"}}).parent_queue == ""
 
 
 def test_an_owners_name_is_read_as_far_as_a_database_takes_it():

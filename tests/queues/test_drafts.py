@@ -5,6 +5,8 @@ from django.core.exceptions import ValidationError
 
 from engine.changes import sentences
 from engine.formats.tree import encode_tree
+from engine.placement_rules import Rule, RuleName
+from engine.queues import QueueTree, Settings
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.draft_selectors import DraftState, state
@@ -251,3 +253,21 @@ def test_an_invalid_tree_is_published_by_no_way(hierarchy: Hierarchy) -> None:
         with pytest.raises(ValidationError):
             publish(hierarchy=hierarchy, tree=tree({"a": queue(2)}), author=None, reason="r", terms=terms)
     assert Revision.objects.count() == 1
+
+
+def test_rules_and_templates_stay_with_their_queues(hierarchy: Hierarchy, ann: User) -> None:
+    """Also of a queue that is moved: a draft loses nothing that it does not show as a field."""
+    template = Settings(guaranteed={"cpu": 1_000})
+    shape = tree(TREE | {"prod": queue({"cpu": 40}, template=template), "lab": queue(template=Settings())})
+    ruled = QueueTree(shape.queues.values(), [Rule(name=RuleName.USER, create=True)])
+    publish(hierarchy=hierarchy, tree=ruled, author=None, reason="with rules")
+    draft = drafting.start(hierarchy=hierarchy, name="x", author=ann)
+    assert state(draft).changes == ()
+    lab, prod = row(draft, "lab"), row(draft, "prod")
+    draft = drafting.move(draft=draft, row=lab.pk, parent=prod.pk, was=lab.parent_id or 0, actor=ann)
+    drafting.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
+    hierarchy.refresh_from_db()
+    assert hierarchy.current is not None
+    after = tree_of(hierarchy.current)
+    assert (after["root.prod"].template, after["root.prod.lab"].template) == (template, Settings())
+    assert after.placement == ruled.placement
