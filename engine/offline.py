@@ -10,7 +10,7 @@ from engine.formats.kubernetes import cluster_state
 from engine.formats.yunikorn import Partition, read
 from engine.optimal import optimal
 from engine.policies import DIALECTS, UnknownPolicyError, policy, priority, yunikorn
-from engine.queues import ROOT, Queue, QueueTree
+from engine.queues import BARE, QueueTree
 from engine.resources import format_amounts
 from engine.snapshot import ClusterState, Namespace, Pod, Snapshot
 
@@ -86,7 +86,7 @@ def _enforced(case: Case, *, enforced: bool) -> dict[str, Any]:
     """Without an asker: who goes because a queue's max was lowered."""
     state, tree = _cluster(case)
     snapshot = state.snapshot(tree, now_ms=_milliseconds(case.now))
-    found = yunikorn.enforce(snapshot, tree) if enforced else ()
+    found = yunikorn.enforce(snapshot, snapshot.tree) if enforced else ()
     victims = [pod.key for one in found for pod in one.victims]
     return {
         "name": case.name,
@@ -96,7 +96,7 @@ def _enforced(case: Case, *, enforced: bool) -> dict[str, Any]:
         "reason": Reason.LOWERED_MAX,
         "node": None,
         "victims": [{"name": name, "reason": Reason.LOWERED_MAX} for name in victims],
-        "figures": {"queues": yunikorn.reckoning(snapshot, tree, None)},
+        "figures": {"queues": yunikorn.reckoning(snapshot, snapshot.tree, None)},
     }
 
 
@@ -125,7 +125,7 @@ def situation(case: Case) -> Situation:
 def _cluster(case: Case) -> tuple[ClusterState, QueueTree]:
     if case.queues is None and case.policy != priority.POLICY:
         raise CaseError("the case has no queues")
-    tree = QueueTree([Queue(path=ROOT)]) if case.queues is None else read(case.queues).tree
+    tree = BARE if case.queues is None else read(case.queues).tree
     state, _ = cluster_state(case.objects)
     _add_namespaces(state)
     return state, tree
