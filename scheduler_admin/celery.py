@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from celery import Celery, bootsteps
+from kombu.transport.redis import Channel
 
 from engine.cluster.timing import SWITCH_S
 
@@ -12,6 +13,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
 app = Celery("scheduler_admin")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["scheduler_admin.history"])
+# Nothing that Celery carries must outlive a connection. Were it put back into a Redis that has just gone, the worker
+# would end instead of connecting again.
+Channel.do_restore = False
 
 
 class Watching(bootsteps.StartStopStep):

@@ -204,6 +204,14 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "housekeeping"
 CELERY_TASK_ROUTES = {"scheduler_admin.history.tasks.run_pass": {"queue": "engine"}}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever; waits grow from two seconds to half a minute
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # What is lost with a worker is sent again by beat, or past its time: Redis keeps no copy until it is done.
+    "ack_emulation": False,
+    "socket_timeout": 10,
+    "socket_connect_timeout": 10,
+    "health_check_interval": 10,  # a connection whose other end is gone is given up after twice that
+}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
