@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 
 from benchmarks.scenario_p import scenario_p
-from benchmarks.scenario_y import scenario_y
+from benchmarks.scenario_y import scenario_y, waiting_y
+from engine.planning import plan
 from engine.policies import DIALECTS, policy
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
@@ -22,6 +23,7 @@ def decide(scale: float, runs: int) -> list[Row]:
         _row("priority/P-affinity", runs, scenario_p(scale, rules=True)),
         _row("fence/Y", runs, scenario_y(scale, priority=100)),
         _row("fence/Y-none", runs, scenario_y(scale, priority=-1000)),
+        _pass("fence/Y-pass", runs, *waiting_y(scale)),
     ]
 
 
@@ -30,13 +32,24 @@ def _row(scenario: str, runs: int, scene: Scene) -> Row:
     name = scenario.partition("/")[0]
     decide = policy(name, DIALECTS[name][0])
     decide(snapshot, tree, ask)  # warm
-    times = [_timed(lambda: decide(snapshot, tree, ask)) for _ in range(runs)]
+    return _figures(scenario, [_timed(lambda: decide(snapshot, tree, ask)) for _ in range(runs)])
+
+
+def _pass(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> Row:
+    """A whole pass with its audit, every ask on what the former left."""
+    name = scenario.partition("/")[0]
+    decide = policy(name, DIALECTS[name][0])
+    decide(snapshot, tree, snapshot.asks[0])  # warm
+    return _figures(scenario, [_timed(lambda: plan(snapshot, tree, decide)) for _ in range(runs)])
+
+
+def _figures(scenario: str, times: list[float]) -> Row:
     return {
         "scenario": scenario,
         "median_ms": round(statistics.median(times), 2),
         "min_ms": round(min(times), 2),
         "max_ms": round(max(times), 2),
-        "runs": runs,
+        "runs": len(times),
     }
 
 

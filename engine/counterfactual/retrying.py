@@ -79,7 +79,7 @@ class Retrying:
             for node in self.snapshot.nodes
             if wide or node.name in names
         )
-        pods = [columns.pods[row] for row in np.flatnonzero(kept)]
+        pods = [columns.pods[row] for row in np.flatnonzero(kept).tolist()]
         pods += [self.ask, *(pod for pod in self.snapshot.nominated if pod.uid != self.ask.uid)]
         ordered = tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name, pod.uid)))
         return msgspec.structs.replace(self.snapshot, nodes=nodes, pods=ordered)

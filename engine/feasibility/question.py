@@ -25,28 +25,28 @@ class Feasibility:
     """
 
     def __init__(self, snapshot: Snapshot, pod: Pod, *, miscounting: bool = False) -> None:
-        self.snapshot, self.pod, self.columns = snapshot, pod, snapshot.columns
+        self.pod, self.columns = pod, snapshot.columns
         self.nominated = _made_way_for(snapshot, pod)
-        self.checks = tuple(self._checks(miscounting=miscounting))
+        self.checks = tuple(self._checks(snapshot, miscounting=miscounting))
         self.limits = tuple(check for check in self.checks if isinstance(check, Limit))
 
-    def _checks(self, *, miscounting: bool) -> Iterator[Check]:
+    def _checks(self, snapshot: Snapshot, *, miscounting: bool) -> Iterator[Check]:
         columns, pod = self.columns, self.pod
-        if self.snapshot.unread:
+        if snapshot.unread:
             unread = columns.unread.astype(np.int64)
             nothing = np.zeros(len(columns.nodes), np.int64)
             coming = adding(self.nominated, lambda other: other.unread)
             yield Limit(NodeReason.UNREAD, "", held=columns.sums(unread), cap=nothing, weight=unread, added=coming)
-        if (claim := unbound(self.snapshot, pod)) is not None:
+        if (claim := unbound(snapshot, pod)) is not None:
             yield Rule(NodeReason.UNBOUND_CLAIM, np.ones(len(columns.nodes), np.bool_), claim)
         yield from node_state(columns, pod)
         yield from wanted_nodes(columns, pod)
         yield from ports(columns, pod, self.nominated)
         yield from resources(columns, pod, self.nominated)
-        yield from claims(self.snapshot, pod, self.nominated, miscounting=miscounting)
-        yield from reachable(self.snapshot, pod)
+        yield from claims(snapshot, pod, self.nominated, miscounting=miscounting)
+        yield from reachable(snapshot, pod)
         yield from spreads(columns, pod, self.nominated, miscounting=miscounting)
-        yield from affinities(self.snapshot, pod, self.nominated)
+        yield from affinities(snapshot, pod, self.nominated)
 
     def refusing(self, without: Leaving | None = None) -> Rows:
         """Place -> the number of the first check that refuses the pod there ``without`` some, FITS where none does."""
@@ -130,7 +130,12 @@ class Spot:
     def needed(self, gone: Collection[str] = ()) -> frozenset[str] | None:
         """Uids of the pods whose leaving lowers what is exceeded once those have left; None where nothing is."""
         rows = self._rows(gone)
-        lines = [line for _, line in self._checks if line and line.exceeded(rows, nominated=True)]
+        exceeded = (
+            line
+            for _, line in self._checks
+            if line and any(line.exceeded(rows, nominated=one) for one in (True, False))
+        )
+        lines = list(exceeded)
         if not lines:
             return None
         return frozenset(uid for uid, row in self._row.items() if any(line.limit.weight[row] > 0 for line in lines))

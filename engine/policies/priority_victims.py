@@ -86,7 +86,7 @@ def _covered(columns: Columns, budget: DisruptionBudget) -> _Covered:
     def make() -> _Covered:
         rows = np.flatnonzero(columns.pod_kinds.flags(lambda pod: _selects(budget, pod)))
         if budget.disrupted:
-            rows = np.array([row for row in rows if covers(budget, columns.pods[row])], np.intp)
+            rows = np.array([row for row in rows.tolist() if covers(budget, columns.pods[row])], np.intp)
         return _Covered(rows, columns.node[rows])
 
     made: _Covered = columns.once("covered", (budget.namespace, budget.expressions, budget.disrupted), make)

@@ -4,14 +4,15 @@ Rows of pods are sorted by node, then by importance as kube-scheduler has it: hi
 start. A pod that has not started yet counts as started now.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+from engine.snapshot.amended import Amended
 
 if TYPE_CHECKING:
     from engine.snapshot.moment import Snapshot
@@ -63,19 +64,31 @@ class Columns:
         now = snapshot.now_ms
         started = _integers((now if pod.started_ms is None else pod.started_ms for pod in bound), len(bound))
         order = np.lexsort((started, -priority, node))  # stable: what is equal stays in the order of names
-        self.pods: list[Pod] = [bound[row] for row in order]
+        self.now_ms = now
+        self.pods: Sequence[Pod] = [bound[row] for row in order]
+        self.told: Rows = order.astype(np.intp)
+        """Row -> the pod's place among bound pods in the order of namespaces and names."""
         self.node: Rows = node[order].astype(np.intp)
         """Row -> the place of its node."""
         self.priority: Numbers = priority[order]
         self.started: Numbers = started[order]
         self.first: Rows = np.searchsorted(self.node, np.arange(len(self.nodes) + 1)).astype(np.intp)
         """Place -> the first row of its pods; the next place's is where they end."""
+        self.stray = tuple(pod for pod in snapshot.pods if pod.node is not None and pod.node not in self.place)
+        """Pods bound to nodes that are not here."""
+        self.terminating: Flags = _flags(pod.terminating for pod in self.pods)
+        """Row -> whether the pod is on its way out."""
+        self._kept: dict[tuple[str, Hashable], Any] = {}
 
-    def expecting(self, going: Collection[str]) -> "Columns":
-        """The same with these pods (uids) on their way out."""
+    def expecting(self, amended: Mapping[str, "Pod"]) -> "Columns":
+        """The same with some pods (by uid) on their way out; what does not depend on that is worked out once."""
+        rows = {row: pod for uid, pod in amended.items() if (row := self.row.get(uid)) is not None}
+        terminating = self.terminating.copy()
+        terminating[list(rows)] = True
         later = copy(self)
-        later.__dict__.pop("terminating", None)
-        later.pods = [msgspec.structs.replace(pod, terminating=True) if pod.uid in going else pod for pod in self.pods]
+        later.pods, later.terminating = Amended(self.pods, rows), terminating
+        if any(pod.uid in amended for pod in self.stray):
+            later.stray = tuple(amended.get(pod.uid, pod) for pod in self.stray)
         return later
 
     def sums(self, numbers: Numbers) -> Numbers:
@@ -88,7 +101,7 @@ class Columns:
         return range(int(self.first[place]), int(self.first[place + 1]))
 
     def once(self, what: str, of: Hashable, make: Callable[[], Any]) -> Any:
-        """What ``make`` makes, made once: it must be the same whoever asks."""
+        """What ``make`` makes, made once: it must be the same whoever asks, and whichever pods are on their way out."""
         made = self._kept.get((what, of))
         if made is None:
             made = self._kept[what, of] = make()
@@ -123,7 +136,14 @@ class Columns:
 
     def among(self, uids: Collection[str]) -> Flags:
         """Row -> whether the pod is one of these (uids)."""
-        return np.fromiter((pod.uid in uids for pod in self.pods), np.bool_, len(self.pods))
+        among = np.zeros(len(self.pods), np.bool_)
+        among[[self.row[uid] for uid in uids if uid in self.row]] = True
+        return among
+
+    @cached_property
+    def row(self) -> dict[str, int]:
+        """A bound pod's uid -> its row."""
+        return {pod.uid: row for row, pod in enumerate(self.pods)}
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -161,11 +181,6 @@ class Columns:
         return Kinds(self.nodes, lambda node: node.taints)
 
     @cached_property
-    def terminating(self) -> Flags:
-        """Row -> whether the pod is on its way out."""
-        return _flags(pod.terminating for pod in self.pods)
-
-    @cached_property
     def shielded(self) -> Flags:
         """Row -> whether the pod is never a victim."""
         return _flags(bool(pod.shield) for pod in self.pods)
@@ -198,10 +213,6 @@ class Columns:
     def _allocatable_kinds(self) -> Kinds:
         return Kinds(self.nodes, lambda node: id(node.allocatable))
 
-    @cached_property
-    def _kept(self) -> dict[tuple[str, Hashable], Any]:
-        return {}
-
     def _amounts(self, kinds: Kinds, resource: str) -> Numbers:
         attribute = "requests" if kinds is self._request_kinds else "allocatable"
         amounts = [getattr(one, attribute).get(resource, 0) for one in kinds.each]
@@ -215,18 +226,20 @@ class Leaving:
 
     def __init__(self, columns: Columns, flags: Flags) -> None:
         self.columns, self.flags = columns, flags
-        self.counts: Numbers = columns.sums(flags)
+        self._rows = np.flatnonzero(flags)
+        self.counts: Numbers = np.bincount(columns.node[self._rows], minlength=len(columns.nodes))
         """Place -> how many leave."""
-        ends = columns.first[1:]
-        self._since = ends - self.counts
-        upto = running(flags)
-        self._last = bool(np.array_equal(upto[ends] - upto[self._since], self.counts))
+        self._first = running(self.counts)
+        self._since = columns.first[1:] - self.counts
+        some = np.flatnonzero(self.counts)
+        self._last = bool(np.array_equal(self._rows[self._first[some]], self._since[some]))
         """Whether on every node it is the last ones that leave; then running sums tell what they hold."""
 
     def of(self, weight: Numbers, upto: Numbers | None = None) -> Numbers:
         """Place -> the sum of the weights of those that leave; ``upto``: its running sum, if that is known."""
         if not self._last or upto is None:
-            return self.columns.sums(np.where(self.flags, weight, 0))
+            own = running(weight[self._rows])
+            return own[self._first[1:]] - own[self._first[:-1]]
         held: Numbers = upto[self.columns.first[1:]] - upto[self._since]
         return held
 

@@ -1,12 +1,14 @@
 """A cluster at one moment: what policies decide on."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any, TypeVar
 
 import msgspec
 
 from engine.queues import BARE, QueueTree
 from engine.resources import PODS, Amounts, subtract, total
+from engine.snapshot.amended import Amended
 from engine.snapshot.columns import Columns
 from engine.snapshot.objects import Claim, DisruptionBudget, Node, Pod, Volume
 
@@ -20,6 +22,14 @@ class Reservation(msgspec.Struct, frozen=True, kw_only=True):
     requests: Amounts
 
 
+Made = TypeVar("Made")
+
+# What a snapshot works out once, by what it is that it depends on:
+_OF_BOUND = ("_places", "_kept", "capacity", "held_by_node")
+_OF_PENDING = ("asks", "nominated")
+_PODS = ("keeping_apart", "unread")
+
+
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a policy sees. Nodes are sorted by name, pods by namespace and name: input order never matters."""
 
@@ -27,7 +37,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     tree: QueueTree = BARE
     """The tree that it was frozen under, grown by the dynamic queues that its pods are in."""
     nodes: tuple[Node, ...] = ()
-    pods: tuple[Pod, ...] = ()
+    pods: Sequence[Pod] = ()
     """Every pod that is not finished, bound or not."""
     budgets: tuple[DisruptionBudget, ...] = ()
     reservations: tuple[Reservation, ...] = ()
@@ -42,33 +52,76 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def expecting(self, going: Collection[str]) -> "Snapshot":
         """The same with these pods (uids) on their way out, whether or not the cluster shows it yet."""
-        if not going:
+        places = (self._places[uid] for uid in going if uid in self._places)
+        leaving = {place: pod for place in places if not (pod := self.pods[place]).terminating}
+        if not leaving:
             return self
-        pods = (msgspec.structs.replace(pod, terminating=True) if pod.uid in going else pod for pod in self.pods)
-        later = msgspec.structs.replace(self, pods=tuple(pods))
-        if "columns" in self.__dict__:
-            later.__dict__["columns"] = self.columns.expecting(going)
+        amended = {place: msgspec.structs.replace(pod, terminating=True) for place, pod in leaving.items()}
+        later = msgspec.structs.replace(self, pods=Amended(self.pods, amended))
+        later.__dict__.update(self._worked_out({pod.uid: pod for pod in amended.values()}))
         return later
+
+    def _worked_out(self, amended: Mapping[str, Pod]) -> dict[str, Any]:
+        """What is known of this snapshot, as it is with some pods (by uid) on their way out."""
+        _ = self._kept
+        known = {name: self.__dict__[name] for name in _OF_BOUND if name in self.__dict__}
+        if all(pod.node is not None for pod in amended.values()):
+            known |= {name: self.__dict__[name] for name in _OF_PENDING if name in self.__dict__}
+        for name in _PODS:
+            if name in self.__dict__:
+                known[name] = tuple(amended.get(pod.uid, pod) for pod in self.__dict__[name])
+        if "columns" in self.__dict__:
+            known["columns"] = self.columns.expecting(amended)
+        if "pods_by_node" in self.__dict__:
+            by_node = known["pods_by_node"] = dict(self.pods_by_node)
+            for node in {pod.node for pod in amended.values() if pod.node in by_node}:
+                by_node[node] = tuple(amended.get(pod.uid, pod) for pod in by_node[node])
+        return known
 
     def without_reservation(self, ask_uid: str) -> "Snapshot":
         """The same for an ask whose own reservation does not stand against it."""
         others = tuple(held for held in self.reservations if held.ask_uid != ask_uid)
         if len(others) == len(self.reservations):
             return self
-        return self._sharing_columns(msgspec.structs.replace(self, reservations=others))
+        return self._sharing(msgspec.structs.replace(self, reservations=others))
 
     def reserving(self, held: Reservation) -> "Snapshot":
         """The same with room kept for one more ask."""
-        return self._sharing_columns(msgspec.structs.replace(self, reservations=(*self.reservations, held)))
+        return self._sharing(msgspec.structs.replace(self, reservations=(*self.reservations, held)))
 
     def with_budgets(self, budgets: tuple[DisruptionBudget, ...]) -> "Snapshot":
         """The same with other disruption budgets."""
-        return self._sharing_columns(msgspec.structs.replace(self, budgets=budgets))
+        return self._sharing(msgspec.structs.replace(self, budgets=budgets))
 
-    def _sharing_columns(self, other: "Snapshot") -> "Snapshot":
-        if "columns" in self.__dict__:
-            other.__dict__["columns"] = self.columns
+    def _sharing(self, other: "Snapshot") -> "Snapshot":
+        """What is worked out from nodes and pods alone holds for the other one too."""
+        _ = self._kept
+        names = (*_OF_BOUND, *_OF_PENDING, *_PODS, "columns", "pods_by_node")
+        other.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
         return other
+
+    def once(self, what: str, of: Hashable, make: Callable[[], Made]) -> Made:
+        """What ``make`` makes, made once for this snapshot and those that differ in reservations or who is leaving.
+
+        It must hold for all of them, and must not hold any of them: nobody would ever let go of it.
+        """
+        made: Made | None = self._kept.get((what, of))
+        if made is None:
+            made = self._kept[what, of] = make()
+        return made
+
+    def pod(self, uid: str) -> Pod | None:
+        """The pod of that uid."""
+        place = self._places.get(uid)
+        return None if place is None else self.pods[place]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {pod.uid: place for place, pod in enumerate(self.pods)}
+
+    @cached_property
+    def _kept(self) -> dict[tuple[str, Hashable], Any]:
+        return {}
 
     @cached_property
     def columns(self) -> Columns:

@@ -10,7 +10,8 @@ import msgspec
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import FITS, Feasibility, unjudged
-from engine.policies.fence_usage import figures, ledger_of
+from engine.policies.fence.ground import ground_of
+from engine.policies.fence.usage import usage_of
 from engine.policies.yunikorn import required
 from engine.policies.yunikorn.books import Books, fits
 from engine.policies.yunikorn.quirks import ALL, Quirks
@@ -95,7 +96,7 @@ class _Case:
         victims: Sequence[Pod] = (),
         trace: Trace = Trace(),  # noqa: B008 - frozen
     ) -> Decision:
-        ledger = ledger_of(self.snapshot, self.tree)
+        usage = usage_of(ground_of(self.snapshot, self.tree), self.snapshot)
         verdicts = tuple(
             PodVerdict(
                 pod=PodFacts.of(pod),
@@ -114,7 +115,7 @@ class _Case:
             due_ms=due_ms,
             node=node,
             victims=verdicts,
-            trace=msgspec.structs.replace(trace, queues=figures(ledger, self.ask, victims)),
+            trace=msgspec.structs.replace(trace, queues=usage.figures(self.ask.queue, self.ask.requests, victims)),
         )
 
 

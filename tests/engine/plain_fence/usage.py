@@ -104,12 +104,13 @@ def figures(ledger: Ledger, ask: Pod, victims: Iterable[Pod]) -> tuple[QueueFigu
     victims = tuple(victims)
     own = ledger.tree.lineage(ask.queue) if ask.queue else ()
     others = {path: None for victim in victims for path in ledger.tree.lineage(victim.queue or "") if path not in own}
-    gone = ledger._gone(victims)  # noqa: SLF001 - one module
+    gone = ledger._gone(victims)
     asked = ask.requests if victims else {}
     found = []
     for path in (*own, *others):
         before = ledger.asking[path] if path in own else ledger.giving[path]
         after = subtract(add(before, asked) if path in own else before, gone.get(path, {}))
         queue = ledger.tree[path]
-        found.append(QueueFigures(path=path, before=before, after=after, guaranteed=queue.guaranteed, max=queue.max))
+        some = [{name: held for name, held in amounts.items() if held} for amounts in (before, after)]
+        found.append(QueueFigures(path=path, before=some[0], after=some[1], guaranteed=queue.guaranteed, max=queue.max))
     return tuple(found)

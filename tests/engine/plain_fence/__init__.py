@@ -1,38 +1,24 @@
-"""Policy ``fence``, dialect ``design``: guarantees and fences as YuniKorn's design document promises them.
+"""Policy ``fence``, dialect ``design``, the long way round: node by node, pod by pod, amounts in dictionaries.
 
-A plain implementation: every law stands where it is checked, amounts are dictionaries. The numbered laws are those of
-the design document "Preemption" of Apache YuniKorn, read for several resources and levels as docs/policies/fence.md
-says.
+Every law stands where it is checked. It shares nothing with engine.policies.fence but its parameters and what can run
+where, and is what that is held against: decision and trace alike, to the byte.
 """
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Literal
-
-import msgspec
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import FITS, Feasibility, unjudged
-from engine.policies.fence_candidates import Claim, Verdict, candidates_of, judge
-from engine.policies.fence_nodes import Choice, cheapest, choose_on
-from engine.policies.fence_usage import figures, ledger_of
+from engine.policies.fence import DIALECT, POLICY, Parameters
 from engine.queues import QueueTree
 from engine.snapshot import Node, Pod, Snapshot
 from engine.snapshot.columns import Leaving
+from tests.engine.plain_fence.candidates import ORDER, Claim, Verdict, candidates_of, judge
+from tests.engine.plain_fence.nodes import Choice, cheapest, choose_on
+from tests.engine.plain_fence.usage import figures, ledger_of
 
-POLICY = "fence"
-DIALECT = "design"
 _NODES_IN_FULL = 20
 """So many of the best nodes that were passed over are kept in a trace one by one; the rest are counted."""
-
-
-class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a revision may set for this policy."""
-
-    last_resort: Literal["daemonset", "any", "never"] = "daemonset"
-    """Whose asks may take pods that opted out, when nothing else makes room (law 1)."""
-    check_delay: bool = True
-    """Whether asks wait for their queue's delay; off only to ask what would happen."""
 
 
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
@@ -222,8 +208,9 @@ def _why_none(claim: Claim, verdicts: dict[str, Verdict | None], *, any_candidat
     if claim.fence and not within:
         return Reason.FENCE, claim.fence
     counts = Counter(verdict[0] for verdict in verdicts.values() if verdict is not None)
-    told = [reason for reason, _ in counts.most_common() if reason is not PodReason.SAME_QUEUE]
-    return Reason.NO_CANDIDATES, str(told[0]) if told else ""
+    told = [(-counts[reason], number, reason) for number, reason in enumerate(ORDER) if counts[reason]]
+    told = [one for one in told if one[2] is not PodReason.SAME_QUEUE]
+    return Reason.NO_CANDIDATES, str(min(told)[2]) if told else ""
 
 
 def _trace(

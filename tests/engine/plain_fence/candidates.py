@@ -3,12 +3,29 @@
 import msgspec
 
 from engine.decision import PodReason
-from engine.policies.fence_usage import Ledger
 from engine.queues import PriorityPolicy, QueueTree
 from engine.snapshot import Pod, Shield, Snapshot
+from tests.engine.plain_fence.usage import Ledger
 
 Verdict = tuple[PodReason, str]
 """Why a pod is no candidate, and the queue, priority or class that this names."""
+
+
+ORDER = (
+    PodReason.TERMINATING,
+    PodReason.NO_QUEUE,
+    PodReason.DAEMONSET,
+    PodReason.SHIELDED,
+    PodReason.SAME_QUEUE,
+    PodReason.SAME_APPLICATION,
+    PodReason.OUTSIDE_FENCE,
+    PodReason.DISABLED,
+    PodReason.HIGHER_PRIORITY,
+    PodReason.ENTITLED_SUBTREE,
+    PodReason.OPTED_OUT,
+    PodReason.GUARANTEE,
+)
+"""Of several reasons the first is told."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,9 +40,11 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ledger: Ledger, claim: Claim) -> dict[str, Verdict | None]:
-    """Uid of every bound pod -> why it is no candidate, None when it is one."""
+    """Uid of every pod on a node -> why it is no candidate, None when it is one."""
     limits = priority_limits(tree, claim)
-    return {pod.uid: _why_not(pod, tree, ledger, claim, limits) for pod in snapshot.pods if pod.node is not None}
+    return {
+        pod.uid: _why_not(pod, tree, ledger, claim, limits) for pods in snapshot.pods_by_node.values() for pod in pods
+    }
 
 
 def candidates_of(snapshot: Snapshot, verdicts: dict[str, Verdict | None]) -> dict[str, list[Pod]]:

@@ -6,10 +6,10 @@ import msgspec
 
 from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict
 from engine.feasibility import Spot
-from engine.policies.fence_usage import Ledger
 from engine.queues import QueueTree
 from engine.resources import Amounts, add, fits, total
 from engine.snapshot import Node, Pod, Snapshot
+from tests.engine.plain_fence.usage import Ledger
 
 CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")
 """What sets are compared by, in this order; the least wins."""
@@ -139,7 +139,7 @@ def _work_lost(snapshot: Snapshot, pod: Pod) -> int:
     return max(0, snapshot.now_ms - (pod.started_ms if pod.started_ms is not None else snapshot.now_ms))
 
 
-def _expendable(snapshot: Snapshot, tree: QueueTree, leaf: str, pod: Pod) -> tuple[bool, bool, int, int, int, int, str]:
+def _expendable(snapshot: Snapshot, tree: QueueTree, leaf: str, pod: Pod) -> tuple[object, ...]:
     distance = tree.distance(leaf, pod.queue or tree.root)
     return (
         pod.opted_out,
@@ -148,7 +148,7 @@ def _expendable(snapshot: Snapshot, tree: QueueTree, leaf: str, pod: Pod) -> tup
         distance,
         _work_lost(snapshot, pod),
         -pod.created_ms,
-        pod.key,
+        (pod.namespace, pod.name),
     )
 
 

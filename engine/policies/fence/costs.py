@@ -1,0 +1,46 @@
+"""What the victims on every node would cost under policy ``fence``."""
+
+import numpy as np
+
+from engine.policies.fence.ground import Ground
+from engine.snapshot.columns import Flags, Numbers, Rows
+
+CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")
+"""What sets are compared by, in this order; the least wins."""
+
+
+class Costs:
+    """Every node with victims by ``CRITERIA``."""
+
+    def __init__(self, ground: Ground, leaf: str, victims: Rows) -> None:
+        """``victims`` are rows, node by node."""
+        columns, order = ground.columns, ground.order
+        node = columns.node[victims]
+        first = np.flatnonzero(np.diff(node, prepend=-1))
+        self.places: Rows = node[first]
+        self.counts: Numbers = np.diff(first, append=len(victims))
+        self._by: tuple[Numbers, ...] = (
+            _over(np.add, order.opted_out[victims].astype(np.int64), first),
+            _over(np.add, order.originator[victims].astype(np.int64), first),
+            _over(np.maximum, columns.priority[victims], first),
+            self.counts,
+            _over(np.add, ground.distance(leaf)[ground.row_queue[victims]], first),
+            _over(np.add, order.lost[victims], first),
+            -_over(np.minimum, order.created[victims], first),
+            self.places,  # in the order of names
+        )
+        self._order = np.lexsort(self._by[::-1])
+
+    def ranked(self, without: Flags) -> Rows:
+        """The nodes, but those (places) that are of no use any more, cheapest first, by their number here."""
+        return self._order[~without[self.places[self._order]]]
+
+    def loses(self, one: int, other: int) -> str:
+        """The first of CRITERIA in which one node is dearer than another."""
+        return next(name for name, cost in zip(CRITERIA, self._by, strict=True) if cost[one] != cost[other])
+
+
+def _over(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
+    """The sums, or whatever it is, over the stretches that begin at ``first``."""
+    found: Numbers = what.reduceat(numbers, first) if len(first) else numbers
+    return found

@@ -1,0 +1,189 @@
+"""Bound pods under a queue tree, column by column: what stays as it is whoever is on the way out."""
+
+from collections.abc import Callable
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
+from engine.snapshot import Pod, Snapshot
+from engine.snapshot.columns import SAFE, Columns, Flags, Kinds, Numbers, Rows
+
+LIMITLESS = 2**62
+"""More than any sum on a node, where those are held by 64 bits."""
+
+
+class Ground:
+    """Queues by number, in the tree's order; ``nobody``, after the last, stands for no queue.
+
+    Pods are of kinds: pods of one kind differ in nothing that decides whether they may be taken.
+    """
+
+    def __init__(self, columns: Columns, tree: QueueTree) -> None:
+        self.columns, self.tree = columns, tree
+        self.paths = tuple(tree.walk())
+        self.number = {path: number for number, path in enumerate(self.paths)}
+        self.nobody = len(self.paths)
+        lineages = [[self.number[path] for path in reversed(tree.lineage(path))] for path in self.paths]
+        self.depth = np.array([*map(len, lineages), 1], np.int64) - 1
+        self.line = np.full((int(self.depth.max()) + 1, self.nobody + 1), self.nobody, np.intp)
+        """Depth -> queue -> the queue of that depth which it is or lies in, nobody where it is less deep."""
+        for number, lineage in enumerate(lineages):
+            self.line[: len(lineage), number] = lineage
+        self.kinds = Kinds(columns.pods, _kind)
+        one = self.kinds.each
+        self.counts: Rows = np.bincount(self.kinds.of, minlength=len(one))
+        """Kind -> how many pods there are of it."""
+        self.queue: Rows = np.array([self.queue_of(pod.queue) for pod in one], np.intp)
+        """Kind -> the number of its queue."""
+        self.priority: Numbers = np.array([pod.priority for pod in one], np.int64)
+        self.daemonset: Flags = self._flags(lambda pod: pod.daemonset)
+        self.shielded: Flags = self._flags(lambda pod: bool(pod.shield))
+        self.opted_out: Flags = self._flags(lambda pod: pod.opted_out)
+        self.applications: dict[tuple[str, str], int] = {}
+        """By namespace and name."""
+        self.application: Rows = np.array(
+            [self.applications.setdefault((pod.namespace, pod.application), len(self.applications)) for pod in one],
+            np.intp,
+        )
+        """Kind -> the number of its application."""
+        self.row_queue: Rows = self.queue[self.kinds.of] if one else np.zeros(0, np.intp)
+        self._amounts: dict[str, Numbers] = {}
+
+    def queue_of(self, path: str | None) -> int:
+        """The number of a queue, ``nobody`` of one that the tree does not have."""
+        return self.number.get(path or "", self.nobody)
+
+    def _flags(self, of_kind: Callable[[Pod], bool]) -> Flags:
+        return np.fromiter(map(of_kind, self.kinds.each), np.bool_, len(self.kinds.each))
+
+    def below(self, path: str) -> Flags:
+        """Queue -> whether it is this one or lies in its subtree."""
+        number = self.number[path]
+        return np.asarray(self.line[self.depth[number]] == number, np.bool_)
+
+    def amounts(self, resource: str) -> Numbers:
+        """Kind -> what a pod of it requests of a resource."""
+        if resource not in self._amounts:
+            found = [pod.requests.get(resource, 0) for pod in self.kinds.each]
+            stray = sum(abs(pod.requests.get(resource, 0)) for pod in self.columns.stray)
+            every = stray + sum(abs(amount) * int(count) for amount, count in zip(found, self.counts, strict=True))
+            self._amounts[resource] = np.array(found, np.int64 if every <= SAFE else object)
+        return self._amounts[resource]
+
+    @cached_property
+    def resources(self) -> tuple[str, ...]:
+        """What some bound pod requests."""
+        pods = (*self.kinds.each, *self.columns.stray)
+        return tuple(sorted({resource for pod in pods for resource in pod.requests}))
+
+    def rolled_up(self, queues: Rows, amounts: Numbers) -> Numbers:
+        """Queue -> the sum of the amounts in its subtree."""
+        sums = np.zeros(self.nobody + 1, amounts.dtype)
+        for level in self.line:
+            np.add.at(sums, level[queues], amounts)
+        sums[self.nobody] = 0
+        return sums
+
+    @cached_property
+    def bound(self) -> dict[str, Numbers]:
+        """Resource -> queue -> what all bound pods there request."""
+        stray = np.array([self.queue_of(pod.queue) for pod in self.columns.stray], np.intp)
+        found = {}
+        for resource in self.resources:
+            amounts = self.amounts(resource)
+            also = np.array([pod.requests.get(resource, 0) for pod in self.columns.stray], amounts.dtype)
+            of_kinds = self.rolled_up(self.queue, amounts * self.counts)
+            found[resource] = of_kinds + self.rolled_up(stray, also) if len(stray) else of_kinds
+        return found
+
+    @cached_property
+    def promised(self) -> dict[str, Numbers]:
+        """Resource that is guaranteed somewhere -> queue -> its guarantee; below nothing where there is none."""
+        names = {resource for queue in self.tree.queues.values() for resource in queue.guaranteed}
+        found = {}
+        for resource in sorted(names):
+            amounts = [self.tree[path].guaranteed.get(resource, -1) for path in self.paths]
+            found[resource] = np.array([*amounts, -1], np.int64 if max(amounts) <= SAFE else object)
+        return found
+
+    def limitless(self, numbers: Numbers) -> Any:
+        """More than any sum of such numbers."""
+        return inf if numbers.dtype == object else LIMITLESS
+
+    @cached_property
+    def densest(self) -> dict[str, Numbers]:
+        """Resource that is guaranteed somewhere -> queue -> the most that its pods hold on one node."""
+        return {resource: self._densest(resource) for resource in self.promised}
+
+    def _densest(self, resource: str) -> Numbers:
+        amounts = self.amounts(resource)[self.kinds.of] if len(self.kinds.of) else np.zeros(0, np.int64)
+        densest = np.zeros(self.nobody + 1, amounts.dtype)
+        for level in self.line:
+            queue = level[self.row_queue]
+            groups = self.columns.node * (self.nobody + 1) + queue
+            order = np.argsort(groups, kind="stable")
+            first = np.flatnonzero(np.diff(groups[order], prepend=-1))
+            if len(first):
+                np.maximum.at(densest, queue[order][first], np.add.reduceat(amounts[order], first))
+        return densest
+
+    @cached_property
+    def disabled(self) -> Flags:
+        """Queue -> whether preemption is turned off there or above; on the root that has no effect."""
+        off = np.zeros(self.nobody + 1, np.bool_)
+        for path, number in self.number.items():
+            off[number] = path != self.tree.root and self.tree[path].preemption_policy is PreemptionPolicy.DISABLED
+        return np.asarray(off[self.line].any(axis=0), np.bool_)
+
+    @cached_property
+    def priorities_narrowed(self) -> bool:
+        """Whether some queue has priority settings."""
+        queues = self.tree.queues.values()
+        return any(queue.priority_offset or queue.priority_policy is PriorityPolicy.FENCE for queue in queues)
+
+    @cached_property
+    def order(self) -> "Order":
+        """How expendable pods are."""
+        return Order(self)
+
+    def distance(self, leaf: str) -> Numbers:
+        """Queue -> how many steps it is away from a leaf."""
+        own = self.number.get(leaf, 0)
+        lineage = self.line[: self.depth[own] + 1]
+        shared = (lineage == lineage[:, [own]]).sum(axis=0)
+        shared[self.nobody] = 1
+        steps: Numbers = self.depth[own] + self.depth - 2 * (shared - 1)
+        return steps
+
+
+class Order:
+    """The rows of each node from the most expendable on, were it not for how far their queues are away."""
+
+    def __init__(self, ground: Ground) -> None:
+        columns, pods = ground.columns, ground.columns.pods
+        self.opted_out: Flags = ground.opted_out[ground.kinds.of]
+        self.originator: Flags = ground.kinds.flags(lambda pod: pod.originator)
+        self.created: Numbers = np.fromiter((pod.created_ms for pod in pods), np.int64, len(pods))
+        self.lost: Numbers = np.maximum(0, columns.now_ms - columns.started)
+        """Row -> how long the pod has run, in milliseconds: what is thrown away with it."""
+        by = (columns.told, -self.created, self.lost, columns.priority, self.originator, self.opted_out, columns.node)
+        self.rows: Rows = np.lexsort(by)
+        changes = np.zeros(len(self.rows), np.bool_)
+        for one in by[3:]:
+            changes |= np.diff(one[self.rows], prepend=one[self.rows[:1]]) != 0
+        self.stretch: Numbers = np.empty(len(self.rows), np.int64)
+        """Row -> the number of its stretch of pods of one node that only nearness, work and age tell apart."""
+        self.stretch[self.rows] = np.cumsum(changes)
+
+
+def _kind(pod: Pod) -> tuple[object, ...]:
+    alike = (pod.queue, pod.namespace, pod.application, pod.priority, pod.opted_out, pod.originator)
+    return (*alike, pod.daemonset, pod.shield, *pod.requests.items())
+
+
+def ground_of(snapshot: Snapshot, tree: QueueTree) -> Ground:
+    """The snapshot's ground under a tree, worked out once: all decisions of a pass share it."""
+    return snapshot.once("fence", tree, lambda: Ground(snapshot.columns, tree))

@@ -1,0 +1,124 @@
+"""One ask at one moment, and what was worked out for it or for asks of its shape."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from engine.feasibility import FITS, Feasibility
+from engine.feasibility.node_rules import RESERVED_TAINT_KEY
+from engine.policies.fence.ground import Ground, ground_of
+from engine.policies.fence.usage import usage_of
+from engine.queues import QueueTree
+from engine.snapshot import Pod, Snapshot
+from engine.snapshot.columns import Columns, Flags, Leaving
+
+if TYPE_CHECKING:
+    from engine.policies.fence.survey import Survey
+
+_SHAPES_KEPT = 64
+
+
+class Shape:
+    """What asks have in common that differ in nothing but who they are."""
+
+    def __init__(self, snapshot: Snapshot, ask: Pod) -> None:
+        self.columns = snapshot.columns
+        self.spread = bool(ask.spread)
+        self.feasibility = Feasibility(snapshot, ask)
+        self.room: Flags = self.feasibility.refusing() == FITS
+        """Place -> whether the ask fits there as it is."""
+        self.surveys: dict[bool, Survey] = {}
+        """By whether pods that opted out may be taken."""
+
+    def holds_for(self, columns: Columns) -> bool:
+        """Whether it is the same at another moment: of a spread, pods on their way out no longer count."""
+        return not self.spread or self.columns is columns
+
+
+class Question:
+    """One ask at one moment."""
+
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> None:
+        self.snapshot, self.tree, self.ask, self.columns = snapshot, tree, ask, snapshot.columns
+        self.leaf = ask.queue or tree.root
+        self.ground = ground_of(snapshot, tree)
+        self.usage = usage_of(self.ground, snapshot)
+        self.shape = _shape_of(snapshot, self.ground, ask)
+        self.feasibility = self.shape.feasibility
+
+    @cached_property
+    def scope(self) -> Flags:
+        """Place -> whether the ask may run there at all: one node for a DaemonSet's, else every one."""
+        wanted = self.ask.required_node
+        if wanted is None:
+            return np.ones(len(self.columns.nodes), np.bool_)
+        return np.fromiter((node.name == wanted for node in self.columns.nodes), np.bool_, len(self.columns.nodes))
+
+    def node_with_room(self, *, leaving_counted: bool) -> str | None:
+        """A node where the ask fits without eviction; with ``leaving_counted`` once pods on their way out are gone."""
+        usable = self.scope & ~self.usage.kept & ~self.columns.not_ready
+        room = self.shape.room
+        if leaving_counted:
+            leaving = Leaving(self.columns, self.columns.terminating)
+            usable &= leaving.counts > 0
+            room = self.feasibility.refusing(leaving) == FITS if usable.any() else room
+        fitting = np.flatnonzero(usable & room)
+        return self.columns.nodes[fitting[0]].name if len(fitting) else None
+
+    def excess(self) -> dict[tuple[str, str], int]:
+        """Queue above the ask's own, and resource -> by how much the ask would exceed the max there; where it would."""
+        found = {}
+        for path in self.tree.lineage(self.leaf)[1:]:
+            for resource in self.tree[path].max:
+                if (more := self.over_max(path, resource)) > 0:
+                    found[path, resource] = more
+        return found
+
+    def over_max(self, path: str, resource: str) -> int:
+        """By how much a queue would be over its max of a resource with the ask; nothing where the ask wants none."""
+        wanted = self.ask.requests.get(resource, 0)
+        return self.used(path, resource) + wanted - self.tree[path].max[resource] if wanted > 0 else 0
+
+    def used(self, path: str, resource: str) -> int:
+        """What a queue uses as an asker is measured."""
+        return int(self.usage.of(self.usage.asking, resource)[self.ground.number[path]])
+
+    @cached_property
+    def entitling(self) -> dict[str, str]:
+        """E(r) of every resource that the ask requests and that is guaranteed somewhere above it."""
+        asked = sorted(resource for resource, amount in self.ask.requests.items() if amount > 0)
+        found = {resource: self.tree.entitling(self.leaf, resource) for resource in asked}
+        return {resource: path for resource, path in found.items() if path is not None}
+
+
+def _shape_of(snapshot: Snapshot, ground: Ground, ask: Pod) -> Shape:
+    """The asks of a pass are of few shapes: those used last are kept."""
+    if ask.nominated_node or ask.own_claims or ask.uid in _kept_for(snapshot.columns):
+        return Shape(snapshot, ask)  # it counts who it is
+    shapes = snapshot.once("fence shapes", ground.tree, dict[tuple[bytes, int], Shape])
+    application = ground.applications.get((ask.namespace, ask.application), -1)
+    nameless = msgspec.structs.replace(
+        ask, uid="", name="", created_ms=0, unschedulable_ms=None, unschedulable_message="", application=""
+    )
+    key = (msgspec.msgpack.encode(nameless), application)
+    shape = shapes.pop(key, None)
+    if shape is None or not shape.holds_for(snapshot.columns):
+        shape = Shape(snapshot, ask)
+    shapes[key] = shape
+    if len(shapes) > _SHAPES_KEPT:
+        del shapes[next(iter(shapes))]
+    return shape
+
+
+def _kept_for(columns: Columns) -> frozenset[str]:
+    """Uids of the asks that some node is kept for."""
+    made: frozenset[str] = columns.once(
+        "kept for",
+        None,
+        lambda: frozenset(
+            taint.value for node in columns.taint_kinds.each for taint in node.taints if taint.key == RESERVED_TAINT_KEY
+        ),
+    )
+    return made

@@ -1,0 +1,101 @@
+"""What keeps an ask out of nodes, line by line, and what pods that go from there give it."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from engine.policies.fence.question import Question
+from engine.snapshot.columns import SAFE, Flags, Leaving, Numbers, Rows
+
+
+class Line:
+    """At each of some places the ask is kept out while ``over``, less the weight of each pod that goes, is above 0.
+
+    ``unless``: a second sum, of weight ``unless_weight``, which lifts the line once it is down to nothing.
+    """
+
+    def __init__(
+        self,
+        weight: Numbers,
+        over: Numbers,
+        *,
+        on_node: bool,
+        unless: Numbers | None = None,
+        unless_weight: Numbers | None = None,
+    ) -> None:
+        self.weight, self.over = weight, over
+        self.unless, self.unless_weight = unless, weight if unless_weight is None else unless_weight
+        self.short: Flags = self.exceeded(np.arange(len(over))) & on_node
+        """Of the places, whether something is missing on the node itself to begin with."""
+
+    def exceeded(self, at: Rows) -> Flags:
+        """Of these places (as so many-th), whether the line keeps the ask out."""
+        exceeded = np.asarray(self.over[at] > 0, np.bool_)
+        return exceeded if self.unless is None else exceeded & np.asarray(self.unless[at] > 0, np.bool_)
+
+    def give(self, at: Rows, rows: Rows, times: int) -> None:
+        """One pod (row) of each of these places goes, or with ``times`` -1 comes back."""
+        self.over[at] -= self.weight[rows] * times
+        if self.unless is not None:
+            self.unless[at] -= self.unless_weight[rows] * times
+
+
+class Room:
+    """Whether the ask has room at some places, while pods go and come back."""
+
+    def __init__(self, question: Question, places: Rows) -> None:
+        gone = Leaving(question.columns, question.columns.terminating)
+        self.lines = [line for lines in LINES.values() for line in lines(question, gone, places)]
+        none_short = np.ones(len(places), np.bool_)
+        for line in self.lines:
+            none_short &= ~line.short
+        self._none_short = none_short
+
+    def shut(self, at: Rows) -> Flags:
+        """Of these places (as so many-th), whether the ask is kept out."""
+        shut = np.zeros(len(at), np.bool_)
+        for line in self.lines:
+            shut |= line.exceeded(at)
+        return shut
+
+    def helps(self, at: Rows, rows: Rows) -> Flags:
+        """One pod (row) of each place: whether it holds something of what is missing there, if anything is."""
+        helps = self._none_short[at]
+        for line in self.lines:
+            helps = helps | (line.short[at] & np.asarray(line.weight[rows] > 0, np.bool_))
+        return helps
+
+    def give(self, at: Rows, rows: Rows, times: int = 1) -> None:
+        """One pod (row) of each of these places goes, or with ``times`` -1 comes back."""
+        for line in self.lines:
+            line.give(at, rows, times)
+
+
+def _on_node(question: Question, gone: Leaving, places: Rows) -> list[Line]:
+    """The limits of the nodes; room is left both with the pods nominated there and without."""
+    found = []
+    for limit in question.feasibility.limits:
+        over = (limit.held - limit.cap - gone.of(limit.weight))[places]
+        if limit.added:
+            over = over + np.maximum(limit.more(), 0)[places]
+        if not limit.mends and not np.any(over > 0):
+            continue
+        unless = None if limit.unless is None else limit.unless - gone.of(limit.unless_weight)[places]
+        found.append(Line(limit.weight, over, on_node=True, unless=unless, unless_weight=limit.unless_weight))
+    return found
+
+
+def _under_max(question: Question, _gone: Leaving, places: Rows) -> list[Line]:
+    """Every max above the ask's own queue: what goes from below it makes room under it."""
+    ground = question.ground
+    found = []
+    for (path, resource), excess in question.excess().items():
+        inside = ground.below(path)[ground.row_queue]
+        weight = np.where(inside, ground.amounts(resource)[ground.kinds.of], 0)
+        over = np.full(len(places), excess, np.int64 if excess <= SAFE else object)
+        found.append(Line(weight, over, on_node=False))
+    return found
+
+
+LINES: dict[str, Callable[[Question, Leaving, Rows], list[Line]]] = {"node": _on_node, "max": _under_max}
+"""What has to give way for the ask to have room."""

@@ -1,0 +1,118 @@
+"""Which candidates go on each node under policy ``fence``: all nodes at once, one pod of each at a time."""
+
+import numpy as np
+
+from engine.decision import PodReason
+from engine.policies.fence.ground import Ground
+from engine.policies.fence.question import Question
+from engine.policies.fence.room import Room
+from engine.policies.fence.search import Search
+from engine.policies.fence.spare import Spare, Spared
+from engine.snapshot.columns import Flags, Rows
+
+_WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH = range(5)
+"""What becomes of a candidate."""
+
+
+class Turns:
+    """The candidates of some places, place by place from the most expendable on."""
+
+    def __init__(self, ground: Ground, leaf: str, places: Rows, rows: Rows) -> None:
+        """``rows`` are in the order of the ground."""
+        self.places = places
+        self.rows = _nearest_first(ground, leaf, rows)
+        node = ground.columns.node[self.rows]
+        self.start: Rows = np.searchsorted(node, places)
+        self.count: Rows = np.searchsorted(node, places, side="right") - self.start
+
+    def on(self, index: int) -> slice:
+        """Where the candidates of the place that is so many-th stand in ``rows``."""
+        return slice(int(self.start[index]), int(self.start[index] + self.count[index]))
+
+
+def _nearest_first(ground: Ground, leaf: str, rows: Rows) -> Rows:
+    """The same rows; of those that nothing before it tells apart, the nearest queue's come first."""
+    steps = ground.distance(leaf)[ground.row_queue[rows]]
+    turn = ground.order.stretch[rows] * (int(steps.max(initial=0)) + 1) + steps
+    if np.all(turn[1:] >= turn[:-1]):
+        return rows
+    return rows[np.argsort(turn, kind="stable")]
+
+
+class Sets:
+    """The victims at each of the places.
+
+    Greedy from the most expendable, then put back from the most valuable on. Where greedy is stuck, because what it
+    took leaves its queue too little for what would have made the room, other sets are tried. Every set is
+    inclusion-minimal: put any one back and the ask no longer has room.
+    """
+
+    def __init__(self, question: Question, turns: Turns, spared: Spared) -> None:
+        self.question, self.turns, self.spared = question, turns, spared
+        self._became = np.zeros(len(turns.rows), np.int8)
+        self._room = Room(question, turns.places)
+        stuck = self._take()
+        STEPS["put back"](self, stuck)
+        for index in np.flatnonzero(stuck):
+            self._search(int(index))
+        self.victims: Rows = np.flatnonzero(self._became == _TAKEN)
+        """Where they stand among the rows of ``turns``."""
+
+    def _take(self) -> Flags:
+        """Take in turn whom the laws let go, until there is room; so many-th place -> whether there never is."""
+        turns, spare = self.turns, Spare(self.question.ground, self.turns.rows, self.spared)
+        stuck = np.zeros(len(turns.places), np.bool_)
+        at = np.arange(len(turns.places))
+        at = at[self._room.shut(at)]
+        turn = 0
+        while len(at):
+            more = turns.count[at] > turn
+            stuck[at[~more]] = True
+            at = at[more]
+            index = turns.start[at] + turn
+            helps, lawful = self._room.helps(at, turns.rows[index]), spare.allows(index)
+            self._became[index] = np.where(helps, np.where(lawful, _TAKEN, _TOO_MUCH), _NO_HELP)
+            taken = helps & lawful
+            self._room.give(at[taken], turns.rows[index[taken]])
+            spare.take(index[taken])
+            at = at[~taken | self._room.shut(at)]
+            turn += 1
+        return stuck
+
+    def _put_back(self, stuck: Flags) -> None:
+        """The most valuable first, each where the others make the room without it."""
+        turns = self.turns
+        for turn in reversed(range(int(turns.count.max(initial=0)))):
+            at = np.flatnonzero((turns.count > turn) & ~stuck)
+            index = turns.start[at] + turn
+            taken = self._became[index] == _TAKEN
+            at, index = at[taken], index[taken]
+            self._room.give(at, turns.rows[index], -1)
+            needed = self._room.shut(at)
+            self._room.give(at[needed], turns.rows[index[needed]])
+            self._became[index[~needed]] = _PUT_BACK
+
+    def _search(self, index: int) -> None:
+        """Other sets at the place that is so many-th."""
+        here = self.turns.on(index)
+        rows = self.turns.rows[here]
+        found = Search(self.question, self.spared, int(self.turns.places[index]), rows).victims()
+        self._became[here] = _WAITS
+        if found is not None:
+            taken, put_back = found
+            self._became[here] = np.where(np.isin(rows, taken), _TAKEN, np.where(np.isin(rows, put_back), _PUT_BACK, 0))
+
+    def told_on(self, index: int) -> tuple[list[int], list[tuple[int, PodReason]]]:
+        """At the place that is so many-th: the victims (rows), and who may stay and why, as it came about."""
+        here = self.turns.on(index)
+        told = list(zip(map(int, self.turns.rows[here]), map(int, self._became[here]), strict=True))
+        passed = [(row, _PASSED[became]) for row, became in told if became in _PASSED]
+        put_back = [(row, PodReason.NOT_NEEDED) for row, became in reversed(told) if became == _PUT_BACK]
+        waited = [(row, PodReason.NOT_NEEDED) for row, became in told if became == _WAITS]
+        return [row for row, became in told if became == _TAKEN], [*passed, *put_back, *waited]
+
+
+_PASSED = {_NO_HELP: PodReason.NO_HELP, _TOO_MUCH: PodReason.GUARANTEE}
+
+STEPS = {"put back": Sets._put_back}  # noqa: SLF001 - its own
+"""What keeps a set small."""

@@ -1,0 +1,78 @@
+"""Law 2: how much may be taken from each queue, of one node at a time."""
+
+import numpy as np
+
+from engine.policies.fence.ground import Ground
+from engine.policies.fence.usage import Usage
+from engine.snapshot import Pod
+from engine.snapshot.columns import SAFE, Flags, Numbers, Rows
+
+Spared = dict[str, Numbers]
+"""Resource that is guaranteed somewhere -> queue -> how much may be taken from below it."""
+
+
+def spared(ground: Ground, usage: Usage, leaf: str, ask: Pod) -> Spared:
+    """What queues use beyond their guarantees, which is less than nothing where they are below.
+
+    A queue above the asker too gets the ask in return, and may stay as far below as it was.
+    """
+    mine = [ground.number[path] for path in ground.tree.lineage(leaf)]
+    found = {}
+    for resource, promised in ground.promised.items():
+        spare = usage.of(usage.giving, resource) - promised
+        spare[mine] = np.maximum(spare[mine], 0) + min(ask.requests.get(resource, 0), SAFE)
+        found[resource] = np.where(promised < 0, ground.limitless(spare), spare)
+    return found
+
+
+def scarce(ground: Ground, spared: Spared) -> Flags:
+    """Queue -> whether the pods of some node could together take more than it, or one above, has to spare."""
+    scarce = np.zeros(ground.nobody + 1, np.bool_)
+    for resource, spare in spared.items():
+        short = np.asarray(spare < ground.densest[resource], np.bool_)
+        scarce |= short[ground.line].any(axis=0)
+    return scarce
+
+
+class Spare:
+    """What the queues of some pods (rows, node by node) may still give, each node looked at by itself."""
+
+    def __init__(self, ground: Ground, rows: Rows, spared: Spared) -> None:
+        self._groups: list[_Group] = []
+        queue = ground.row_queue[rows]
+        bound = np.flatnonzero(scarce(ground, spared)[queue])
+        if not len(bound):
+            return
+        node = ground.columns.node[rows[bound]]
+        for resource, spare in spared.items():
+            held = ground.amounts(resource)[ground.kinds.of[rows]]
+            for level in ground.line:
+                above = level[queue[bound]]
+                names, group = np.unique(node * (ground.nobody + 1) + above, return_inverse=True)
+                left = np.append(spare[names % (ground.nobody + 1)], ground.limitless(spare))
+                groups = np.full(len(rows), len(names), np.intp)
+                groups[bound] = group
+                self._groups.append(_Group(held, groups, left))
+
+    def allows(self, index: Rows) -> Flags:
+        """Of pods of different nodes, by where they stand among the rows: whether they may go too."""
+        allowed = np.ones(len(index), np.bool_)
+        for one in self._groups:
+            held = one.held[index]
+            allowed &= (held <= 0) | np.asarray(held <= one.left[one.group[index]], np.bool_)
+        return allowed
+
+    def take(self, index: Rows) -> None:
+        """They go."""
+        for one in self._groups:
+            np.subtract.at(one.left, one.group[index], one.held[index])
+
+
+class _Group:
+    """Pods of one node below one queue: what each holds, its group, and what the groups may still give.
+
+    The last group, of pods that are of none, gives without limit.
+    """
+
+    def __init__(self, held: Numbers, group: Rows, left: Numbers) -> None:
+        self.held, self.group, self.left = held, group, left

@@ -1,0 +1,150 @@
+"""The trace of a decision of policy ``fence``: in full for the chosen node and the best others, the rest counted."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.feasibility import FITS
+from engine.policies.fence.candidates import GUARDS, ROW_GUARDS, Claim, Field
+from engine.policies.fence.question import Question
+from engine.policies.fence.sets import Sets
+from engine.policies.fence.survey import Survey
+from engine.snapshot.columns import Flags
+
+_NODES_IN_FULL = 20
+"""So many of the best nodes that were passed over are kept one by one; the rest are counted."""
+
+
+class Told:
+    """A survey as one ask finds it."""
+
+    def __init__(self, question: Question, claim: Claim, survey: Survey) -> None:
+        self.question, self.claim, self.survey = question, claim, survey
+        self.ranked = survey.costs.ranked(question.usage.kept)
+        """The nodes with victims, cheapest first, by their number among the costs."""
+        self.best = int(survey.costs.places[self.ranked[0]]) if len(self.ranked) else None
+        """The place of the node to take; None where there is none."""
+        self.counts = self._counts()
+        """PodReason -> number of bound pods that are no candidates."""
+        self.candidates = len(question.columns.pods) - sum(self.counts.values())
+
+    def _counts(self) -> dict[PodReason, int]:
+        question, kinds = self.question, self.question.ground.kinds
+        counts: Counter[PodReason] = Counter()
+        out = np.zeros(len(question.columns.pods), np.bool_)
+        for reason, guard in ROW_GUARDS.items():
+            now = guard(question.columns) & ~out
+            counts[reason] = int(np.count_nonzero(now))
+            out |= now
+        rest = question.ground.counts - np.bincount(kinds.of[np.flatnonzero(out)], minlength=len(kinds.each))
+        for number, reason in enumerate(GUARDS):
+            counts[reason] = int(rest[self.survey.reasons == number].sum())
+        return {reason: count for reason, count in counts.items() if count}
+
+    def trace(self, sets: Sets | None) -> Trace:
+        """The trace; ``sets`` is of the chosen node."""
+        question, columns = self.question, self.question.columns
+        victims, passed = sets.told_on(0) if sets else ([], [])
+        nodes = _node_counts(self)
+        return Trace(
+            fence=self.claim.fence or "",
+            entitling=self.claim.entitling,
+            queues=question.usage.figures(question.leaf, question.ask.requests, [columns.pods[row] for row in victims]),
+            reprieved=tuple(_stays(self, row, reason) for row, reason in passed),
+            excluded=tuple(_excluded(self)) if self.best is not None else (),
+            nodes=tuple(_passed_over(self)),
+            candidates=self.candidates,
+            excluded_counts={str(reason): count for reason, count in sorted(self.counts.items())},
+            node_counts={str(reason): count for reason, count in sorted(nodes.items()) if count},
+        )
+
+    def why_none(self) -> tuple[Reason, str]:
+        """Why nobody goes."""
+        if self.candidates:
+            return Reason.NO_ROOM, ""
+        beyond = {PodReason.OUTSIDE_FENCE, PodReason.SAME_QUEUE}
+        if self.claim.fence and beyond.issuperset(self.counts):
+            return Reason.FENCE, self.claim.fence
+        told = [reason for reason in self.counts if reason is not PodReason.SAME_QUEUE]
+        return Reason.NO_CANDIDATES, str(max(told, key=self.counts.__getitem__)) if told else ""
+
+
+def _stays(told: Told, row: int, reason: PodReason) -> PodVerdict:
+    pod = told.question.columns.pods[row]
+    return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "")
+
+
+def _excluded(told: Told) -> Iterator[PodVerdict]:
+    """The pods of the chosen node that never were candidates, in the order of names."""
+    question, survey = told.question, told.survey
+    field = Field(question.ground, told.claim, survey.spared)
+    columns, guards = question.columns, tuple(GUARDS.items())
+    rows = columns.rows(told.best or 0)
+    by_row = {reason: guard(columns)[rows.start : rows.stop] for reason, guard in ROW_GUARDS.items()}
+    for row in sorted(rows, key=columns.told.__getitem__):
+        pod = columns.pods[row]
+        first = next((reason for reason, flags in by_row.items() if flags[row - rows.start]), None)
+        number = int(survey.reasons[question.ground.kinds.of[row]])
+        if first is not None:
+            yield PodVerdict(pod=PodFacts.of(pod), reason=first)
+        elif number >= 0:
+            reason, guard = guards[number]
+            yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=guard.detail(field, pod))
+
+
+def _passed_over(told: Told) -> Iterator[NodeVerdict]:
+    """The next best nodes, cheapest first, then those that were of no use."""
+    costs, nodes = told.survey.costs, told.question.columns.nodes
+    dearer = told.ranked[1 : _NODES_IN_FULL + 1]
+    for one in dearer:
+        name, victims = nodes[int(costs.places[one])].name, int(costs.counts[one])
+        criterion = costs.loses(int(one), int(told.ranked[0]))
+        yield NodeVerdict(node=name, reason=NodeReason.DEARER, detail=criterion, victims=victims)
+    for place in np.flatnonzero(_useless(told))[: _NODES_IN_FULL - len(dearer)]:
+        yield _verdict(told, int(place))
+
+
+def _useless(told: Told) -> Flags:
+    """Place -> whether nobody would go there."""
+    useless = told.question.scope.copy()
+    useless[told.survey.costs.places[told.ranked]] = False
+    return useless
+
+
+def _verdict(told: Told, place: int) -> NodeVerdict:
+    question, survey = told.question, told.survey
+    node, refusing = question.columns.nodes[place], int(survey.refusing[place])
+    if question.usage.kept[place]:
+        return NodeVerdict(node=node.name, reason=NodeReason.RESERVED)
+    if not node.ready:
+        return NodeVerdict(node=node.name, reason=NodeReason.NOT_READY)
+    refused = None if refusing == FITS else question.feasibility.refusal(refusing, place)
+    if refused is not None and refused.reason is not NodeReason.INSUFFICIENT:
+        return NodeVerdict(node=node.name, reason=refused.reason, detail=refused.detail)
+    if not survey.counts[place]:
+        return NodeVerdict(node=node.name, reason=NodeReason.NO_CANDIDATES)
+    return NodeVerdict(node=node.name, reason=NodeReason.NOT_ENOUGH, victims=int(survey.counts[place]))
+
+
+def _node_counts(told: Told) -> Counter[NodeReason]:
+    """Why nodes were passed over, counted: the same as every one's verdict."""
+    question, survey = told.question, told.survey
+    counts = Counter({NodeReason.DEARER: max(0, len(told.ranked) - 1)})
+    left = _useless(told)
+    for reason, flags in (
+        (NodeReason.RESERVED, question.usage.kept),
+        (NodeReason.NOT_READY, question.columns.not_ready),
+    ):
+        counts[reason] += int(np.count_nonzero(left & flags))
+        left &= ~flags
+    for number, times in enumerate(np.bincount(survey.refusing[left] + 1)[1:]):
+        reason = question.feasibility.checks[number].reason
+        if times and reason is not NodeReason.INSUFFICIENT:
+            counts[reason] += int(times)
+            left &= survey.refusing != number
+    nobody = left & (survey.counts == 0)
+    counts[NodeReason.NO_CANDIDATES] += int(np.count_nonzero(nobody))
+    counts[NodeReason.NOT_ENOUGH] += int(np.count_nonzero(left & ~nobody))
+    return counts

@@ -1,0 +1,111 @@
+"""Usage as the laws of policy ``fence`` count it, and a decision's figures before and after."""
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+
+import numpy as np
+
+from engine.decision import QueueFigures
+from engine.policies.fence.ground import Ground
+from engine.resources import Amounts
+from engine.snapshot import Pod, Reservation, Snapshot
+from engine.snapshot.columns import SAFE, Flags, Numbers
+
+Book = dict[str, Numbers]
+"""Resource -> queue -> amount, rolled up."""
+
+
+class Usage:
+    """What every queue uses at one moment, and which nodes are kept for an ask."""
+
+    def __init__(self, ground: Ground, snapshot: Snapshot) -> None:
+        self.ground, self.columns, self.reservations = ground, snapshot.columns, snapshot.reservations
+        columns = snapshot.columns
+        self.asking: Book = dict(ground.bound)
+        """Bound pods plus the room that open decisions reserve: what an asker is measured by."""
+        self.giving: Book = dict(ground.bound)
+        """Bound pods less those on their way out: what a victim's queue is measured by."""
+        self.kept: Flags = np.zeros(len(columns.nodes), np.bool_)
+        """Place -> whether a decision reserves the node."""
+        leaving = [columns.pods[row] for row in np.flatnonzero(columns.terminating).tolist()]
+        self._leave([*leaving, *(pod for pod in columns.stray if pod.terminating)])
+        self._reserve(snapshot, snapshot.reservations)
+
+    def moved(self, snapshot: Snapshot) -> "Usage | None":
+        """The usage a little later in the same pass; None where that is not what the snapshot is."""
+        columns = snapshot.columns
+        since = snapshot.reservations[len(self.reservations) :]
+        if (*self.reservations, *since) != snapshot.reservations or columns.stray is not self.columns.stray:
+            return None
+        changed = np.flatnonzero(columns.terminating != self.columns.terminating)
+        if not columns.terminating[changed].all():
+            return None
+        later = copy(self)
+        later.columns, later.reservations = columns, snapshot.reservations
+        later.asking, later.giving, later.kept = dict(self.asking), dict(self.giving), self.kept.copy()
+        later._leave([columns.pods[row] for row in changed.tolist()])  # noqa: SLF001 - of its own kind
+        later._reserve(snapshot, since)  # noqa: SLF001
+        return later
+
+    def _leave(self, pods: Sequence[Pod]) -> None:
+        self._enter(self.giving, [(pod.queue, {name: -held for name, held in pod.requests.items()}) for pod in pods])
+
+    def _reserve(self, snapshot: Snapshot, reservations: Sequence[Reservation]) -> None:
+        place = self.columns.place
+        self.kept[[place[one.node] for one in reservations if one.node in place]] = True
+        waiting = [one for one in reservations if not _is_used(snapshot.pod(one.ask_uid))]
+        self._enter(self.asking, [(one.queue, one.requests) for one in waiting])
+
+    def _enter(self, book: Book, amounts: Sequence[tuple[str | None, Amounts]]) -> None:
+        ground = self.ground
+        queues = np.array([ground.queue_of(queue) for queue, _ in amounts], np.intp)
+        for resource in {resource for _, requests in amounts for resource in requests}:
+            numbers = [requests.get(resource, 0) for _, requests in amounts]
+            more = np.array(numbers, np.int64 if sum(map(abs, numbers)) <= SAFE else object)
+            book[resource] = self.of(book, resource) + ground.rolled_up(queues, more)
+
+    def of(self, book: Book, resource: str) -> Numbers:
+        """Queue -> amount of a resource, also of one that nobody uses."""
+        return book[resource] if resource in book else np.zeros(self.ground.nobody + 1, np.int64)
+
+    def figures(self, leaf: str | None, asked: Amounts, victims: Iterable[Pod]) -> tuple[QueueFigures, ...]:
+        """The ask's queue and all above it, then each victim's and all above, before and after; zeros left out.
+
+        The asker's lineage is measured on the asker's side, the others on the victims' side.
+        """
+        tree, victims = self.ground.tree, tuple(victims)
+        own = tree.lineage(leaf) if leaf else ()
+        others = {path: None for pod in victims for path in tree.lineage(pod.queue or tree.root) if path not in own}
+        found = []
+        for path in (*own, *others):
+            before = self._all(self.asking if path in own else self.giving, path)
+            after = dict(before)
+            for resource, amount in asked.items() if path in own and victims else ():
+                after[resource] = after.get(resource, 0) + amount
+            for pod in victims:
+                for resource, amount in pod.requests.items() if tree.contains(path, pod.queue or tree.root) else ():
+                    after[resource] = after.get(resource, 0) - amount
+            after = {resource: amount for resource, amount in sorted(after.items()) if amount}
+            queue = tree[path]
+            found.append(
+                QueueFigures(path=path, before=before, after=after, guaranteed=queue.guaranteed, max=queue.max)
+            )
+        return tuple(found)
+
+    def _all(self, book: Book, path: str) -> Amounts:
+        number = self.ground.number[path]
+        return {resource: amount for resource in sorted(book) if (amount := int(book[resource][number]))}
+
+
+def _is_used(pod: Pod | None) -> bool:
+    return pod is not None and pod.node is not None and pod.queue is not None
+
+
+def usage_of(ground: Ground, snapshot: Snapshot) -> Usage:
+    """Who uses what in a snapshot that the ground is of; moved on from where it was asked for last."""
+    kept: dict[str, Usage] = snapshot.once("fence usage", ground.tree, dict)
+    latest = kept.get("latest")
+    if latest and latest.columns is snapshot.columns and latest.reservations is snapshot.reservations:
+        return latest
+    kept["latest"] = found = (latest and latest.moved(snapshot)) or Usage(ground, snapshot)
+    return found

@@ -1,0 +1,41 @@
+"""A long sequence of which a few things are other ones: what two moments of a pass share is kept once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar, overload
+
+Thing = TypeVar("Thing")
+
+
+class Amended(Sequence[Thing]):
+    """``base`` with other things in some places; neither may change any more."""
+
+    def __init__(self, base: Sequence[Thing], other: Mapping[int, Thing]) -> None:
+        self._base: Sequence[Thing] = base
+        self._other = dict(other)
+        if isinstance(base, Amended):  # one step from the first one, however often it is amended
+            self._base, self._other = base._base, {**base._other, **other}  # noqa: SLF001
+
+    @overload
+    def __getitem__(self, place: int) -> Thing: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Thing]: ...
+    def __getitem__(self, place: int | slice) -> Thing | Sequence[Thing]:
+        if isinstance(place, slice):
+            return tuple(self)[place]
+        found = self._other.get(place if place >= 0 else place + len(self))
+        return self._base[place] if found is None else found
+
+    def __len__(self) -> int:
+        return len(self._base)
+
+    def __iter__(self) -> Iterator[Thing]:
+        things = list(self._base)
+        for place, thing in self._other.items():
+            things[place] = thing
+        return iter(things)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
