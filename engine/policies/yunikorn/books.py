@@ -25,6 +25,8 @@ class Books:
             path: {resource: amount - self.preempting[path].get(resource, 0) for resource, amount in amounts.items()}
             for path, amounts in self.allocated.items()
         }
+        self.before = dict(self.used)
+        """The same at the beginning, whatever goes or comes."""
         self.root_max = snapshot.capacity
 
     def copy(self) -> "Books":
@@ -110,15 +112,20 @@ class Books:
         """Whether the pod's leaf stays at its guarantee when the pod goes, in every resource that it requests."""
         return self._keeps(pod.queue or "", pod)
 
-    def keeps_parents(self, pod: Pod, asker: str) -> bool:
-        """Whether every queue above the pod's leaf, but not above the asker's, stays at its guarantee without it."""
-        above = self.tree.lineage(pod.queue or "")[1:]
-        return all(self._keeps(path, pod) for path in above if not self.tree.contains(path, asker))
+    def keeps_parents(self, pod: Pod, ask: Pod) -> bool:
+        """Whether every queue above the pod's leaf stays at its guarantee without it.
 
-    def _keeps(self, path: str, pod: Pod) -> bool:
+        One that is above the asker's too gets the ask in return, and may stay as far below as it was.
+        """
+        return all(self._keeps(path, pod, ask) for path in self.tree.lineage(pod.queue or "")[1:])
+
+    def _keeps(self, path: str, pod: Pod, ask: Pod | None = None) -> bool:
         used, guaranteed = self.used[path], self.tree[path].guaranteed
+        shared = ask is not None and self.tree.contains(path, ask.queue or "")
+        added = ask.requests if ask is not None and shared else {}
         return all(
-            used.get(resource, 0) - amount >= guaranteed[resource]
+            used.get(resource, 0) - amount + added.get(resource, 0)
+            >= (min(guaranteed[resource], self.before[path].get(resource, 0)) if shared else guaranteed[resource])
             for resource, amount in pod.requests.items()
             if amount > 0 and resource in guaranteed
         )

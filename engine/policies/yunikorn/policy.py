@@ -5,14 +5,15 @@ Source: Application.tryAllocate and Preemptor.TryPreemption of yunikorn-core, in
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
-from engine.feasibility import FITS, Feasibility, unjudged
+from engine.feasibility import FITS, Feasibility, Spot, unjudged
 from engine.policies.fence.ground import ground_of
 from engine.policies.fence.usage import usage_of
-from engine.policies.yunikorn import required
+from engine.policies.yunikorn import design, required
 from engine.policies.yunikorn.books import Books, fits
 from engine.policies.yunikorn.quirks import ALL, Quirks
 from engine.policies.yunikorn.reach import Reach, reach
@@ -57,6 +58,9 @@ def decide(
     node = case.node_with_room() if within else None
     if node is not None:
         return case.answer(Outcome.FITS, Reason.FITS, node=node.name)
+    node = case.node_with_room(soon=True) if within else None
+    if node is not None:
+        return case.answer(Outcome.FITS, Reason.FITS_SOON, node=node.name)
     return _not_eligible(case, ask.queue, parameters) or _preempt(case, ask.queue, nodes_tried=within)
 
 
@@ -75,15 +79,36 @@ class _Case:
         own = pod.own_opt_out if self.quirks.own_annotation else None
         return pod.opted_out if own is None else own
 
-    def node_with_room(self) -> Node | None:
-        """A node where the ask fits without eviction."""
-        places = (place for place in range(len(self.snapshot.nodes)) if self.first[place] == FITS)
+    def claimed(self, leaf: str) -> bool:
+        """Whether a leaf lies inside a queue whose guarantee the ask claims."""
+        paths = design.claims(self.tree, self.ask.queue or "", self.ask.requests).values()
+        return any(self.tree.contains(path, leaf) for path in paths)
+
+    def leaving(self, node: str) -> list[Pod]:
+        """Whose room on a node counts as free already."""
+        pods = [] if self.quirks.leaving_hold else self.snapshot.pods_by_node.get(node, ())
+        return [pod for pod in pods if pod.terminating]
+
+    def spot(self, node: str) -> Spot:
+        """The node, to be asked."""
+        return self.feasibility.on(self.snapshot.columns.place[node])
+
+    def node_with_room(self, *, soon: bool = False) -> Node | None:
+        """A node where the ask fits without eviction; ``soon``: once those on their way out are gone."""
+        places = (place for place in range(len(self.snapshot.nodes)) if self.fits(place, soon=soon))
         nodes = (self.snapshot.nodes[place] for place in places)
         return next((node for node in nodes if node.name not in self.reserved and not node.unschedulable), None)
 
+    def fits(self, place: int, *, soon: bool) -> bool:
+        """Whether it fits on the node there."""
+        if self.first[place] == FITS or not soon:
+            return bool(self.first[place] == FITS)
+        leaving = self.leaving(self.snapshot.nodes[place].name)
+        return bool(leaving) and self.feasibility.on(place).refusal([pod.uid for pod in leaving]) is None
+
     def free(self, node: Node) -> Amounts:
         """What is free on a node; pods on their way out hold theirs."""
-        return self.snapshot.free(node)
+        return self.snapshot.free(node, without=self.leaving(node.name))
 
     def answer(
         self,
@@ -170,17 +195,26 @@ def _preempt(case: _Case, leaf: str, *, nodes_tried: bool) -> Decision:
     )
     if best is None:
         return case.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
-    chosen = best.victims[: best.index + 1]
+    chosen = best.victims[: best.index + 1] if case.quirks.max_unchecked else best.victims
     left = [pod for pod in candidates if pod not in chosen]
-    further = more(books, ask, chosen, left)
+    further = more(books, ask, chosen, left) if case.quirks.other_nodes else []
     if further is None:
         return case.answer(Outcome.NO_CANDIDATE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)
     if not chosen and not further:
         return case.answer(Outcome.NO_CANDIDATE, Reason.QUEUE_FULL, detail=leaf, trace=trace)
-    victims = trimmed(books, ask, best, (*chosen, *further))
+    victims = trimmed(books, ask, best, (*chosen, *further), partial(_lacking, case, best.node))
     if victims is None:
-        return case.answer(Outcome.NO_CANDIDATE, Reason.VICTIMS_TOO_SMALL, detail=best.node.name, trace=trace)
+        reason = Reason.VICTIMS_TOO_SMALL if case.quirks.free_space_ignored else Reason.NO_ROOM
+        return case.answer(Outcome.NO_CANDIDATE, reason, detail=best.node.name, trace=trace)
     return case.answer(Outcome.PREEMPT, Reason.BELOW_GUARANTEE, node=best.node.name, victims=victims, trace=trace)
+
+
+def _lacking(case: _Case, node: Node, victims: Sequence[Pod]) -> bool:
+    """Whether something besides amounts still keeps the ask out with the victims gone, as far as that is looked at."""
+    if not case.quirks.max_unchecked and not design.within_max(case.books, case.ask, victims):
+        return True
+    gone = [*victims, *case.leaving(node.name)]
+    return not case.quirks.amounts_alone and design.kept_out(case.spot(node.name), gone)
 
 
 def _verdict(case: _Case, found: Reach, pod: Pod) -> PodReason | None:
@@ -192,22 +226,25 @@ def _verdict(case: _Case, found: Reach, pod: Pod) -> PodReason | None:
         return leaf.reason
     if pod.terminating:
         return PodReason.TERMINATING
-    if pod.required_node is not None:
+    if pod.required_node is not None or (pod.daemonset and not case.quirks.daemonset_by_affinity):
         return PodReason.DAEMONSET
+    if (pod.namespace, pod.application) == (case.ask.namespace, case.ask.application):
+        return PodReason.SAME_APPLICATION
     if leaf.limit is not None and pod.priority > leaf.limit:
         return PodReason.HIGHER_PRIORITY
     if not case.quirks.opted_out_taken and case.opted_out(pod):
         return PodReason.OPTED_OUT
-    return None
+    return None if case.quirks.inside_claim or not case.claimed(pod.queue) else PodReason.ENTITLED_SUBTREE
 
 
 def _entitled(case: _Case, leaf: str, candidates: Sequence[Pod]) -> bool:
     """Whether what is left of the asker's guarantee holds the ask, now or with all candidates gone."""
     ask, trial = case.ask, case.books.copy()
-    remaining = trial.remaining(leaf, leaf)
+    if not case.quirks.leaving_uncounted:
+        design.count_leaving(trial, case.snapshot)
     if not case.quirks.whole_ask:
-        counted = [amount for name, amount in (remaining or {}).items() if ask.requests.get(name, 0) > 0]
-        return bool(counted) and all(amount > 0 for amount in counted)
+        return design.entitled(trial, leaf, ask.requests)
+    remaining = trial.remaining(leaf, leaf)
     if remaining is not None and all(remaining.get(name, amount) >= amount for name, amount in ask.requests.items()):
         return True
     trial.add(leaf, ask.requests)
@@ -274,9 +311,9 @@ def _score(case: _Case, plan: Plan, candidates: Sequence[Pod]) -> int:
 
 def _with_all_rules(case: _Case, plan: Plan) -> Plan | None:
     """With so many of its victims gone that the node's rules let the ask in; None where they never do."""
-    spot = case.feasibility.on(case.snapshot.columns.place[plan.node.name])
+    spot, leaving = case.spot(plan.node.name), [pod.uid for pod in case.leaving(plan.node.name)]
     for index in range(plan.index, len(plan.victims)):
-        if spot.refusal([pod.uid for pod in plan.victims[: index + 1]]) is None:
+        if spot.refusal([*leaving, *(pod.uid for pod in plan.victims[: index + 1])]) is None:
             return msgspec.structs.replace(plan, index=index)
     return plan if plan.index < 0 and spot.refusal() is None else None
 
@@ -293,8 +330,17 @@ def _for_one_node(case: _Case, name: str, *, within: bool) -> Decision:
         return case.answer(Outcome.FITS, Reason.FITS, node=name)
     if not case.quirks.daemonset_unbounded and ask.never_preempts:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
-    node = case.snapshot.nodes[place]
-    victims = required.victims(case.books, ask, case.free(node), case.snapshot.pods_by_node[name], case.opted_out)
+    if not case.quirks.disabled_preempts and (disabled := case.tree.disabled_by(ask.queue or "")):
+        return case.answer(Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
+    node, leaving = case.snapshot.nodes[place], case.leaving(name)
+    if case.fits(place, soon=True):
+        return case.answer(Outcome.FITS, Reason.FITS_SOON, node=name)
+    rules = required.Rules(
+        free=case.free(node),
+        opted_out=case.opted_out,
+        kept_out=lambda victims: design.kept_out(case.spot(name), [*victims, *leaving]),
+    )
+    victims = required.victims(case.books, ask, case.snapshot.pods_by_node[name], rules)
     if not victims:
         return case.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
     return case.answer(Outcome.PREEMPT, Reason.DAEMONSET, node=name, victims=victims)

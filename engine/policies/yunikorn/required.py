@@ -6,32 +6,57 @@ Source: PreemptionContext of yunikorn-core (required_node_preemptor.go).
 from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 
-from engine.policies.yunikorn.books import Books
+import msgspec
+
+from engine.policies.yunikorn.books import Books, fits
 from engine.queues import QueueTree
 from engine.resources import Amounts, add, subtract, total
 from engine.snapshot import Pod
 
 
-def victims(
-    books: Books, ask: Pod, free: Amounts, pods: Sequence[Pod], opted_out: Callable[[Pod], bool]
-) -> tuple[Pod, ...]:
-    """Who goes of a node's pods; none where that does not make the room. ``free``: what is free there now."""
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of the node and its pods."""
+
+    free: Amounts
+    """What is free there now."""
+    opted_out: Callable[[Pod], bool]
+    kept_out: Callable[[Sequence[Pod]], bool]
+    """Whether something besides amounts keeps the ask out with these pods gone."""
+
+
+def victims(books: Books, ask: Pod, pods: Sequence[Pod], rules: Rules) -> tuple[Pod, ...]:
+    """Who goes of a node's pods; none where that does not make the room."""
+    if books.quirks.daemonset_regardless and fits(ask.requests, rules.free):
+        return ()
     candidates = [pod for pod in pods if _candidate(books, ask, pod)]
-    taken: list[Pod] = []
-    trial = books.copy()
+    willing = [pod for pod in candidates if not rules.opted_out(pod)]
+    rounds = [candidates] if books.quirks.opted_out_taken else [willing, candidates]
+    return next((found for some in rounds if (found := _of(books, ask, some, rules))), ())
+
+
+def _of(books: Books, ask: Pod, candidates: Sequence[Pod], rules: Rules) -> tuple[Pod, ...]:
+    """Who goes of those that may go."""
+    quirks, trial, taken = books.quirks, books.copy(), list[Pod]()
+    counted = {} if quirks.daemonset_spree else rules.free
+
+    def enough(some: Sequence[Pod], counted: Amounts) -> bool:
+        covered = _covers(add(counted, total(pod.requests for pod in some)), ask.requests)
+        return covered and (quirks.daemonset_regardless or not rules.kept_out(some))
 
     def before(one: Pod, other: Pod) -> int:
-        return _compare(one, other, opted_out)
+        return _compare(one, other, rules.opted_out)
 
     for pod in sorted(candidates, key=cmp_to_key(before)):
-        counted = {} if books.quirks.daemonset_spree else free
-        if _covers(add(counted, total(other.requests for other in taken)), ask.requests):
+        if enough(taken, counted):
             break
-        if books.quirks.daemonset_below or (trial.keeps_leaf(pod) and trial.keeps_parents(pod, ask.queue or "")):
+        if quirks.daemonset_below or (trial.keeps_leaf(pod) and trial.keeps_parents(pod, ask)):
             trial.remove(pod.queue or "", pod.requests)
             taken.append(pod)
-    room = add(free, total(pod.requests for pod in taken))
-    return tuple(taken) if taken and _covers(room, ask.requests) else ()
+    if not quirks.no_reprieve:
+        for pod in reversed(taken.copy()):
+            rest = [other for other in taken if other is not pod]
+            taken = rest if enough(rest, rules.free) else taken
+    return tuple(taken) if enough(taken, rules.free) else ()
 
 
 def _covers(room: Amounts, wanted: Amounts) -> bool:
@@ -40,11 +65,13 @@ def _covers(room: Amounts, wanted: Amounts) -> bool:
 
 
 def _candidate(books: Books, ask: Pod, pod: Pod) -> bool:
-    if pod.queue is None or pod.required_node or pod.priority > ask.priority or pod.terminating:
+    daemons = pod.required_node is not None or (pod.daemonset and not books.quirks.daemonset_by_affinity)
+    if pod.queue is None or daemons or pod.priority > ask.priority or pod.terminating:
         return False
     if books.quirks.daemonset_unbounded:
         return True
-    return pod.application != ask.application and within_reach(books.tree, ask.queue or "", pod.queue)
+    own = (pod.namespace, pod.application) == (ask.namespace, ask.application)
+    return not own and within_reach(books.tree, ask.queue or "", pod.queue)
 
 
 def within_reach(tree: QueueTree, asker: str, queue: str) -> bool:

@@ -3,7 +3,7 @@
 Source: calculateVictimsByNode, calculateAdditionalVictims and TryPreemption of yunikorn-core.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -43,7 +43,8 @@ def score(pods: Iterable[tuple[Pod, bool]]) -> int:
 
 def on_node(books: Books, ask: Pod, node: Node, free: Amounts, candidates: Sequence[Pod]) -> Plan | None:
     """What would have to go on a node, None where all that may go makes no room. ``candidates``: in their order."""
-    if fits(ask.requests, free):
+    here = fits(ask.requests, free)
+    if here and books.quirks.other_nodes:
         return Plan(node=node, free=free, index=-1, victims=())
     first = _useful_first(books.copy(), ask, free, candidates)
     trial, now, index, taken = books.copy(), free, -1, list[Pod]()
@@ -52,9 +53,10 @@ def on_node(books: Books, ask: Pod, node: Node, free: Amounts, candidates: Seque
             continue
         trial.remove(pod.queue or "", pod.requests)
         now = add(now, pod.requests)
-        if index < 0 and fits(ask.requests, now):
+        if index < 0 and not here and fits(ask.requests, now):
             index = len(taken)
         taken.append(pod)
+    index = len(taken) - 1 if here else index
     return None if index < 0 else Plan(node=node, free=free, index=index, victims=tuple(taken))
 
 
@@ -66,7 +68,7 @@ def spare(books: Books, ask: Pod, pod: Pod) -> bool:
         return False
     if not books.quirks.leaf_below and not books.keeps_leaf(pod):
         return False
-    return books.quirks.parent_below or books.keeps_parents(pod, asker)
+    return books.quirks.parent_below or books.keeps_parents(pod, ask)
 
 
 def _useful_first(trial: Books, ask: Pod, free: Amounts, candidates: Sequence[Pod]) -> list[Pod]:
@@ -135,26 +137,42 @@ def more(books: Books, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]) -
     return None if found and short else found
 
 
-def trimmed(books: Books, ask: Pod, plan: Plan, victims: Sequence[Pod]) -> tuple[Pod, ...] | None:
-    """Those of the victims that go in the end; None where they are called short of the ask."""
-    here = fits(ask.requests, plan.free)
+def trimmed(
+    books: Books, ask: Pod, plan: Plan, victims: Sequence[Pod], lacking: Callable[[Sequence[Pod]], bool]
+) -> tuple[Pod, ...] | None:
+    """Those of the victims that go in the end; None where they are called short of the ask.
+
+    ``lacking``: whether with these pods gone something besides amounts still keeps the ask out.
+    """
+    quirks, here = books.quirks, fits(ask.requests, plan.free) and books.quirks.other_nodes
+    going = [pod for pod in victims if here or pod.node == plan.node.name]
+    counted = {} if quirks.free_space_ignored or here else plan.free
     taken, gone = list[Pod](), Amounts()
-    free = {} if books.quirks.free_space_ignored or here else plan.free
-    for pod in victims:
-        if (not here or not books.quirks.other_nodes) and pod.node != plan.node.name:
-            continue
-        wanted = _greater(ask.requests, add(free, gone)) if books.quirks.two_victims else _missing(ask, add(free, gone))
-        if wanted:
-            taken.append(pod)
+    for pod in going:
+        if fits(ask.requests, add(counted, gone)) or (quirks.two_victims and not _greater(ask.requests, gone)):
+            break
+        taken.append(pod)
         gone = add(gone, pod.requests)
-    if _greater(ask.requests, add(free, gone if books.quirks.two_victims else total(pod.requests for pod in taken))):
+    if quirks.free_space_ignored and _greater(ask.requests, gone):
         return None
-    if not books.quirks.no_reprieve and not here:
-        for pod in reversed(taken.copy()):
-            rest = [other for other in taken if other is not pod]
-            if fits(ask.requests, add(plan.free, total(other.requests for other in rest))):
-                taken = rest
-    return tuple(taken)
+    for pod in going[len(taken) :]:
+        if not lacking(taken):
+            break
+        taken.append(pod)
+    if not quirks.no_reprieve and not here:
+        taken = _reprieved(ask, plan.free, taken, lacking)
+    short = not quirks.two_victims and not fits(ask.requests, add(plan.free, total(pod.requests for pod in taken)))
+    return None if short or not taken or lacking(taken) else tuple(taken)
+
+
+def _reprieved(ask: Pod, free: Amounts, taken: Sequence[Pod], lacking: Callable[[Sequence[Pod]], bool]) -> list[Pod]:
+    """The victims without those that may stay, the last ones first."""
+    left = list(taken)
+    for pod in reversed(taken):
+        rest = [other for other in left if other is not pod]
+        if fits(ask.requests, add(free, total(other.requests for other in rest))) and not lacking(rest):
+            left = rest
+    return left
 
 
 def _greater(ask: Amounts, other: Amounts) -> bool:

@@ -1,0 +1,52 @@
+"""Every departure of YuniKorn from its design has a name: with all of them turned off, the design's laws hold."""
+
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.decision import Decision, encode
+from engine.laws import Law, audit, broken
+from engine.policies.yunikorn import ALL, Parameters, Quirk, Quirks, decide
+from engine.queues import QueueTree
+from engine.snapshot import Node, Pod, Snapshot
+from tests.builders import OPTED_OUT, snapshot
+from tests.engine.strategies import clusters, queue_trees
+
+NONE = Quirks(**{str(quirk): False for quirk in Quirk})
+AT_ONCE = Parameters(check_delay=False)
+
+
+def found(at: Snapshot, tree: QueueTree, quirks: Quirks) -> list[Decision]:
+    """What is decided for every ask, whatever the delay."""
+    return [decide(at, tree, asker, AT_ONCE, quirks) for asker in at.asks]
+
+
+def laws_broken(at: Snapshot, tree: QueueTree, quirks: Quirks) -> set[Law]:
+    """The laws that any of the decisions breaks."""
+    return {one.law for decision in found(at, tree, quirks) for one in broken(audit(at, tree, decision))}
+
+
+@given(tree=queue_trees(), objects=clusters())
+@settings(max_examples=250, deadline=None)
+def test_without_its_quirks_it_breaks_no_law(tree: QueueTree, objects: list[Node | Pod]) -> None:
+    """What a law still refused would be a departure without a name."""
+    assert laws_broken(snapshot(tree, objects, OPTED_OUT), tree, NONE) == set()
+
+
+@given(tree=queue_trees(), objects=clusters(), random=st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_the_order_of_what_it_is_told_does_not_matter(
+    tree: QueueTree, objects: list[Node | Pod], random: Random
+) -> None:
+    """The same objects and queues in another order give the same decision to the byte, quirks and all."""
+    shuffled, queues = list(objects), list(tree.queues.values())
+    random.shuffle(shuffled)
+    random.shuffle(queues)
+    at, again = snapshot(tree, objects, OPTED_OUT), snapshot(QueueTree(queues), shuffled, OPTED_OUT)
+    assert list(map(encode, found(at, tree, ALL))) == list(map(encode, found(again, QueueTree(queues), ALL)))
+
+
+def test_every_quirk_is_a_field_and_every_field_a_quirk() -> None:
+    """So that a page can name each."""
+    assert set(Quirks.__struct_fields__) == {str(quirk) for quirk in Quirk}
