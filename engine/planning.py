@@ -31,14 +31,17 @@ def plan(
     decide: Decide,
     *,
     last_resort: str = "daemonset",
+    audited: bool = True,
     hold: Callable[[Considered], str] = lambda _considered: "",
 ) -> list[Considered]:
     """Decide for every ask that no open decision makes room for already: higher priority first, then the longest wait.
 
-    ``last_resort`` is the policy's parameter, which the audit needs to know. ``hold`` names the interlock that holds a
+    ``last_resort`` is the policy's parameter, which the audit needs to know; not ``audited``, nothing is refused: what
+    another scheduler carries out, no law of ours stops. ``hold`` names the interlock that holds a
     decision back, empty for none; such a decision takes nothing from the asks after it.
     """
-    return [considered for _, considered in each(snapshot, tree, decide, last_resort=last_resort, hold=hold)]
+    decided = each(snapshot, tree, decide, last_resort=last_resort, audited=audited, hold=hold)
+    return [considered for _, considered in decided]
 
 
 def each(
@@ -47,6 +50,7 @@ def each(
     decide: Decide,
     *,
     last_resort: str = "daemonset",
+    audited: bool = True,
     hold: Callable[[Considered], str] = lambda _considered: "",
 ) -> Iterator[tuple[Snapshot, Considered]]:
     """``plan`` one by one, each decision with the snapshot that it was taken on."""
@@ -55,7 +59,8 @@ def each(
         if ask.uid in reserved:
             continue
         decision = decide(snapshot, tree, ask)
-        found = Considered(decision=decision, laws=audit(snapshot, tree, decision, last_resort=last_resort))
+        laws = audit(snapshot, tree, decision, last_resort=last_resort) if audited else ()
+        found = Considered(decision=decision, laws=laws)
         if decision.evicts and not found.refused:
             found = msgspec.structs.replace(found, hold=hold(found))
         yield snapshot, found

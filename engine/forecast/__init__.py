@@ -4,15 +4,22 @@ A forecast says what would happen in the end, not when: between two rounds so mu
 waited long enough, every victim is gone and every node that was found is taken. It knows no interlocks and no
 disruption budgets, which hold back and let go again. Victims whose controller makes them again come back and ask;
 others don't, nor do pods that were on their way out when it began, as what replaces them is there already. No pod is
-started, finished or deleted by anyone else.
+started, finished or deleted by anyone else, unless it is told so.
+
+Under policy `fence` it ends: what all queues lack of their guarantees (law 8's sum, in integers) falls with every
+decision but those for DaemonSets, which are as many as these have pods to place; victims come back waiting, so it does
+not rise by itself. With a sum of N there are at most N such decisions, and each evicts what one node holds at most.
 """
 
-from engine.decision import PodFacts
+from collections.abc import Sequence
+
 from engine.forecast.results import (
     Difference,
     Eviction,
     Forecast,
     Group,
+    Happening,
+    Loop,
     Placed,
     Round,
     Settling,
@@ -23,7 +30,7 @@ from engine.forecast.results import (
 )
 from engine.forecast.rolling import Rolling
 from engine.journal import Moment
-from engine.planning import plan
+from engine.planning import Considered, plan
 from engine.policies import Decide
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState
@@ -33,6 +40,8 @@ __all__ = [
     "Eviction",
     "Forecast",
     "Group",
+    "Happening",
+    "Loop",
     "Placed",
     "Round",
     "Settling",
@@ -43,6 +52,8 @@ __all__ = [
     "origin",
 ]
 
+_SERVED = "served"
+"""What holds a decision back where an ask has preempted before."""
 PASSES = 30
 """More rounds than a change that comes to rest needs."""
 
@@ -55,36 +66,40 @@ def forecast(
     *,
     last_resort: str = "daemonset",
     passes: int = PASSES,
+    foreign: bool = False,
+    happenings: Sequence[Happening] = (),
 ) -> Forecast:
     """Roll a cluster forward from a moment under a tree, published or not, for at most ``passes`` rounds (1 or more).
 
-    The first round is what the next pass would decide if no interlock held it back. ``state`` stays as it is.
+    The first round is what the next pass would decide if no interlock held it back. ``foreign``: the dialect is another
+    scheduler's; no law of ours stops what that decides, and for one ask it preempts but once, as YuniKorn.
+    ``happenings``: what comes about besides; there is no end before the last of them. ``state`` stays as it is.
     """
-    rolling = Rolling(state, moment)
+    rolling, last = Rolling(state, moment), max((one.round for one in happenings), default=0)
     rounds: list[Round] = []
-    seen: dict[tuple[tuple[str, str | None], ...], int] = {}
-    settles, loop = Settling.UNSETTLED, tuple[PodFacts, ...]()
+    served: set[str] = set()
+
+    def hold(one: Considered) -> str:
+        return _SERVED if foreign and one.decision.ask.uid in served else ""
+
+    seen: dict[bytes, int] = {}
+    settles, loop = Settling.UNSETTLED, None
     while len(rounds) < passes:
         number, now = len(rounds) + 1, rolling.moment
+        rolling.happen(one for one in happenings if one.round == number)
         snapshot = now.snapshot(rolling.state, tree)
-        considered = plan(snapshot, snapshot.tree, decide, last_resort=last_resort)
+        considered = plan(snapshot, snapshot.tree, decide, last_resort=last_resort, audited=not foreign, hold=hold)
         left, placed = rolling.move_on(snapshot, considered, number)
         rounds.append(Round(number=number, now_ms=now.now_ms, considered=tuple(considered), placed=placed, left=left))
+        served |= {decision.ask.uid for decision in rounds[-1].preemptions}
+        if number <= last:  # who came in it waits for the delay
+            continue
         if number > 1 and not rounds[-1].moves:  # in the first some may still wait for their delay
             settles = Settling.QUIET
             break
         if rounds[-1].preemptions:
             before = seen.setdefault(rolling.signature(), number)
             if before < number:
-                settles, loop = Settling.LOOP, _askers(rounds[before:])
+                settles, loop = Settling.LOOP, Loop.of(rounds[before:])
                 break
     return Forecast(rounds=tuple(rounds), settles=settles, loop=loop, end=rolling.state)
-
-
-def _askers(rounds: list[Round]) -> tuple[PodFacts, ...]:
-    """The asks that evict in these rounds, each once however often it came back."""
-    found: dict[str, PodFacts] = {}
-    for one in rounds:
-        for decision in one.preemptions:
-            found.setdefault(origin(decision.ask.uid), decision.ask)
-    return tuple(found.values())

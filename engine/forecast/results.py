@@ -1,13 +1,13 @@
 """What a forecast found: plain data, with the sums that people ask for first."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 import msgspec
 
 from engine.decision import Decision, PodFacts
 from engine.planning import Considered
-from engine.snapshot import ClusterState
+from engine.snapshot import ClusterState, Pod
 
 AGAIN = "~"
 """Before the count in the name and uid of a pod that came back; no name in Kubernetes has it."""
@@ -24,7 +24,7 @@ class Settling(StrEnum):
     QUIET = "quiet"
     """Nothing moves any more."""
     LOOP = "loop"
-    """A state that came before came again: the same pods would go in turn for ever."""
+    """A state that came before came again, but for names and ages: it would go on so for ever."""
     UNSETTLED = "unsettled"
     """Neither within the rounds allowed."""
 
@@ -45,6 +45,38 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True):
     node: str
 
 
+class Happening(msgspec.Struct, frozen=True, kw_only=True):
+    """What comes about in the cluster besides, at the beginning of a round."""
+
+    round: int
+    """From 1 on."""
+    ends: tuple[str, ...] = ()
+    """Pods (uids) that end by themselves, under whichever name they are there by then."""
+    arrives: tuple[Pod, ...] = ()
+    """Pods that are made."""
+
+
+class Loop(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes on for ever."""
+
+    passes: int
+    """After so many the same state, but for names and ages, comes again."""
+    queues: tuple[str, ...]
+    """Paths: who takes, then who is taken from, each once."""
+    asks: tuple[PodFacts, ...]
+    """That take from each other in turn, as they were named the first time."""
+
+    @classmethod
+    def of(cls, rounds: Sequence["Round"]) -> "Loop":
+        """The loop that these rounds are."""
+        evictions = [one for each in rounds for one in each.evictions]
+        asks: dict[str, PodFacts] = {}
+        for one in evictions:
+            asks.setdefault(origin(one.ask.uid), one.ask)
+        queues = dict.fromkeys([*(one.ask.queue for one in evictions), *(one.victim.queue for one in evictions)])
+        return cls(passes=len(rounds), queues=tuple(queues), asks=tuple(asks.values()))
+
+
 class Round(msgspec.Struct, frozen=True, kw_only=True):
     """One pass of a forecast, and what came of it."""
 
@@ -59,7 +91,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def preemptions(self) -> tuple[Decision, ...]:
         """The decisions that are carried out and evict."""
-        return tuple(one.decision for one in self.considered if one.decision.evicts and not one.refused)
+        free = (one for one in self.considered if not one.refused and not one.hold)
+        return tuple(one.decision for one in free if one.decision.evicts)
 
     @property
     def evictions(self) -> tuple[Eviction, ...]:
@@ -108,8 +141,8 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
 
     rounds: tuple[Round, ...]
     settles: Settling
-    loop: tuple[PodFacts, ...] = ()
-    """With ``loop``: the asks that take from each other in turn, as they were named the first time."""
+    loop: Loop | None = None
+    """With ``loop``: who takes from whom in turn."""
     end: ClusterState
     """The cluster after the last round."""
 

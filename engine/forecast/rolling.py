@@ -7,7 +7,8 @@ import msgspec
 from engine.decision import Outcome, PodFacts
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.feasibility.plain import refusal
-from engine.forecast.results import AGAIN, Placed, origin
+from engine.forecast.results import AGAIN, Happening, Placed, origin
+from engine.forecast.signature import Shapes
 from engine.journal import Moment
 from engine.planning import Considered
 from engine.queues import QueueTree
@@ -24,6 +25,7 @@ class Rolling:
         self.moment = moment
         self._times: dict[str, int] = {}
         """Origin -> how often it came back."""
+        self._shapes = Shapes()
 
     def move_on(self, seen: Snapshot, considered: Iterable[Considered], number: int) -> tuple[int, tuple[Placed, ...]]:
         """Carry out what a round decided on what it had ``seen``; how many pods left, and who got a node.
@@ -31,7 +33,7 @@ class Rolling:
         Decisions that were open come about first, then those of this round, then asks that simply fit. Then enough
         time passes for every delay.
         """
-        decided = [one.decision for one in considered if not one.refused]
+        decided = [one.decision for one in considered if not one.refused and not one.hold]
         taken = [decision for decision in decided if decision.evicts]
         victims = {verdict.pod.uid for decision in taken for verdict in decision.victims}
         left = self._leave(victims | self.moment.going)
@@ -48,10 +50,19 @@ class Rolling:
         self._pass_time(seen.tree)
         return len(left), placed
 
-    def signature(self) -> tuple[tuple[str, str | None], ...]:
-        """Who is where, from the oldest to the youngest: a state that has it again goes on as it did before."""
-        ordered = sorted(self.state.pods.values(), key=lambda pod: (pod.created_ms, pod.started_ms or 0, pod.key))
-        return tuple((origin(pod.uid), pod.node) for pod in ordered)
+    def happen(self, happenings: Iterable[Happening]) -> None:
+        """What comes about besides, before a round looks at the cluster."""
+        for one in happenings:
+            ends = set(one.ends)
+            for uid in [uid for uid in self.state.pods if origin(uid) in ends]:
+                del self.state.pods[uid]
+            for pod in one.arrives:
+                now_ms = self.moment.now_ms
+                self.state.pods[pod.uid] = msgspec.structs.replace(pod, created_ms=now_ms, unschedulable_ms=None)
+
+    def signature(self) -> bytes:
+        """A state that has it again goes on as it did before."""
+        return self._shapes.signature(pod for pod in self.state.pods.values() if not pod.finished)
 
     def _leave(self, uids: Iterable[str]) -> list[Pod]:
         """Those who are told to go, and those who were going anyway, are gone."""

@@ -13,6 +13,9 @@ from engine.snapshot import Pod, Snapshot
 DIALECTS = {fence.POLICY: (fence.DIALECT, yunikorn.DIALECT), priority.POLICY: (priority.DIALECT,)}
 """The dialects of every policy that can be decided by; the first one is meant where none is named."""
 
+FOREIGN = frozenset({yunikorn.DIALECT})
+"""Dialects that explain what another scheduler does; no law of ours stops that."""
+
 Decide = Callable[[Snapshot, QueueTree, Pod], Decision]
 
 

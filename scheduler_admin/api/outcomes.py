@@ -44,6 +44,7 @@ def _told(found: Outlook, scope: Scope) -> dict[str, Any]:
     return {
         "at": found.at,
         "settles": found.proposed.settles.value,
+        "loop": found.proposed.loop,
         "passes": found.proposed.passes,
         "next_pass": Toll.of(one for one in mine if one.round == 1),
         "total": Toll.of(mine),

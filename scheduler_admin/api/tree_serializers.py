@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from engine.changes import Kind
-from engine.forecast import Group, Settling, Toll
+from engine.forecast import Group, Loop, Settling, Toll
 from engine.formats.notes import Severity
 from engine.placement_rules import RuleName
 from engine.queues import PriorityPolicy
@@ -155,11 +155,19 @@ class DifferenceSerializer(TollSerializer):
     groups = GroupSerializer(many=True, help_text="The most pods first.")
 
 
+class LoopSerializer(serializers.Serializer[Loop]):
+    """What would go on for ever."""
+
+    passes = serializers.IntegerField(help_text="After so many the same state comes again.")
+    queues = serializers.ListField(child=serializers.CharField(), help_text="Who takes, then who is taken from.")
+
+
 class ForecastSerializer(serializers.Serializer[Any]):
     """What the tree would preempt, pass by pass, if nobody did anything else. Of tenants' pods, one's own."""
 
     at = UtcField(help_text="As of when.")
     settles = serializers.ChoiceField([one.value for one in Settling])
+    loop = LoopSerializer(allow_null=True, help_text="Where it never comes to rest: between which queues.")
     passes = serializers.IntegerField(help_text="After how many nothing moves any more, or how many were looked at.")
     next_pass = TollSerializer(help_text="What the next pass would evict.")
     total = TollSerializer(help_text="What all passes together would evict.")

@@ -49,4 +49,5 @@ def forecast_tree(
 
 def _under(seen: LiveMoment, tree: QueueTree, policy: str, dialect: str, parameters: Mapping[str, Any]) -> Forecast:
     decide = policies.policy(policy, dialect, parameters)
-    return forecast(seen.state, seen.moment, tree, decide, last_resort=policies.last_resort(parameters))
+    resort, foreign = policies.last_resort(parameters), dialect in policies.FOREIGN
+    return forecast(seen.state, seen.moment, tree, decide, last_resort=resort, foreign=foreign)

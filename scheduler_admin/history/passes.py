@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 import msgspec
 from django.db import transaction
@@ -196,7 +197,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     snapshot = moment.snapshot(state, tree_of(revision))
     enforced = cluster.mode == Cluster.Mode.ENFORCE
     stops, breakers = Stops.of(cluster, now), breakers_of(watch) if enforced else []
-    options = {}
+    options: dict[str, Any] = {}
     if enforced:  # where nothing is carried out, nothing is held back
         names, trial = [one.interlock for one in breakers], watch.writes.may_try
         limits = Interlocks(cluster, snapshot, now, stops=stops, breakers=names, trial=trial, leads=leads)

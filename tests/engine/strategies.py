@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from engine.forecast import Happening
 from engine.placement_rules import Filter, Rule, RuleName
 from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings
 from engine.snapshot import HostPort, Node, Pod, Taint
@@ -47,6 +48,22 @@ def _tree(random: Random) -> QueueTree:
             )
         )
     return QueueTree(queues)
+
+
+def busy_world(random: Random) -> tuple[QueueTree, list[Node | Pod], list[Happening]]:
+    """A tree, a cluster with many asks, and every other time some pods that end and asks that arrive."""
+    objects = _cluster(random)
+    objects += [ask(f"y{k}", **_settings(random)) for k in range(random.randint(0, 5))]
+    bound = [one.uid for one in objects if isinstance(one, Pod) and one.node is not None]
+    happenings = [
+        Happening(
+            round=random.randint(1, 5),
+            ends=tuple(random.sample(bound, random.randint(0, min(2, len(bound))))),
+            arrives=tuple(ask(f"z{k}{i}", **_settings(random)) for i in range(random.randint(0, 2))),
+        )
+        for k in range(random.choice([0, 0, 1, 2]))
+    ]
+    return _tree(random), objects, happenings
 
 
 def growing_trees() -> st.SearchStrategy[QueueTree]:

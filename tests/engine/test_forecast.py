@@ -191,7 +191,9 @@ def test_a_loop_is_found_and_its_asks_are_named(monkeypatch: pytest.MonkeyPatch)
     at = state_of(node("n1", 1), node("n2", 1), bystander, pod("x", queue="x", node="n1"), ask("y", queue="y"))
     found = forecast(at, NOW_MOMENT, shape, grabbing)
     assert found.settles is Settling.LOOP
-    assert {origin(one.uid) for one in found.loop} == {"uid-x", "uid-y"}
+    assert found.loop is not None
+    assert {origin(one.uid) for one in found.loop.asks} == {"uid-x", "uid-y"}
+    assert (found.loop.passes, set(found.loop.queues)) == (2, {"root.x", "root.y"})
     assert [one.victim.name for one in found.evictions] == ["x", "y", "x~1"]
     assert where(found.end)["z"] == "n2"
 

@@ -16,6 +16,8 @@ from scheduler_admin.queues.services import Terms
 
 MOST = 20
 """At most so many lines; the rest is counted."""
+MOST_IN_LOOP = 6
+"""Of a loop's queues so many are named."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,9 @@ def _first(evictions: Sequence[Eviction]) -> list[Eviction]:
 
 def _ending(proposed: Forecast) -> str:
     """How it goes on after the first pass."""
-    if proposed.settles is Settling.LOOP:
-        names = ", ".join(ask.name for ask in proposed.loop[:3])
-        return _("It never comes to rest: %(asks)s would take from each other in turn.") % {"asks": names}
+    if proposed.loop is not None:
+        queues = ", ".join(proposed.loop.queues[:MOST_IN_LOOP])
+        return _("It never comes to rest: in turn, for ever, pods would go in %(queues)s.") % {"queues": queues}
     if proposed.settles is Settling.UNSETTLED:
         passes = len(proposed.rounds)
         return ngettext("Not quiet after %(n)s pass.", "Not quiet after %(n)s passes.", passes) % {"n": passes}

@@ -1,0 +1,39 @@
+"""A tree under which a cluster would never come to rest says so, with the queues, on pages and by REST."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from engine.forecast import Forecast, forecast
+from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.api.outcomes import _told
+from scheduler_admin.api.tree_serializers import ForecastSerializer
+from scheduler_admin.history.forecasting import Outlook
+from scheduler_admin.web.editor.outlook import _ending
+from tests.engine.test_forecast_loops import DESIGN, MOMENT, YUNIKORN, swapping
+
+QUEUES = ["root.y.b", "root.x.b"]
+
+
+@pytest.fixture
+def looping() -> Forecast:
+    """Two leaves that take one place from each other."""
+    shape, state = swapping()
+    return forecast(state, MOMENT, shape, YUNIKORN, foreign=True)
+
+
+def test_a_person_reads_which_queues_take_from_each_other(looping: Forecast) -> None:
+    """Instead of after how many passes it is quiet."""
+    assert sorted(_ending(looping).rpartition(" pods would go in ")[2].rstrip(".").split(", ")) == sorted(QUEUES)
+
+
+def test_a_pipeline_reads_them_too(looping: Forecast) -> None:
+    """And null where there is no loop."""
+    shape, state = swapping()
+    quiet = forecast(state, MOMENT, shape, DESIGN)
+    for found, loop in ((looping, True), (quiet, False)):
+        told = ForecastSerializer(
+            _told(Outlook(at=datetime(2026, 1, 1, tzinfo=UTC), present=quiet, proposed=found), Scope(everything=True))
+        ).data
+        assert told["settles"] == ("loop" if loop else "quiet")
+        assert (sorted(told["loop"]["queues"]) == sorted(QUEUES)) if loop else told["loop"] is None
