@@ -27,6 +27,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     """Counted from one; None where the document was not text."""
     message: str
     params: dict[str, str] = {}
+    remedy: str = ""
+    """What to do about it, likewise; empty where the sentence says it, or nothing is to be done."""
     field: str = ""
     """The setting that it is about, as our own form writes it: ``delay``, ``max/memory``; empty: the queue."""
     index: int | None = None

@@ -22,7 +22,7 @@ from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api import problems
 from scheduler_admin.api.media import YUNIKORN, Body
 from scheduler_admin.queues.models import Revision
-from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Native, Terms, check_terms, terms_of, tree_of
 
 Place = Callable[[Note], dict[str, Any]]
@@ -72,7 +72,7 @@ def _read_yunikorn(text: str, terms: Terms) -> Sent:
     def place(note: Note) -> dict[str, Any]:
         return _line(msgspec.structs.replace(note, line=note.line or lines.find(note.path, note.field)))
 
-    if wrong := errors(imported.tree):
+    if wrong := errors(imported.tree, policy=terms.policy):
         raise problems.InvalidTree(_errors(wrong, place))
     return Sent(imported.tree, terms, Native("yunikorn", text), imported.notes, place)
 
@@ -93,7 +93,7 @@ def _read_own_form(text: str, terms: Terms) -> Sent:
 
     given = {name: getattr(reading, name) for name in Terms._fields}
     terms = terms._replace(**{name: value for name, value in given.items() if value is not None})
-    wrong = _errors((*reading.notes, *(errors(reading.tree) if reading.tree else ())), place)
+    wrong = _errors((*reading.notes, *(errors(reading.tree, policy=terms.policy) if reading.tree else ())), place)
     wrong += _wrong_terms(terms)
     if wrong or reading.tree is None:
         raise problems.InvalidTree(wrong)
@@ -117,7 +117,8 @@ def _errors(notes: Iterable[Note], place: Place) -> list[dict[str, Any]]:
 
 
 def _error(note: Note, place: Place) -> dict[str, Any]:
-    return {"detail": said(note), **place(note), **({"queue": note.path} if note.path else {})}
+    known = {"queue": note.path, "remedy": remedy(note)}
+    return {"detail": said(note), **place(note), **{name: value for name, value in known.items() if value}}
 
 
 def _line(note: Note) -> dict[str, Any]:

@@ -115,6 +115,7 @@ class ErrorSerializer(serializers.Serializer[dict[str, Any]]):
     )
     line = serializers.IntegerField(required=False, help_text="Line of a YAML document, counted from one.")
     queue = serializers.CharField(required=False, help_text="Path of the queue.")
+    remedy = serializers.CharField(required=False, help_text="What to do about it, for people.")
 
 
 class ProblemSerializer(serializers.Serializer[dict[str, Any]]):

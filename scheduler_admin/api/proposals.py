@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
@@ -21,7 +21,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.sentences import text
 from scheduler_admin.queues.models import Revision
-from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
 
 _FOREIGN = gettext_noop("This is not inside of the token's subtree.")
@@ -96,16 +96,18 @@ class Proposal:
 
     def lint(self, clusters: Iterable[Cluster]) -> list[dict[str, Any]]:
         """What is odd and what holds; with a cluster's name, whether the guarantees fit it."""
-        plain = lint(self.sent.tree)
+        found = partial(lint, self.sent.tree, policy=self.sent.terms.policy, dialect=self.sent.terms.dialect)
+        plain = found()
         rows = [self._noted(note) for note in (*self.sent.notes, *plain)]
         for cluster in clusters:
             if status := status_of(cluster):
-                fitting = [note for note in lint(self.sent.tree, status.capacity) if note not in plain]
+                fitting = [note for note in found(status.capacity) if note not in plain]
                 rows += [self._noted(note, cluster.name) for note in fitting]
         return rows
 
     def _noted(self, note: Note, cluster: str | None = None) -> dict[str, Any]:
         row = {"severity": note.severity.value, "queue": note.path, "field": note.field, "sentence": said(note)}
+        row["remedy"] = remedy(note)
         return {**row, "cluster": cluster, **self.sent.place(note)}
 
 

@@ -128,6 +128,7 @@ class FindingSerializer(serializers.Serializer[Any]):
     pointer = serializers.CharField(required=False, help_text="JSON pointer into a document of our own form.")
     line = serializers.IntegerField(required=False, help_text="Line of a queues.yaml.")
     sentence = serializers.CharField(help_text="The finding in words.")
+    remedy = serializers.CharField(allow_blank=True, help_text="What to do about it; empty: nothing.")
 
 
 class TollSerializer(serializers.Serializer[Toll]):

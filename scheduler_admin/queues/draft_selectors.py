@@ -15,7 +15,7 @@ from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading, text_of
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
-from scheduler_admin.queues.services import tree_of
+from scheduler_admin.queues.services import terms_of, tree_of
 
 
 @dataclass(frozen=True)
@@ -96,20 +96,22 @@ def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState
     notes = read.notes
     found: tuple[Change, ...] = ()
     if read.tree is not None:
-        notes = (*notes, *_sound(read.tree, notes, lint(read.tree, capacity)))
+        terms = terms_of(draft.base)
+        told = lint(read.tree, capacity, policy=terms.policy, dialect=terms.dialect)
+        notes = (*notes, *_sound(read.tree, notes, told))
         row_at = {one.path: one.row for one in queues}
         differing = changes(base, read.tree, moved(queues))
         found = tuple(_as_typed(one, row_at.get(one.path)) for one in differing)
     by_path = {one.path: one for one in found if one.kind is not Kind.REMOVED}
     parents = {one.row.parent_id for one in queues}
-    told: dict[Any, list[Note]] = {}
+    by_place: dict[Any, list[Note]] = {}
     for note in notes:
-        told.setdefault(note.path if note.index is None else note.index, []).append(note)
+        by_place.setdefault(note.path if note.index is None else note.index, []).append(note)
     rows = tuple(
         DraftRow(
             placed=one,
             leaf=one.row.pk not in parents and not one.row.parent_declared,
-            notes=(*told.get(index, []), *told.get(one.path, [])),
+            notes=(*by_place.get(index, []), *by_place.get(one.path, [])),
             change=by_path.get(one.path),
         )
         for index, one in enumerate(queues)

@@ -7,7 +7,16 @@ from engine.formats.notes import Note
 
 def said(note: Note) -> str:
     """The note as a sentence. What documents can spell and UTF-8 can't hold becomes a question mark."""
-    return (_(note.message) % note.params).encode(errors="replace").decode()
+    return _filled(note.message, note)
+
+
+def remedy(note: Note) -> str:
+    """What to do about it as a sentence, empty where there is none."""
+    return _filled(note.remedy, note) if note.remedy else ""
+
+
+def _filled(message: str, note: Note) -> str:
+    return (_(message) % note.params).encode(errors="replace").decode()
 
 
 def setting_of(note: Note) -> str:

@@ -133,9 +133,9 @@ def publish(
     current = hierarchy.current  # apart from the lock: a join to it would be of before the wait
     if onto is not ... and onto != hierarchy.current_id:
         raise OutdatedError(current)
-    if wrong := errors(tree):
-        raise ImportFailure(wrong)
     terms = terms or (terms_of(current) if current else Terms())
+    if wrong := errors(tree, policy=terms.policy):
+        raise ImportFailure(wrong)
     check_terms(terms)
     document = encode_tree(tree).decode()
     if current is not None and (document, terms) == (current.document, terms_of(current)):

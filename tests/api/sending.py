@@ -56,7 +56,8 @@ def plan(client: APIClient, document: Any, url: str = PROD, **headers: str) -> A
 
 def errors(response: Any) -> list[Any]:
     """The errors of a problem, their sentences left out."""
-    return [{key: value for key, value in error.items() if key != "detail"} for error in response.json()["errors"]]
+    said = {"detail", "remedy"}
+    return [{key: value for key, value in error.items() if key not in said} for error in response.json()["errors"]]
 
 
 def revisions() -> list[int]:

@@ -130,6 +130,20 @@ def test_a_contradiction_in_a_queues_yaml_is_told_with_its_line(ada: APIClient, 
         422,
         [{"line": 8, "queue": "root.a"}, {"line": 9, "queue": "root.a"}],
     )
+    assert [error["remedy"] for error in response.json()["errors"]] == [
+        "Lower the guarantee, or raise the max of root.a to 4.",
+        "Lower the guarantee, or raise the max of root.a to 8Gi.",
+    ]
+
+
+def test_where_no_guarantees_count_none_contradicts_anything(ada: APIClient, cluster: Cluster) -> None:
+    """Under policy priority they are kept and not checked; they are as soon as the policy is fence."""
+    form = own_form(ada) | {"policy": "priority", "dialect": "kube-scheduler", "parameters": {}}
+    queue_of(form, "root.blue")["max"] = {"cpu": "1"}
+    answer = plan(ada, form)
+    assert answer.status_code == 200
+    assert not [row for row in answer.json()["lint"] if "uarantee" in row["sentence"]]
+    assert plan(ada, form | {"policy": "fence", "dialect": "design"}).status_code == 422
 
 
 @pytest.mark.parametrize(

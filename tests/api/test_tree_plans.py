@@ -69,8 +69,15 @@ def test_what_is_guaranteed_is_held_against_each_cluster(ada: APIClient, slower:
     """Publishing more than a cluster has is possible, and said."""
     queue_of(slower, "root.blue")["guaranteed"] = {"cpu": "20"}
     rows = [row for row in plan(ada, slower).json()["lint"] if row["cluster"]]
-    assert [(row["cluster"], row["queue"], row["severity"]) for row in rows] == [("prod", "root", "warning")]
-    assert rows[0]["sentence"] == "Guarantees don't fit: 28 cpu of 12."
+    assert {(row["cluster"], row["queue"], row["severity"]) for row in rows} == {
+        ("prod", "root", "warning"),
+        ("prod", "root.blue", "warning"),
+    }
+    assert sentences(rows) == [
+        "Guarantees don't fit: 28 cpu of 12.",
+        "Guaranteed cpu 20 is more than all nodes hold, 12.",
+    ]
+    assert rows[0]["remedy"] == "Lower guarantees until they fit, or add nodes."
 
 
 def test_without_a_picture_there_is_no_forecast_and_a_reason(ada: APIClient, slower: Any) -> None:

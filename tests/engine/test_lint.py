@@ -1,22 +1,14 @@
 """What a tree's lint finds, and what it leaves in peace."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 
 from engine.formats.notes import Severity
 from engine.lint import errors, lint
 from engine.queues import Queue, QueueTree
-from tests.builders import amounts, queue, tree
-from tests.engine.strategies import queue_trees
-
-
-def findings(queues: dict[str, Queue], capacity: Any = None) -> list[str]:
-    """Severity, queue, field and sentence of every finding."""
-    found = lint(tree(queues), amounts(capacity) if capacity else None)
-    return [f"{one.severity} {one.path} {one.field}: {one.text}" for one in found]
-
+from tests.builders import queue, tree
+from tests.engine.linted import findings
+from tests.engine.strategies import growing_trees, queue_trees
 
 GOOD = {"a": queue(2), "b": queue(2)}
 
@@ -38,6 +30,31 @@ GOOD = {"a": queue(2), "b": queue(2)}
                 "warning root.t guaranteed/cpu: It is guaranteed 4 cpu, and the queues below it 5 together: "
                 "they can't all claim what they were promised."
             ),
+        ),
+        (
+            {"t": queue(max=4), "t.a": queue(3), "t.b": queue(2)},
+            (
+                "warning root.t max/cpu: Its max is 4 cpu, and the queues below it are guaranteed 5 together: "
+                "they can't all have what they were promised."
+            ),
+        ),
+        (
+            {"t": queue(disabled=True), "t.a": queue(1, fence=True), "b": queue(1)},
+            (
+                "warning root.t.a preemption_policy: Its preemption policy has no effect: "
+                "root.t turns preemption off for all that is below it."
+            ),
+        ),
+        (
+            {"t": queue(fence=True), "t.a": queue(disabled=True), "t.b": queue(1), "t.c": queue(1)},
+            (
+                "info root.t.a preemption_policy: Preemption is off here, inside the fence of root.t: "
+                "not even the queues inside that fence may take from it, nor it from them."
+            ),
+        ),
+        (
+            {"t": queue(max={"pods": 0}), "t.a": queue(1), "b": queue(1)},
+            "warning root.t.a : The max of root.t is 0 pods, so no pod can run in it.",
         ),
         (
             {"root": queue(fence=True)},
@@ -68,8 +85,8 @@ GOOD = {"a": queue(2), "b": queue(2)}
         (
             {"a": queue(1, fence=True)},
             (
-                "warning root.a preemption_policy: Its own fence lets nothing out: it can preempt nothing, "
-                "its guarantee helps only while room is free."
+                "info root.a preemption_policy: "
+                "Its own fence lets nothing out: it preempts nothing, whatever it is guaranteed."
             ),
         ),
         (
@@ -112,6 +129,7 @@ def test_guarantees_are_held_against_the_cluster() -> None:
     assert findings(deep, {"cpu": 3}) == [
         "warning root guaranteed/cpu: Guarantees don't fit: 4 cpu of 3.",
         "warning root guaranteed/nvidia.com~1gpu: Guarantees don't fit: 1 nvidia.com/gpu of 0.",
+        "warning root.t.a guaranteed/nvidia.com~1gpu: Guaranteed nvidia.com/gpu 1 is more than all nodes hold, 0.",
     ]
 
 
@@ -122,6 +140,24 @@ def test_errors_come_first_and_are_the_same_without_a_cluster(shape: QueueTree) 
     severities = [list(Severity).index(one.severity) for one in found]
     assert severities == sorted(severities)
     assert errors(shape) == tuple(one for one in found if one.severity is Severity.ERROR)
+
+
+@given(growing_trees())
+def test_every_finding_says_what_to_do_about_it(shape: QueueTree) -> None:
+    """At a queue of the tree, in sentences that are whole; what holds leaves nothing to do."""
+    for one in lint(shape, {"cpu": 1000}):
+        assert one.path in shape
+        assert "%(" not in one.text + one.remedy % one.params
+        assert bool(one.remedy) != one.text.startswith("Guarantees fit:")
+
+
+@given(growing_trees())
+def test_under_another_policy_nothing_is_said_of_guarantees(shape: QueueTree) -> None:
+    """Policy priority knows none, nor fences: what is left is about where pods run, and nothing keeps it back."""
+    found = lint(shape, {"cpu": 1000}, policy="priority")
+    assert not [one for one in found if "guarantee" in (one.text + one.remedy).lower() or "fence" in one.text]
+    assert {one.field.partition("/")[0] for one in found} <= {"", "namespaces", "max"}
+    assert errors(shape, policy="priority") == ()
 
 
 def test_a_very_deep_tree_is_no_trouble() -> None:

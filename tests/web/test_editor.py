@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.queues.models import Draft, Hierarchy
+from scheduler_admin.queues.models import Draft, Hierarchy, Revision
 from tests.web import rows
 from tests.web.drafts import edited, page, row, send, started, texts
 
@@ -121,6 +121,23 @@ def test_an_error_stands_under_its_field_with_what_may_have_been_meant(ada: Clie
     assert 'aria-disabled="true"' in html
     assert "Fix 1 error first: queue-b, max memory." in texts(html)
     assert "max memory 2Ti → 128Gb" in texts(html)
+
+
+def test_a_check_says_what_to_do_about_it(ada: Client, draft: Draft) -> None:
+    """And leads to the field, a note as well as a warning."""
+    edited(draft, "queue-b", "preemption_policy", "fence")
+    html, queue = ada.get(page(draft)).content.decode(), row(draft, "queue-b").pk
+    assert "Its own fence lets nothing out: it preempts nothing, whatever it is guaranteed." in texts(html)
+    assert "If it is to preempt, set the fence on the queue above it instead." in texts(html)
+    assert f'{queue}-preemption_policy">queue-b</a>' in html
+
+
+def test_under_policy_priority_no_check_speaks_of_guarantees(ada: Client, draft: Draft) -> None:
+    """None counts there."""
+    Revision.objects.update(policy="priority", dialect="kube-scheduler", parameters={})
+    edited(draft, "queue-a", "guaranteed/cpu", "100000")
+    checks = ada.get(page(draft)).content.decode().partition('id="draft-checks"')[2].partition("</section>")[0]
+    assert "uarantee" not in checks
 
 
 def test_a_suggestion_is_a_button_that_works_without_a_script(ada: Client, draft: Draft) -> None:

@@ -13,7 +13,7 @@ from engine.formats.notes import Note, Severity
 from scheduler_admin.queues.draft_form import Placed, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
 from scheduler_admin.queues.models import DraftQueue
-from scheduler_admin.queues.notes import said, setting_of
+from scheduler_admin.queues.notes import remedy, said, setting_of
 from scheduler_admin.web.editor.grid import MORE, Row, Shown
 from scheduler_admin.web.editor.words import setting_name, text_in_words
 
@@ -24,13 +24,14 @@ _KINDS = {Severity.ERROR: "stop", Severity.WARNING: "warn", Severity.INFO: "ok"}
 
 @dataclass(frozen=True)
 class Check:
-    """A line of the panel: a word of state, the place that it leads to, a sentence."""
+    """A line of the panel: a word of state, the place that it leads to, a sentence, and what to do about it."""
 
     kind: str
     word: str
     place: str
     href: str
     text: str
+    remedy: str
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,10 @@ def checks(state: DraftState, rows: Sequence[Row], shown: Shown) -> Lines:
 
 def _check(note: Note, row: Row | None, shown: Shown) -> Check:
     setting = setting_of(note)
-    words = {Severity.ERROR: _("error"), Severity.WARNING: _("warning"), Severity.INFO: _("holds")}
+    words = {Severity.ERROR: _("error"), Severity.WARNING: _("warning"), Severity.INFO: _("note")}
+    word = words[note.severity] if note.remedy or note.severity is not Severity.INFO else _("holds")
     href = place = ""
-    if row is not None and note.severity is not Severity.INFO:
+    if row is not None and (note.remedy or note.severity is not Severity.INFO):
         name = row.of.placed.row.name
         # What is found in a tree names the setting itself; what is wrong with a text is about that text alone.
         place = f"{name}, {setting_name(setting)}" if setting and note.index is not None else name
@@ -75,7 +77,7 @@ def _check(note: Note, row: Row | None, shown: Shown) -> Check:
         href = f"#{field}"
         if setting in MORE and not row.act:
             href = f"{shown.address(row.pk)}#f{row.pk}-{setting}"
-    return Check(_KINDS[note.severity], words[note.severity], place, href, said(note))
+    return Check(_KINDS[note.severity], word, place, href, said(note), remedy(note))
 
 
 def changed(changes: Sequence[Change]) -> Lines:

@@ -1,0 +1,51 @@
+"""What is wrong with a tree, what in it does not do what it seems to, and what holds; with what to do about it.
+
+Errors contradict themselves: such a tree is never published. Warnings are published, once read. What is good to know,
+or holds, is said too.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from engine.formats.notes import Note, Severity
+from engine.lint.amounts import against_capacity, amounts
+from engine.lint.claims import claims
+from engine.lint.effects import effects
+from engine.lint.pods import pods
+from engine.lint.templates import templates
+from engine.queues import QueueTree
+
+GUARANTEES = "fence"
+"""The policy that decides by guarantees; under another one nothing is said of them."""
+DESIGN = "design"
+"""Its dialect in which what a queue may take from another follows from the tree alone (engine.reach)."""
+
+
+def lint(
+    tree: QueueTree, capacity: Mapping[str, int] | None = None, *, policy: str = GUARANTEES, dialect: str = DESIGN
+) -> tuple[Note, ...]:
+    """Errors first, then warnings, then what is good to know; within each the order of the tree.
+
+    ``capacity`` is what the cluster's nodes hold; None where no cluster is known. ``policy`` and ``dialect`` are those
+    that the tree is for.
+    """
+    found = list(_found(tree, capacity, policy, dialect))
+    order, place = list(Severity), {path: number for number, path in enumerate(tree.walk())}
+    return tuple(sorted(found, key=lambda note: (order.index(note.severity), place[note.path])))
+
+
+def errors(tree: QueueTree, *, policy: str = GUARANTEES) -> tuple[Note, ...]:
+    """Only what keeps the tree from being published."""
+    return tuple(note for note in lint(tree, policy=policy) if note.severity is Severity.ERROR)
+
+
+def _found(tree: QueueTree, capacity: Mapping[str, int] | None, policy: str, dialect: str) -> Iterator[Note]:
+    yield from pods(tree)
+    if policy != GUARANTEES:
+        return
+    yield from amounts(tree)
+    yield from effects(tree)
+    yield from templates(tree)
+    if dialect == DESIGN:
+        yield from claims(tree)
+    if capacity is not None:
+        yield from against_capacity(tree, capacity)

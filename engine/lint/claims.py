@@ -1,0 +1,116 @@
+"""Guarantees that no preemption can ever satisfy, whatever is running and whatever is asked for: see engine.reach."""
+
+from collections.abc import Iterator
+
+from engine import reach
+from engine.formats.notes import Note, Severity, gettext_noop
+from engine.lint.dynamic import with_samples
+from engine.lint.found import found
+from engine.queues import QueueTree
+from engine.reach import Border, BorderReason, border
+
+_MOST_BORDERS = 100_000
+"""When so many were looked at, queues that are left are not judged: in trees of thousands where nothing is in reach."""
+
+_NO_GUARANTEE = gettext_noop("It has no guarantee: it may preempt nothing, and all that it runs may be preempted.")
+_GIVE = gettext_noop("Give it, or a queue above it, a guarantee.")
+_NO_PODS = gettext_noop(
+    "No pods are guaranteed: an ask is a pod itself, so nothing else that is guaranteed is claimed."
+)
+_TAKE_PODS = gettext_noop("Take the guarantee of 0 pods away, or raise it.")
+_DISABLED = gettext_noop("%(queue)s turns preemption off: its guarantee helps only while room is free.")
+_ENABLE = gettext_noop("Set the preemption policy of %(queue)s to default, or take the guarantee away.")
+_MANY = gettext_noop(
+    "No preemption can ever satisfy its guarantee: each queue that it could take from is out of reach, "
+    "not all for the same reason."
+)
+_SEE = gettext_noop("The page Fences has the reason for each queue.")
+_ALONE = gettext_noop("It is the only leaf inside the fence of %(queue)s, so it can preempt nothing.")
+_WIDEN = gettext_noop("Set the fence on a queue above %(queue)s, or take the guarantee away.")
+_SHUT: dict[BorderReason, tuple[str, str]] = {
+    BorderReason.DISABLED: (
+        gettext_noop(
+            "No preemption can ever satisfy its guarantee: preemption is off for every queue that it could take from."
+        ),
+        gettext_noop("Set the preemption policy of %(queue)s to default."),
+    ),
+    BorderReason.SHARED_GUARANTEE: (
+        gettext_noop(
+            "No preemption can ever satisfy its guarantee: it is that of %(queue)s, "
+            "and every queue that it could take from is below it too."
+        ),
+        gettext_noop("Give the queue a guarantee of its own, within that of %(queue)s."),
+    ),
+    BorderReason.PRIORITY_FENCE: (
+        gettext_noop(
+            "No preemption can ever satisfy its guarantee: the priority fences, as that of %(queue)s, "
+            "rank all that it could take above its asks."
+        ),
+        gettext_noop("Raise its priority offset, or lower that of %(queue)s."),
+    ),
+    BorderReason.OVER_MAX: (
+        gettext_noop(
+            "No preemption can ever satisfy its guarantee: the max of %(queue)s has no room for a further pod, "
+            "whoever goes."
+        ),
+        gettext_noop("Raise the max of %(queue)s in pods."),
+    ),
+}
+
+
+def claims(tree: QueueTree) -> Iterator[Note]:
+    """Leaves without a guarantee, and those whose guarantee no preemption can satisfy.
+
+    Of one that is a fence of its own effects tells. Leaves that may come into being count as queues to take from.
+    """
+    whole, left = with_samples(tree), _MOST_BORDERS
+    for path in tree.leaves:
+        guaranteed = any(tree[above].guaranteed for above in tree.lineage(path))
+        if disabled := tree.disabled_by(path):
+            if tree[path].guaranteed:
+                yield found(Severity.WARNING, path, _DISABLED, _ENABLE, "preemption_policy", queue=disabled)
+        elif not guaranteed:
+            yield found(Severity.WARNING, path, _NO_GUARANTEE, _GIVE, "guaranteed")
+        elif tree.fence(path) != path and left > 0:
+            notes, looked = _judged(whole, path)
+            left -= looked
+            yield from notes
+
+
+def _judged(tree: QueueTree, leaf: str) -> tuple[list[Note], int]:
+    """Why nothing is in reach of a leaf below a guarantee, if nothing is; and how many borders were looked at."""
+    if not reach.claims(tree, leaf):
+        entitled = any(amount for above in tree.lineage(leaf) for amount in tree[above].guaranteed.values())
+        return ([found(Severity.WARNING, leaf, _NO_PODS, _TAKE_PODS, "guaranteed")] if entitled else []), 1
+    looked, shut = 0, dict[BorderReason, Border]()
+    for one in _borders(tree, leaf):
+        looked += 1
+        if one.allowed:
+            return [], looked
+        shut.setdefault(one.reason, one)
+    if len(shut) > 1:
+        return [found(Severity.WARNING, leaf, _MANY, _SEE, "guaranteed")], looked
+    fence = tree.fence(leaf)
+    if not shut and fence:
+        return [found(Severity.WARNING, leaf, _ALONE, _WIDEN, "preemption_policy", queue=fence)], looked
+    return [_shut(leaf, one) for one in shut.values()], looked
+
+
+def _shut(leaf: str, one: Border) -> Note:
+    message, remedy = _SHUT[one.reason]
+    return found(Severity.WARNING, leaf, message, remedy, "guaranteed", queue=one.queue)
+
+
+def _borders(tree: QueueTree, leaf: str) -> Iterator[Border]:
+    """Towards every other leaf inside its fence, the nearest first; of those beside it that share its claims one."""
+    below, fence = leaf, tree.fence(leaf)
+    for above in tree.lineage(leaf)[1:]:
+        beside = (child for child in tree.children[above] if child != below)
+        for other in (path for child in beside for path in tree.walk(child) if tree.is_leaf(path)):
+            one = border(tree, leaf, other)
+            yield one
+            if one.reason is BorderReason.SHARED_GUARANTEE:
+                break  # so it is for all that branches off here
+        if above == fence:
+            return
+        below = above

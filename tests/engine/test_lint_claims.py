@@ -1,0 +1,108 @@
+"""Guarantees that no preemption can ever satisfy: named where there are any, and nowhere else."""
+
+import time
+
+import pytest
+from hypothesis import given
+
+from engine.lint import lint
+from engine.lint.dynamic import with_samples
+from engine.placement_rules import Rule, RuleName
+from engine.queues import PriorityPolicy, Queue, QueueTree
+from engine.reach import border, claims
+from tests.builders import queue, tree
+from tests.engine.linted import findings
+from tests.engine.strategies import growing_trees, queue_trees
+
+NEVER = "No preemption can ever satisfy its guarantee: "
+FIRST = {"priority_policy": PriorityPolicy.FENCE, "priority_offset": 10}
+
+
+@pytest.mark.parametrize(
+    ("queues", "why"),
+    [
+        (
+            {"t": queue(fence=True), "t.a": queue(2), "b": queue(2)},
+            "preemption_policy: It is the only leaf inside the fence of root.t, so it can preempt nothing.",
+        ),
+        (
+            {"t": queue(fence=True), "t.a": queue(2), "t.b": queue(disabled=True), "c": queue(2)},
+            f"guaranteed: {NEVER}preemption is off for every queue that it could take from.",
+        ),
+        (
+            {"t": queue(4, fence=True), "t.a": queue(), "t.b": queue(), "c": queue(2)},
+            f"guaranteed: {NEVER}it is that of root.t, and every queue that it could take from is below it too.",
+        ),
+        (
+            {"t": queue(fence=True), "t.a": queue(2, priority_policy=PriorityPolicy.FENCE), "t.b": queue(2, **FIRST)},
+            (
+                f"guaranteed: {NEVER}the priority fences, as that of root.t.b, "
+                "rank all that it could take above its asks."
+            ),
+        ),
+        (
+            {"t": queue(fence=True, max={"pods": 3}), "t.a": queue(2), "t.b": queue({"cpu": 1, "pods": 3})},
+            f"guaranteed: {NEVER}the max of root.t has no room for a further pod, whoever goes.",
+        ),
+        (
+            {"t": queue(fence=True), "t.a": queue(2, max={"pods": 0}), "t.b": queue(2)},
+            f"guaranteed: {NEVER}the max of root.t.a has no room for a further pod, whoever goes.",
+        ),
+        (
+            {"t": queue(4, fence=True), "t.a": queue(), "t.b": queue(disabled=True), "t.c": queue()},
+            f"guaranteed: {NEVER}each queue that it could take from is out of reach, not all for the same reason.",
+        ),
+        (
+            {"t.a": queue({"cpu": 2, "pods": 0}), "b": queue(2)},
+            (
+                "guaranteed: No pods are guaranteed: "
+                "an ask is a pod itself, so nothing else that is guaranteed is claimed."
+            ),
+        ),
+    ],
+)
+def test_it_says_why_nothing_is_in_reach(queues: dict[str, Queue], why: str) -> None:
+    """A fence, a priority, a max; a guarantee that is shared with all who could give."""
+    assert f"warning root.t.a {why}" in findings(queues)
+
+
+def test_a_queue_that_may_come_into_being_is_one_to_take_from() -> None:
+    """Alone inside its fence, until somebody's pods bring a leaf beside it."""
+    queues = {"t": queue(fence=True, parent_declared=True), "t.a": queue(2), "b": queue(2)}
+    assert any("only leaf inside the fence" in one for one in findings(queues))
+    users = Rule(name=RuleName.USER, create=True, parent=Rule(name=RuleName.FIXED, value="root.t"))
+    provided = Rule(name=RuleName.PROVIDED)
+    assert not any("only leaf inside the fence" in one for one in findings(queues, None, provided, users))
+
+
+def test_in_yunikorns_own_dialect_it_is_not_told() -> None:
+    """What may take from what is another matter there."""
+    queues = {"t": queue(fence=True), "t.a": queue(2), "t.b": queue(disabled=True), "c": queue(2)}
+    assert not any(NEVER in one for one in findings(queues, dialect="yunikorn"))
+
+
+def unreachable(shape: QueueTree) -> set[str]:
+    """Leaves that claim something, have no fence of their own, and can take from no other leaf, each pair asked."""
+    whole = with_samples(shape)
+    return {
+        leaf
+        for leaf in shape.leaves
+        if claims(shape, leaf) and shape.fence(leaf) != leaf and not shape.disabled_by(leaf)
+        if len(whole.leaves) > 1 and not any(border(whole, leaf, other).allowed for other in whole.leaves)
+    }
+
+
+@given(queue_trees() | growing_trees())
+def test_it_is_told_of_exactly_those_that_can_take_from_nobody(shape: QueueTree) -> None:
+    """Held against the borders of all pairs of leaves."""
+    told = {one.path for one in lint(shape) if one.text.startswith(NEVER) or "only leaf inside" in one.text}
+    assert told == unreachable(shape)
+
+
+def test_a_thousand_queues_with_nothing_in_reach_take_no_long_look() -> None:
+    """One shared guarantee, or all others switched off: it stays below what an editor may take for a keystroke."""
+    for others in (queue(), queue(disabled=True)):
+        shape = tree({"root": queue(5000), **{f"q{number}": others for number in range(1000)}, "a": queue(1)})
+        began = time.process_time()
+        lint(shape)
+        assert time.process_time() - began < 3
