@@ -1,31 +1,35 @@
-"""What kube-scheduler preempted, decided again by policy ``priority`` on the cluster as it was just before.
+"""What a scheduler preempted, decided again by its own rules, and held against our laws, on the cluster just before.
 
 The cluster is rewound to the moment at which the ask was nominated or the first of the victims was told to go,
-whichever came first: kube-scheduler writes both at the same time.
+whichever came first: kube-scheduler writes both at the same time. YuniKorn nominates nobody; it deletes its victims.
 """
 
 from collections.abc import Iterable
 
 import msgspec
 
-from engine.observed import Hindsight, Observed, Source, Untold
-from engine.policies import priority
+from engine.decision import Decision, Outcome, PodReason, PodVerdict, Reason
+from engine.laws import audit_other
+from engine.observed import SCHEDULERS, Hindsight, Observed, Source, Untold
+from engine.policies import policy
 from engine.queues import QueueTree
-from engine.snapshot import PREEMPTION_BY_SCHEDULER, Change, ClusterState, Pod
+from engine.snapshot import PREEMPTION_BY_SCHEDULER, Change, ClusterState, Pod, Snapshot
 
 PODS_AT_ONCE = 100_000
 """So many pods, over all the moments that are gone back to, are looked at in one go."""
+RULES = {Source.KUBE_SCHEDULER: ("priority", "kube-scheduler"), Source.YUNIKORN: ("fence", "yunikorn")}
+"""The policy and the dialect by which each decides."""
 
 
 def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) -> tuple[Observed, ...]:
-    """The same with the hindsight of each that is kube-scheduler's, or why there is none.
+    """The same with the hindsight of each that is a scheduler's, or why there is none.
 
     Of those that would take too long together the oldest are decided again, one at least.
     """
     told, log = list(found), _Log(state)
     began: dict[int, int] = {}
     for number, seen in enumerate(told):
-        if seen.source is Source.KUBE_SCHEDULER:
+        if seen.source in SCHEDULERS:
             untold = _untold(seen)
             place = None if untold else log.began(seen)
             if place is not None:
@@ -38,27 +42,62 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) ->
     past = state.past() if began else state
     for number, place in sorted(began.items(), key=lambda one: -one[1]):
         past.rewind(place)
-        hindsight = _decided(told[number], past, tree, log.said(told[number], place))
-        if hindsight is not None:
-            told[number] = msgspec.structs.replace(told[number], hindsight=hindsight, untold=None)
+        before = past.snapshot(tree, now_ms=told[number].at_ms)
+        told[number] = _again(told[number], before, log.said(told[number], place))
     return tuple(told)
 
 
 def _untold(seen: Observed) -> Untold | None:
     if seen.ask_kind != "Pod":
         return Untold.GROUP
+    if seen.over_max:
+        return Untold.OVER_MAX
     return None if seen.ask and seen.ask_known else Untold.NO_ASK
 
 
-def _decided(seen: Observed, past: ClusterState, tree: QueueTree, said: str) -> Hindsight | None:
-    """None where the ask was not there, or not waiting."""
-    snapshot = past.snapshot(tree, now_ms=seen.at_ms)
-    ask = next((pod for pod in snapshot.asks if pod.uid == seen.asker), None)
+def _again(seen: Observed, before: Snapshot, said: str) -> Observed:
+    """The same with what is told on the cluster just ``before``; as it is where the ask was not there, or not waiting.
+
+    Of kube-scheduler no law is asked that it never heard of.
+    """
+    ask = next((pod for pod in before.asks if pod.uid == seen.asker), None)
     if ask is None:
-        return None
+        return seen
     # Nobody waited for pods that make room on a node it was nominated to before, or it had not preempted.
-    decision = priority.decide(snapshot, snapshot.tree, msgspec.structs.replace(ask, nominated_node=""))
-    return Hindsight(decision=decision, nodes=len(snapshot.nodes), said=said or ask.unschedulable_message)
+    decision = policy(*RULES[seen.source])(before, before.tree, msgspec.structs.replace(ask, nominated_node=""))
+    hindsight = Hindsight(decision=decision, nodes=len(before.nodes), said=said or ask.unschedulable_message)
+    told = msgspec.structs.replace(seen, hindsight=hindsight, untold=None)
+    return _held(told, before) if seen.source is Source.YUNIKORN else told
+
+
+def _held(seen: Observed, before: Snapshot) -> Observed:
+    """The same held against the laws; and with who was the first of its application, which YuniKorn looks at."""
+    first = {pod.uid for pod in before.pods if pod.originator}
+    victims = (
+        msgspec.structs.replace(one, pod=msgspec.structs.replace(one.pod, originator=one.pod.uid in first))
+        for one in seen.victims
+    )
+    laws = audit_other(before, before.tree, _as_decision(seen))
+    return msgspec.structs.replace(seen, victims=tuple(victims), laws=laws)
+
+
+def _as_decision(seen: Observed) -> Decision:
+    """What was done, as the laws judge it. It is taken to be well known to whoever did it that a pod opted out."""
+    assert seen.ask is not None
+    victims = tuple(
+        PodVerdict(pod=one.pod, reason=PodReason.LAST_RESORT if one.pod.opted_out else PodReason.OVER_GUARANTEE)
+        for one in seen.victims
+    )
+    policy_name, dialect = RULES[seen.source]
+    return Decision(
+        policy=policy_name,
+        dialect=dialect,
+        ask=seen.ask,
+        outcome=Outcome.PREEMPT,
+        reason=Reason.BELOW_GUARANTEE,
+        node=seen.node if all(one.known for one in seen.victims) and seen.node else None,
+        victims=victims,
+    )
 
 
 def _by_scheduler(pod: Pod) -> bool:
@@ -74,11 +113,15 @@ class _Log:
         """Victim (uid) -> where kube-scheduler told it to go."""
         self._told_on: dict[str, list[int]] = {}
         """Node -> where pods of it were."""
+        self._deleted: dict[str, int] = {}
+        """Pod (uid) -> where it began to go, whoever deleted it."""
         self._asks: dict[str, list[tuple[int, Change]]] = {}
         """Pod (uid) -> what happened to it while it had no node."""
         for place, change in enumerate(state.changes):
             if isinstance(change.after, Pod):
                 self._read(place, change)
+            if isinstance(change.before, Pod) and not change.before.terminating:
+                self._read_end(place, change)
 
     def _read(self, place: int, change: Change) -> None:
         before, after = change.before, change.after
@@ -88,9 +131,14 @@ class _Log:
             self._told[after.uid] = place
             self._told_on.setdefault(after.node, []).append(place)
 
+    def _read_end(self, place: int, change: Change) -> None:
+        if change.after is None or change.after.terminating:
+            self._deleted[change.before.uid] = place
+
     def began(self, seen: Observed) -> int | None:
         """The place of the first thing that was done; None where that was not seen."""
-        told = [self._place(one.pod.uid) for one in seen.victims if one.known]
+        find = self._place_told if seen.source is Source.KUBE_SCHEDULER else self._place_deleted
+        told = [find(one.pod.uid) for one in seen.victims if one.known]
         places = [place for place in told if place is not None]
         if not places or len(places) < len(told):
             return None
@@ -100,11 +148,17 @@ class _Log:
         # Others went in between: the nomination is left from an earlier preemption for it there.
         return first if any(others) else nominated
 
-    def _place(self, victim: str) -> int | None:
+    def _place_told(self, victim: str) -> int | None:
         pod = self._state.pods.get(victim)
         if victim not in self._told and pod is not None and not _by_scheduler(pod):
             return len(self._state.changes)  # its Event is here before the pod itself says so
         return self._told.get(victim)
+
+    def _place_deleted(self, victim: str) -> int | None:
+        pod = self._state.pods.get(victim)
+        if pod is not None and not pod.terminating:
+            return len(self._state.changes)  # what is said of it is here before it is deleted
+        return self._deleted.get(victim)
 
     def _nominations(self, seen: Observed) -> Iterable[tuple[int, Change]]:
         for place, change in self._asks.get(seen.asker, ()):

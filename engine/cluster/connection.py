@@ -94,8 +94,11 @@ class Connection:
         body: Any = None,
         content_type: str = JSON,
         timeout_s: float | None = None,
+        largest: int | None = None,
     ) -> Response:
         """Send one request, signing in included. ``body`` is bytes, or anything that JSON can hold.
+
+        ``largest``: of how many bytes an answer may be, where it is from somebody who need not know any measure.
 
         Repeated only when it was refused for its credentials, so did nothing, and there are new ones. Raises ApiFailure
         for any status but 2xx and ConnectionFailure when no whole answer came.
@@ -109,7 +112,7 @@ class Connection:
 
         with _typed_errors(self.address):
             answer = self._signed(send, until_s)
-            return Response(answer.status, answer.headers, self._whole(answer, until_s))
+            return Response(answer.status, answer.headers, self._whole(answer, until_s, largest))
 
     def stream(self, path: str, *, query: Query | None = None, idle_timeout_s: float) -> "Stream":
         """Open a stream of lines that fails when no whole one comes for ``idle_timeout_s``.
@@ -148,11 +151,15 @@ class Connection:
             raise ConnectionFailure("a web page came in place of an answer, as from a proxy that wants a login")
         return answer
 
-    def _whole(self, answer: urllib3.BaseHTTPResponse, until_s: float) -> bytes:
+    def _whole(self, answer: urllib3.BaseHTTPResponse, until_s: float, largest: int | None = None) -> bytes:
         """All of an answer. One that trickles in would never run into a timeout of its reads alone."""
-        parts = []
+        parts, length = [], 0
         while part := answer.read1(_CHUNK):
             parts.append(part)
+            length += len(part)
+            if largest is not None and length > largest:
+                answer.close()
+                raise ConnectionFailure(f"the answer is longer than {largest} bytes")
             if self._clock.steady_s() > until_s:
                 answer.close()
                 raise ConnectionFailure(_TOO_LATE, timed_out=True)

@@ -13,6 +13,8 @@ from engine.cluster.listing import ReflectorSettings
 from engine.cluster.reflector import KindHealth, Reflector
 from engine.cluster.tables import BESIDE, EVERY, PREEMPTED, YUNIKORN, Table
 from engine.cluster.timing import BackOff, Clock
+from engine.formats.yunikorn.rest import Record
+from engine.formats.yunikorn.told import to_preempted
 from engine.queues import QueueTree
 from engine.snapshot import Change, ClusterState, Node, Pod, Protection, Reservation, Snapshot
 
@@ -163,6 +165,14 @@ class ClusterWatcher:
         """All nodes as last seen."""
         with self._lock:
             return tuple(self._state.nodes.values())
+
+    def hear(self, records: Iterable[Record]) -> None:
+        """Take over what YuniKorn says of pods that it preempted; of pods that nobody saw there is nothing to say."""
+        with self._lock:
+            for record in records:
+                pod = self._state.pods.get(record.uid) or self._state.departed.get(record.uid)
+                if pod is not None:
+                    self._state.hear(to_preempted(record.told, pod.uid, pod.namespace, pod.name, record.at_ms))
 
     # What the reflectors call
 

@@ -1,11 +1,11 @@
-"""What kube-scheduler preempted beside what the policy ``priority`` answers for the same ask, in words."""
+"""What a scheduler preempted beside what its own rules answer for the same ask, in words."""
 
 from collections.abc import Sequence
 
 from engine.decision import PodFacts
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop
 from engine.explain.reasons import SCHEDULER_SAYS, reason
-from engine.observed import Agreement, Cause, Compared, Hindsight, Observed, Untold, compared
+from engine.observed import Agreement, Cause, Compared, Hindsight, Observed, Source, Untold, compared
 
 SAME = gettext_noop(
     "Decided again by the policy “priority”, on the cluster as it was just before, the answer is the same: this node "
@@ -24,6 +24,34 @@ OTHER_NODE = ngettext_noop(
 NO_PREEMPTION = gettext_noop(
     "Decided again by the policy “priority”, on the cluster as it was just before, nothing is preempted."
 )
+ANSWERS: dict[Source, dict[Agreement, str]] = {
+    Source.KUBE_SCHEDULER: {
+        Agreement.SAME: SAME,
+        Agreement.OTHER_VICTIMS: OTHER_VICTIMS,
+        Agreement.NO_PREEMPTION: NO_PREEMPTION,
+    },
+    Source.YUNIKORN: {
+        Agreement.SAME: gettext_noop(
+            "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is the same: "
+            "these victims."
+        ),
+        Agreement.OTHER_VICTIMS: gettext_noop(
+            "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is other victims."
+        ),
+        Agreement.NO_PREEMPTION: gettext_noop(
+            "Decided again by YuniKorn’s own rules, on the cluster as it was just before, nothing is preempted."
+        ),
+    },
+}
+ELSEWHERE: dict[Source, tuple[str, str]] = {
+    Source.KUBE_SCHEDULER: OTHER_NODE,
+    Source.YUNIKORN: ngettext_noop(
+        "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is another node: "
+        "%(node)s, with %(count)s victim.",
+        "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is another node: "
+        "%(node)s, with %(count)s victims.",
+    ),
+}
 ONLY_THEIRS = ngettext_noop(
     "Ours would have left %(pods)s where it was.", "Ours would have left %(pods)s where they were."
 )
@@ -39,10 +67,20 @@ CAUSES: dict[Cause, str] = {
         "extenders, claims of devices, limits on volumes, another profile."
     ),
 }
+CAUSES_OF_YUNIKORN: dict[Cause, str] = {
+    Cause.TIE: gettext_noop(
+        "Both are worth the same to YuniKorn, whose answer is then a matter of chance: it differs from run to run."
+    ),
+    Cause.MOMENT: gettext_noop(
+        "Why is not known. It may have seen the cluster a moment earlier or later, run by another tree than the one "
+        "that is assigned here, or know what is not told: nodes that it keeps for others, users’ and groups’ limits."
+    ),
+}
 UNTOLD: dict[Untold, str] = {
     Untold.NO_ASK: gettext_noop(
         "It was not decided again: for which pod it was is not known, or no more of that than the name."
     ),
+    Untold.OVER_MAX: gettext_noop("It was not decided again: it was for a queue’s max, and for no pod."),
     Untold.GROUP: gettext_noop(
         "It was not decided again: it was for a group of pods, and the policy “priority” decides for one at a time."
     ),
@@ -57,19 +95,19 @@ _NAMED_UP_TO = 5
 
 
 def hindsight_lines(seen: Observed) -> tuple[Message, ...]:
-    """What kube-scheduler itself said, what ours answers, where the two differ and why as far as it can be told.
+    """What the scheduler itself said, what its rules answer, where the two differ and why as far as it can be told.
 
-    Nothing for what others than kube-scheduler did.
+    Nothing for what others than schedulers did.
     """
     found = compared(seen)
     if seen.hindsight is None or found is None:
         return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
     said = [Message(SCHEDULER_SAYS, {"message": seen.hindsight.said})] if seen.hindsight.said else []
-    return (*said, *_differing(found, seen.hindsight))
+    return (*said, *_differing(found, seen.source, seen.hindsight))
 
 
-def _differing(found: Compared, hindsight: Hindsight) -> list[Message]:
-    lines = [_answer(found, hindsight)]
+def _differing(found: Compared, source: Source, hindsight: Hindsight) -> list[Message]:
+    lines = [_answer(found, source, hindsight)]
     if found.agreement is Agreement.NO_PREEMPTION:
         lines.append(reason(hindsight.decision))
     if found.agreement is Agreement.OTHER_VICTIMS and found.only_theirs:
@@ -78,18 +116,17 @@ def _differing(found: Compared, hindsight: Hindsight) -> list[Message]:
     if found.agreement in (Agreement.OTHER_VICTIMS, Agreement.OTHER_NODE) and found.only_ours:
         lines.append(Message(ONLY_OURS, {"pods": _names(found.only_ours)}))
     if found.cause is not None:
-        template = CAUSES[found.cause]
+        template = (CAUSES_OF_YUNIKORN if source is Source.YUNIKORN else CAUSES)[found.cause]
         params: dict[str, Param] = {"nodes": str(hindsight.nodes)} if "%(nodes)s" in template else {}
         lines.append(Message(template, params))
     return lines
 
 
-def _answer(found: Compared, hindsight: Hindsight) -> Message:
+def _answer(found: Compared, source: Source, hindsight: Hindsight) -> Message:
     if found.agreement is Agreement.OTHER_NODE:
         decision = hindsight.decision
-        return counted(OTHER_NODE, len(decision.to_evict), node=Name(decision.node or ""))
-    told = {Agreement.SAME: SAME, Agreement.OTHER_VICTIMS: OTHER_VICTIMS, Agreement.NO_PREEMPTION: NO_PREEMPTION}
-    return Message(told[found.agreement])
+        return counted(ELSEWHERE[source], len(decision.to_evict), node=Name(decision.node or ""))
+    return Message(ANSWERS[source][found.agreement])
 
 
 def _names(pods: Sequence[PodFacts]) -> Name:

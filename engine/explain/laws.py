@@ -52,6 +52,21 @@ BROKEN: dict[Law, str] = {
     Law.SHIELDED: gettext_noop("Refused: a victim is protected, or a DaemonSet’s."),
     Law.PROGRESS: gettext_noop("Refused by law 8: what queues lack of their guarantees would not get less."),
 }
+AGAINST: dict[Law, str] = {
+    Law.FITS: gettext_noop("Even with the victims gone the ask did not fit on the node."),
+    Law.MINIMAL: gettext_noop("Not all of the victims were needed."),
+    Law.MAX: gettext_noop("With the ask a queue above it exceeds its max."),
+    Law.OPT_OUT: gettext_noop("Against law 1: a victim had opted out of preemption."),
+    Law.GUARANTEE: gettext_noop("Against law 2: a queue was taken below its guarantee."),
+    Law.APPLICATION: gettext_noop("Against law 3: a victim was of the ask’s own application or queue."),
+    Law.ENTITLED: gettext_noop("Against law 4: the asker was not below its guarantee in all that it asks."),
+    Law.ABOVE_GUARANTEE: gettext_noop("Against law 5: a victim’s queue was not above its guarantee."),
+    Law.PRIORITY: gettext_noop("Against law 6: a victim had a higher priority than the ask."),
+    Law.FENCE: gettext_noop("Against law 7: a victim was outside the asker’s fence."),
+    Law.DISABLED: gettext_noop("Preemption was disabled where the ask or a victim ran."),
+    Law.PROGRESS: gettext_noop("Against law 8: what queues lack of their guarantees did not get less."),
+}
+"""What another scheduler did all the same."""
 NOTHING_TO_CHECK: dict[Law, str] = {
     Law.MAX: gettext_noop("no max above the asker in what it asks"),
     Law.OPT_OUT: gettext_noop("no victim opted out"),
@@ -87,6 +102,11 @@ def law(which: Law, policy: str) -> Message:
 def unmet(which: Law, policy: str) -> Message:
     """Why a decision was refused."""
     return Message((BROKEN | priority.BROKEN if policy == priority.POLICY else BROKEN)[which])
+
+
+def against(which: Law) -> Message:
+    """That another scheduler broke it."""
+    return Message(AGAINST[which])
 
 
 def number(which: Law, policy: str) -> int | None:

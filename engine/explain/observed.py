@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from engine.explain.laws import against
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name, short_names
+from engine.laws import Law, broken
 from engine.observed import Flag, Flagged, Observed, Source, Taken
 from engine.resources import format_amount
 
@@ -28,6 +30,12 @@ FLAG_LABELS: dict[Flag, str] = {
     Flag.ACROSS_FENCE: gettext_noop("across a fence"),
     Flag.BELOW_GUARANTEE: gettext_noop("below a guarantee"),
     Flag.SAME_QUEUE: gettext_noop("in its own queue"),
+}
+
+SAID_BY_FLAG: dict[Law, Flag] = {
+    Law.FENCE: Flag.ACROSS_FENCE,
+    Law.GUARANTEE: Flag.BELOW_GUARANTEE,
+    Law.APPLICATION: Flag.SAME_QUEUE,
 }
 
 FOR_ASK = ngettext_noop(
@@ -162,8 +170,8 @@ def observed_sentence(seen: Observed, *, by: str) -> Message:
 
 
 def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
-    """What the sentence leaves open: the rules of the tree that it went against, and what is not known."""
-    found = [*_flags(seen, by), *_said(seen)]
+    """What the sentence leaves open: the rules and laws that it went against, and what is not known."""
+    found = [*_flags(seen, by), *_against(seen), *_said(seen)]
     if seen.ask and seen.ask_inferred:
         found.append(Message(INFERRED, {"ask": Name(seen.ask.name), "node": Name(seen.node)}))
     if seen.nominated:
@@ -187,6 +195,12 @@ def _said(seen: Observed) -> Iterable[Message]:
     """Why, in the words of the node; it says the same of many."""
     words = dict.fromkeys(one.said for one in seen.victims if one.said)
     return (Message(SAID, {"said": one}) for one in list(words)[:_NAMED_UP_TO])
+
+
+def _against(seen: Observed) -> Iterable[Message]:
+    """The laws that it broke, but for those that its flags tell of, with numbers."""
+    flags = {each.flag for one in seen.victims for each in one.flags}
+    return (against(one.law) for one in broken(seen.laws) if SAID_BY_FLAG.get(one.law) not in flags)
 
 
 def _flags(seen: Observed, by: str) -> Iterable[Message]:

@@ -16,6 +16,7 @@ import re
 
 from engine.formats.kubernetes_convert import to_ms
 from engine.formats.kubernetes_wire import EventObject, ObjectReference
+from engine.formats.yunikorn.told import to_preempted as by_yunikorn
 from engine.formats.yunikorn.told import told as told_by_yunikorn
 from engine.snapshot import Preempted
 
@@ -64,16 +65,7 @@ def to_preempted_by_yunikorn(event: EventObject) -> Preempted | None:
     if not victim.uid or not victim.name:
         raise ValueError("it does not say which pod was preempted")
     _check(victim)
-    return Preempted(
-        uid=victim.uid,
-        namespace=victim.namespace or "default",
-        name=victim.name,
-        at_ms=_at_ms(event),
-        ask_uid=told.ask_uid,
-        ask_application=told.application,
-        ask_queue=told.queue if told.ask_uid else "",
-        over_max="" if told.ask_uid else told.queue,
-    )
+    return by_yunikorn(told, victim.uid, victim.namespace or "default", victim.name, _at_ms(event))
 
 
 def _check(reference: ObjectReference) -> None:

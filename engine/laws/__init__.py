@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable
 import msgspec
 
 from engine.decision import Decision, Outcome
+from engine.feasibility import unjudged
 from engine.laws import fence, priority
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum
 from engine.laws.ledger import Case, Ledger
@@ -19,6 +20,7 @@ __all__ = [
     "Relation",
     "Sum",
     "audit",
+    "audit_other",
     "audit_plan",
     "audit_rest",
     "broken",
@@ -51,6 +53,20 @@ def audit_rest(
     left = tuple(verdict for verdict in decision.victims if verdict.pod.uid in victims)
     rest = msgspec.structs.replace(decision, victims=left)
     return _judge(Ledger(snapshot, tree), rest, last_resort, _OF_VICTIMS[decision.policy])
+
+
+def audit_other(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tuple[LawCheck, ...]:
+    """Hold what another scheduler did against the laws of `fence`: those on who may be taken, and on the room it made.
+
+    The latter only where the decision has a node, and all that counts for the ask there could be read. Who may preempt
+    at all, and whom we protect, are rules for ourselves. Nothing for an ask of no leaf of the tree.
+    """
+    ledger = Ledger(snapshot, tree)
+    ask = ledger.pods.get(decision.ask.uid)
+    if ask is None or ask.queue not in tree.leaves:
+        return ()
+    judged = decision.node is not None and not unjudged(snapshot, ask)
+    return _judge(ledger, decision, "daemonset", (*fence.ON_NODE, *fence.OF_OTHERS) if judged else fence.OF_OTHERS)
 
 
 def audit_plan(

@@ -285,5 +285,16 @@ OF_VICTIMS: tuple[Check, ...] = (
 )
 """Who may be taken."""
 
+ON_NODE: tuple[Check, ...] = (ask_fits, minimal)
+"""What becomes of the room on the decision's node."""
+
+OF_OTHERS: tuple[Check, ...] = (
+    under_max,
+    opt_out,
+    *(law for law in OF_VICTIMS if law is not not_shielded),
+    progress,
+)
+"""What other schedulers are held to, wherever their victims were."""
+
 ALL: tuple[Check, ...] = (may_preempt, one_node, ask_fits, under_max, minimal, opt_out, *OF_VICTIMS, progress)
 """Every law of `fence`."""

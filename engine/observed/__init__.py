@@ -7,9 +7,10 @@ where an Event never comes, the nomination of the one pod that it can have been 
 from engine.observed.comparing import Agreement, Cause, Compared, compared
 from engine.observed.observing import observe
 from engine.observed.results import Flag, Flagged, Hindsight, Observed, Taken, Untold, decode, encode, joined, parted
-from engine.observed.sightings import Key, Source, sighted
+from engine.observed.sightings import SCHEDULERS, Key, Source, sighted
 
 __all__ = [
+    "SCHEDULERS",
     "Agreement",
     "Cause",
     "Compared",

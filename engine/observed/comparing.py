@@ -1,4 +1,4 @@
-"""Where kube-scheduler and the policy ``priority`` came to different answers, and why as far as it can be told."""
+"""Where a scheduler and its own rules came to different answers, and why as far as it can be told."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,8 +6,9 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.decision import NodeReason, NodeVerdict, Outcome, PodFacts
+from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts
 from engine.observed.results import Observed
+from engine.observed.sightings import Source
 
 SAMPLED_FROM = 100
 """Of more nodes than this kube-scheduler looks at a tenth, and at no fewer than this, unless it is told otherwise."""
@@ -30,7 +31,7 @@ class Cause(StrEnum):
     """Why they may differ."""
 
     TIE = "tie"
-    """Both answers are worth the same to kube-scheduler, which then takes any."""
+    """Both answers are worth the same to the scheduler, which then takes any."""
     SAMPLE = "sample"
     """It looks at a part of the nodes only."""
     MOMENT = "moment"
@@ -58,11 +59,11 @@ def compared(seen: Observed) -> Compared | None:
     only_theirs, only_ours = _without(theirs, own), _without(told, theirs)
     if ours.outcome is not Outcome.PREEMPT:
         return Compared(agreement=Agreement.NO_PREEMPTION, cause=Cause.MOMENT, only_theirs=only_theirs)
-    if ours.node != seen.node:
+    if seen.node and ours.node != seen.node:
         verdict = next((one for one in ours.trace.nodes if one.node == seen.node), None)
-        agreement, cause = Agreement.OTHER_NODE, _elsewhere(verdict, seen.hindsight.nodes)
+        agreement, cause = Agreement.OTHER_NODE, _elsewhere(seen, ours, verdict)
     elif only_theirs or only_ours:
-        tie = _worth(only_theirs) == _worth(only_ours)
+        tie = _worth(seen.source, only_theirs) == _worth(seen.source, only_ours)
         agreement, cause = Agreement.OTHER_VICTIMS, Cause.TIE if tie else Cause.MOMENT
     else:
         return Compared(agreement=Agreement.SAME)
@@ -74,14 +75,20 @@ def _without(pods: Iterable[PodFacts], others: Iterable[PodFacts]) -> tuple[PodF
     return tuple(pod for pod in pods if pod.uid not in uids)
 
 
-def _worth(pods: Iterable[PodFacts]) -> Counter[tuple[int, int | None]]:
-    """Which of them goes first, kube-scheduler tells by this alone."""
+def _worth(source: Source, pods: Iterable[PodFacts]) -> Counter[tuple[int | None, ...]]:
+    """Which of them goes first, the scheduler tells by no more than this; YuniKorn knows whole seconds."""
+    if source is Source.YUNIKORN:
+        return Counter((pod.opted_out, pod.originator, pod.priority, pod.created_ms // 1000) for pod in pods)
     return Counter((pod.priority, pod.started_ms) for pod in pods)
 
 
-def _elsewhere(verdict: NodeVerdict | None, nodes: int) -> Cause:
-    """``verdict``: what our trace says of the node that kube-scheduler took, if it says anything."""
+def _elsewhere(seen: Observed, ours: Decision, verdict: NodeVerdict | None) -> Cause:
+    """``verdict``: what our trace says of the node that the scheduler took, if it says anything."""
     dearer = verdict is None or verdict.reason is NodeReason.DEARER
+    if seen.source is Source.YUNIKORN:  # which takes whatever check ends first where as many have to go
+        alike = verdict is not None and dearer and verdict.victims == len(ours.victims)
+        return Cause.TIE if alike else Cause.MOMENT
     if verdict is not None and dearer and verdict.detail == _ANY:
         return Cause.TIE
+    nodes = seen.hindsight.nodes if seen.hindsight else 0
     return Cause.SAMPLE if dearer and nodes > SAMPLED_FROM else Cause.MOMENT

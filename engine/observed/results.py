@@ -6,6 +6,7 @@ from enum import StrEnum
 import msgspec
 
 from engine.decision import Decision, PodFacts, QueueFigures
+from engine.laws import LawCheck
 from engine.observed.sightings import Source
 
 
@@ -44,6 +45,8 @@ class Untold(StrEnum):
 
     NO_ASK = "no-ask"
     """For which pod it was is not known, or no more than its name."""
+    OVER_MAX = "over-max"
+    """It was for no pod, but for a queue's max."""
     GROUP = "group"
     """It was for several pods at once."""
     NOT_SEEN = "not-seen"
@@ -53,7 +56,7 @@ class Untold(StrEnum):
 
 
 class Hindsight(msgspec.Struct, frozen=True, kw_only=True):
-    """What the policy ``priority`` decides for the same ask on the cluster as it was just before."""
+    """What the scheduler's own rules decide for the same ask on the cluster as it was just before."""
 
     decision: Decision
     nodes: int
@@ -85,7 +88,9 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     """The queues of ask and victims and those of their flags, before and after, as far as they are known."""
     hindsight: Hindsight | None = None
     untold: Untold | None = None
-    """Of kube-scheduler's: why there is no hindsight."""
+    """Of a scheduler's: why there is no hindsight."""
+    laws: tuple[LawCheck, ...] = ()
+    """The design's laws held against it, on the cluster as it was just before; empty where that was not seen."""
 
     @property
     def certain(self) -> bool:
@@ -107,6 +112,7 @@ def joined(former: Observed, later: Observed) -> Observed:
     victims = (*(one for one in former.victims if one.pod.uid not in again), *later.victims)
     asks = max((later, former), key=lambda one: (one.certain, one.ask is not None, one.ask_known))
     told = next((one for one in (former, later) if one.hindsight and one.asker == asks.asker), asks)
+    held = next((one for one in (later, former) if one.laws and len(one.victims) == len(victims)), None)
     return msgspec.structs.replace(
         former,
         node=former.node if former.node == later.node else "",
@@ -119,6 +125,7 @@ def joined(former: Observed, later: Observed) -> Observed:
         queues=_spanning(former.queues, later.queues),
         hindsight=told.hindsight,
         untold=told.untold,
+        laws=held.laws if held else (),  # what was held against a part of it says nothing of the whole
     )
 
 
@@ -133,7 +140,7 @@ def _spanning(former: Collection[QueueFigures], later: Collection[QueueFigures])
 def parted(seen: Observed, uids: Collection[str]) -> Observed:
     """What is left of a decision once it is known that these victims (uids) went for another ask."""
     left = tuple(one for one in seen.victims if one.pod.uid not in uids)
-    return msgspec.structs.replace(seen, victims=left)
+    return msgspec.structs.replace(seen, victims=left, laws=())
 
 
 def encode(observed: Observed) -> bytes:

@@ -101,8 +101,9 @@ def _whole(one: Sighting) -> bool:
 def _events(state: ClusterState) -> dict[str, Sighting]:
     """Victim's uid -> what its Event says; of several the first, which tells when."""
     found: dict[str, Sighting] = {}
-    for source, events in ((Source.KUBE_SCHEDULER, state.preempted), (Source.YUNIKORN, state.yunikorn)):
-        for _, event in sorted(events.items()):
+    by_yunikorn = (state.yunikorn, state.yunikorn_records)
+    for source, *told in ((Source.KUBE_SCHEDULER, state.preempted), (Source.YUNIKORN, *by_yunikorn)):
+        for _, event in sorted(each for events in told for each in events.items()):
             if event.by_scheduler and (event.uid not in found or event.at_ms < found[event.uid].at_ms):
                 found[event.uid] = _of_event(state, event, source)
     return found

@@ -57,7 +57,9 @@ class ClusterState:
         self.preempted: dict[str, Preempted] = {}
         """Events, by their own uid; the API server forgets them after an hour."""
         self.yunikorn: dict[str, Preempted] = {}
-        """What YuniKorn tells of those that it preempted: Events too, and what its REST interface says beside them."""
+        """The same of YuniKorn's."""
+        self.yunikorn_records: dict[str, Preempted] = {}
+        """The same by what it was asked for itself, by the victims' uids, oldest first."""
         self.departed: dict[str, Pod] = {}
         """The pods that left last, as they were, by uid, oldest first."""
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
@@ -92,6 +94,12 @@ class ClusterState:
         self.departed[pod.uid] = pod
         if len(self.departed) > DEPARTED_KEPT:
             del self.departed[next(iter(self.departed))]
+
+    def hear(self, told: Preempted) -> None:
+        """Remember what YuniKorn says of a pod that it preempted."""
+        self.yunikorn_records.setdefault(told.uid, told)
+        if len(self.yunikorn_records) > DEPARTED_KEPT:
+            del self.yunikorn_records[next(iter(self.yunikorn_records))]
 
     def placed(self, uid: str, tree: QueueTree) -> Pod | None:
         """A pod with its queue and application, also when it has just left; None when it is not known."""

@@ -13,6 +13,7 @@ from engine.decision import Outcome
 from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.pagination import PageParameters
+from scheduler_admin.history.filters import AGAINST_LAWS
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
 from scheduler_admin.queues.models import Queue
 
@@ -53,6 +54,12 @@ class DecisionParameters(PageParameters):
         Decision.State.choices, required=False, help_text="How far it has been carried out."
     )
     ending = serializers.ChoiceField(Decision.Ending.choices, required=False, help_text="How it ended.")
+    against_laws = serializers.BooleanField(
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="Another scheduler's that went against our laws, or not.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """A time range that holds anything."""
@@ -98,6 +105,8 @@ def filtered(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, sco
     for name in ("node", "source", "outcome", "state", "ending"):
         if name in asked:
             rows = rows.filter(**{name: asked[name]})
+    if asked.get("against_laws") is not None:
+        rows = rows.filter(AGAINST_LAWS) if asked["against_laws"] else rows.exclude(AGAINST_LAWS)
     if "since" in asked:
         rows = rows.filter(first_seen__gte=asked["since"])
     if "until" in asked:

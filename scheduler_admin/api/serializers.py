@@ -299,8 +299,8 @@ class DecisionDetailSerializer(DecisionSerializer):
     document = DocumentField(
         allow_null=True,
         help_text=(
-            "The engine's decision with its trace, or what is known of another's; of kube-scheduler's with "
-            "`hindsight`: what `priority` decides for the same ask on the cluster of just before. Null for tenants."
+            "The engine's decision with its trace, or what is known of another's; of a scheduler's with `hindsight`: "
+            "what its own rules decide for the same ask on the cluster of just before. Null for tenants."
         ),
     )
     replayable = serializers.BooleanField(

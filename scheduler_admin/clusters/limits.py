@@ -24,6 +24,7 @@ LIMITS = (
     "bind_margin_s",
     "room_kept_by",
     "publish",
+    "yunikorn_service",
     "protected_namespaces",
 )
 """Fields of Cluster."""

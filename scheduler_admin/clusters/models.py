@@ -4,10 +4,12 @@ from typing import Any, Self
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from engine.cluster.yunikorn import SERVICE
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.windows import WEEKDAYS, Hours
 from scheduler_admin.queues.models import Hierarchy, Queue
@@ -16,6 +18,11 @@ from scheduler_admin.queues.models import Hierarchy, Queue
 def default_protected() -> list[str]:
     """Namespaces whose pods are never victims."""
     return ["kube-system"]
+
+
+check_service = RegexValidator(
+    rf"\A(?:{SERVICE.pattern})\Z", _("Name it as namespace/service:port, like yunikorn/yunikorn-service:9080.")
+)
 
 
 class ClusterQuerySet(RestrictedQuerySet["Cluster"]):
@@ -65,6 +72,12 @@ class Cluster(models.Model):
     )
     protected_namespaces = models.JSONField(default=default_protected, blank=True)
     publish = models.BooleanField(default=False, help_text=_("In advise: write Events on pods."))
+    yunikorn_service = models.CharField(
+        max_length=150,
+        blank=True,
+        validators=[check_service],
+        help_text=_("Where YuniKorn itself is asked, as namespace/service:port; empty: nowhere."),
+    )
     untidy = models.BooleanField(
         default=False, help_text=_("Whether something of ours may be left there; nothing is once it has been swept.")
     )
@@ -223,6 +236,9 @@ class ClusterStatus(models.Model):
     missing = models.JSONField(default=dict)
     """Kind that can't be read, and that passes do without -> why."""
     error_since = models.DateTimeField(null=True)
+    yunikorn_at = models.DateTimeField(null=True, help_text=_("When YuniKorn was asked for its queues."))
+    yunikorn_differs = models.JSONField(default=list)
+    """Where it has other figures than passes then had: engine.differing.Difference, each as a mapping, at most 200."""
     odd = models.JSONField(default=list)
     """Objects that can't be read and are passed over: [{"object", "why", "since_ms"}], in order, at most fifty."""
     odd_count = models.PositiveIntegerField(default=0, help_text=_("How many objects can't be read."))

@@ -1,11 +1,14 @@
 """What a pass read of a cluster, kept so that pages never wait on the cluster itself."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 from django.db.models import F
 
+from engine.cluster.yunikorn import Reading
+from engine.differing import differences
 from engine.discovery import rivals
 from engine.queues import QueueTree
 from engine.resources import Amounts, total
@@ -18,6 +21,7 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 _APPLICATIONS_KEPT = 20
 """The largest of each leaf."""
 _ODD_KEPT = 50
+_DIFFERENCES_KEPT = 200
 _LONGEST_REASON = 300
 
 
@@ -33,11 +37,12 @@ def store_status(
     news: bool,
     missing: Mapping[str, str] | None = None,
     odd: Mapping[str, str] | None = None,
+    yunikorn: Reading | None = None,
 ) -> None:
     """Replace the cluster's status after a pass at ``now`` that took ``pass_us`` microseconds.
 
     ``snapshot`` is of ``state``. ``news`` tells that decisions changed; other changes are found here. ``missing``:
-    see ClusterStatus. ``odd``: objects that can't be read -> why.
+    see ClusterStatus. ``odd``: objects that can't be read -> why. ``yunikorn``: what it last said of its queues.
     """
     status, created = ClusterStatus.objects.get_or_create(cluster=cluster)
     facts: dict[str, Any] = {
@@ -55,13 +60,25 @@ def store_status(
         "odd_count": len(odd or {}),
         "error": "",
         "error_since": None,
+        "yunikorn_differs": status.yunikorn_differs,
     }
+    asked_at = datetime.fromtimestamp(yunikorn.at_ms / 1000, UTC) if yunikorn else None
+    if asked_at != status.yunikorn_at:
+        facts["yunikorn_differs"] = _differs(yunikorn, snapshot, tree)
     if status.error and not _first(status.error):
         tell(cluster, "cluster.readable")
     changed = {name: value for name, value in facts.items() if created or getattr(status, name) != value}
     if keep_classes(status=status, read=classes(state), now=now) or changed or news:
         changed["news"] = F("news") + 1
-    ClusterStatus.objects.filter(pk=status.pk).update(read_at=now, pass_at=now, pass_us=pass_us, **changed)
+    ClusterStatus.objects.filter(pk=status.pk).update(
+        read_at=now, pass_at=now, pass_us=pass_us, yunikorn_at=asked_at, **changed
+    )
+
+
+def _differs(reading: Reading | None, snapshot: Snapshot, tree: QueueTree) -> list[dict[str, Any]]:
+    """Compared once, when it is new: usage moves on, and what it said then does not."""
+    found = differences(snapshot, tree, reading.queues) if reading else ()
+    return [msgspec.to_builtins(one) for one in found[:_DIFFERENCES_KEPT]]
 
 
 def store_error(*, cluster: Cluster, sentence: str, now: datetime) -> None:

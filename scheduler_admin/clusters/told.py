@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from engine.cluster.check import Line
 from engine.cluster.errors import ClusterError
 from engine.cluster.tables import EVERY
+from engine.cluster.yunikorn import KIND
 
 
 def told(error: ClusterError) -> str:
@@ -17,11 +18,15 @@ def told(error: ClusterError) -> str:
 def told_missing(missing: Mapping[str, str]) -> list[str]:
     """What passes do without, a sentence for each kind: why, and what is missing without it."""
     sentence = _("%(kind)s objects can’t be read (%(why)s): %(without)s.")
-    return [
+    found = [
         sentence % {"kind": table.kind, "why": missing[table.kind], "without": _(table.without)}
         for table in EVERY
         if table.kind in missing
     ]
+    if KIND in missing:
+        asked = _("YuniKorn can’t be asked itself (%(why)s): what it preempts is told by Events on pods alone.")
+        found.append(asked % {"why": missing[KIND]})
+    return list(dict.fromkeys(found))  # two tables may be of one kind
 
 
 def told_line(line: Line) -> str:

@@ -17,6 +17,7 @@ from engine.cluster.lease import ClusterLease
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.timing import Clock
 from engine.cluster.watcher import ClusterWatcher
+from engine.cluster.yunikorn import KIND, Reading, YunikornReader
 from engine.formats.notes import gettext_noop
 from engine.observed import Key
 from scheduler_admin.clusters import ownership
@@ -41,13 +42,13 @@ _PATIENCE_S = 10.0
 _RETRY_S = 30.0
 """A way that could not be used is tried again after so long, or as soon as it is another one."""
 
-Source = tuple[str, str, datetime | None]
+Source = tuple[str, str, datetime | None, str]
 
 
 def _source(cluster: Cluster) -> Source:
     """What changes when the cluster is to be reached in another way."""
     stored = getattr(cluster, "credentials", None)
-    return cluster.kubeconfig, cluster.context, stored.set_at if stored else None
+    return cluster.kubeconfig, cluster.context, stored.set_at if stored else None, cluster.yunikorn_service
 
 
 class Watch:
@@ -68,7 +69,23 @@ class Watch:
         self._identity = ownership.holder(cluster=cluster, owner=OWNER)
         self._lease: ClusterLease | None = None
         self._closing = False
+        self._yunikorn: YunikornReader | None = None
+        if cluster.yunikorn_service:
+            self._yunikorn = YunikornReader(self.connection, cluster.yunikorn_service, self.watcher.hear)
         self.watcher.start()
+        if self._yunikorn is not None:
+            self._yunikorn.start()
+
+    @property
+    def yunikorn(self) -> Reading | None:
+        """What YuniKorn last said of its queues; None where it has not, or is not asked."""
+        return self._yunikorn.reading if self._yunikorn is not None else None
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """What can't be read, and passes go on without -> why, as a sentence."""
+        asked = {KIND: self._yunikorn.trouble} if self._yunikorn and self._yunikorn.trouble else {}
+        return {**self.watcher.health().missing, **asked}
 
     def lead(self) -> bool:
         """Claim to be the one that acts here, and keep claiming; whether we are."""
@@ -101,6 +118,8 @@ class Watch:
         self.busy.acquire(timeout=_PATIENCE_S)  # never given back
         self.resign()
         self.watcher.stop()
+        if self._yunikorn is not None:
+            self._yunikorn.stop()
 
 
 class Watches:

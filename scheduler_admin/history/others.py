@@ -4,8 +4,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
+
 from engine.decision import Outcome
 from engine.explain import HIGHER_PRIORITY, OVER_MAX
+from engine.laws import broken
 from engine.observed import Observed, Source, Taken, decode, encode, joined, parted
 from engine.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster
@@ -95,7 +98,7 @@ class Others:
             self._tell(row, seen)
         whole = joined(decode(row.document), seen)
         row.document, row.last_seen, row.detail = encode(whole).decode(), self._now, _detail(whole)
-        row.node = whole.node
+        row.node, row.laws = whole.node, msgspec.to_builtins(whole.laws)
         self._fill(row, seen, [*row.victims.all(), *moved])
         row.save()
         keep_settled([row], self._now)
@@ -130,8 +133,8 @@ class Others:
     def _part(self, row: Decision, victims: Iterable[Victim]) -> None:
         """Take from a decision what went for another ask."""
         left = parted(decode(row.document), {victim.uid for victim in victims})
-        row.document, row.detail = encode(left).decode(), _detail(left)
-        row.save(update_fields=["document", "detail"])
+        row.document, row.detail, row.laws = encode(left).decode(), _detail(left), []
+        row.save(update_fields=["document", "detail", "laws"])
 
     # New rows
 
@@ -163,6 +166,7 @@ class Others:
             detail=_detail(seen),
             node=seen.node,
             document=encode(seen).decode(),
+            laws=msgspec.to_builtins(seen.laws),
             state=Decision.State.WAITING,
             first_seen=at,
             last_seen=self._now,
@@ -241,5 +245,7 @@ def _name_of(seen: Observed) -> str:
 
 
 def _detail(seen: Observed) -> str:
-    """The flags, each once, for those who filter and count."""
+    """The laws that it broke, or the flags where no law could be held against it; each once, for those who filter."""
+    if seen.laws:
+        return " ".join(sorted(check.law.value for check in broken(seen.laws)))
     return " ".join(sorted({each.flag.value for taken in seen.victims for each in taken.flags}))

@@ -265,7 +265,8 @@ def _store(
         now=now,
         pass_us=took_us,
         news=bool(decided) or settled or news,
-        missing=health.missing,
+        missing=watch.missing,
+        yunikorn=watch.yunikorn,
         odd=health.odd,
     )
     return rows

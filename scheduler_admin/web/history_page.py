@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from engine.explain import FLAG_LABELS, label, law, number
 from engine.explain.message import short_name, short_names
-from engine.laws import LawCheck, broken
+from engine.laws import Law, LawCheck, broken
 from engine.observed import Flag
 from engine.resources import CPU, Amounts
 from scheduler_admin.history.models import Decision
@@ -62,10 +62,21 @@ def why(row: Decision, checks: list[LawCheck]) -> str:
     """Why in a word or two: the reason, or the law that refused it."""
     failed = broken(checks)
     if not failed:
-        flags = [FLAG_LABELS[Flag(flag)] for flag in row.detail.split()] if row.source != row.Source.ENGINE else []
-        return ", ".join([text(label(row.reason)), *(_(flag) for flag in flags)])
-    counted = number(failed[0].law, row.policy)
-    return _("law %(number)s") % {"number": counted} if counted else text(law(failed[0].law, row.policy))
+        against = _against(row.detail.split()) if row.source != row.Source.ENGINE else []
+        return ", ".join([text(label(row.reason)), *against])
+    return _law(failed[0].law, row.policy)
+
+
+def _against(words: list[str]) -> list[str]:
+    """What another's decision went against: flags, or laws of ours."""
+    flags = [_(FLAG_LABELS[Flag(word)]) for word in words if word in set(Flag)]
+    laws = (Law(word) for word in words if word not in set(Flag))
+    return flags + [_law(which, "") for which in sorted(laws, key=lambda which: number(which, "") or len(Law))]
+
+
+def _law(which: Law, policy: str) -> str:
+    counted = number(which, policy)
+    return _("law %(number)s") % {"number": counted} if counted else text(law(which, policy))
 
 
 def units(rows: Iterable[HistoryRow]) -> list[Unit]:

@@ -17,6 +17,7 @@ from scheduler_admin.clusters.models import Cluster, Pause, Window
 from scheduler_admin.clusters.stops import open_windows
 from scheduler_admin.clusters.windows import WEEKDAYS
 from scheduler_admin.queues.models import Queue
+from scheduler_admin.web.yunikorn import yunikorn_section
 
 CHANGES = 10
 """The latest that are shown."""
@@ -42,6 +43,10 @@ _LABELS: dict[str, tuple[str, str]] = {
     "publish": (
         gettext_noop("In advise, tell asks"),
         gettext_noop("an Event on the pod says what would make room for it"),
+    ),
+    "yunikorn_service": (
+        gettext_noop("YuniKorn’s own service"),
+        gettext_noop("asked for its events and queues, as yunikorn/yunikorn-service:9080; empty: not asked"),
     ),
     "protected_namespaces": (gettext_noop("Protected namespaces"), gettext_noop("no pod of theirs is ever a victim")),
 }
@@ -115,6 +120,7 @@ def settings_page(
         "weekdays": [(day, day_name(day)) for day in WEEKDAYS],
         "modes": Cluster.Mode.choices,
         "changes": _changes(cluster),
+        "yunikorn": yunikorn_section(cluster),
         "may_operate": scope_of(user, "operate").everything,
         "may_configure": scope_of(user, "configure").everything,
     }

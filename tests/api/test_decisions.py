@@ -86,6 +86,18 @@ def test_filters_leave_what_they_say(
     assert ids(olga, **query) == [two[index].pk for index in want]
 
 
+def test_what_others_did_against_the_laws_is_found(olga: APIClient, two: tuple[Decision, Decision]) -> None:
+    """And what was not; a detail of the engine's own is no law."""
+    taken, others = two
+    Decision.objects.filter(pk=taken.pk).update(detail="root.red cpu")
+    Decision.objects.filter(pk=others.pk).update(detail="")
+    assert ids(olga, against_laws="true") == []
+    Decision.objects.filter(pk=others.pk).update(detail="fence guarantee")
+    assert ids(olga, against_laws="true") == [others.pk]
+    assert ids(olga, against_laws="false") == [taken.pk]
+    assert ids(olga) == [taken.pk, others.pk]
+
+
 def test_a_queue_filter_stops_at_the_dot(olga: APIClient, cluster: Cluster) -> None:
     """root.blue does not take in root.blues."""
     decision(cluster, ask=blue_pod(), ask_queue="root.blues")

@@ -216,7 +216,7 @@ class Scripted:
 
 
 @contextlib.contextmanager
-def scripted(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Scripted]:
+def scripted(script: Script, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> Iterator[Scripted]:
     """Serve a script until the block ends."""
     server, ended = Scripted(script), threading.Event()
 
@@ -244,12 +244,12 @@ def scripted(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Scri
         def handle_error(self, *args: Any) -> None:
             """Broken connections are what the scripts are for."""
 
-    http = Server(("127.0.0.1", 0), Handler)
+    http = Server((host, 0), Handler)
     if tls is not None:
         http.socket = tls.wrap_socket(http.socket, server_side=True)
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
-    server.address = f"http{'s' if tls else ''}://127.0.0.1:{http.server_port}"
+    server.address = f"http{'s' if tls else ''}://{host}:{http.server_port}"
     try:
         yield server
     finally:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine.cluster.yunikorn import KIND
 from scheduler_admin.clusters import watching
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import Watch, Watches
@@ -153,3 +154,17 @@ def passed(cluster: Cluster, watches: Watches) -> None:
     """A whole pass over a cluster that has been read."""
     assert watches.of(cluster).watcher.wait_synced(PATIENCE_S)
     tasks.run_pass(cluster.pk)
+
+
+def test_yunikorn_is_asked_where_a_cluster_says_so(cluster: Cluster, watches: Watches) -> None:
+    """From then on, by a watch of its own; that it can't be asked is told among what is missing, and no pass waits."""
+    first = watches.of(cluster)
+    assert (first.yunikorn, KIND in first.missing) == (None, False)
+    cluster.yunikorn_service = "yunikorn/yunikorn-service:9080"
+    cluster.save()
+    watch = watches.of(cluster)
+    assert watch is not first
+    until(lambda: KIND in watch.missing, "the simulated cluster has no such service")
+    assert watch.missing[KIND] == "there is no such service"
+    watches.keep(())
+    assert "yunikorn" not in {thread.name for thread in threading.enumerate()}

@@ -11,6 +11,7 @@ from engine.explain import hindsight_lines
 from engine.explain.hindsight import CAUSES, UNTOLD
 from engine.hindsight import retraced
 from engine.observed import Agreement, Cause, Compared, Observed, Untold, compared, decode, encode, joined, observe
+from engine.policies import priority
 from engine.snapshot import Change, ClusterState, DisruptionBudget, Node, Pod, Preempted, Requirement
 from tests.builders import NOW, ask, node, pod, queue, tree
 
@@ -226,7 +227,7 @@ def test_victims_that_are_worth_the_same_are_a_tie():
 def _last(cluster: Cluster) -> str:
     """Whom ours takes of two that are worth the same."""
     snapshot = cluster.state.snapshot(TREE, now_ms=NOW)
-    return victims(hindsight.priority.decide(snapshot, TREE, snapshot.asks[0]))[0]
+    return victims(priority.decide(snapshot, TREE, snapshot.asks[0]))[0]
 
 
 def test_more_victims_than_ours_are_told():

@@ -3,13 +3,17 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
+from engine.cluster.yunikorn import Reading
+from engine.formats.yunikorn.rest import read_queues
 from engine.snapshot import Pod, Preempted
-from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.passes import run_pass
 from tests.builders import ask, node, pod, queue, tree
+from tests.cluster.yunikorn import queue as wire
 from tests.history.conftest import add_cluster
 from tests.history.watch import Watch
 
@@ -62,7 +66,7 @@ def test_a_preemption_by_yunikorn_is_a_decision(cluster: Cluster, watch: Watch):
         ("b-0", "n1", "evicted"),
         ("b-1", "n2", "evicted"),
     ]
-    assert row.detail == "across-fence below-guarantee"
+    assert row.detail == "fence guarantee"
 
 
 def test_it_is_recorded_once_and_a_late_word_on_another_victim_joins_it(cluster: Cluster, watch: Watch):
@@ -108,3 +112,41 @@ def test_two_lowered_maxes_at_once_are_two_decisions(cluster: Cluster, watch: Wa
     run_pass(cluster=cluster, watch=watch)
     rows = Decision.objects.exclude(source="engine").order_by("pk")
     assert [row.ask_queue for row in rows] == ["root.b", "root"]
+
+
+def reading(at_ms: int, guaranteed: int) -> Reading:
+    """What YuniKorn says of c, which has no guarantee here."""
+    said = wire("root", wire("root.c", guaranteedResource={"vcore": guaranteed}))
+    return Reading(at_ms, read_queues(msgspec.json.encode(said)))
+
+
+def test_where_its_figures_differ_is_kept_until_it_is_asked_again(cluster: Cluster, watch: Watch):
+    """Held against ours of the pass that first had them: usage moves on, and what it said does not."""
+    watch.yunikorn = reading(1_767_268_800_000, 3_000)
+    run_pass(cluster=cluster, watch=watch)
+    status = ClusterStatus.objects.get()
+    assert status.yunikorn_at == datetime(2026, 1, 1, 12, tzinfo=UTC)
+    told = {"queue": "root.c", "aspect": "guaranteed", "resource": "cpu", "ours": "", "theirs": "3"}
+    assert told in status.yunikorn_differs
+    news = status.news
+    watch.gone("b-2")
+    run_pass(cluster=cluster, watch=watch)
+    status.refresh_from_db()
+    assert told in status.yunikorn_differs
+    watch.yunikorn = reading(1_767_268_830_000, 0)
+    run_pass(cluster=cluster, watch=watch)
+    status.refresh_from_db()
+    assert told not in status.yunikorn_differs
+    assert status.news > news
+    watch.yunikorn = None
+    run_pass(cluster=cluster, watch=watch)
+    status.refresh_from_db()
+    assert (status.yunikorn_at, status.yunikorn_differs) == (None, [])
+
+
+def test_a_long_list_of_differences_is_kept_short(cluster: Cluster, watch: Watch):
+    """It is for people to read."""
+    many = wire("root", *(wire(f"root.q{number}") for number in range(300)))
+    watch.yunikorn = Reading(1, read_queues(msgspec.json.encode(many)))
+    run_pass(cluster=cluster, watch=watch)
+    assert len(ClusterStatus.objects.get().yunikorn_differs) == 200

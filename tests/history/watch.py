@@ -9,6 +9,7 @@ import msgspec
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result, Swept, Terms
 from engine.cluster.tables import TABLES
 from engine.cluster.watcher import Health
+from engine.cluster.yunikorn import Reading
 from engine.snapshot import (
     Change,
     Claim,
@@ -127,6 +128,8 @@ class Watcher:
 class Watch:
     """What a pass needs of a cluster."""
 
+    yunikorn: Reading | None = None
+
     def __init__(self, *objects: Any) -> None:
         self.state = ClusterState()
         self.watcher = Watcher(self.state)
@@ -137,6 +140,10 @@ class Watch:
         self.leading = True
         self.rival = ""
         self.put(*objects)
+
+    @property
+    def missing(self) -> dict[str, str]:
+        return self.watcher.missing
 
     def put(self, *objects: Any) -> None:
         """Add objects, or replace those of the same identity."""

@@ -199,3 +199,44 @@ def test_an_act_that_is_none_is_a_bad_request(ada: Client, demo: Cluster) -> Non
     """Not an error of the server."""
     assert ada.post(PAGE, {"act": "explode"}).status_code == 400
     assert ada.post(PAGE, {"act": "pause", "reason": "nul \0"}).status_code == 400
+
+
+def test_yunikorns_service_is_set_as_any_limit(ada: Client, demo: Cluster) -> None:
+    """What names no service is turned away at its field: it becomes a part of an address."""
+    answer = ada.post(PAGE, seen(demo, yunikorn_service="http://evil:80"))
+    assert answer.status_code == 422
+    assert "Name it as namespace/service:port" in answer.content.decode()
+    assert 'value="http://evil:80"' in answer.content.decode()
+    ada.post(PAGE, seen(demo, yunikorn_service="yunikorn/yunikorn-service:9080"))
+    demo.refresh_from_db()
+    assert demo.yunikorn_service == "yunikorn/yunikorn-service:9080"
+    ada.post(PAGE, {**seen(demo), "yunikorn_service": ""})
+    demo.refresh_from_db()
+    assert demo.yunikorn_service == ""
+
+
+def test_where_yunikorn_has_other_figures_stands_on_the_page(ada: Client, demo: Cluster) -> None:
+    """Queue by queue, with both; nothing of it where it is not to be asked."""
+    differs = [
+        {"queue": "root.a", "aspect": "guaranteed", "resource": "cpu", "ours": "2", "theirs": "3"},
+        {"queue": "root.a", "aspect": "fence", "resource": "", "ours": "true", "theirs": "false"},
+        {"queue": "root.dynamic", "aspect": "unknown-here", "resource": "", "ours": "", "theirs": ""},
+    ]
+    ClusterStatus.objects.update_or_create(
+        cluster=demo, defaults={"yunikorn_at": timezone.now(), "yunikorn_differs": differs}
+    )
+    assert "YuniKorn’s own figures" not in ada.get(PAGE).content.decode()
+    Cluster.objects.update(yunikorn_service="yunikorn/yunikorn-service:9080")
+    html = ada.get(PAGE).content.decode()
+    for cells in (
+        'guaranteed cpu</td><td class="n">2</td><td class="n">3',
+        'fence</td><td class="n">yes</td><td class="n">no',
+        'not in the tree here</td><td class="n">–</td><td class="n">–',
+    ):
+        assert cells in html, cells
+    ClusterStatus.objects.update(yunikorn_differs=[])
+    assert "Its queues are as they are here." in ada.get(PAGE).content.decode()
+    ClusterStatus.objects.update(yunikorn_at=None)
+    assert "It has not answered yet." in ada.get(PAGE).content.decode()
+    ClusterStatus.objects.update(missing={"YuniKorn": "there is no such service"})
+    assert "can’t be asked itself (there is no such service)" in ada.get(PAGE).content.decode()

@@ -11,6 +11,8 @@ import re
 
 import msgspec
 
+from engine.snapshot import Preempted
+
 _UID, _APPLICATION, _QUEUE = r"[-\w.]{1,64}", r"[-\w.:/@#]{1,300}", r"[-\w.:/@#]{1,500}"
 """Anybody may write an Event: what could name nothing is kept out here."""
 _FORM = re.compile(
@@ -28,6 +30,20 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     application: str = ""
     queue: str
     """The ask's, or the one that was over its max."""
+
+
+def to_preempted(told: Told, uid: str, namespace: str, name: str, at_ms: int) -> Preempted:
+    """The same of the victim that it was said of."""
+    return Preempted(
+        uid=uid,
+        namespace=namespace,
+        name=name,
+        at_ms=at_ms,
+        ask_uid=told.ask_uid,
+        ask_application=told.application,
+        ask_queue=told.queue if told.ask_uid else "",
+        over_max="" if told.ask_uid else told.queue,
+    )
 
 
 def told(message: str) -> Told | None:
