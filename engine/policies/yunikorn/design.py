@@ -43,6 +43,16 @@ def within_max(books: Books, ask: Pod, victims: Iterable[Pod]) -> bool:
     return True
 
 
+def within_max_soon(books: Books, ask: Pod) -> bool:
+    """Whether the ask is within the max of its leaf and of every queue above once those on their way out are gone."""
+    return all(
+        books.used[path].get(name, 0) + ask.requests[name] <= most
+        for path in books.tree.lineage(ask.queue or "")
+        for name, most in books.tree[path].max.items()
+        if ask.requests.get(name, 0) > 0
+    )
+
+
 def kept_out(spot: Spot, gone: Iterable[Pod]) -> bool:
     """Whether something besides amounts keeps the ask off a node once these pods are gone."""
     refused = spot.refusal([pod.uid for pod in gone])

@@ -58,8 +58,8 @@ def decide(
     node = case.node_with_room() if within else None
     if node is not None:
         return case.answer(Outcome.FITS, Reason.FITS, node=node.name)
-    node = case.node_with_room(soon=True) if within else None
-    if node is not None:
+    node = None if case.quirks.leaving_hold else case.node_with_room(soon=True)
+    if node is not None and design.within_max_soon(case.books, ask):
         return case.answer(Outcome.FITS, Reason.FITS_SOON, node=node.name)
     return _not_eligible(case, ask.queue, parameters) or _preempt(case, ask.queue, nodes_tried=within)
 
