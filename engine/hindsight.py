@@ -8,10 +8,11 @@ from collections.abc import Iterable
 
 import msgspec
 
-from engine.decision import Decision, Outcome, PodReason, PodVerdict, Reason
+from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
 from engine.laws import audit_other
 from engine.observed import SCHEDULERS, Hindsight, Observed, Source, Untold
 from engine.policies import policy
+from engine.policies.yunikorn import enforce
 from engine.queues import QueueTree
 from engine.snapshot import PREEMPTION_BY_SCHEDULER, Change, ClusterState, Pod, Snapshot
 
@@ -50,9 +51,7 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) ->
 def _untold(seen: Observed) -> Untold | None:
     if seen.ask_kind != "Pod":
         return Untold.GROUP
-    if seen.over_max:
-        return Untold.OVER_MAX
-    return None if seen.ask and seen.ask_known else Untold.NO_ASK
+    return None if seen.over_max or (seen.ask and seen.ask_known) else Untold.NO_ASK
 
 
 def _again(seen: Observed, before: Snapshot, said: str) -> Observed:
@@ -60,6 +59,8 @@ def _again(seen: Observed, before: Snapshot, said: str) -> Observed:
 
     Of kube-scheduler no law is asked that it never heard of.
     """
+    if seen.over_max:
+        return msgspec.structs.replace(seen, hindsight=_enforced(seen.over_max, before), untold=None)
     ask = next((pod for pod in before.asks if pod.uid == seen.asker), None)
     if ask is None:
         return seen
@@ -68,6 +69,23 @@ def _again(seen: Observed, before: Snapshot, said: str) -> Observed:
     hindsight = Hindsight(decision=decision, nodes=len(before.nodes), said=said or ask.unschedulable_message)
     told = msgspec.structs.replace(seen, hindsight=hindsight, untold=None)
     return _held(told, before) if seen.source is Source.YUNIKORN else told
+
+
+def _enforced(queue: str, before: Snapshot) -> Hindsight:
+    """What YuniKorn's rules have go where this queue is over its max: nothing where by our tree it is not."""
+    found = (pod for one in enforce(before, before.tree) if one.queue == queue for pod in one.victims)
+    victims = tuple(PodVerdict(pod=PodFacts.of(pod), reason=PodReason.OVER_GUARANTEE) for pod in found)
+    policy_name, dialect = RULES[Source.YUNIKORN]
+    decision = Decision(
+        policy=policy_name,
+        dialect=dialect,
+        ask=PodFacts(uid="", namespace="", name="", queue=queue, application="", priority=0, requests={}),
+        outcome=Outcome.PREEMPT if victims else Outcome.NO_CANDIDATE,
+        reason=Reason.LOWERED_MAX,
+        detail=queue,
+        victims=victims,
+    )
+    return Hindsight(decision=decision, nodes=len(before.nodes))
 
 
 def _held(seen: Observed, before: Snapshot) -> Observed:

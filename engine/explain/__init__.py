@@ -10,7 +10,6 @@ from engine.explain.message import Cores, Message, Moment, Name, Param
 from engine.explain.observed import (
     FLAG_LABELS,
     HIGHER_PRIORITY,
-    OVER_MAX,
     observed_asker,
     observed_because,
     observed_flags,
@@ -29,7 +28,6 @@ from engine.explain.verdicts import allowed, interlock, node_label, node_verdict
 __all__ = [
     "FLAG_LABELS",
     "HIGHER_PRIORITY",
-    "OVER_MAX",
     "Cores",
     "Message",
     "Moment",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from engine.decision import PodFacts
-from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop
+from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name
 from engine.explain.reasons import SCHEDULER_SAYS, reason
 from engine.observed import Agreement, Cause, Compared, Hindsight, Observed, Source, Untold, compared
 
@@ -52,6 +52,7 @@ ELSEWHERE: dict[Source, tuple[str, str]] = {
         "%(node)s, with %(count)s victims.",
     ),
 }
+NOT_OVER_MAX = gettext_noop("By the tree here no max that is to be enforced was exceeded in %(queue)s.")
 ONLY_THEIRS = ngettext_noop(
     "Ours would have left %(pods)s where it was.", "Ours would have left %(pods)s where they were."
 )
@@ -80,7 +81,6 @@ UNTOLD: dict[Untold, str] = {
     Untold.NO_ASK: gettext_noop(
         "It was not decided again: for which pod it was is not known, or no more of that than the name."
     ),
-    Untold.OVER_MAX: gettext_noop("It was not decided again: it was for a queue’s max, and for no pod."),
     Untold.GROUP: gettext_noop(
         "It was not decided again: it was for a group of pods, and the policy “priority” decides for one at a time."
     ),
@@ -103,12 +103,14 @@ def hindsight_lines(seen: Observed) -> tuple[Message, ...]:
     if seen.hindsight is None or found is None:
         return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
     said = [Message(SCHEDULER_SAYS, {"message": seen.hindsight.said})] if seen.hindsight.said else []
-    return (*said, *_differing(found, seen.source, seen.hindsight))
+    return (*said, *_differing(found, seen, seen.hindsight))
 
 
-def _differing(found: Compared, source: Source, hindsight: Hindsight) -> list[Message]:
-    lines = [_answer(found, source, hindsight)]
-    if found.agreement is Agreement.NO_PREEMPTION:
+def _differing(found: Compared, seen: Observed, hindsight: Hindsight) -> list[Message]:
+    source, lines = seen.source, [_answer(found, seen.source, hindsight)]
+    if found.agreement is Agreement.NO_PREEMPTION and seen.over_max:
+        lines.append(Message(NOT_OVER_MAX, {"queue": short_name(seen.over_max)}))
+    elif found.agreement is Agreement.NO_PREEMPTION:
         lines.append(reason(hindsight.decision))
     if found.agreement is Agreement.OTHER_VICTIMS and found.only_theirs:
         count, pods = len(found.only_theirs), _names(found.only_theirs)

@@ -15,12 +15,9 @@ from engine.resources import format_amount
 
 HIGHER_PRIORITY = "higher-priority"
 """The reason of a decision of kube-scheduler's."""
-OVER_MAX = "over-max-lowered"
-"""The reason of a decision of YuniKorn's that nobody asked for."""
 LABELS: dict[str, str] = {
     HIGHER_PRIORITY: gettext_noop("higher priority"),
     Source.YUNIKORN: gettext_noop("for a guarantee"),
-    OVER_MAX: gettext_noop("over its max"),
     Source.API_EVICTION: gettext_noop("asked through the API"),
     Source.TAINT_MANAGER: gettext_noop("a taint of its node"),
     Source.POD_GC: gettext_noop("its node is gone"),

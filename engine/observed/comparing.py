@@ -59,7 +59,7 @@ def compared(seen: Observed) -> Compared | None:
     only_theirs, only_ours = _without(theirs, own), _without(told, theirs)
     if ours.outcome is not Outcome.PREEMPT:
         return Compared(agreement=Agreement.NO_PREEMPTION, cause=Cause.MOMENT, only_theirs=only_theirs)
-    if seen.node and ours.node != seen.node:
+    if seen.node and not seen.over_max and ours.node != seen.node:
         verdict = next((one for one in ours.trace.nodes if one.node == seen.node), None)
         agreement, cause = Agreement.OTHER_NODE, _elsewhere(seen, ours, verdict)
     elif only_theirs or only_ours:

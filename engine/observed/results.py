@@ -45,8 +45,6 @@ class Untold(StrEnum):
 
     NO_ASK = "no-ask"
     """For which pod it was is not known, or no more than its name."""
-    OVER_MAX = "over-max"
-    """It was for no pod, but for a queue's max."""
     GROUP = "group"
     """It was for several pods at once."""
     NOT_SEEN = "not-seen"
@@ -56,7 +54,7 @@ class Untold(StrEnum):
 
 
 class Hindsight(msgspec.Struct, frozen=True, kw_only=True):
-    """What the scheduler's own rules decide for the same ask on the cluster as it was just before."""
+    """What the scheduler's own rules decide for the same ask, or the same max, on the cluster as it was just before."""
 
     decision: Decision
     nodes: int

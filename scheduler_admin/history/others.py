@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from engine.decision import Outcome
-from engine.explain import HIGHER_PRIORITY, OVER_MAX
+from engine.decision import Outcome, Reason
+from engine.explain import HIGHER_PRIORITY
 from engine.laws import broken
 from engine.observed import Observed, Source, Taken, decode, encode, joined, parted
 from engine.snapshot import ClusterState
@@ -230,7 +230,7 @@ def _place(source: str, node: str, ask: str) -> _Place:
 def _reason(seen: Observed) -> str:
     if seen.source is Source.KUBE_SCHEDULER:
         return HIGHER_PRIORITY
-    return OVER_MAX if seen.over_max else seen.source.value
+    return Reason.LOWERED_MAX.value if seen.over_max else seen.source.value
 
 
 def _queue_of(seen: Observed) -> str:

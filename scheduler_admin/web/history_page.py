@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from engine.explain import FLAG_LABELS, label, law, number
 from engine.explain.message import short_name, short_names
@@ -64,19 +65,19 @@ def why(row: Decision, checks: list[LawCheck]) -> str:
     if not failed:
         against = _against(row.detail.split()) if row.source != row.Source.ENGINE else []
         return ", ".join([text(label(row.reason)), *against])
-    return _law(failed[0].law, row.policy)
+    counted = number(failed[0].law, row.policy)
+    return _("law %(number)s") % {"number": counted} if counted else text(law(failed[0].law, row.policy))
 
 
 def _against(words: list[str]) -> list[str]:
     """What another's decision went against: flags, or laws of ours."""
     flags = [_(FLAG_LABELS[Flag(word)]) for word in words if word in set(Flag)]
-    laws = (Law(word) for word in words if word not in set(Flag))
-    return flags + [_law(which, "") for which in sorted(laws, key=lambda which: number(which, "") or len(Law))]
-
-
-def _law(which: Law, policy: str) -> str:
-    counted = number(which, policy)
-    return _("law %(number)s") % {"number": counted} if counted else text(law(which, policy))
+    laws = [Law(word) for word in words if word not in set(Flag)]
+    counted = sorted(filter(None, (number(which, "") for which in laws)))
+    numbers = ", ".join(map(str, counted))
+    told = ngettext("against law %(numbers)s", "against laws %(numbers)s", len(counted)) % {"numbers": numbers}
+    others = [text(law(which, "")) for which in laws if number(which, "") is None]
+    return [*flags, *([told] if counted else []), *others]
 
 
 def units(rows: Iterable[HistoryRow]) -> list[Unit]:

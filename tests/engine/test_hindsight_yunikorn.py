@@ -6,7 +6,7 @@ import pytest
 
 from engine.decision import Outcome
 from engine.explain import hindsight_lines, observed_because
-from engine.explain.hindsight import CAUSES_OF_YUNIKORN, UNTOLD
+from engine.explain.hindsight import CAUSES_OF_YUNIKORN, NOT_OVER_MAX
 from engine.explain.laws import AGAINST
 from engine.hindsight import retraced
 from engine.laws import Law, broken
@@ -212,14 +212,32 @@ def test_what_was_not_followed_is_not_judged():
     assert (seen.untold, seen.laws, seen.hindsight) == (Untold.NOT_SEEN, (), None)
 
 
-def test_a_lowered_max_has_no_ask_to_decide_for():
-    """It is told why nothing is held beside it."""
-    cluster = full()
-    cluster.says("test-0", over_max="root.test")
-    cluster.pod("test-0", terminating=True)
-    seen = cluster.one()
-    assert (seen.untold, seen.laws) == (Untold.OVER_MAX, ())
-    assert [message.id for message in hindsight_lines(seen)] == [UNTOLD[Untold.OVER_MAX]]
+def lowered(*victims: str, delay_ms: int | None = 1_000) -> Observed:
+    """Test uses eight cores, four of which its new max leaves it; these pods go for it."""
+    under = tree({"prod": queue("10"), "test": queue(max="4", quota_delay_ms=delay_ms)})
+    cluster = full(tree=under)
+    for name in victims:
+        cluster.says(name, over_max="root.test")
+        cluster.pod(name, terminating=True)
+    return cluster.one()
+
+
+def test_what_goes_for_a_lowered_max_is_decided_again_for_that_max():
+    """By YuniKorn's own order; no law speaks of it, as nobody asks."""
+    choice = victims(ours(lowered("test-0", "test-1")))
+    assert len(choice) == 2
+    same = lowered(*choice)
+    assert (beside(same).agreement, same.untold, same.laws) == (Agreement.SAME, None, ())
+    other = lowered(*sorted({f"test-{n}" for n in range(4)} - set(choice)))
+    assert beside(other).agreement is Agreement.OTHER_VICTIMS
+    assert decode(encode(same)) == same
+
+
+def test_a_max_that_is_not_known_here_explains_nothing():
+    """The tree that is assigned to the cluster is an older one."""
+    seen = lowered("test-0", delay_ms=None)
+    assert (beside(seen).agreement, beside(seen).cause) == (Agreement.NO_PREEMPTION, Cause.MOMENT)
+    assert [message.id for message in hindsight_lines(seen)][1:] == [NOT_OVER_MAX, CAUSES_OF_YUNIKORN[Cause.MOMENT]]
 
 
 def test_what_was_held_against_a_part_is_not_told_of_the_whole():

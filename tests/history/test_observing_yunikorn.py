@@ -98,7 +98,7 @@ def test_what_goes_for_a_lowered_max_is_a_decision_of_that_queue(cluster: Cluste
     says(watch, "b-1", over_max="root.b")
     run_pass(cluster=cluster, watch=watch)
     row = observed()
-    assert (row.ask_name, row.ask_queue, row.reason, row.victims.count()) == ("", "root.b", "over-max-lowered", 2)
+    assert (row.ask_name, row.ask_queue, row.reason, row.victims.count()) == ("", "root.b", "lowered-max", 2)
     watch.gone("b-0", "b-1")
     run_pass(cluster=cluster, watch=watch)
     assert (observed().state, observed().ending) == ("closed", "")
