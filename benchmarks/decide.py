@@ -24,13 +24,15 @@ def decide(scale: float, runs: int) -> list[Row]:
         _row("fence/Y", runs, scenario_y(scale, priority=100)),
         _row("fence/Y-none", runs, scenario_y(scale, priority=-1000)),
         _pass("fence/Y-pass", runs, *waiting_y(scale)),
+        _row("fence/Y-yunikorn", runs, scenario_y(scale, priority=100), "yunikorn"),
+        _row("fence/Y-yunikorn-none", runs, scenario_y(scale, priority=-1000), "yunikorn"),
     ]
 
 
-def _row(scenario: str, runs: int, scene: Scene) -> Row:
+def _row(scenario: str, runs: int, scene: Scene, dialect: str = "") -> Row:
     snapshot, tree, ask = scene
     name = scenario.partition("/")[0]
-    decide = policy(name, DIALECTS[name][0])
+    decide = policy(name, dialect or DIALECTS[name][0])
     decide(snapshot, tree, ask)  # warm
     return _figures(scenario, [_timed(lambda: decide(snapshot, tree, ask)) for _ in range(runs)])
 

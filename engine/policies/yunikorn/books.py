@@ -4,46 +4,56 @@ Amounts are by resource; ``None`` is nothing said, which is not the same as noth
 yunikorn-core.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from engine.decision import QueueFigures
 from engine.policies.yunikorn.quirks import Quirks
+from engine.policies.yunikorn.table import Table
 from engine.queues import QueueTree
-from engine.resources import Amounts, add, subtract, total
+from engine.resources import Amounts, add
 from engine.snapshot import Pod, Snapshot
 
 
 class Books:
     """Usage of every queue at one moment, and what has gone or come since; ``copy`` to try something out."""
 
-    def __init__(self, snapshot: Snapshot, tree: QueueTree, quirks: Quirks) -> None:
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, table: Table, quirks: Quirks) -> None:
         self.tree, self.quirks = tree, quirks
-        bound = [pod for pod in snapshot.pods if pod.node is not None and pod.queue is not None and pod.queue in tree]
-        self.allocated = tree.roll_up(_by_leaf(bound))
+        self.allocated = table.allocated
         """Queue -> what its bound pods hold, those on their way out included."""
-        self.preempting = tree.roll_up(_by_leaf([pod for pod in bound if pod.terminating]))
-        self.used = {
-            path: {resource: amount - self.preempting[path].get(resource, 0) for resource, amount in amounts.items()}
-            for path, amounts in self.allocated.items()
-        }
-        self.before = dict(self.used)
-        """The same at the beginning, whatever goes or comes."""
         self.root_max = snapshot.capacity
+        self.table, self._cuts = table, dict[str, frozenset[str]]()
+        self._since: dict[str, Amounts] = {}
+        self._first = self
+        """As they are at the beginning."""
+        for pod in table.leaving(snapshot):
+            self.remove(pod.queue or "", pod.requests)
 
     def copy(self) -> "Books":
         """The same, to be changed without this one changing."""
         other = object.__new__(Books)
-        other.__dict__ = self.__dict__ | {"used": dict(self.used)}
+        other.__dict__ = self.__dict__ | {"_since": {path: dict(more) for path, more in self._since.items()}}
         return other
 
     def add(self, leaf: str, requests: Mapping[str, int]) -> None:
         """More used in a leaf and all above it."""
         for path in self.tree.lineage(leaf):
-            self.used[path] = add(self.used[path], requests)
+            since = self._since.setdefault(path, {})
+            for name, amount in requests.items():
+                since[name] = since.get(name, 0) + amount
 
     def remove(self, leaf: str, requests: Mapping[str, int]) -> None:
         """Less used in a leaf and all above it."""
-        for path in self.tree.lineage(leaf):
-            self.used[path] = subtract(self.used[path], requests)
+        self.add(leaf, {name: -amount for name, amount in requests.items()})
+
+    def used(self, path: str, resource: str) -> int:
+        """What a queue uses of a resource, pods on their way out not counted."""
+        since = self._since.get(path)
+        return self.allocated[path].get(resource, 0) + (since.get(resource, 0) if since else 0)
+
+    def usage(self, path: str) -> Amounts:
+        """What a queue uses of everything."""
+        return add(self.allocated[path], self._since.get(path, {}))
 
     def preemptable(self, path: str) -> Amounts | None:
         """What is used beyond the guarantees of the queue and, in the same resources, of those above; None: nothing is.
@@ -53,60 +63,77 @@ class Books:
         if not self.allocated[path]:
             return None
         queue = self.tree[path]
-        over = {
-            resource: amount - queue.guaranteed.get(resource, 0)
-            for resource, amount in self.used[path].items()
-            if resource in self.allocated[path] and amount > queue.guaranteed.get(resource, 0)
-        }
+        beyond = {name: self.used(path, name) - queue.guaranteed.get(name, 0) for name in self.allocated[path]}
+        over = {name: amount for name, amount in beyond.items() if amount > 0}
         above = self.preemptable(queue.parent) if queue.parent and over else None
-        return {resource: min(amount, (above or {}).get(resource, amount)) for resource, amount in over.items()}
+        return {name: min(amount, (above or {}).get(name, amount)) for name, amount in over.items()}
 
     def remaining(self, path: str, asker: str | None) -> Amounts | None:
-        """What is left of the guarantees of a queue and those above, negative where used beyond; None: none is given.
+        """What is left of the guarantees that count for a queue, negative where used beyond; None: none does.
 
-        ``asker``: the leaf that preempts. Its own guarantee is not lowered by those above it; and where it has one,
-        those of the queues above it are not passed down to others. Source: GetRemainingGuaranteedResource.
+        ``asker``: the leaf that preempts. Its own guarantee is not lowered by those above it. Source:
+        GetRemainingGuaranteedResource.
         """
-        queue = self.tree[path]
-        above = self.remaining(queue.parent, asker) if queue.parent else None
-        if not above and not queue.guaranteed:
-            return None
-        used = self.used[path]
-        own = {resource: amount - used.get(resource, 0) for resource, amount in queue.guaranteed.items()}
-        if asker is not None and path != self.tree.root and own:
-            if path == asker:
-                return (above or {}) | own
-            if self._above(path, asker) and self.tree[asker].guaranteed:
-                return None
-        return _least(own, above or {})
+        found: Amounts = {}
+        own = self.tree[path].guaranteed if path == asker else {}
+        for above in self.counting(path, asker):
+            for name, promised in self.tree[above].guaranteed.items():
+                left = promised - self.used(above, name)
+                if name not in found or (left < found[name] and name not in own):
+                    found[name] = left
+        return found or None
 
-    def _above(self, path: str, asker: str) -> bool:
-        return asker.startswith(path) if self.quirks.name_prefix else self.tree.contains(path, asker)
+    def counting(self, path: str, asker: str | None) -> Iterator[str]:
+        """The queues, from one upwards, whose guarantees count for it.
+
+        Where the asker has one of its own, those of the queues above it, and of all above these, are not passed down.
+        """
+        cuts = () if asker is None else self.cuts(asker)
+        for above in self.table.counting[path]:
+            if above in cuts:
+                return
+            yield above
+
+    def cuts(self, asker: str) -> frozenset[str]:
+        """The queues whose guarantees are not passed down since the asker has one of its own."""
+        found = self._cuts.get(asker)
+        if found is None:
+            found = self._cuts[asker] = frozenset(self._cut_off(asker))
+        return found
+
+    def _cut_off(self, asker: str) -> Iterator[str]:
+        if not self.tree[asker].guaranteed:
+            return
+        for path, queue in self.tree.queues.items():
+            above = asker.startswith(path) if self.quirks.name_prefix else self.tree.contains(path, asker)
+            if above and queue.guaranteed and path not in (asker, self.tree.root):
+                yield path
+
+    @property
+    def changed(self) -> Iterable[str]:
+        """The queues in which more or less is used than is bound there."""
+        return self._since
 
     def effective_max(self, path: str) -> Amounts:
         """The least max of the queue and all above it; the root's is all that the nodes hold."""
-        found: Amounts = {}
+        found = dict(self.root_max)
         for above in self.tree.lineage(path):
-            found = _least(found, self.tree[above].max)
-        return _least(found, self.root_max)
-
-    def headroom(self, leaf: str) -> Amounts:
-        """What the leaf and the queues above it may still take up, by resource that is limited anywhere."""
-        found: Amounts = {}
-        for path in self.tree.lineage(leaf):
-            limit = self.tree[path].max if path != self.tree.root else _least(self.root_max, self.tree[path].max)
-            allocated = self.allocated[path]
-            found = _least(found, {name: amount - allocated.get(name, 0) for name, amount in limit.items()})
+            for name, most in self.tree[above].max.items():
+                found[name] = min(most, found.get(name, most))
         return found
 
-    def full(self, leaf: str, requests: Mapping[str, int]) -> str:
-        """The first queue upwards and its first resource that ``requests`` would take over a max, as one text."""
+    def full(self, leaf: str, requests: Mapping[str, int]) -> tuple[str, str] | None:
+        """The first queue upwards and its first resource that ``requests`` would take over a max, None where none is.
+
+        Usage is what is bound, those on their way out included. Source: the headroom of a queue.
+        """
         for path in self.tree.lineage(leaf):
-            limit = self.tree[path].max if path != self.tree.root else _least(self.root_max, self.tree[path].max)
             for name, amount in requests.items():
-                if name in limit and self.allocated[path].get(name, 0) + amount > limit[name]:
-                    return f"{path} {name}"
-        return leaf
+                limits = (self.tree[path].max, self.root_max if path == self.tree.root else {})
+                most = min((limit[name] for limit in limits if name in limit), default=None)
+                if most is not None and amount > max(0, most - self.allocated[path].get(name, 0)):
+                    return path, name
+        return None
 
     def keeps_leaf(self, pod: Pod) -> bool:
         """Whether the pod's leaf stays at its guarantee when the pod goes, in every resource that it requests."""
@@ -120,14 +147,14 @@ class Books:
         return all(self._keeps(path, pod, ask) for path in self.tree.lineage(pod.queue or "")[1:])
 
     def _keeps(self, path: str, pod: Pod, ask: Pod | None = None) -> bool:
-        used, guaranteed = self.used[path], self.tree[path].guaranteed
+        guaranteed = self.tree[path].guaranteed
         shared = ask is not None and self.tree.contains(path, ask.queue or "")
         added = ask.requests if ask is not None and shared else {}
         return all(
-            used.get(resource, 0) - amount + added.get(resource, 0)
-            >= (min(guaranteed[resource], self.before[path].get(resource, 0)) if shared else guaranteed[resource])
-            for resource, amount in pod.requests.items()
-            if amount > 0 and resource in guaranteed
+            self.used(path, name) - amount + added.get(name, 0)
+            >= (min(guaranteed[name], self._first.used(path, name)) if shared else guaranteed[name])
+            for name, amount in pod.requests.items()
+            if amount > 0 and name in guaranteed
         )
 
 
@@ -135,22 +162,27 @@ def fits(smaller: Mapping[str, int], larger: Mapping[str, int] | None, *, unlimi
     """Whether one fits into the other; less than nothing is nothing. ``unlimited``: what is not named has no limit."""
     larger = larger or {}
     return all(
-        amount <= max(0, larger.get(resource, 0))
-        for resource, amount in smaller.items()
-        if not unlimited or resource in larger
+        amount <= max(0, larger.get(name, 0)) for name, amount in smaller.items() if not unlimited or name in larger
     )
 
 
-def _least(one: Mapping[str, int], other: Mapping[str, int]) -> Amounts:
-    """The lesser of both by resource, where only one names a resource that one's."""
-    return {
-        resource: min(one.get(resource, other.get(resource, 0)), other.get(resource, one.get(resource, 0)))
-        for resource in {**one, **other}
-    }
-
-
-def _by_leaf(pods: list[Pod]) -> dict[str, Amounts]:
-    by_leaf: dict[str, list[Amounts]] = {}
-    for pod in pods:
-        by_leaf.setdefault(pod.queue or "", []).append(pod.requests)
-    return {leaf: total(requests) for leaf, requests in by_leaf.items()}
+def figures(books: Books, ask: Pod, victims: Iterable[Pod]) -> tuple[QueueFigures, ...]:
+    """The ask's queue and all above it, then each victim's and all above, before and after."""
+    victims = tuple(victims)
+    after = books.copy()
+    if victims:
+        after.add(ask.queue or "", ask.requests)
+    for pod in victims:
+        after.remove(pod.queue or "", pod.requests)
+    leaves = [pod.queue for pod in (ask, *victims) if pod.queue is not None]
+    paths = dict.fromkeys(path for leaf in leaves for path in books.tree.lineage(leaf))
+    return tuple(
+        QueueFigures(
+            path=path,
+            before=books.usage(path),
+            after=after.usage(path),
+            guaranteed=books.tree[path].guaranteed,
+            max=books.tree[path].max,
+        )
+        for path in paths
+    )

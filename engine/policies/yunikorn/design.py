@@ -18,7 +18,7 @@ def claims(tree: QueueTree, leaf: str, requests: Mapping[str, int]) -> dict[str,
 def entitled(books: Books, leaf: str, requests: Mapping[str, int]) -> bool:
     """Law 4: every queue whose guarantee is claimed is below it now, and there is one."""
     found = claims(books.tree, leaf, requests)
-    below = (books.used[path].get(name, 0) < books.tree[path].guaranteed[name] for name, path in found.items())
+    below = (books.used(path, name) < books.tree[path].guaranteed[name] for name, path in found.items())
     return bool(found) and all(below)
 
 
@@ -46,7 +46,7 @@ def within_max(books: Books, ask: Pod, victims: Iterable[Pod]) -> bool:
 def within_max_soon(books: Books, ask: Pod) -> bool:
     """Whether the ask is within the max of its leaf and of every queue above once those on their way out are gone."""
     return all(
-        books.used[path].get(name, 0) + ask.requests[name] <= most
+        books.used(path, name) + ask.requests[name] <= most
         for path in books.tree.lineage(ask.queue or "")
         for name, most in books.tree[path].max.items()
         if ask.requests.get(name, 0) > 0

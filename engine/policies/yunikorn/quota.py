@@ -11,7 +11,7 @@ import msgspec
 
 from engine.policies.yunikorn.books import Books, fits
 from engine.policies.yunikorn.quirks import ALL, Quirks
-from engine.policies.yunikorn.victims import OPTED_OUT, ORIGINATOR
+from engine.policies.yunikorn.table import OPTED_OUT, ORIGINATOR, opted_out, table_of
 from engine.queues import QueueTree
 from engine.resources import Amounts, add
 from engine.snapshot import Pod, Snapshot
@@ -36,7 +36,7 @@ def enforce(snapshot: Snapshot, tree: QueueTree, quirks: Quirks = ALL) -> tuple[
 
     As if that delay were over. A queue within another one that is over its max is left to that one.
     """
-    books = Books(snapshot, tree, quirks)
+    books = Books(snapshot, tree, table_of(snapshot, tree, quirks), quirks)
     return tuple(_enforced(snapshot, books, path) for path in _over(books, tree.root))
 
 
@@ -49,8 +49,8 @@ def _over(books: Books, path: str) -> Iterator[str]:
 
 
 def _excess(books: Books, path: str) -> Amounts:
-    used = books.used[path]
-    return {name: used[name] - most for name, most in books.tree[path].max.items() if used.get(name, 0) > most}
+    over = {name: books.used(path, name) - most for name, most in books.tree[path].max.items()}
+    return {name: amount for name, amount in over.items() if amount > 0}
 
 
 def _enforced(snapshot: Snapshot, books: Books, path: str) -> Enforcement:
@@ -65,7 +65,7 @@ def _capped(books: Books, path: str, excess: Amounts) -> Amounts:
     over: Amounts = {}
     for above in books.tree.lineage(path):
         for name, promised in books.tree[above].guaranteed.items():
-            beyond = books.used[above].get(name, 0) - promised
+            beyond = books.used(above, name) - promised
             if beyond > 0:
                 over[name] = max(over.get(name, 0), beyond)
     return {name: min(amount, over.get(name, amount)) for name, amount in excess.items()}
@@ -123,9 +123,8 @@ def _victims(snapshot: Snapshot, books: Books, leaf: str, share: Amounts) -> lis
 def _turn(
     pod: Pod, most: Amounts, share: Amounts, *, quirks: Quirks
 ) -> tuple[int, int, int, tuple[Fraction, ...], str]:
-    own = pod.own_opt_out if quirks.own_annotation else None
-    opted_out = pod.opted_out if own is None else own
-    dear = (ORIGINATOR if pod.originator else 0) + (OPTED_OUT if opted_out else 0)
+    unwilling = opted_out(pod, own_annotation=quirks.own_annotation)
+    dear = (ORIGINATOR if pod.originator else 0) + (OPTED_OUT if unwilling else 0)
     matching = 100 * sum(name in pod.requests for name in share) // len(share)
     score = -(dear + matching) if quirks.quota_dearest_first else dear - matching
     return score, pod.priority, -(pod.created_ms // _HOUR_MS), _shares(pod.requests, most, share), pod.key

@@ -3,44 +3,41 @@
 Source: FindEligiblePreemptionVictims of yunikorn-core.
 """
 
-from collections.abc import Iterator
-
 import msgspec
 
 from engine.decision import PodReason
 from engine.policies.yunikorn.books import Books, fits
+from engine.policies.yunikorn.lines import Lines
 from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
 from engine.resources import add
 from engine.snapshot import Pod
 
-
-class Leaf(msgspec.Struct, frozen=True, kw_only=True):
-    """A leaf, as the ask may take from it or not."""
-
-    path: str
-    reason: PodReason | None = None
-    """Why nothing may be taken from it; None: something may."""
-    limit: int | None = None
-    """The highest priority that may be taken, None: any."""
+ANY = 2**40
+"""Above every priority."""
 
 
 class Reach(msgspec.Struct, frozen=True, kw_only=True):
-    """The queue in whose subtree victims are looked for, and every leaf of the tree."""
+    """In whose subtree victims are looked for; of every leaf why nothing may go, or up to which priority something."""
 
     root: str
-    leaves: dict[str, Leaf]
+    reasons: dict[str, PodReason]
+    limits: dict[str, int]
 
 
-def reach(tree: QueueTree, books: Books, ask: Pod, leaf: str) -> Reach:
+def reach(tree: QueueTree, books: Books, lines: Lines, ask: Pod, leaf: str) -> Reach:
     """What an ask of ``leaf`` may take from."""
     root, priorities = _fence_root(tree, books, ask, leaf)
-    found = {one.path: one for one in _down(tree, root, priorities, priorities[root], fenced=False)}
-    outside = (Leaf(path=path, reason=PodReason.OUTSIDE_FENCE) for path in tree.leaves if path not in found)
-    found |= {one.path: one for one in outside}
-    return Reach(
-        root=root,
-        leaves={path: _judged(tree, books, one, ask, leaf) for path, one in found.items()},
-    )
+    limits = _limits(tree, root, priorities)
+    reasons: dict[str, PodReason] = {}
+    for path, within in zip(tree.leaves, lines.within.tolist(), strict=False):
+        reason = _reason(books, path, leaf, within=within) if path in limits else PodReason.OUTSIDE_FENCE
+        if reason is None and limits[path] == -ANY:
+            reason = PodReason.HIGHER_PRIORITY
+        if reason is not None:
+            reasons[path] = reason
+    if not books.quirks.priorities_bend:
+        limits = {path: min(limit, ask.priority) for path, limit in limits.items()}
+    return Reach(root=root, reasons=reasons, limits={path: limits[path] for path in limits if path not in reasons})
 
 
 def _fence_root(tree: QueueTree, books: Books, ask: Pod, leaf: str) -> tuple[str, dict[str, int]]:
@@ -64,37 +61,32 @@ def _full(books: Books, path: str, ask: Pod) -> bool:
     return not fits(add(books.allocated[path], ask.requests), books.effective_max(path), unlimited=True)
 
 
-def _down(tree: QueueTree, path: str, priorities: dict[str, int], current: int, *, fenced: bool) -> Iterator[Leaf]:
-    """Every leaf below ``path``; ``fenced``: a priority fence was passed, so that all priorities may go."""
-    if tree.is_leaf(path):
-        yield Leaf(path=path, limit=None if fenced else current)
-    for child in tree.children[path]:
-        if child in priorities:
-            yield from _down(tree, child, priorities, priorities[child], fenced=fenced)
-            continue
-        queue = tree[child]
-        if queue.priority_policy is not PriorityPolicy.FENCE:
-            yield from _down(tree, child, priorities, current - queue.priority_offset, fenced=fenced)
-        elif queue.priority_offset <= current:
-            yield from _down(tree, child, priorities, current, fenced=True)
-        else:
-            yield from (Leaf(path=leaf, reason=PodReason.HIGHER_PRIORITY) for leaf in _leaves(tree, child))
+def _limits(tree: QueueTree, root: str, priorities: dict[str, int]) -> dict[str, int]:
+    """Every leaf below ``root``, with the highest priority that may go there; -ANY: none, ANY: any, past a fence."""
+    found: dict[str, int] = {}
+    pending = [(root, priorities[root], False)]
+    while pending:
+        path, current, fenced = pending.pop()
+        children = tree.children[path]
+        if not children and tree.is_leaf(path):
+            found[path] = ANY if fenced and current > -ANY else current
+        for child in children:
+            queue = tree[child]
+            if child in priorities:
+                pending.append((child, priorities[child], fenced))
+            elif current == -ANY:
+                pending.append((child, current, fenced))
+            elif queue.priority_policy is not PriorityPolicy.FENCE:
+                pending.append((child, current - queue.priority_offset, fenced))
+            else:
+                reached = queue.priority_offset <= current
+                pending.append((child, current if reached else -ANY, True))
+    return found
 
 
-def _leaves(tree: QueueTree, path: str) -> Iterator[str]:
-    return (below for below in tree.walk(path) if tree.is_leaf(below))
-
-
-def _judged(tree: QueueTree, books: Books, one: Leaf, ask: Pod, leaf: str) -> Leaf:
-    if one.path == leaf:
-        return Leaf(path=leaf, reason=PodReason.SAME_QUEUE)
-    if one.reason is not None:
-        return one
-    if tree.disabled_by(one.path):
-        return Leaf(path=one.path, reason=PodReason.DISABLED)
-    remaining = books.remaining(one.path, leaf)
-    if remaining is not None and all(amount >= 0 for amount in remaining.values()):
-        return Leaf(path=one.path, reason=PodReason.GUARANTEE)
-    if books.quirks.priorities_bend:
-        return one
-    return Leaf(path=one.path, limit=ask.priority if one.limit is None else min(one.limit, ask.priority))
+def _reason(books: Books, path: str, leaf: str, *, within: bool) -> PodReason | None:
+    if path == leaf:
+        return PodReason.SAME_QUEUE
+    if path in books.table.disabled:
+        return PodReason.DISABLED
+    return PodReason.GUARANTEE if within else None

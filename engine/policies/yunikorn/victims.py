@@ -11,7 +11,6 @@ from engine.policies.yunikorn.books import Books, fits
 from engine.resources import Amounts, add, total
 from engine.snapshot import Node, Pod
 
-ORIGINATOR, OPTED_OUT = 2**33, 2**34
 EMPTY = 2**35
 """What a node without any candidate is rated: worse than all others, though nothing would have to go there."""
 
@@ -26,19 +25,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     victims: tuple[Pod, ...]
     """Those, and all others that might go after them."""
     score: int = 0
-
-
-def order(pod: Pod, *, opted_out: bool) -> tuple[int, int, str]:
-    """Where a pod stands among those that may go: the newest of those that did not opt out and did not come first."""
-    return score([(pod, opted_out)]), -(pod.created_ms // 1000), pod.key
-
-
-def score(pods: Iterable[tuple[Pod, bool]]) -> int:
-    """What sets of victims are told apart by, before their number."""
-    flags = 0
-    for pod, opted_out in pods:
-        flags |= (ORIGINATOR if pod.originator else 0) | (OPTED_OUT if opted_out else 0)
-    return flags
 
 
 def on_node(books: Books, ask: Pod, node: Node, free: Amounts, candidates: Sequence[Pod]) -> Plan | None:
@@ -117,21 +103,19 @@ def more(books: Books, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]) -
 
     ``others``: all other candidates in their order.
     """
-    trial, found = books.copy(), list[Pod]()
+    trial, found, asker = books.copy(), list[Pod](), ask.queue or ""
     for pod in chosen:
         trial.remove(pod.queue or "", pod.requests)
-    asker = ask.queue or ""
+    counted = (trial.remaining(asker, asker) or {}).keys()
     for pod in others:
         if not spare(trial, ask, pod):
             continue
-        before = trial.copy()
-        before.remove(pod.queue or "", pod.requests)
         if not charged(trial, ask, pod):
             break
-        if before.remaining(asker, asker) == trial.remaining(asker, asker):
-            refund(trial, ask, pod)
-        else:
+        if any(pod.requests.get(name, 0) for name in counted):
             found.append(pod)
+        else:
+            refund(trial, ask, pod)
     remaining = trial.remaining(asker, asker) or {}
     short = books.quirks.whole_ask and any(remaining.get(name, 0) < 0 for name in ask.requests)
     return None if found and short else found
@@ -149,16 +133,15 @@ def trimmed(
     counted = {} if quirks.free_space_ignored or here else plan.free
     taken, gone = list[Pod](), Amounts()
     for pod in going:
-        if fits(ask.requests, add(counted, gone)) or (quirks.two_victims and not _greater(ask.requests, gone)):
-            break
-        taken.append(pod)
+        enough = bool(counted or not quirks.two_victims) and fits(ask.requests, add(counted, gone))
+        if not enough and (not quirks.two_victims or _greater(ask.requests, gone)):
+            taken.append(pod)
         gone = add(gone, pod.requests)
     if quirks.free_space_ignored and _greater(ask.requests, gone):
         return None
-    for pod in going[len(taken) :]:
-        if not lacking(taken):
-            break
-        taken.append(pod)
+    for pod in going:
+        if pod not in taken and lacking(taken):
+            taken.append(pod)
     if not quirks.no_reprieve and not here:
         taken = _reprieved(ask, plan.free, taken, lacking)
     short = not quirks.two_victims and not fits(ask.requests, add(plan.free, total(pod.requests for pod in taken)))

@@ -1,0 +1,247 @@
+"""One ask held against all pods and nodes under YuniKorn's rules.
+
+Source: tryNodes and checkPreemptionPredicates of yunikorn-core.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import msgspec
+import numpy as np
+
+from engine.decision import NodeReason, NodeVerdict, PodReason
+from engine.feasibility import Feasibility
+from engine.feasibility.checks import Rule
+from engine.policies.yunikorn import design
+from engine.policies.yunikorn.books import Books
+from engine.policies.yunikorn.lines import Lines
+from engine.policies.yunikorn.nodes import FITS, NONE, applies, indices
+from engine.policies.yunikorn.reach import ANY, reach
+from engine.policies.yunikorn.victims import EMPTY, Plan, on_node
+from engine.snapshot import Pod, Snapshot
+from engine.snapshot.columns import Flags, Numbers, Rows
+
+_BATCH = 10
+"""So many nodes are asked at once; the next ones only where none of them was good enough."""
+_GOOD_ENOUGH = 2**32
+_CHUNK = 1_000
+"""So many of all pods are looked at before it is known that more are needed."""
+_NODES_IN_FULL = 20
+"""So many nodes that were passed over are kept in a trace one by one; the rest are counted."""
+_REASONS = tuple(PodReason)
+
+
+class Survey:
+    """Who may go for an ask, and what would go on which node."""
+
+    def __init__(self, snapshot: Snapshot, books: Books, feasibility: Feasibility, *, nodes_tried: bool) -> None:
+        self.snapshot, self.books, self.feasibility, self.nodes_tried = snapshot, books, feasibility, nodes_tried
+        self.table, self.columns, self.ask = books.table, snapshot.columns, feasibility.pod
+        table, ask = self.table, self.ask
+        self.leaf = ask.queue or ""
+        self.lines = Lines(table, books, self.leaf)
+        self.reach = reach(books.tree, books, self.lines, ask, self.leaf)
+        self.why = self._judged()
+        """Row -> the number of the reason why the pod may not go, -1 where it may."""
+        order = table.order_on_nodes
+        self.candidates: Rows = order[self.why[order] < 0]
+        """The rows of those that may go, node by node, each node's in their order."""
+        self._ends: Rows = np.searchsorted(self.columns.node[self.candidates], np.arange(len(snapshot.nodes) + 1))
+
+    def _judged(self) -> Numbers:
+        paths = self.table.leaves
+        told = [_number(self.reach.reasons[path]) if path in self.reach.reasons else -1 for path in paths]
+        of_leaf = np.array([*told, _number(PodReason.NO_QUEUE)], np.int64)
+        limit = np.array([*(self.reach.limits.get(path, ANY) for path in paths), ANY], np.int64)
+        leaf, columns = self.table.leaf, self.columns
+        why: Numbers = of_leaf[leaf]
+        for reason, flags in (
+            (PodReason.TERMINATING, columns.terminating),
+            (PodReason.DAEMONSET, self._daemons),
+            (PodReason.SAME_APPLICATION, self._own),
+            (PodReason.HIGHER_PRIORITY, columns.priority > limit[leaf]),
+            (PodReason.OPTED_OUT, self._unwilling),
+            (PodReason.ENTITLED_SUBTREE, self._claimed[leaf]),
+        ):
+            why[(why < 0) & flags] = _number(reason)
+        return why
+
+    @property
+    def _daemons(self) -> Flags:
+        by_affinity = self.books.quirks.daemonset_by_affinity
+        return self.table.required if by_affinity else self.table.required | self.table.daemonset
+
+    @property
+    def _own(self) -> Flags:
+        """Those of the asker's application, which may run in other queues too."""
+        own = self.table.applications.get((self.ask.namespace, self.ask.application), -1)
+        return np.asarray(self.table.application == own, np.bool_)
+
+    @property
+    def _claimed(self) -> Flags:
+        """Leaf -> whether it lies inside a queue whose guarantee is claimed: of no account, in YuniKorn."""
+        tree, leaves = self.books.tree, self.table.leaves
+        if self.books.quirks.inside_claim:
+            return np.zeros(len(leaves) + 1, np.bool_)
+        claimed = set(design.claims(tree, self.leaf, self.ask.requests).values())
+        return np.array([*(not claimed.isdisjoint(tree.lineage(leaf)) for leaf in leaves), False], np.bool_)
+
+    @property
+    def _unwilling(self) -> Flags:
+        """Those that may not be taken since they opted out: none, in YuniKorn."""
+        return np.zeros(len(self.table.leaf), np.bool_) if self.books.quirks.opted_out_taken else self.table.opted_out
+
+    def excluded(self) -> dict[str, int]:
+        """Why pods may not go, counted."""
+        counts = np.bincount(self.why + 1, minlength=len(_REASONS) + 1)[1:]
+        return dict(sorted((str(reason), int(n)) for reason, n in zip(_REASONS, counts, strict=True) if n))
+
+    def entitled(self) -> bool:
+        """Whether what is left of the asker's guarantee holds the ask, now or with all candidates gone."""
+        trial, asked = self.books.copy(), self.ask.requests
+        if not trial.quirks.leaving_uncounted:
+            design.count_leaving(trial, self.snapshot)
+        if not trial.quirks.whole_ask:
+            return design.entitled(trial, self.leaf, asked)
+        remaining = trial.remaining(self.leaf, self.leaf)
+        if remaining is not None and all(remaining.get(name, amount) >= amount for name, amount in asked.items()):
+            return True
+        trial.add(self.leaf, asked)
+        counts = np.bincount(self.table.kinds.of[self.candidates], minlength=len(self.table.kinds.each))
+        for kind in np.flatnonzero(counts):
+            pod, times = self.table.kinds.each[kind], int(counts[kind])
+            trial.remove(pod.queue or "", {name: amount * times for name, amount in pod.requests.items()})
+        remaining = trial.remaining(self.leaf, self.leaf)
+        return remaining is not None and all(remaining.get(name, 0) >= 0 for name in asked)
+
+    def _here(self, place: int) -> list[Pod]:
+        rows = self.candidates[self._ends[place] : self._ends[place + 1]]
+        return [self.columns.pods[row] for row in rows]
+
+    def leaving(self, place: int) -> list[Pod]:
+        """The pods on a node whose room counts as free already, as they are on their way out: none, in YuniKorn."""
+        if self.books.quirks.leaving_hold:
+            return []
+        return [self.columns.pods[row] for row in self.columns.rows(place) if self.columns.terminating[row]]
+
+    def _plan(self, place: int) -> Plan | None:
+        node = self.columns.nodes[place]
+        free = self.snapshot.free(node, without=self.leaving(place))
+        return on_node(self.books, self.ask, node, free, self._here(place))
+
+    @cached_property
+    def index(self) -> Rows:
+        """Place -> with how many victims, less one, there is room; FITS: with none; NONE: with no number."""
+        leaves = np.flatnonzero(np.bincount(self.table.leaf[self.candidates]))
+        if applies(self.table, self.books, self.lines, self.ask, leaves):
+            names = sorted(self.ask.requests)
+            free = [self.columns.allocatable(name) - self.columns.held(name) for name in names]
+            return indices(self.table, self.books, self.lines, self.ask, self.candidates, np.stack(free, axis=1))
+        plans = (self._plan(place) for place in range(len(self.columns.nodes)))
+        return np.fromiter((NONE if plan is None else plan.index for plan in plans), np.intp)
+
+    @cached_property
+    def too_small(self) -> Flags:
+        """Place -> whether the node could not hold the ask if it were empty."""
+        asked = self.ask.requests.items()
+        small = np.zeros(len(self.columns.nodes), np.bool_)
+        for name, amount in asked:
+            small |= np.maximum(self.columns.allocatable(name), 0) < amount
+        return small
+
+    def best(self, reserved: Flags) -> Plan | None:
+        """The least of the first plans of which one is good enough: no victim opted out or first of its application."""
+        self.reserved = reserved
+        self.available = ~reserved & ~self.columns.unschedulable & ~self.too_small
+        self.planned: Flags = self.available & ((self.index >= 0) | ((self.index == FITS) & (not self.nodes_tried)))
+        best: tuple[int, int, Plan] | None = None
+        for batch in self._batches():
+            # What the node's rules demand beyond its index makes a plan worse, never better.
+            rated = ((self._score(place, int(self.index[place])), rank, place) for rank, place in batch)
+            for score, rank, place in sorted(rated):
+                if best is not None and best[:2] < (score, rank):
+                    break
+                if (plan := self._with_all_rules(place)) is not None:
+                    found = self._score(place, plan.index), rank, plan
+                    best = found if best is None or found[:2] < best[:2] else best
+            if best is not None and best[0] < _GOOD_ENOUGH:
+                break
+        return None if best is None else best[2]
+
+    @cached_property
+    def _ranked(self) -> Rows:
+        """The places with a plan, the fewest victims first."""
+        places = np.flatnonzero(self.planned)
+        return places[np.argsort(self.index[places], kind="stable")]
+
+    def _batches(self) -> Iterator[list[tuple[int, int]]]:
+        """Rank and place of a few nodes, the fewest victims first."""
+        for start in range(0, len(self._ranked), _BATCH):
+            yield list(enumerate(self._ranked[start : start + _BATCH].tolist(), start))
+
+    def _score(self, place: int, index: int) -> int:
+        """The least is best. Looked at are the node's first candidates, though it may be others that would go."""
+        rows = self.candidates[self._ends[place] : self._ends[place + 1]]
+        if not len(rows):
+            return EMPTY
+        return int(np.bitwise_or.reduce(self.table.dear[rows[: index + 1]], initial=0)) + index + 1
+
+    def _with_all_rules(self, place: int) -> Plan | None:
+        """What would go so that all rules of the node let the ask in; None where they never do."""
+        if any(isinstance(check, Rule) and check.refused[place] for check in self.feasibility.checks):
+            return None
+        plan = self._plan(place)
+        if plan is None:
+            return None
+        spot, leaving = self.feasibility.on(place), [pod.uid for pod in self.leaving(place)]
+        for index in range(plan.index, len(plan.victims)):
+            if spot.refusal([*leaving, *(pod.uid for pod in plan.victims[: index + 1])]) is None:
+                return msgspec.structs.replace(plan, index=index)
+        return plan if plan.index < 0 and spot.refusal() is None else None
+
+    def others(self, chosen: Sequence[Pod]) -> Iterator[Pod]:
+        """All candidates but the chosen ones, in their order on whatever node."""
+        uids = {pod.uid for pod in chosen}
+        order = self.table.order
+        for start in range(0, len(order), _CHUNK):
+            some = order[start : start + _CHUNK]
+            for row in some[self.why[some] < 0].tolist():
+                if (pod := self.columns.pods[row]).uid not in uids:
+                    yield pod
+
+    def passed_over(self, best: Plan | None) -> tuple[NodeVerdict, ...]:
+        """The next best nodes, then the first ones of no use."""
+        own = None if best is None else best.node.name
+        found: list[NodeVerdict] = []
+        for place in self._ranked[: _NODES_IN_FULL + 1].tolist():
+            name, victims = self.columns.nodes[place].name, int(self.index[place]) + 1
+            if name != own:
+                found.append(NodeVerdict(node=name, reason=NodeReason.DEARER, detail="victims", victims=victims))
+        for place in np.flatnonzero(~self.planned)[:_NODES_IN_FULL].tolist():
+            node, victims = self.columns.nodes[place].name, int(self._ends[place + 1] - self._ends[place])
+            found.append(NodeVerdict(node=node, reason=self._why_not(place), victims=victims))
+        return tuple(found[:_NODES_IN_FULL])
+
+    def _why_not(self, place: int) -> NodeReason:
+        return next(reason for reason, flags in self._refusals() if flags[place])
+
+    def _refusals(self) -> Iterator[tuple[NodeReason, Flags]]:
+        empty = self._ends[1:] == self._ends[:-1]
+        yield NodeReason.RESERVED, self.reserved
+        yield NodeReason.UNSCHEDULABLE, self.columns.unschedulable
+        yield NodeReason.TOO_SMALL, self.too_small
+        yield NodeReason.NO_CANDIDATES, empty
+        yield NodeReason.NOT_ENOUGH, ~empty
+
+    def node_counts(self, best: Plan | None) -> dict[str, int]:
+        """Why nodes were passed over, counted."""
+        counts = {NodeReason.DEARER: len(self._ranked) - (best is not None)}
+        left = ~self.planned
+        for reason, flags in self._refusals():
+            counts[reason] = int(np.count_nonzero(left & flags))
+            left = left & ~flags
+        return {str(reason): count for reason, count in sorted(counts.items()) if count}
+
+
+def _number(reason: PodReason) -> int:
+    return _REASONS.index(reason)
