@@ -19,6 +19,7 @@ from engine.explain.observed import (
 )
 from engine.explain.otherwise import least, otherwise
 from engine.explain.prevention import prevention, remedies
+from engine.explain.quirks import quirk
 from engine.explain.reach import border_clause, border_label
 from engine.explain.reasons import label, reason, scheduler_says
 from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
@@ -60,6 +61,7 @@ __all__ = [
     "pod_label",
     "pod_verdict",
     "prevention",
+    "quirk",
     "reason",
     "remedies",
     "scheduler_says",
