@@ -68,27 +68,31 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False, leas
     dialect = dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0]
     theirs = dialect == yunikorn.DIALECT
     partition = read(case.queues).partition if theirs and case.queues is not None else Partition()
+    parameters = yunikorn.Parameters(preemption=partition.preemption)
     try:
-        decide = policy(case.policy, dialect, {"preemption": partition.preemption} if theirs else {})
+        decide = policy(case.policy, dialect, msgspec.to_builtins(parameters) if theirs else {})
     except UnknownPolicyError as error:
         raise CaseError(str(error)) from error
     if least and case.policy != priority.POLICY:
         raise CaseError(f"the least victims are worked out for policy {priority.POLICY} alone")
     if case.asker is None and theirs:
-        return _enforced(case, enforced=partition.preemption and partition.quota_preemption)
+        return _enforced(case, enforced=partition.preemption and partition.quota_preemption, trace=trace)
     at = situation(case)
     decision = decide(at.snapshot, at.tree, at.ask)
     form = _form(case, at, decision, trace=trace)
+    if trace and theirs:
+        effects = yunikorn.effects(at.snapshot, at.tree, at.ask, decision, parameters)
+        form["trace"]["quirks"] = msgspec.to_builtins(effects)
     return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.ask, decision))} if least else form
 
 
-def _enforced(case: Case, *, enforced: bool) -> dict[str, Any]:
+def _enforced(case: Case, *, enforced: bool, trace: bool) -> dict[str, Any]:
     """Without an asker: who goes because a queue's max was lowered."""
     state, tree = _cluster(case)
     snapshot = state.snapshot(tree, now_ms=_milliseconds(case.now))
     found = yunikorn.enforce(snapshot, snapshot.tree) if enforced else ()
     victims = [pod.key for one in found for pod in one.victims]
-    return {
+    form = {
         "name": case.name,
         "policy": case.policy,
         "dialect": yunikorn.DIALECT,
@@ -98,6 +102,8 @@ def _enforced(case: Case, *, enforced: bool) -> dict[str, Any]:
         "victims": [{"name": name, "reason": Reason.LOWERED_MAX} for name in victims],
         "figures": {"queues": yunikorn.reckoning(snapshot, snapshot.tree, None)},
     }
+    effects = yunikorn.quota_effects(snapshot, snapshot.tree) if enforced and trace else ()
+    return form | {"trace": {"quirks": msgspec.to_builtins(effects)}} if trace else form
 
 
 def situation(case: Case) -> Situation:

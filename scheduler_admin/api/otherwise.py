@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.explain import Message, least, otherwise, trouble
+from engine.explain import Message, least, otherwise, quirk, trouble
 from engine.journal import JournalError
 from scheduler_admin.api import problems
 from scheduler_admin.api.schema import PROBLEM
@@ -33,6 +33,9 @@ class OtherwiseSerializer(serializers.Serializer[Any]):
 
     counterfactuals = ToldSerializer(many=True, help_text="Each the smallest change of its kind, decided again.")
     troubles = ToldSerializer(many=True, help_text="What may look wrong in it, and is not.")
+    quirks = ToldSerializer(
+        many=True, help_text="YuniKorn's departures from its own design that changed it, each turned off alone."
+    )
     optimal = ToldSerializer(allow_null=True, help_text="Null where no set of pods helps, or none is needed.")
 
 
@@ -45,7 +48,7 @@ class OtherwiseView(DecisionView):
         responses={200: OtherwiseSerializer, **PROBLEM, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
     )
     def get(self, request: Request, pk: int) -> Response:
-        """Decide again with something changed. Of the engine's decisions by `priority`, while `replayable`."""
+        """Decide again with something changed. Of our own by `priority` or `yunikorn`, while `replayable`."""
         del request
         if not self.scope.everything:
             raise Http404
@@ -57,6 +60,7 @@ class OtherwiseView(DecisionView):
         body = {
             "counterfactuals": [_told(one, otherwise(one)) for one in found.counterfactuals],
             "troubles": [_told(one, trouble(one)) for one in found.troubles],
+            "quirks": [_told(one, *quirk(one, found.decision)) for one in found.quirks],
             "optimal": _told(found.least, *least(found.least, chosen=found.decision.evicts)) if found.least else None,
         }
         return Response(OtherwiseSerializer(body).data)

@@ -4,6 +4,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from engine.policies import FOREIGN
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
@@ -43,12 +44,15 @@ def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, ov
 
     Enforce is refused while the cluster's own scheduler would preempt beside us, or while that is not known yet;
     ``override``, the cluster's name, says that it is wanted all the same (as with a scheduler profile without
-    DefaultPreemption, which can't be seen from outside). Raises ValidationError.
+    DefaultPreemption, which can't be seen from outside). And always where the dialect is another scheduler's. Raises
+    ValidationError.
     """
     if not reason.strip():
         raise ValidationError({"reason": _("Say why: others will read it.")})
-    if mode == Cluster.Mode.ENFORCE and override != cluster.name:
-        _check_no_rival(cluster)
+    if mode == Cluster.Mode.ENFORCE:
+        _check_our_own(cluster)
+        if override != cluster.name:
+            _check_no_rival(cluster)
     cluster.mode = mode
     cluster.full_clean()
     cluster.save(update_fields=["mode"])
@@ -56,6 +60,15 @@ def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, ov
         cluster.untidy = True
         cluster.save(update_fields=["untidy"])
     record(actor=actor, verb="cluster.mode", target=cluster.name, reason=reason.strip(), details={"mode": mode})
+
+
+def _check_our_own(cluster: Cluster) -> None:
+    revision = cluster.hierarchy.current if cluster.hierarchy else None
+    if revision is not None and revision.dialect in FOREIGN:
+        raise ValidationError(
+            _("Dialect %(dialect)s of its queues tells what another scheduler does; it can't be enforced.")
+            % {"dialect": revision.dialect}
+        )
 
 
 def _check_no_rival(cluster: Cluster) -> None:

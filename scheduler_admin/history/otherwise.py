@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 
+import msgspec
+
 from engine import journal
 from engine.counterfactual import Counterfactual, counterfactuals
 from engine.decision import Decision as EngineDecision
 from engine.decision import encode
 from engine.optimal import Optimal, optimal
 from engine.planning import each
-from engine.policies import last_resort, policy, priority
+from engine.policies import last_resort, policy, priority, yunikorn
 from engine.snapshot import Pod, Snapshot
 from engine.troubles import Recognised, troubles
 from scheduler_admin.history.journal_selectors import chain
@@ -22,15 +24,17 @@ class Otherwise:
     """Everything that was worked out for one decision."""
 
     decision: EngineDecision
-    counterfactuals: tuple[Counterfactual, ...]
-    troubles: tuple[Recognised, ...]
-    least: Optimal | None
+    counterfactuals: tuple[Counterfactual, ...] = ()
+    troubles: tuple[Recognised, ...] = ()
+    least: Optimal | None = None
+    quirks: tuple[yunikorn.Effect, ...] = ()
+    """YuniKorn's departures from its own design that changed it."""
 
 
 def answers(row: Decision) -> bool:
-    """Whether it can be worked out: a decision of ours by priority, of which everything is still stored."""
-    ours = row.source == Decision.Source.ENGINE and row.policy == priority.POLICY
-    return ours and row.replayable and row.outcome != "fits"
+    """Whether it can be worked out: a decision by priority or YuniKorn's rules, of which everything is still stored."""
+    by_rules = row.policy == priority.POLICY or row.dialect == yunikorn.DIALECT
+    return row.source == Decision.Source.ENGINE and by_rules and row.replayable and row.outcome != "fits"
 
 
 def otherwise(row: Decision) -> Otherwise:
@@ -39,6 +43,11 @@ def otherwise(row: Decision) -> Otherwise:
     Raises CannotReplayError, also for decisions that don't ``answers``, and engine.journal.JournalError.
     """
     snapshot, decision, ask = _as_it_was(row)
+    if decision.dialect == yunikorn.DIALECT:
+        assert row.revision is not None
+        partition = msgspec.convert(row.revision.parameters, yunikorn.Parameters)
+        found = yunikorn.effects(snapshot, snapshot.tree, ask, decision, partition)
+        return Otherwise(decision=decision, quirks=found)
     return Otherwise(
         decision=decision,
         counterfactuals=counterfactuals(snapshot, ask, decision),

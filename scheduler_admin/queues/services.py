@@ -9,12 +9,13 @@ import msgspec
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from engine.formats.notes import ImportFailure, Note
 from engine.formats.tree import decode_tree, encode_tree
 from engine.formats.yunikorn import read
 from engine.lint import errors
-from engine.policies import UnknownPolicyError
+from engine.policies import FOREIGN, UnknownPolicyError
 from engine.policies import policy as decide_by
 from engine.queues import QueueTree
 from scheduler_admin.accounts.models import User
@@ -137,6 +138,7 @@ def publish(
     if wrong := errors(tree, policy=terms.policy):
         raise ImportFailure(wrong)
     check_terms(terms)
+    _check_not_enforced(hierarchy, terms)
     document = encode_tree(tree).decode()
     if current is not None and (document, terms) == (current.document, terms_of(current)):
         return current
@@ -153,6 +155,18 @@ def check_terms(terms: Terms) -> None:
         raise ValidationError({error.member: str(error)}) from error
     except msgspec.ValidationError as error:
         raise ValidationError({"parameters": str(error)}) from error
+
+
+def _check_not_enforced(hierarchy: Hierarchy, terms: Terms) -> None:
+    if terms.dialect in FOREIGN and (acting := hierarchy.clusters.filter(mode="enforce").first()):
+        raise ValidationError(
+            {
+                "dialect": _(
+                    "Dialect %(dialect)s tells what another scheduler does; it can't be enforced as %(name)s is."
+                )
+                % {"dialect": terms.dialect, "name": acting.name}
+            }
+        )
 
 
 def _put_in_force(

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from engine.explain import Message, least, otherwise, trouble
+from engine.explain import Message, least, otherwise, quirk, trouble
 from engine.journal import JournalError
+from engine.policies import yunikorn
 from scheduler_admin.history import otherwise as history
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.replay import CannotReplayError
@@ -15,7 +16,10 @@ from scheduler_admin.history.replay import CannotReplayError
 class OtherwisePart:
     """The part of the page, in sentences; or what kept it from being worked out."""
 
-    changes: tuple[Message, ...] = ()
+    changes: tuple[tuple[Message, ...], ...] = ()
+    """Each in a sentence or a few."""
+    quirks: bool = False
+    """Whether they are YuniKorn's departures from its own design."""
     least: tuple[Message, ...] = ()
     troubles: tuple[Message, ...] = ()
     problem: str = ""
@@ -28,7 +32,11 @@ def otherwise_part(row: Decision) -> OtherwisePart:
     except (CannotReplayError, JournalError):
         return OtherwisePart(problem=_("What was seen then can’t be read any more, so it can’t be worked out."))
     return OtherwisePart(
-        changes=tuple(map(otherwise, found.counterfactuals)),
+        changes=(
+            *((otherwise(one),) for one in found.counterfactuals),
+            *(quirk(one, found.decision) for one in found.quirks),
+        ),
+        quirks=found.decision.dialect == yunikorn.DIALECT,
         least=least(found.least, chosen=found.decision.evicts) if found.least else (),
         troubles=tuple(map(trouble, found.troubles)),
     )

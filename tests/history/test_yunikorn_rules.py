@@ -1,0 +1,90 @@
+"""A tree under dialect yunikorn tells what YuniKorn would do, with its departures and broken laws; it never acts."""
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import Client
+from rest_framework.test import APIClient
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.services import set_mode
+from scheduler_admin.history.models import Decision
+from scheduler_admin.history.otherwise import answers
+from scheduler_admin.queues.models import Hierarchy
+from scheduler_admin.queues.services import Terms, publish, tree_of
+from tests.builders import ask, node, pod
+from tests.history.carried import first
+from tests.history.conftest import TREE
+from tests.history.watch import Watch
+
+pytestmark = pytest.mark.django_db
+THEIRS = Terms(policy="fence", dialect="yunikorn")
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    """A cluster of which is shown what YuniKorn would do."""
+    hierarchy = Hierarchy.objects.create(name="main")
+    publish(hierarchy=hierarchy, tree=TREE, author=None, reason="test", terms=THEIRS)
+    hierarchy.refresh_from_db()
+    return Cluster.objects.create(name="east", hierarchy=hierarchy, mode="advise")
+
+
+@pytest.fixture
+def watch(cluster: Cluster) -> Watch:
+    """Test holds 3 of its guarantee of 2 in pods of 3 cores: a pod less leaves it with nothing."""
+    return Watch(node("n1", 3), pod("test-0", queue="test", node="n1", cpu=3), ask("prod-0", queue="prod", cpu=3))
+
+
+def test_the_page_tells_which_departures_changed_it(watch: Watch, client: Client) -> None:
+    """Beside the law that it breaks, which our own dialect keeps."""
+    row = first(watch)
+    assert (row.dialect, row.victims.get().name) == ("yunikorn", "test-0")
+    assert {check["law"] for check in row.laws if not check["holds"]} == {"guarantee"}
+    client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
+    page = client.get(f"/clusters/east/decisions/{row.pk}/?otherwise=1").content.decode()
+    assert "where YuniKorn departs from its own design; decided again without each" in page
+    assert "YuniKorn looks at a queue before its pod goes, not after." in page
+    assert "is left with 0 of the 2 cpu that it is guaranteed." in page
+    assert "Without that nothing would go." in page
+
+
+def test_a_decision_that_no_departure_changed_says_so(cluster: Cluster, client: Client) -> None:
+    """Two of the same size: the design does what YuniKorn does."""
+    pods = [pod(f"test-{number}", queue="test", node="n1", cpu=2) for number in range(2)]
+    row = first(Watch(node("n1", 4), *pods, ask("prod-0", queue="prod", cpu=2)))
+    client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
+    page = client.get(f"/clusters/east/decisions/{row.pk}/?otherwise=1").content.decode()
+    assert "None of YuniKorn’s departures from its own design changed it." in page
+
+
+def test_they_are_told_by_rest(watch: Watch) -> None:
+    """As sentences, and as the engine has them."""
+    row = first(watch)
+    api = APIClient()
+    api.force_authenticate(User.objects.create_user("olga", role=User.Role.AUDITOR))
+    (told,) = api.get(f"/api/v1/decisions/{row.pk}/otherwise").json()["quirks"]
+    assert told["document"]["quirk"] == "leaf_below"
+    assert told["document"]["victims"] == []
+    assert told["text"].startswith("YuniKorn looks at a queue before its pod goes, not after.")
+
+
+def test_it_is_never_enforced(cluster: Cluster, watch: Watch) -> None:
+    """Neither by the mode, whoever overrides what, nor by a tree that comes later, nor by a pass in between."""
+    with pytest.raises(ValidationError, match="what another scheduler does"):
+        set_mode(cluster=cluster, mode="enforce", actor=None, reason="go", override="east")
+    Cluster.objects.update(mode="enforce")
+    first(watch)
+    assert watch.actuator.evicted == []
+    hierarchy = Hierarchy.objects.get()
+    ours = publish(hierarchy=hierarchy, tree=TREE, author=None, reason="ours", terms=Terms())
+    with pytest.raises(ValidationError, match="it can't be enforced as east is"):
+        publish(hierarchy=hierarchy, tree=tree_of(ours), author=None, reason="back", terms=THEIRS)
+
+
+def test_what_is_not_of_its_rules_does_not_offer_it(watch: Watch) -> None:
+    """The design's decisions have their laws."""
+    row = first(watch)
+    assert answers(row)
+    Decision.objects.update(dialect="design")
+    assert not answers(Decision.objects.get(pk=row.pk))
