@@ -23,7 +23,8 @@ _WITNESSED = timedelta(minutes=1)
 """What is learned of later was over at a time that nobody noted."""
 
 _Place = tuple[str, str, str]
-"""Source, node, and the ask's uid, or its name or queue where that is all: where one decision's victims belong."""
+"""Source, node, and the ask's uid, or its name where that is all, or the queue over its max: whose victims belong to
+one decision."""
 
 
 class Others:
@@ -76,7 +77,8 @@ class Others:
                 self._rows.setdefault(row.pk, row)
         self._held: dict[_Place, list[Decision]] = {}
         for row in self._rows.values():
-            place = _place(row.source, row.node, row.ask_uid or row.ask_name or row.ask_queue)
+            over_max = decode(row.document).over_max if row.reason == Reason.LOWERED_MAX else ""
+            place = _place(row.source, row.node, row.ask_uid or row.ask_name or over_max)
             self._held.setdefault(place, []).append(row)
 
     def _record(self, seen: Observed) -> None:
@@ -106,7 +108,7 @@ class Others:
     def _begun(self, seen: Observed) -> Decision | None:
         """The decision that is to hold these victims too: the same source, ask and node, just before."""
         at = _at(seen)
-        place = _place(seen.source.value, seen.node, seen.asker or _name_of(seen) or _queue_of(seen))
+        place = _place(seen.source.value, seen.node, seen.asker or _name_of(seen) or seen.over_max)
         near = [row for row in self._held.get(place, ()) if abs(row.first_seen - at) <= _TOGETHER]
         return max(near, key=lambda row: (row.first_seen, row.pk), default=None)
 
@@ -180,7 +182,7 @@ class Others:
             "ask_uid": ask.uid if ask else "",
             "ask_namespace": ask.namespace if ask else "",
             "ask_name": _name_of(seen),
-            "ask_queue": _queue_of(seen),
+            "ask_queue": ask.queue if ask else "",
             "ask_application": fitting("ask_application", ask.application) if ask else "",
             "ask_priority": ask.priority if ask and seen.ask_known else None,
             "ask_priority_class": pod.priority_class if pod else "",
@@ -231,11 +233,6 @@ def _reason(seen: Observed) -> str:
     if seen.source is Source.KUBE_SCHEDULER:
         return HIGHER_PRIORITY
     return Reason.LOWERED_MAX.value if seen.over_max else seen.source.value
-
-
-def _queue_of(seen: Observed) -> str:
-    """The ask's, or the one that victims go from for its own sake."""
-    return seen.ask.queue if seen.ask else seen.over_max
 
 
 def _name_of(seen: Observed) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from engine.cluster.yunikorn import Reading
 from engine.formats.yunikorn.rest import read_queues
+from engine.observed import decode
 from engine.snapshot import Pod, Preempted
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision
@@ -92,13 +93,14 @@ def test_it_is_followed_to_its_end(cluster: Cluster, watch: Watch):
     assert (observed().state, observed().ending) == ("closed", "bound")
 
 
-def test_what_goes_for_a_lowered_max_is_a_decision_of_that_queue(cluster: Cluster, watch: Watch):
-    """Nobody asked; each queue's is one of its own, closed once its victims have gone."""
+def test_what_goes_for_a_lowered_max_is_a_decision_without_an_ask(cluster: Cluster, watch: Watch):
+    """Each queue's is one of its own, closed once its victims have gone."""
     says(watch, "b-0", over_max="root.b")
     says(watch, "b-1", over_max="root.b")
     run_pass(cluster=cluster, watch=watch)
     row = observed()
-    assert (row.ask_name, row.ask_queue, row.reason, row.victims.count()) == ("", "root.b", "lowered-max", 2)
+    assert (row.ask_name, row.ask_queue, row.reason, row.victims.count()) == ("", "", "lowered-max", 2)
+    assert decode(row.document).over_max == "root.b"
     watch.gone("b-0", "b-1")
     run_pass(cluster=cluster, watch=watch)
     assert (observed().state, observed().ending) == ("closed", "")
@@ -111,7 +113,7 @@ def test_two_lowered_maxes_at_once_are_two_decisions(cluster: Cluster, watch: Wa
     says(watch, "b-1", over_max="root")
     run_pass(cluster=cluster, watch=watch)
     rows = Decision.objects.exclude(source="engine").order_by("pk")
-    assert [row.ask_queue for row in rows] == ["root.b", "root"]
+    assert [decode(row.document).over_max for row in rows] == ["root.b", "root"]
 
 
 def reading(at_ms: int, guaranteed: int) -> Reading:
