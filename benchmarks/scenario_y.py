@@ -48,14 +48,14 @@ def scenario_y(scale: float, *, priority: int = 100) -> tuple[Snapshot, QueueTre
 def waiting_y(scale: float, *, asks: int = 1_000, shapes: int = 50) -> tuple[Snapshot, QueueTree]:
     """Scenario Y with many asks in place of the one, of queues that are promised more than they use.
 
-    They are of as many shapes: a queue each, and a size of 2 to 5 cores. At full size all of them preempt.
+    They are of as many shapes: a queue each, and a size of 3 to 6 cores. At full size all of them preempt.
     """
     snapshot, tree, ask = scenario_y(scale)
     claiming = [path for number, path in enumerate(tree.leaves) if number % 10 == 9]  # noqa: PLR2004 - as in _tree
     waiting = []
     for number in range(asks):
         shape = number % min(shapes, len(claiming))
-        path, cpu = claiming[shape], 2 + shape % 4
+        path, cpu = claiming[shape], 3 + shape % 4
         own = {"uid": f"ask-{number:04}", "name": f"ask-{number:04}", "namespace": f"ask-{shape:02}", "queue": path}
         requests = parse_amounts({"cpu": str(cpu), "memory": f"{4 * cpu}Gi", "pods": "1"})
         waiting.append(msgspec.structs.replace(ask, requests=requests, application=f"waits-{shape:02}", **own))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from engine.decision import Decision, carried_out
-from engine.laws import LawCheck, audit, broken
+from engine.laws import Auditor, LawCheck, broken
 from engine.policies import Decide
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
@@ -54,17 +54,19 @@ def each(
     hold: Callable[[Considered], str] = lambda _considered: "",
 ) -> Iterator[tuple[Snapshot, Considered]]:
     """``plan`` one by one, each decision with the snapshot that it was taken on."""
+    auditor = Auditor(snapshot, tree, last_resort=last_resort)
     reserved = {held.ask_uid for held in snapshot.reservations}
     for ask in sorted(snapshot.asks, key=_turn):
         if ask.uid in reserved:
             continue
         decision = decide(snapshot, tree, ask)
-        laws = audit(snapshot, tree, decision, last_resort=last_resort) if audited else ()
-        found = Considered(decision=decision, laws=laws)
+        found = Considered(decision=decision, laws=auditor.judge(decision) if audited else ())
         if decision.evicts and not found.refused:
             found = msgspec.structs.replace(found, hold=hold(found))
         yield snapshot, found
         if not found.refused and not found.hold:
+            if audited:
+                auditor.carry_out(decision)
             snapshot = carried_out(snapshot, decision)
 
 

@@ -180,6 +180,11 @@ class QueueTree:
             yield from self.walk(child)
 
     @cached_property
+    def turn(self) -> dict[str, int]:
+        """A path -> how many come before it in the tree's order."""
+        return {path: number for number, path in enumerate(self.walk())}
+
+    @cached_property
     def _lineages(self) -> dict[str, tuple[str, ...]]:
         lineages: dict[str, tuple[str, ...]] = {}
         for path in self.walk():

@@ -182,6 +182,8 @@ class _View:
         claims, ask = self.snapshot.claims, self.ask
         own = [name for name in ask.claims if (ask.namespace, name) in claims]
         own = [name for name in own if claims[ask.namespace, name].exclusive]
+        if not own:
+            return
         used = {name for pod in self.before if pod.namespace == ask.namespace for name in pod.claims if name in own}
         if not used:
             return

@@ -1,6 +1,7 @@
 """An independent audit: every law held against a decision, by arithmetic of its own."""
 
 from collections.abc import Container, Iterable
+from functools import cached_property
 
 import msgspec
 
@@ -13,6 +14,7 @@ from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
 __all__ = [
+    "Auditor",
     "Comparison",
     "Law",
     "LawCheck",
@@ -30,16 +32,38 @@ _BY_POLICY = {"fence": fence.ALL, "priority": priority.ALL}
 _OF_VICTIMS = {"fence": fence.OF_VICTIMS, "priority": priority.OF_VICTIMS}
 
 
+class Auditor:
+    """Audits decision after decision, each on the state that those carried out have left.
+
+    ``last_resort`` (daemonset, any, never) is the policy's parameter: for which asks a pod that opted out may go.
+    """
+
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, *, last_resort: str = "daemonset") -> None:
+        self._snapshot, self._tree, self._last_resort = snapshot, tree, last_resort
+
+    @cached_property
+    def _ledger(self) -> Ledger:
+        return Ledger(self._snapshot, self._tree)
+
+    def judge(self, decision: Decision) -> tuple[LawCheck, ...]:
+        """Hold it against every law of its policy; a decision that preempts nothing has none to keep.
+
+        Raises LookupError for a policy without laws here.
+        """
+        laws = _laws(decision)
+        return _judge(self._ledger, decision, self._last_resort, laws) if laws else ()
+
+    def carry_out(self, decision: Decision) -> None:
+        """What comes after it finds its victims on their way out and its node kept."""
+        if decision.evicts:
+            self._ledger.carry_out(decision)
+
+
 def audit(
     snapshot: Snapshot, tree: QueueTree, decision: Decision, *, last_resort: str = "daemonset"
 ) -> tuple[LawCheck, ...]:
-    """Hold one decision against every law of its policy; a decision that preempts nothing has none to keep.
-
-    ``last_resort`` (daemonset, any, never) is the policy's parameter: for which asks a pod that opted out may go.
-    Raises LookupError for a policy without laws here.
-    """
-    laws = _laws(decision)
-    return _judge(Ledger(snapshot, tree), decision, last_resort, laws) if laws else ()
+    """Hold one decision against every law of its policy, as an Auditor does. Raises LookupError likewise."""
+    return Auditor(snapshot, tree, last_resort=last_resort).judge(decision)
 
 
 def audit_rest(
@@ -62,7 +86,7 @@ def audit_other(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tupl
     at all, and whom we protect, are rules for ourselves. Nothing for an ask of no leaf of the tree.
     """
     ledger = Ledger(snapshot, tree)
-    ask = ledger.pods.get(decision.ask.uid)
+    ask = snapshot.pod(decision.ask.uid)
     if ask is None or ask.queue not in tree.leaves:
         return ()
     judged = decision.node is not None and not unjudged(snapshot, ask)
@@ -72,17 +96,14 @@ def audit_other(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tupl
 def audit_plan(
     snapshot: Snapshot, tree: QueueTree, decisions: Iterable[Decision], *, last_resort: str = "daemonset"
 ) -> tuple[tuple[LawCheck, ...], ...]:
-    """Audit decisions in order, each on the state that the former left; those that break a law leave it as it was.
-
-    Raises LookupError for a policy without laws here.
-    """
-    ledger = Ledger(snapshot, tree)
+    """Audit decisions in order; those that break a law leave the state as it was. Raises LookupError as ``audit``."""
+    auditor = Auditor(snapshot, tree, last_resort=last_resort)
     results = []
     for decision in decisions:
-        checks = _judge(ledger, decision, last_resort, _laws(decision))
+        checks = auditor.judge(decision)
         results.append(checks)
-        if decision.outcome is Outcome.PREEMPT and not broken(checks):
-            ledger.carry_out(decision)
+        if not broken(checks):
+            auditor.carry_out(decision)
     return tuple(results)
 
 
@@ -104,7 +125,7 @@ def _judge(ledger: Ledger, decision: Decision, last_resort: str, laws: tuple[fen
     case = Case(
         ledger=ledger,
         decision=decision,
-        ask=ledger.pods.get(decision.ask.uid) or _unknown(decision),
+        ask=ledger.snapshot.pod(decision.ask.uid) or _unknown(decision),
         node=ledger.nodes.get(decision.node or ""),
         victims=_known_victims(ledger, decision),
         last_resort=last_resort,
@@ -115,7 +136,7 @@ def _judge(ledger: Ledger, decision: Decision, last_resort: str, laws: tuple[fen
 def _known_victims(ledger: Ledger, decision: Decision) -> tuple[Pod, ...]:
     """The snapshot's own pods, each once: what the decision says of them is not believed."""
     uids = dict.fromkeys(verdict.pod.uid for verdict in decision.victims)
-    return tuple(ledger.pods[uid] for uid in uids if uid in ledger.pods)
+    return tuple(pod for uid in uids if (pod := ledger.snapshot.pod(uid)) is not None)
 
 
 def _unknown(decision: Decision) -> Pod:

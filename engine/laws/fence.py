@@ -1,6 +1,6 @@
 """The laws of the policy `fence`, one function each, in exact integers and by the rules alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain
 
 import msgspec
@@ -31,11 +31,10 @@ def may_preempt(case: Case) -> LawCheck:
 
 def _unknown(case: Case) -> list[str]:
     """The ask's leaf and the queues above it with a promise or a limit, as far as pods in them can't be read."""
-    unread = [pod for pod in case.ledger.pods.values() if pod.unread]
     return [
         path
         for path in case.above_ask
-        if any(case.within(pod, path) for pod in unread)
+        if any(case.within(pod, path) for pod in case.snapshot.unread)
         and (path == case.ask.queue or case.tree[path].guaranteed or case.tree[path].max)
     ]
 
@@ -141,7 +140,12 @@ def above_guarantee(case: Case) -> LawCheck:
 
 def _queues_of_victims(case: Case) -> tuple[str, ...]:
     """The victims' leaves and all queues above them, in the tree's order."""
-    return tuple(path for path in case.tree.walk() if any(case.within(pod, path) for pod in case.victims))
+    leaves = {pod.queue for pod in case.victims if pod.queue is not None and pod.queue in case.tree}
+    return _in_order(case, {path for leaf in leaves for path in case.tree.lineage(leaf)})
+
+
+def _in_order(case: Case, paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(paths, key=case.tree.turn.__getitem__))
 
 
 def other_application(case: Case) -> LawCheck:
@@ -238,10 +242,9 @@ def _does_without(case: Case) -> bool:
     queues = case.tree.queues.values()
     if any(queue.priority_policy is PriorityPolicy.FENCE or queue.priority_offset for queue in queues):
         return False
-    on_node = case.ledger.on_node.get(case.decision.node or "", ())
     alone = (
         msgspec.structs.replace(case, victims=(pod,))
-        for pod in on_node
+        for pod in case.on_node
         if not pod.opted_out and pod.uid not in case.ledger.leaving_uids
     )
     willing = tuple(one.victims[0] for one in alone if all(law(one).holds for law in OF_VICTIMS))
@@ -253,15 +256,15 @@ def progress(case: Case) -> LawCheck:
     """Law 8: what queues lack of their guarantees, summed up, falls; for a DaemonSet's ask nothing follows."""
     if case.ask.required_node is not None:
         return LawCheck.of(Law.PROGRESS, [])
-    lacks: dict[str, list[int]] = {}
-    for path in case.tree.walk():
+    lacks = {resource: [lacking, lacking] for resource, lacking in case.ledger.lacking.items()}
+    for path in {*_queues_of_victims(case), *case.above_ask, *case.above_reserved}:
         for resource, promised in case.tree[path].guaranteed.items():
+            known = max(0, promised - case.ledger.settled(path, resource))
             before = case.ledger.settled(path, resource, case.ask)
             added = case.ask.requests.get(resource, 0) if path in case.above_ask else 0
             after = before - sum(case.taken(path, resource)) + added
-            sums = lacks.setdefault(resource, [0, 0])
-            sums[0] += max(0, promised - before)
-            sums[1] += max(0, promised - after)
+            lacks[resource][0] += max(0, promised - before) - known
+            lacks[resource][1] += max(0, promised - after) - known
     falls = any(after < before for before, after in lacks.values())
     relation = Relation.AT_MOST if falls else Relation.BELOW
     lines = [

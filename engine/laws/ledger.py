@@ -1,7 +1,7 @@
 """Who uses what, kept by the audit itself: added up once for a snapshot, then moved on decision by decision."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -17,21 +17,25 @@ class Ledger:
     """The state that the next decision is held against.
 
     Three books, from the rules of the policy `fence`: ``bound`` (pods with a node), ``leaving`` (those of them on their
-    way out) and ``reserved`` (room that open decisions keep for asks which are not bound yet).
+    way out) and ``reserved`` (room that open decisions keep for asks which are not bound yet). ``lacking`` is what all
+    queues together lack of their guarantees, by resource, once all open decisions have come about.
     """
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree) -> None:
         self.tree = tree
         self.snapshot = snapshot
-        self.pods = {pod.uid: pod for pod in snapshot.pods}
         self.nodes = {node.name: node for node in snapshot.nodes}
-        self.on_node: dict[str, list[Pod]] = defaultdict(list)
         self.leaving_uids: set[str] = set()
         self.reservations: dict[str, Reservation] = {}
         self._bound, self._leaving, self._reserved = _book(), _book(), _book()
+        self.lacking: dict[str, int] = {}
+        for queue in tree.queues.values():
+            for resource, promised in queue.guaranteed.items():
+                self.lacking[resource] = self.lacking.get(resource, 0) + max(0, promised)
+        self._count_bound(snapshot.pods)
         for pod in snapshot.pods:
-            if pod.node is not None:
-                self._count_bound(pod)
+            if pod.terminating and pod.node is not None:
+                self._count_leaving(pod)
         for reservation in snapshot.reservations:
             self._reserve(reservation)
 
@@ -43,9 +47,10 @@ class Ledger:
         """What the queue uses when something is taken from it: bound, less what is on its way out."""
         return self._bound[queue][resource] - self._leaving[queue][resource]
 
-    def settled(self, queue: str, resource: str, ask: Pod) -> int:
-        """What the queue will use once all open decisions have come about."""
-        return self.victim_side(queue, resource) + self._reserved_for_others(queue, resource, ask)
+    def settled(self, queue: str, resource: str, ask: Pod | None = None) -> int:
+        """What the queue will use once all open decisions, but one for the ``ask``, have come about."""
+        others = self._reserved_for_others(queue, resource, ask) if ask else self._reserved[queue][resource]
+        return self.victim_side(queue, resource) + others
 
     def reserved_by(self, node: str) -> list[Reservation]:
         """The reservations that keep a node."""
@@ -54,7 +59,7 @@ class Ledger:
     def carry_out(self, decision: Decision) -> None:
         """Move on: the victims are on their way out and the node is the ask's."""
         for verdict in decision.victims:
-            pod = self.pods.get(verdict.pod.uid)
+            pod = self.snapshot.pod(verdict.pod.uid)
             if pod is not None and pod.node is not None and pod.uid not in self.leaving_uids:
                 self._count_leaving(pod)
         self.snapshot = self.snapshot.expecting({verdict.pod.uid for verdict in decision.victims})
@@ -63,11 +68,17 @@ class Ledger:
             held = Reservation(ask_uid=facts.uid, node=decision.node, queue=facts.queue, requests=facts.requests)
             self._reserve(held)
 
-    def _count_bound(self, pod: Pod) -> None:
-        self.on_node[pod.node or ""].append(pod)
-        self._enter(self._bound, pod.queue, pod.requests)
-        if pod.terminating:
-            self._count_leaving(pod)
+    def _count_bound(self, pods: Iterable[Pod]) -> None:
+        """Leaf by leaf first: of a large cluster the pods are counted one by one, the queues above them once."""
+        by_leaf: dict[str | None, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for pod in pods:
+            if pod.node is None:
+                continue
+            held = by_leaf[pod.queue]
+            for resource, amount in pod.requests.items():
+                held[resource] += amount
+        for queue, requests in by_leaf.items():
+            self._enter(self._bound, queue, requests)
 
     def _count_leaving(self, pod: Pod) -> None:
         self.leaving_uids.add(pod.uid)
@@ -79,7 +90,7 @@ class Ledger:
             self._enter(self._reserved, reservation.queue, reservation.requests)
 
     def _is_bound(self, uid: str) -> bool:
-        pod = self.pods.get(uid)
+        pod = self.snapshot.pod(uid)
         return pod is not None and pod.node is not None
 
     def _reserved_for_others(self, queue: str, resource: str, ask: Pod) -> int:
@@ -91,8 +102,13 @@ class Ledger:
 
     def _enter(self, book: Book, queue: str | None, requests: Mapping[str, int]) -> None:
         for path in self.tree.lineage(queue) if queue is not None and queue in self.tree else ():
+            promised = self.tree[path].guaranteed
             for resource, amount in requests.items():
+                lacked = max(0, promised.get(resource, 0) - self.settled(path, resource))
                 book[path][resource] += amount
+                if resource in promised:
+                    lacks = max(0, promised[resource] - self.settled(path, resource))
+                    self.lacking[resource] += lacks - lacked
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,6 +136,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return self.tree.lineage(queue) if queue is not None and queue in self.tree else ()
 
     @property
+    def above_reserved(self) -> tuple[str, ...]:
+        """The queues in which room is kept for the ask already."""
+        own = self.ledger.reservations.get(self.ask.uid)
+        return self.tree.lineage(own.queue) if own is not None and own.queue in self.tree else ()
+
+    @property
     def entitling(self) -> dict[str, str]:
         """Resource that the ask requests -> nearest queue upwards with a guarantee in it."""
         found: dict[str, str] = {}
@@ -141,12 +163,17 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def staying(self, *back: Pod) -> tuple[Pod, ...]:
         """The node's pods once the victims but ``back``, and all that are on their way out, are gone."""
         gone = self.gone(*back)
-        name = self.node.name if self.node else ""
-        return tuple(pod for pod in self.ledger.on_node.get(name, ()) if pod.uid not in gone)
+        return tuple(pod for pod in self.on_node if pod.uid not in gone)
+
+    @property
+    def on_node(self) -> tuple[Pod, ...]:
+        """The pods bound to the decision's node."""
+        return self.snapshot.pods_by_node.get(self.node.name if self.node else "", ())
 
     def gone(self, *back: Pod) -> set[str]:
-        """Uids of the victims but ``back``, and of all that are on their way out."""
-        return {pod.uid for pod in self.victims} - {pod.uid for pod in back} | self.ledger.leaving_uids
+        """Uids of the victims but ``back``, and of all on the node that are on their way out."""
+        leaving = {pod.uid for pod in self.on_node if pod.uid in self.ledger.leaving_uids}
+        return {pod.uid for pod in self.victims} - {pod.uid for pod in back} | leaving
 
 
 def _book() -> Book:

@@ -222,17 +222,18 @@ class Columns:
 
 
 class Leaving:
-    """Pods (rows) that leave, each node looked at as if only its own did."""
+    """Pods that leave, each node looked at as if only its own did: by row, or as rows that are sorted node by node."""
 
-    def __init__(self, columns: Columns, flags: Flags) -> None:
-        self.columns, self.flags = columns, flags
-        self._rows = np.flatnonzero(flags)
+    def __init__(self, columns: Columns, leaving: Flags | Rows) -> None:
+        self.columns = columns
+        by_row = leaving.dtype == np.bool_
+        self._rows = np.flatnonzero(leaving) if by_row else leaving.astype(np.intp, copy=False)
         self.counts: Numbers = np.bincount(columns.node[self._rows], minlength=len(columns.nodes))
         """Place -> how many leave."""
         self._first = running(self.counts)
         self._since = columns.first[1:] - self.counts
         some = np.flatnonzero(self.counts)
-        self._last = bool(np.array_equal(self._rows[self._first[some]], self._since[some]))
+        self._last = by_row and bool(np.array_equal(self._rows[self._first[some]], self._since[some]))
         """Whether on every node it is the last ones that leave; then running sums tell what they hold."""
 
     def of(self, weight: Numbers, upto: Numbers | None = None) -> Numbers:

@@ -80,7 +80,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def without_reservation(self, ask_uid: str) -> "Snapshot":
         """The same for an ask whose own reservation does not stand against it."""
-        others = tuple(held for held in self.reservations if held.ask_uid != ask_uid)
+        others = tuple([held for held in self.reservations if held.ask_uid != ask_uid])
         if len(others) == len(self.reservations):
             return self
         return self._sharing(msgspec.structs.replace(self, reservations=others))
@@ -143,8 +143,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Node -> the pods bound to it, those on their way out included."""
         found: dict[str, list[Pod]] = {node.name: [] for node in self.nodes}
         for pod in self.pods:
-            if pod.node in found:
-                found[pod.node].append(pod)
+            there = found.get(pod.node or "")
+            if there is not None:
+                there.append(pod)
         return {name: tuple(pods) for name, pods in found.items()}
 
     @cached_property

@@ -185,7 +185,7 @@ def grabbing(snapshot: Snapshot, _tree: QueueTree, asker: Pod) -> Decision:
 
 def test_a_loop_is_found_and_its_asks_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two that take one place from each other again and again, beside a third that has nothing to do with it."""
-    monkeypatch.setattr("engine.planning.audit", lambda *_args, **_settings: ())
+    monkeypatch.setattr("engine.planning.Auditor.judge", lambda *_args: ())
     shape = tree({"x": queue(), "y": queue()})
     bystander = pod("z", queue="y", node="n2", finished=True)
     at = state_of(node("n1", 1), node("n2", 1), bystander, pod("x", queue="x", node="n1"), ask("y", queue="y"))

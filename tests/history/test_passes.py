@@ -80,7 +80,7 @@ def test_a_plan_that_breaks_a_law_is_stored_as_refused_and_not_carried_out(
 ) -> None:
     """The audit has the last word."""
     broken = (LawCheck(law=Law.GUARANTEE, holds=False, sums=()),)
-    monkeypatch.setattr("engine.planning.audit", lambda *_args, **_settings: broken)
+    monkeypatch.setattr("engine.planning.Auditor.judge", lambda *_args: broken)
     run(cluster, watch, times=2)
     row = preemption()
     assert (row.state, row.ending, row.count) == (Decision.State.CLOSED, Decision.Ending.REFUSED, 2)

@@ -152,7 +152,7 @@ def test_a_decision_alone_comes_out_as_it_does_among_others(cluster: Cluster, wa
 def test_a_refused_decision_comes_out_again(cluster: Cluster, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """The audit is part of the pass, then as now."""
     broken = (LawCheck(law=Law.GUARANTEE, holds=False, sums=()),)
-    monkeypatch.setattr("engine.planning.audit", lambda *_args, **_settings: broken)
+    monkeypatch.setattr("engine.planning.Auditor.judge", lambda *_args: broken)
     run(cluster, watch, times=2)
     row = Decision.objects.get(ending="refused")
     assert same(row)

@@ -29,7 +29,8 @@ class Costs:
             -_over(np.minimum, order.created[victims], first),
             self.places,  # in the order of names
         )
-        self._order = np.lexsort(self._by[::-1])
+        telling = [cost for cost in self._by[::-1] if len(cost) and cost.min() != cost.max()]
+        self._order: Rows = np.lexsort(telling) if telling else np.arange(len(first))
 
     def ranked(self, without: Flags) -> Rows:
         """The nodes, but those (places) that are of no use any more, cheapest first, by their number here."""

@@ -171,6 +171,8 @@ class Order:
         """Row -> how long the pod has run, in milliseconds: what is thrown away with it."""
         by = (columns.told, -self.created, self.lost, columns.priority, self.originator, self.opted_out, columns.node)
         self.rows: Rows = np.lexsort(by)
+        self.kind: Rows = ground.kinds.of[self.rows]
+        """In this order: the pod's kind."""
         changes = np.zeros(len(self.rows), np.bool_)
         for one in by[3:]:
             changes |= np.diff(one[self.rows], prepend=one[self.rows[:1]]) != 0

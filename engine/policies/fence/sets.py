@@ -8,7 +8,7 @@ from engine.policies.fence.question import Question
 from engine.policies.fence.room import Room
 from engine.policies.fence.search import Search
 from engine.policies.fence.spare import Spare, Spared
-from engine.snapshot.columns import Flags, Rows
+from engine.snapshot.columns import Flags, Rows, running
 
 _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH = range(5)
 """What becomes of a candidate."""
@@ -21,9 +21,9 @@ class Turns:
         """``rows`` are in the order of the ground."""
         self.places = places
         self.rows = _nearest_first(ground, leaf, rows)
-        node = ground.columns.node[self.rows]
-        self.start: Rows = np.searchsorted(node, places)
-        self.count: Rows = np.searchsorted(node, places, side="right") - self.start
+        upto = running(np.bincount(ground.columns.node[rows], minlength=len(ground.columns.nodes)))
+        self.start: Rows = upto[places]
+        self.count: Rows = upto[places + 1] - self.start
 
     def on(self, index: int) -> slice:
         """Where the candidates of the place that is so many-th stand in ``rows``."""
@@ -50,6 +50,8 @@ class Sets:
     def __init__(self, question: Question, turns: Turns, spared: Spared) -> None:
         self.question, self.turns, self.spared = question, turns, spared
         self._became = np.zeros(len(turns.rows), np.int8)
+        self._taken: list[tuple[Rows, Rows]] = []
+        """Turn by turn: the places (as so many-th) that gave a pod, and where that stands among the rows."""
         self._room = Room(question, turns.places)
         stuck = self._take()
         STEPS["put back"](self, stuck)
@@ -73,6 +75,7 @@ class Sets:
             helps, lawful = self._room.helps(at, turns.rows[index]), spare.allows(index)
             self._became[index] = np.where(helps, np.where(lawful, _TAKEN, _TOO_MUCH), _NO_HELP)
             taken = helps & lawful
+            self._taken.append((at[taken], index[taken]))
             self._room.give(at[taken], turns.rows[index[taken]])
             spare.take(index[taken])
             at = at[~taken | self._room.shut(at)]
@@ -81,16 +84,12 @@ class Sets:
 
     def _put_back(self, stuck: Flags) -> None:
         """The most valuable first, each where the others make the room without it."""
-        turns = self.turns
-        for turn in reversed(range(int(turns.count.max(initial=0)))):
-            at = np.flatnonzero((turns.count > turn) & ~stuck)
-            index = turns.start[at] + turn
-            taken = self._became[index] == _TAKEN
-            at, index = at[taken], index[taken]
-            self._room.give(at, turns.rows[index], -1)
+        for at, index in reversed(self._taken):
+            rows = self.turns.rows[index]
+            self._room.give(at, rows, -1)
             needed = self._room.shut(at)
-            self._room.give(at[needed], turns.rows[index[needed]])
-            self._became[index[~needed]] = _PUT_BACK
+            self._room.give(at[needed], rows[needed])
+            self._became[index[~needed & ~stuck[at]]] = _PUT_BACK
 
     def _search(self, index: int) -> None:
         """Other sets at the place that is so many-th."""

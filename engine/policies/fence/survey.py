@@ -23,35 +23,42 @@ class Survey:
         self.spared = spared(ground, question.usage, question.leaf, question.ask)
         self.reasons: Numbers = Field(ground, claim, self.spared).reasons
         """Kind -> the number of the reason why its pods are no candidates, -1 for candidates."""
-        candidates = self.candidates(question)
-        self.refusing: Rows = question.feasibility.refusing(Leaving(columns, candidates | columns.terminating))
-        """Place -> the number of the check that refuses the ask when all candidates are gone."""
-        self.counts: Numbers = columns.sums(candidates)
+        candidates = self._candidates(question)
+        self.counts: Numbers = np.bincount(columns.node[candidates], minlength=len(columns.nodes))
         """Place -> how many candidates there are."""
+        gone = candidates
+        if columns.terminating.any():
+            leaving = columns.terminating.copy()
+            leaving[candidates] = True
+            gone = np.flatnonzero(leaving)
+        self.refusing: Rows = question.feasibility.refusing(Leaving(columns, gone))
+        """Place -> the number of the check that refuses the ask when all candidates are gone."""
         useful = question.scope & (self.refusing == FITS) & (self.counts > 0)
         for guard in GUARDS.values():
             useful &= ~guard(self, question)
-        sets = self._sets(question, candidates, np.flatnonzero(useful))
-        self.costs = Costs(ground, question.leaf, sets.turns.rows[sets.victims])
+        there = useful[columns.node[candidates]]
+        rows = candidates if there.all() else candidates[there]
+        turns = Turns(ground, question.leaf, np.flatnonzero(useful), rows)
+        sets = Sets(question, turns, self.spared)
+        self.costs = Costs(ground, question.leaf, turns.rows[sets.victims])
 
-    def candidates(self, question: Question) -> Flags:
-        """Row -> whether the pod may be evicted for the ask."""
-        candidates: Flags = (self.reasons < 0)[question.ground.kinds.of]
+    def _candidates(self, question: Question, where: slice = slice(None)) -> Rows:
+        """The pods that may be evicted for the ask, node by node from the most expendable on.
+
+        ``where``: of all pods in that order.
+        """
+        order = question.ground.order
+        rows = order.rows[where][(self.reasons < 0)[order.kind[where]]]
         for guard in ROW_GUARDS.values():
-            candidates &= ~guard(question.columns)
-        return candidates
+            kept_out = guard(question.columns)
+            rows = rows[~kept_out[rows]] if kept_out.any() else rows
+        return rows
 
     def on(self, question: Question, place: int) -> Sets:
         """The set on one node, to be told of."""
-        return self._sets(question, self.candidates(question), np.array([place], np.intp))
-
-    def _sets(self, question: Question, candidates: Flags, places: Rows) -> Sets:
-        ground = question.ground
-        wanted = np.zeros(len(question.columns.nodes), np.bool_)
-        wanted[places] = True
-        rows = ground.order.rows
-        rows = rows[(candidates & wanted[question.columns.node])[rows]]
-        return Sets(question, Turns(ground, question.leaf, places, rows), self.spared)
+        first = question.columns.first
+        rows = self._candidates(question, slice(first[place], first[place + 1]))
+        return Sets(question, Turns(question.ground, question.leaf, np.array([place], np.intp), rows), self.spared)
 
     def holds_for(self, question: Question) -> bool:
         """Whether another moment differs only in nodes that were reserved since, and pods there that began to leave."""

@@ -39,8 +39,8 @@ class Told:
             counts[reason] = int(np.count_nonzero(now))
             out |= now
         rest = question.ground.counts - np.bincount(kinds.of[np.flatnonzero(out)], minlength=len(kinds.each))
-        for number, reason in enumerate(GUARDS):
-            counts[reason] = int(rest[self.survey.reasons == number].sum())
+        for reason, kept in zip(GUARDS, np.bincount(self.survey.reasons + 1, rest, len(GUARDS) + 1)[1:], strict=True):
+            counts[reason] = int(kept)  # of so few pods a float is exact
         return {reason: count for reason, count in counts.items() if count}
 
     def trace(self, sets: Sets | None) -> Trace:
@@ -83,7 +83,7 @@ def _excluded(told: Told) -> Iterator[PodVerdict]:
     columns, guards = question.columns, tuple(GUARDS.items())
     rows = columns.rows(told.best or 0)
     by_row = {reason: guard(columns)[rows.start : rows.stop] for reason, guard in ROW_GUARDS.items()}
-    for row in sorted(rows, key=columns.told.__getitem__):
+    for row in (rows.start + np.argsort(columns.told[rows.start : rows.stop])).tolist():
         pod = columns.pods[row]
         first = next((reason for reason, flags in by_row.items() if flags[row - rows.start]), None)
         number = int(survey.reasons[question.ground.kinds.of[row]])

@@ -1,0 +1,63 @@
+"""A pass decides for ask after ask, each on what the former left, as if every one of them were looked at afresh."""
+
+import msgspec
+from hypothesis import given, settings
+
+from engine.decision import carried_out, encode
+from engine.laws import audit
+from engine.planning import each, plan
+from engine.policies import fence
+from engine.queues import QueueTree
+from engine.snapshot import Node, Pod, Snapshot
+from tests.builders import OPTED_OUT, ask, node, pod, queue, snapshot, tree
+from tests.engine import plain_fence
+from tests.engine.strategies import clusters, queue_trees
+
+
+def afresh(at: Snapshot) -> Snapshot:
+    """The same with nothing worked out yet."""
+    return msgspec.structs.replace(at, pods=tuple(at.pods))
+
+
+def twins(objects: list[Node | Pod]) -> list[Node | Pod]:
+    """Every ask three times: asks of one shape share what is worked out for it."""
+    asks = [one for one in objects if isinstance(one, Pod) and one.node is None]
+    again = [msgspec.structs.replace(one, uid=f"{one.uid}-{i}", name=f"{one.name}-{i}") for one in asks for i in (1, 2)]
+    return [*objects, *again]
+
+
+@given(tree=queue_trees(), objects=clusters())
+@settings(max_examples=300, deadline=None)
+def test_what_a_pass_shares_changes_no_decision(tree: QueueTree, objects: list[Node | Pod]) -> None:
+    """Every decision of a pass, and its audit, is the one that a snapshot of its own gives."""
+    for at, found in each(snapshot(tree, twins(objects), OPTED_OUT), tree, fence.decide):
+        asker = next(pod for pod in at.asks if pod.uid == found.decision.ask.uid)
+        assert encode(found.decision) == encode(plain_fence.decide(afresh(at), tree, asker))
+        assert found.laws == audit(afresh(at), tree, found.decision)
+
+
+def test_asks_of_one_shape_go_to_node_after_node() -> None:
+    """The second finds the first's node kept, the third that its queue has what it was promised."""
+    shape = tree({"prod": queue("2"), "test": queue()})
+    nodes = [node(f"n{i}", 1) for i in range(3)]
+    running = [pod(f"t{i}", queue="test", node=f"n{i}") for i in range(3)]
+    at = snapshot(shape, nodes, running, [ask(f"a{i}", queue="prod") for i in range(3)])
+    assert [one.decision.node for one in plan(at, shape, fence.decide)] == ["n0", "n1", None]
+
+
+def test_a_snapshot_carried_on_is_the_snapshot_with_other_pods() -> None:
+    """Whatever was worked out before is as if it were worked out now."""
+    shape = tree({"prod": queue("2"), "test": queue()})
+    running = [pod(f"t{i}", queue="test", node="n1") for i in range(2)]
+    at = snapshot(shape, node("n1", 2), running, ask("a", queue="prod"))
+    for one in (at.pods_by_node, at.nominated, at.unread, at.keeping_apart, at.columns, at.asks):
+        assert one is not None
+    decision = fence.decide(at, shape, at.asks[0])
+    later = carried_out(at, decision)
+    again = afresh(later)
+    assert later == again
+    assert later.pods_by_node == again.pods_by_node
+    assert list(later.columns.terminating) == list(again.columns.terminating)
+    assert [one.terminating for one in later.columns.pods] == [one.terminating for one in again.columns.pods]
+    assert later.pod(decision.victims[0].pod.uid).terminating
+    assert not at.pod(decision.victims[0].pod.uid).terminating
