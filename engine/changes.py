@@ -89,19 +89,19 @@ def _texts(queue: Queue) -> dict[tuple[str, str], str]:
     texts: dict[tuple[str, str], str] = {}
     for field, value in write_queue(queue).items():
         if field != "path":
-            texts |= {(field, part): text for part, text in _parts(value)}
+            texts |= {(field, part): text for part, text in parts(value)}
     return texts
 
 
-def _parts(value: object, above: str = "") -> Iterator[tuple[str, str]]:
-    """What a setting says, part by part: of amounts by resource, of a template by setting, and resource."""
+def parts(value: object, above: str = "") -> Iterator[tuple[str, str]]:
+    """What a setting of our own form says, part by part: of amounts by resource, of a template by setting too."""
     if not isinstance(value, dict):
         yield above, _text(value)
         return
     if not value:
         yield above, _NOTHING
     for name, inner in value.items():
-        yield from _parts(inner, f"{above} {name}".strip())
+        yield from parts(inner, f"{above} {name}".strip())
 
 
 def _text(value: object) -> str:

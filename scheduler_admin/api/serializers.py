@@ -150,6 +150,7 @@ class QueueSerializer(serializers.Serializer[QueueStanding]):
     path = serializers.CharField(source="queue.path")
     parent = serializers.CharField(allow_null=True)  # type: ignore[assignment]  # DRF takes declared fields off
     leaf = serializers.BooleanField(source="queue.leaf")
+    dynamic = serializers.BooleanField(source="queue.dynamic", help_text="True: it is there because of its pods.")
     resources = serializers.DictField(child=ResourceSerializer(), help_text="Resource -> where the queue stands.")
     asks_waiting = serializers.IntegerField(allow_null=True)
     oldest_ask_at = UtcField(allow_null=True)

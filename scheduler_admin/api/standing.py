@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.queues import DEFAULT_DELAY_MS, PreemptionPolicy, Standing
+from engine.queues import DEFAULT_DELAY_MS, PreemptionPolicy, QueueTree, Standing
 from engine.resources import format_amount
 from scheduler_admin.clusters.models import ClusterStatus
-from scheduler_admin.queues.models import Queue, Revision
+from scheduler_admin.queues.models import Queue
 
 UNKNOWN = "unknown"
 """No pass has read the queue yet."""
@@ -66,10 +66,10 @@ def stand(queue: Queue, status: ClusterStatus | None, fences: frozenset[str]) ->
     )
 
 
-def fences_of(revision: Revision) -> frozenset[str]:
+def fences_of(tree: QueueTree) -> frozenset[str]:
     """The paths of all queues with a fence; one on the root has no effect."""
-    fenced = Queue.objects.filter(revision=revision, preemption_policy=PreemptionPolicy.FENCE, parent__isnull=False)
-    return frozenset(fenced.values_list("path", flat=True))
+    fenced = (path for path, one in tree.queues.items() if one.preemption_policy is PreemptionPolicy.FENCE)
+    return frozenset(path for path in fenced if path != tree.root)
 
 
 def _nearest(path: str, fences: frozenset[str]) -> str | None:

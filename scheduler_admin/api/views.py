@@ -21,9 +21,10 @@ from scheduler_admin.api.schema import CLUSTER, IF_NONE_MATCH, PROBLEM, UNCHANGE
 from scheduler_admin.api.standing import QueueStanding, fences_of, stand
 from scheduler_admin.api.usage import samples
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
-from scheduler_admin.queues.models import Queue, Revision
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.selectors import tree_with, visible
 
 _ETAG = OpenApiParameter(
     "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Changes with the answer."
@@ -66,10 +67,11 @@ class QueueView(ApiView):
         """The revision that is enforced."""
         return cluster.hierarchy.current if cluster.hierarchy else None
 
-    def stand(self, cluster: Cluster, revision: Revision, **only: str) -> list[QueueStanding]:
-        """The user's queues of the revision with their standing."""
-        queues = Queue.objects.restrict(self.request.user, "view").filter(revision=revision, **only)
-        fences, status = fences_of(revision), status_of(cluster)
+    def stand(self, cluster: Cluster, revision: Revision) -> list[QueueStanding]:
+        """The user's queues of the revision, dynamic ones too, with their standing."""
+        there = present(cluster)
+        queues = visible(self.request.user, revision, there)
+        fences, status = fences_of(tree_with(revision, there)), status_of(cluster)
         return [stand(queue, status, fences) for queue in queues]
 
     def head_of(self, cluster: Cluster, revision: Revision | None) -> dict[str, Any]:
@@ -118,8 +120,9 @@ class QueueDetailView(QueueView):
         """One queue with the applications that run in it."""
         cluster = self.cluster(name)
         revision = self.current(cluster)
-        found = self.stand(cluster, revision, path=path) if revision else []
-        if not found:
+        queues = self.stand(cluster, revision) if revision else []
+        found = next((one for one in queues if one.queue.path == path), None)
+        if found is None:
             raise Http404
         status = status_of(cluster)
         # A tenant's queue may hold pods of namespaces that aren't the tenant's.
@@ -127,8 +130,8 @@ class QueueDetailView(QueueView):
         body = serializers.QueueDetailSerializer(
             {
                 **self.head_of(cluster, revision),
-                "queue": found[0],
-                "namespaces": [name for name in found[0].queue.namespaces if self.scope.has_pod(name, path)],
+                "queue": found,
+                "namespaces": found.queue.namespaces,
                 "applications": [app for app in running if self.scope.has_pod(app["namespace"], path)],
             }
         ).data

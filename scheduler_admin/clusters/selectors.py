@@ -1,5 +1,6 @@
 """Reads of clusters and of what was last heard of them."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -41,6 +42,12 @@ def get(user: Who, name: str) -> Cluster:
 def status_of(cluster: Cluster) -> ClusterStatus | None:
     """What the last pass read, None before the first."""
     return getattr(cluster, "status", None)
+
+
+def present(cluster: Cluster) -> Collection[str]:
+    """The paths of the queues that were there in the last pass, dynamic ones too, if it was under the tree in force."""
+    status, revision = status_of(cluster), cluster.hierarchy.current if cluster.hierarchy else None
+    return status.queues if status and revision and status.revision_number == revision.number else ()
 
 
 def holds(cluster: Cluster, scope: Scope) -> list[Hold]:

@@ -165,6 +165,9 @@ class Queue(models.Model):
     namespaces = models.JSONField(default=list, blank=True)
     evict_uncontrolled = models.BooleanField(default=False)
 
+    dynamic = False
+    """Whether it is there because of its pods; such a queue is no row of the database."""
+
     objects = QueueQuerySet.as_manager()
 
     class Meta:

@@ -1,15 +1,16 @@
 """Reads of queue trees: the rows that a person may see, with what runs in them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree, Standing
-from engine.queues import Queue as TreeQueue
+from engine.placement import grown
+from engine.queues import QueueTree, Standing
 from engine.resources import CPU, PODS, Amounts, total
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.queues.models import DraftQueue, Queue, Revision
+from scheduler_admin.queues.services import row_of, tree_of
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,36 @@ class TreeRow:
         return any(figure.standing == standing for figure in self.figures)
 
 
-def visible(user: Who, revision: Revision | None) -> list[Queue]:
-    """The queues of a revision that the user may see, parents before children; of their namespaces, the user's."""
+def visible(user: Who, revision: Revision | None, present: Collection[str] = ()) -> list[Queue]:
+    """The queues of a revision that the user may see, parents before children; of their namespaces, the user's.
+
+    With those that are there because of their pods, of the ``present`` paths.
+    """
     if revision is None:
         return []
     scope = scope_of(user, "view")
     queues = list(Queue.objects.restrict(user, "view").filter(revision=revision).order_by("position"))
     for queue in queues:
         queue.namespaces = [name for name in queue.namespaces if scope.has_pod(name, queue.path)]
-    return queues
+    tree = tree_with(revision, present)
+    found = [row_of(revision, tree, one.path, 0) for one in tree.dynamic if scope.has_path(one.path)]
+    if not found:
+        return queues
+    for queue in found:
+        queue.dynamic = True
+    place = {path: position for position, path in enumerate(tree.walk())}
+    return sorted([*queues, *found], key=lambda queue: place[queue.path])
+
+
+def tree_with(revision: Revision, present: Collection[str] = ()) -> QueueTree:
+    """A revision's tree, whoever asks, with its dynamic queues of the ``present`` paths.
+
+    Fence rules need all of it; pages name only what one may see.
+    """
+    tree = tree_of(revision)
+    more = [path for path in present if path not in tree]
+    above = {path.rpartition(".")[0] for path in more}
+    return grown(tree, sorted(path for path in more if path not in above))
 
 
 def resources(queues: Iterable[Queue | DraftQueue], capacity: Iterable[str]) -> list[str]:
@@ -125,31 +147,6 @@ def _row(
         asks=found.get("asks", 0),
         oldest_ask_ms=found.get("oldest_ask_ms"),
     )
-
-
-def engine_tree(queues: Iterable[Queue]) -> QueueTree:
-    """The engine's tree of these rows, whose rules say who may preempt whom. They must hold the root."""
-    return QueueTree(
-        TreeQueue(
-            path=queue.path,
-            guaranteed=queue.guaranteed,
-            max=queue.max,
-            preemption_policy=PreemptionPolicy(queue.preemption_policy),
-            delay_ms=queue.delay_ms,
-            quota_delay_ms=queue.quota_delay_ms,
-            priority_policy=PriorityPolicy(queue.priority_policy),
-            priority_offset=queue.priority_offset,
-            namespaces=tuple(queue.namespaces),
-            evict_uncontrolled=queue.evict_uncontrolled,
-            parent_declared=not queue.leaf,
-        )
-        for queue in queues
-    )
-
-
-def tree_of(revision: Revision) -> list[Queue]:
-    """All queues of a revision, whoever asks: fence rules need them; pages name only those that one may see."""
-    return list(Queue.objects.filter(revision=revision).order_by("position"))
 
 
 def revisions(user: Who, revision: Revision, path: str, limit: int = 20) -> list[tuple[Revision, Queue | None]]:

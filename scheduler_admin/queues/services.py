@@ -242,3 +242,22 @@ def _store_queues(revision: Revision) -> None:
         for row in rows:
             row.parent = stored.get(row.path.rpartition(".")[0])
         Queue.objects.bulk_create(rows)
+
+
+def row_of(revision: Revision, tree: QueueTree, path: str, position: int) -> Queue:
+    """A queue of a tree as a row, not stored."""
+    queue = tree[path]
+    return Queue(
+        revision=revision,
+        path=path,
+        position=position,
+        leaf=tree.is_leaf(path),
+        guaranteed=queue.guaranteed,
+        max=queue.max,
+        preemption_policy=queue.preemption_policy.value,
+        delay_ms=queue.delay_ms,
+        priority_policy=queue.priority_policy.value,
+        priority_offset=queue.priority_offset,
+        namespaces=list(queue.namespaces),
+        evict_uncontrolled=queue.evict_uncontrolled,
+    )

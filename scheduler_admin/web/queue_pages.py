@@ -15,7 +15,7 @@ from engine import explain
 from engine.explain.message import listed
 from scheduler_admin.accounts.scopes import Scope, Who, is_inside, scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history import activity_selectors, sentences, usage_selectors
 from scheduler_admin.history.filters import fitting
 from scheduler_admin.history.models import Decision
@@ -24,6 +24,7 @@ from scheduler_admin.history.selectors import read_observed
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.web import inherited, plots
+from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.web.reach import Reach, reach
 from scheduler_admin.web.trees import Cell, columns
 
@@ -62,6 +63,9 @@ class QueuePage:
     granted: list[inherited.Granted]
     delay: inherited.Inherited
     priority_fence: str | None
+    rules: list[ToldRule]
+    templates: list[ToldTemplate]
+    """Its own one."""
     revisions: list[tuple[Revision, Queue | None]]
     series: usage_selectors.Series
     marks: list[plots.Mark]
@@ -86,7 +90,8 @@ class Span:
 
 def find(user: Who, cluster: Cluster, path: str) -> tuple[Queue, list[Queue]]:
     """The queue of the current revision, and all that the user may see with it. Raises Http404 for a stranger."""
-    visible = selectors.visible(user, cluster.hierarchy.current if cluster.hierarchy else None)
+    revision = cluster.hierarchy.current if cluster.hierarchy else None
+    visible = selectors.visible(user, revision, present(cluster))
     for queue in visible:
         if queue.path == path:
             return queue, visible
@@ -98,7 +103,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
     queue, visible = find(user, cluster, path)
     status = status_of(cluster)
     revision = queue.revision
-    tree = selectors.engine_tree(selectors.tree_of(revision))
+    tree = selectors.tree_with(revision, present(cluster))
     capacity = status.capacity if status else {}
     names = selectors.resources(visible, capacity)
     rows = selectors.rows(visible, status.queues if status else {}, capacity, names)
@@ -117,6 +122,8 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         granted=inherited.granted(tree, path, names, capacity),
         delay=inherited.delay(tree, path),
         priority_fence=inherited.priority_fence(tree, path),
+        rules=rules(tree) if path == tree.root and scope_of(user, "view").everything else [],
+        templates=[one for one in templates(tree) if one.path == path],
         revisions=selectors.revisions(user, revision, path),
         series=usage_selectors.series(user, cluster, path, _resource(span, names), span.since, span.until),
         marks=marks(user, cluster, path, span.since),

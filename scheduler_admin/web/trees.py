@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history import activity_selectors
 from scheduler_admin.history.activity_selectors import LastPreemption
 from scheduler_admin.queues import selectors, sifting
@@ -52,7 +52,7 @@ def tree_page(user: Who, cluster: Cluster, sift: sifting.Sift) -> TreePage:
     """The tree of a cluster as a person may see it."""
     status = status_of(cluster)
     revision = cluster.hierarchy.current if cluster.hierarchy else None
-    queues = selectors.visible(user, revision)
+    queues = selectors.visible(user, revision, present(cluster))
     capacity = status.capacity if status else {}
     names = selectors.resources(queues, capacity)
     tree = selectors.rows(queues, status.queues if status else {}, capacity, names)

@@ -5,6 +5,7 @@ from html import unescape
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import msgspec
 from django.test import Client
 
 from engine.queues import QueueTree
@@ -20,7 +21,10 @@ SVG = "{http://www.w3.org/2000/svg}"
 def published(tree: QueueTree, name: str = "demo") -> Cluster:
     """A cluster of a tree, without anything in it."""
     hierarchy = Hierarchy.objects.create(name=name)
-    revision = Revision.objects.create(hierarchy=hierarchy, number=1, document="{}", author_name="ada", reason="test")
+    document = msgspec.json.encode({"form": 1, "queues": [tree[path] for path in tree.walk()]}).decode()
+    revision = Revision.objects.create(
+        hierarchy=hierarchy, number=1, document=document, author_name="ada", reason="test"
+    )
     parents: dict[str, Queue] = {}
     for position, path in enumerate(tree.walk()):
         queue = tree[path]

@@ -1,6 +1,7 @@
 """Rows of a plausible cluster: the fence example's tree, with usage, decisions and victims."""
 
 import math
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,19 +9,21 @@ import msgspec
 from django.utils import timezone
 
 from engine.formats.tree import encode_tree
+from engine.queues import PreemptionPolicy, QueueTree
+from engine.queues import Queue as TreeQueue
 from engine.resources import Amounts, parse_amounts, total
 from engine.snapshot import ClassQuota, ClassRule, PriorityClass
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Usage, Victim
-from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 
 PASSWORD = "correct horse battery"
 
 TREE: list[tuple[str, dict[str, Any]]] = [
     ("root", {}),
+    ("root.queue-a", {"fence": True, "guaranteed": ("160", "640Gi", "4"), "max": ("240", "960Gi", "6")}),
     ("root.system", {"guaranteed": ("96", "384Gi"), "max": ("192", "768Gi"), "namespaces": ["kube-system"]}),
     ("root.tenant-1", {"fence": True, "guaranteed": ("480", "3072Gi", "24"), "max": ("800", "5120Gi", "36")}),
     ("root.tenant-1.queue-b", {"guaranteed": ("160", "1024Gi", "8"), "max": ("320", "2048Gi", "16")}),
@@ -28,7 +31,6 @@ TREE: list[tuple[str, dict[str, Any]]] = [
     ("root.tenant-2", {"fence": True, "guaranteed": ("320", "1920Gi", "16"), "max": ("600", "3584Gi", "24")}),
     ("root.tenant-2.queue-1", {"guaranteed": ("200", "1280Gi", "12"), "max": ("360", "2304Gi", "20")}),
     ("root.tenant-2.queue-2", {"guaranteed": ("120", "640Gi", "4"), "max": ("240", "1280Gi", "8")}),
-    ("root.queue-a", {"fence": True, "guaranteed": ("160", "640Gi", "4"), "max": ("240", "960Gi", "6")}),
 ]
 USED = {
     "root.system": ("68500m", "268Gi"),
@@ -70,7 +72,7 @@ def revision(
     """A published tree that is its hierarchy's current one."""
     hierarchy, _ = Hierarchy.objects.get_or_create(name=name)
     made = Revision.objects.create(hierarchy=hierarchy, number=number, document="{}", author_name="ada", reason=reason)
-    given = TREE if tree is None else tree
+    given = sorted(TREE if tree is None else tree, key=lambda one: one[0].split("."))  # as trees are kept
     parents: dict[str, Queue] = {}
     for position, (path, settings) in enumerate(given):
         parents[path] = Queue.objects.create(
@@ -85,11 +87,26 @@ def revision(
             delay_ms=settings.get("delay_ms"),
             namespaces=settings.get("namespaces", []),
         )
-    made.document = encode_tree(selectors.engine_tree(selectors.tree_of(made))).decode()
+    made.document = encode_tree(_tree(parents.values())).decode()
     made.save()
     hierarchy.current = made
     hierarchy.save()
     return made
+
+
+def _tree(queues: Iterable[Queue]) -> QueueTree:
+    return QueueTree(
+        TreeQueue(
+            path=queue.path,
+            guaranteed=queue.guaranteed,
+            max=queue.max,
+            preemption_policy=PreemptionPolicy(queue.preemption_policy),
+            delay_ms=queue.delay_ms,
+            namespaces=tuple(queue.namespaces),
+            parent_declared=not queue.leaf,
+        )
+        for queue in queues
+    )
 
 
 def cluster(name: str = "demo", of: Revision | None = None, **fields: Any) -> Cluster:

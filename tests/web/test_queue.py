@@ -28,7 +28,7 @@ def test_the_page_holds_the_queue_in_numbers_and_words(ada: Client, demo: Cluste
         "embed-batch-7f9c",
         "search/vision-train-0042-worker-5",
         "Pods of <b>training</b>: both below the fence of tenant-1.",
-        "Not system, queue-1, queue-2 and queue-a: the fence of tenant-1 lets nothing out.",
+        "Not queue-a, system, queue-1 and queue-2: the fence of tenant-1 lets nothing out.",
         "Asks of <b>system</b>: the asker has no fence; that of tenant-1 lets it in.",
         "Asks of <b>training</b>: both below the fence of tenant-1.",
         "/clusters/demo/fences/?queue=root.tenant-1.queue-b",

@@ -98,8 +98,8 @@ def test_a_fence_ends_at_the_last_row_that_is_shown(ada: Client, demo: Cluster) 
         found = re.findall(r'<tr class="([^"]+)" data-path="([^"]+)"', ada.get(PAGE + query).content.decode())
         return [path for kind, path in found if "outer-end" in kind]
 
-    assert ends("") == ["root.tenant-1.training", "root.tenant-2.queue-2", "root.queue-a"]
-    assert ends("?folded=root.tenant-1") == ["root.tenant-1", "root.tenant-2.queue-2", "root.queue-a"]
+    assert ends("") == ["root.queue-a", "root.tenant-1.training", "root.tenant-2.queue-2"]
+    assert ends("?folded=root.tenant-1") == ["root.queue-a", "root.tenant-1", "root.tenant-2.queue-2"]
 
 
 def test_the_lead_names_the_queue_that_is_short_and_waits_longest(ada: Client, demo: Cluster) -> None:

@@ -15,6 +15,7 @@ from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.services import tree_of
 from scheduler_admin.web.editor.grid import Row, Shown, grid, resource_names
 from scheduler_admin.web.editor.panels import Lines, changed
+from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,15 @@ class RevisionView:
     changes: Lines
     count: int
     terms_differ: bool
+    placement_differs: bool
+    rules: Sequence[ToldRule]
+    templates: Sequence[ToldTemplate]
     names: Sequence[str]
     rows: Sequence[Row]
     back: Lines | None
     """What rolling back to it would change; None for the one in force, and for those who may not."""
     back_terms: bool
+    back_placement: bool
 
 
 def revision_lines(hierarchy: Hierarchy, page: selectors.RevisionPage, last: Revision | None) -> list[RevisionLine]:
@@ -64,10 +69,14 @@ def revision_view(user: Who, revision: Revision, against: Revision | None) -> Re
         changes=changed(found),
         count=len(found),
         terms_differ=selectors.terms_differ(against, revision),
+        placement_differs=selectors.placement_differs(against, revision),
+        rules=rules(tree_of(revision)),
+        templates=templates(tree_of(revision)),
         names=names,
         rows=rows,
         back=changed(selectors.difference(current, revision)) if may_roll_back else None,
         back_terms=selectors.terms_differ(current, revision),
+        back_placement=selectors.placement_differs(current, revision),
     )
 
 

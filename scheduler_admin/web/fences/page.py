@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from engine.queues import Standing
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history.pair_selectors import preempted_pairs
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue, Revision
@@ -74,7 +74,7 @@ class FencesPage:
 def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) -> FencesPage:
     """The fences of a cluster as a person may see them, from the queue that the address chooses."""
     revision = cluster.hierarchy.current if cluster.hierarchy else None
-    queues = selectors.visible(user, revision)
+    queues = selectors.visible(user, revision, present(cluster))
     seen = {queue.path: queue for queue in queues}
     choice = Choice.read(query.get("queue", ""), query.get("since", ""), query.getlist("open"), seen)
     if revision is None or not queues:
@@ -82,7 +82,7 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
     length = _RANGES.get(choice.since)
     standings, scarcest = _standings(cluster, queues)
     scene = Scene(
-        tree=selectors.engine_tree(selectors.tree_of(revision)),
+        tree=selectors.tree_with(revision, present(cluster)),
         seen=frozenset(seen),
         choice=choice,
         happened=preempted_pairs(user, cluster, now - length) if length else [],
