@@ -43,12 +43,13 @@ class Placing:
         last_tree, last_protection, known = self._last
         if last_tree is not tree or last_protection != protection:
             known = {}
+        above_by = {name: one.parent_queue for name, one in namespaces.items() if tree.placement and one.parent_queue}
         found = {}
         for uid, pod in pods.items():
             if pod.finished:
                 continue
             priority_class = classes.get(pod.priority_class)
-            above = _parent_queue(pod, namespaces, tree)
+            above = above_by.get(pod.namespace, "")
             before = known.get(uid)
             if before is None or before[0] is not pod or before[1] is not priority_class or before[2] != above:
                 one = placed(pod, tree, priority_class, above)
@@ -62,12 +63,7 @@ class Placing:
         """The pods, and the tree with their queues. Of leaves that can't both be, that of the oldest pod is."""
         if not tree.placement:
             return pods, tree
-        first: dict[str, tuple[int, str]] = {}
-        for pod in pods:
-            if pod.queue is not None and pod.queue not in tree:
-                came = (pod.created_ms, pod.key)
-                first[pod.queue] = min(came, first.get(pod.queue, came))
-        wanted = tuple(sorted(first, key=lambda path: (first[path], path)))
+        wanted = _wanted(pods, tree)
         last_tree, last_wanted, tree_grown = self._grown
         if last_tree is not tree or last_wanted != wanted:
             tree_grown = grown(tree, wanted)
@@ -86,9 +82,18 @@ class _Placed(NamedTuple):
     pod_placed: Pod
 
 
-def _parent_queue(pod: Pod, namespaces: Mapping[str, Namespace], tree: QueueTree) -> str:
-    namespace = namespaces.get(pod.namespace) if tree.placement else None
-    return namespace.parent_queue if namespace is not None else ""
+def _wanted(pods: list[Pod], tree: QueueTree) -> tuple[str, ...]:
+    """The leaves of the pods that the tree does not have. Where one is above another, those of older pods first."""
+    missing = sorted(path for path in {pod.queue for pod in pods} if path is not None and path not in tree)
+    above = {path[:dot] for path in missing for dot, mark in enumerate(path) if mark == "."}
+    if above.isdisjoint(missing):
+        return tuple(missing)
+    first: dict[str, tuple[int, str]] = {}
+    for pod in pods:
+        if pod.queue is not None and pod.queue not in tree:
+            came = (pod.created_ms, pod.key)
+            first[pod.queue] = min(came, first.get(pod.queue, came))
+    return tuple(sorted(missing, key=lambda path: (first[path], path)))
 
 
 def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "") -> str | None:
