@@ -12,12 +12,14 @@ from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, 
 from engine.laws import audit_other
 from engine.observed import SCHEDULERS, Hindsight, Observed, Source, Untold
 from engine.policies import policy
-from engine.policies.yunikorn import enforce
+from engine.policies.yunikorn import effects, enforce, quota_effects
 from engine.queues import QueueTree
 from engine.snapshot import PREEMPTION_BY_SCHEDULER, Change, ClusterState, Pod, Snapshot
 
 PODS_AT_ONCE = 100_000
 """So many pods, over all the moments that are gone back to, are looked at in one go."""
+TIMES_OVER = 25
+"""So often is decided again to tell which of YuniKorn's departures from its design changed an answer."""
 RULES = {Source.KUBE_SCHEDULER: ("priority", "kube-scheduler"), Source.YUNIKORN: ("fence", "yunikorn")}
 """The policy and the dialect by which each decides."""
 
@@ -41,10 +43,11 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) ->
         del began[number]
         told[number] = msgspec.structs.replace(told[number], untold=Untold.TOO_MANY)
     past = state.past() if began else state
+    quirks = TIMES_OVER * len(state.pods) * len(began) <= PODS_AT_ONCE
     for number, place in sorted(began.items(), key=lambda one: -one[1]):
         past.rewind(place)
         before = past.snapshot(tree, now_ms=told[number].at_ms)
-        told[number] = _again(told[number], before, log.said(told[number], place))
+        told[number] = _again(told[number], before, log.said(told[number], place), quirks=quirks)
     return tuple(told)
 
 
@@ -54,24 +57,29 @@ def _untold(seen: Observed) -> Untold | None:
     return None if seen.over_max or (seen.ask and seen.ask_known) else Untold.NO_ASK
 
 
-def _again(seen: Observed, before: Snapshot, said: str) -> Observed:
+def _again(seen: Observed, before: Snapshot, said: str, *, quirks: bool) -> Observed:
     """The same with what is told on the cluster just ``before``; as it is where the ask was not there, or not waiting.
 
-    Of kube-scheduler no law is asked that it never heard of.
+    ``quirks``: whether YuniKorn's departures from its design are to be told. Of kube-scheduler no law is asked that it
+    never heard of.
     """
     if seen.over_max:
-        return msgspec.structs.replace(seen, hindsight=_enforced(seen.over_max, before), untold=None)
+        return msgspec.structs.replace(seen, hindsight=_enforced(seen.over_max, before, quirks=quirks), untold=None)
     ask = next((pod for pod in before.asks if pod.uid == seen.asker), None)
     if ask is None:
         return seen
     # Nobody waited for pods that make room on a node it was nominated to before, or it had not preempted.
-    decision = policy(*RULES[seen.source])(before, before.tree, msgspec.structs.replace(ask, nominated_node=""))
+    ask = msgspec.structs.replace(ask, nominated_node="")
+    decision = policy(*RULES[seen.source])(before, before.tree, ask)
     hindsight = Hindsight(decision=decision, nodes=len(before.nodes), said=said or ask.unschedulable_message)
-    told = msgspec.structs.replace(seen, hindsight=hindsight, untold=None)
-    return _held(told, before) if seen.source is Source.YUNIKORN else told
+    if seen.source is not Source.YUNIKORN:
+        return msgspec.structs.replace(seen, hindsight=hindsight, untold=None)
+    changed = effects(before, before.tree, ask, decision) if quirks else None
+    hindsight = msgspec.structs.replace(hindsight, quirks=changed)
+    return _held(msgspec.structs.replace(seen, hindsight=hindsight, untold=None), before)
 
 
-def _enforced(queue: str, before: Snapshot) -> Hindsight:
+def _enforced(queue: str, before: Snapshot, *, quirks: bool) -> Hindsight:
     """What YuniKorn's rules have go where this queue is over its max: nothing where by our tree it is not."""
     found = (pod for one in enforce(before, before.tree) if one.queue == queue for pod in one.victims)
     victims = tuple(PodVerdict(pod=PodFacts.of(pod), reason=PodReason.OVER_GUARANTEE) for pod in found)
@@ -85,7 +93,8 @@ def _enforced(queue: str, before: Snapshot) -> Hindsight:
         detail=queue,
         victims=victims,
     )
-    return Hindsight(decision=decision, nodes=len(before.nodes))
+    changed = (one for one in quota_effects(before, before.tree) if one.detail == queue) if quirks else None
+    return Hindsight(decision=decision, nodes=len(before.nodes), quirks=None if changed is None else tuple(changed))
 
 
 def _held(seen: Observed, before: Snapshot) -> Observed:

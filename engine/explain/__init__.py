@@ -3,7 +3,7 @@
 Nothing here translates: a Message is rendered where the reader's language is known.
 """
 
-from engine.explain.hindsight import hindsight_lines
+from engine.explain.hindsight import departures, hindsight_lines
 from engine.explain.holds import hold_heading, hold_sentence
 from engine.explain.laws import in_order, law, lines, number, unmet
 from engine.explain.message import Cores, Message, Moment, Name, Param
@@ -39,6 +39,7 @@ __all__ = [
     "asker_sentence",
     "border_clause",
     "border_label",
+    "departures",
     "hindsight_lines",
     "hold_heading",
     "hold_sentence",

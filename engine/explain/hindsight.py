@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from engine.decision import PodFacts
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name
+from engine.explain.quirks import quirk
 from engine.explain.reasons import SCHEDULER_SAYS, reason
 from engine.observed import Agreement, Cause, Compared, Hindsight, Observed, Source, Untold, compared
 
@@ -91,6 +92,9 @@ UNTOLD: dict[Untold, str] = {
         "It was not decided again: there were so many preemptions at once that it would have taken too long."
     ),
 }
+QUIRKS_UNTOLD = gettext_noop(
+    "Which of them changed this was not worked out: where there are so many pods it would take too long."
+)
 _NAMED_UP_TO = 5
 
 
@@ -104,6 +108,16 @@ def hindsight_lines(seen: Observed) -> tuple[Message, ...]:
         return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
     said = [Message(SCHEDULER_SAYS, {"message": seen.hindsight.said})] if seen.hindsight.said else []
     return (*said, *_differing(found, seen, seen.hindsight))
+
+
+def departures(seen: Observed) -> tuple[tuple[Message, ...], ...]:
+    """Where YuniKorn's departures from its own design changed what its rules answer: each in a sentence or a few."""
+    hindsight = seen.hindsight
+    if hindsight is None or seen.source is not Source.YUNIKORN:
+        return ()
+    if hindsight.quirks is None:
+        return ((Message(QUIRKS_UNTOLD),),)
+    return tuple(quirk(effect, hindsight.decision) for effect in hindsight.quirks)
 
 
 def _differing(found: Compared, seen: Observed, hindsight: Hindsight) -> list[Message]:

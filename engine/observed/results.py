@@ -8,6 +8,7 @@ import msgspec
 from engine.decision import Decision, PodFacts, QueueFigures
 from engine.laws import LawCheck
 from engine.observed.sightings import Source
+from engine.policies.yunikorn import Effect
 
 
 class Flag(StrEnum):
@@ -61,6 +62,8 @@ class Hindsight(msgspec.Struct, frozen=True, kw_only=True):
     """How many the cluster had."""
     said: str = ""
     """Why the ask could not run anywhere, in the scheduler's own words."""
+    quirks: tuple[Effect, ...] | None = None
+    """YuniKorn's departures from its own design that changed this; None: not worked out."""
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):

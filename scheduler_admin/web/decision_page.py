@@ -9,6 +9,7 @@ from engine.explain import (
     Message,
     Tense,
     allowed,
+    departures,
     hindsight_lines,
     in_order,
     in_vain,
@@ -100,6 +101,8 @@ class DecisionPage:
     units: list[Unit]
     again: tuple[Message, ...]
     """Of another's decision: what ours would have been, and where they differ. Then the trace is of ours."""
+    departures: tuple[tuple[Message, ...], ...]
+    """Of YuniKorn's: which of its departures from its own design changed that."""
     node: str
     """The one that the trace is about."""
     reprieved: list[Verdict]
@@ -142,6 +145,7 @@ def decision_page(detail: Detail) -> DecisionPage:
         victims=_victims(detail),
         units=_units(victims),
         again=hindsight_lines(seen) if seen else (),
+        departures=departures(seen) if seen else (),
         node=(traced.node if traced else None) or row.node,
         reprieved=_pods(trace.reprieved, policy) if trace else [],
         excluded=_pods(trace.excluded, policy) if trace else [],

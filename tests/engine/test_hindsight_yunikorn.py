@@ -4,13 +4,16 @@ from typing import Any
 
 import pytest
 
+from engine import hindsight
 from engine.decision import Outcome
-from engine.explain import hindsight_lines, observed_because
-from engine.explain.hindsight import CAUSES_OF_YUNIKORN, NOT_OVER_MAX
+from engine.explain import departures, hindsight_lines, observed_because
+from engine.explain.hindsight import CAUSES_OF_YUNIKORN, NOT_OVER_MAX, QUIRKS_UNTOLD
 from engine.explain.laws import AGAINST
+from engine.explain.quirks import RULES
 from engine.hindsight import retraced
 from engine.laws import Law, broken
 from engine.observed import Agreement, Cause, Observed, Untold, compared, decode, encode, joined, observe, parted
+from engine.policies.yunikorn import Quirk
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Preempted, PriorityClass
 from tests.builders import MINUTE, NOW, ask, node, pod, queue, tree
@@ -262,3 +265,47 @@ def test_without_hindsight_nothing_is_compared():
     cluster.preempts("web", "test-0")
     cluster.state.changes.clear()
     assert compared(cluster.one()) is None
+
+
+def test_which_of_its_departures_changed_it_is_told():
+    """Three would have been needed; YuniKorn takes two at most, and those in vain."""
+    cluster = full()
+    cluster.pod("web", requests={"cpu": 6_000, "pods": 1})
+    cluster.preempts("web", "test-3", "test-2")
+    seen = cluster.one()
+    assert (beside(seen).agreement, laws(seen)) == (Agreement.SAME, {Law.FITS})
+    assert RULES[Quirk.TWO_VICTIMS] in [messages[0].id for messages in departures(seen)]
+    assert decode(encode(seen)) == seen
+
+
+def test_where_nothing_departs_nothing_is_told():
+    """The design answers the same."""
+    cluster = full()
+    cluster.preempts("web", "test-3")
+    assert departures(cluster.one()) == ()
+
+
+def test_where_it_would_take_too_long_it_is_said_so(monkeypatch: pytest.MonkeyPatch):
+    """The answer itself is there all the same; of kube-scheduler nothing of the kind is said."""
+    monkeypatch.setattr(hindsight, "PODS_AT_ONCE", hindsight.TIMES_OVER * 7 - 1)
+    cluster = full()
+    assert len(cluster.state.pods) == 7
+    cluster.preempts("web", "test-3")
+    seen = cluster.one()
+    assert beside(seen).agreement is Agreement.SAME
+    assert [[message.id for message in messages] for messages in departures(seen)] == [[QUIRKS_UNTOLD]]
+    others = Cluster(node("n1", 2), pod("low", node="n1", cpu=2), ask("web", cpu=2, priority=100))
+    others.preempts("web", "low")
+    assert departures(others.one()) == ()
+
+
+def test_a_departure_in_how_a_max_is_enforced_is_told():
+    """Pods that opted out go first there."""
+    under = tree({"prod": queue("10"), "test": queue(max="6", quota_delay_ms=1_000)})
+    cluster = full(tree=under)
+    cluster.pod("test-0", priority_class="wary")
+    cluster.says("test-0", over_max="root.test")
+    cluster.pod("test-0", terminating=True)
+    seen = cluster.one()
+    assert beside(seen).agreement is Agreement.SAME
+    assert RULES[Quirk.QUOTA_DEAREST_FIRST] in [messages[0].id for messages in departures(seen)]

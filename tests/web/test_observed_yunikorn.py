@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from django.test import Client
 
+from engine.observed import decode, encode
 from engine.snapshot import Preempted
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision
@@ -70,6 +71,18 @@ def test_the_laws_that_it_broke_stand_with_their_arithmetic(ada: Client, row: De
     assert "checked before acting" not in html
     assert "put any one back" not in html
     assert "b cpu 3 − 2 = 1 ≱ 2" in html
+
+
+def test_where_yunikorn_departs_from_its_design_is_told_beside_it(ada: Client, row: Decision) -> None:
+    """Or that in a cluster so large it was not worked out."""
+    seen = decode(row.document)
+    assert seen.hindsight is not None
+    html = text(ada, f"/clusters/east/decisions/{row.pk}/")
+    assert ("Where YuniKorn departs from its own design" in html) is bool(seen.hindsight.quirks)
+    untold = msgspec.structs.replace(seen, hindsight=msgspec.structs.replace(seen.hindsight, quirks=None))
+    Decision.objects.update(document=encode(untold).decode())
+    html = text(ada, f"/clusters/east/decisions/{row.pk}/")
+    assert "Which of them changed this was not worked out" in html
 
 
 def test_the_history_names_the_laws_and_finds_by_them(ada: Client, row: Decision) -> None:
