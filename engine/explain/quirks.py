@@ -12,6 +12,10 @@ RULES: dict[Quirk, str] = {
         "YuniKorn lets an ask preempt only if the whole of it fits into what is left of its queue’s guarantee; by the "
         "design it suffices to be below it."
     ),
+    Quirk.VICTIMS_CHARGED: gettext_noop(
+        "YuniKorn charges what victims hold to the asker’s queue, not what it asks, and stops at the first pod that is "
+        "more than what is left of the guarantee."
+    ),
     Quirk.LEAF_BELOW: gettext_noop("YuniKorn looks at a queue before its pod goes, not after."),
     Quirk.PARENT_BELOW: gettext_noop("YuniKorn does not keep what the queues above a victim’s queue were promised."),
     Quirk.INSIDE_CLAIM: gettext_noop(

@@ -58,6 +58,13 @@ SCENARIOS: dict[Quirk, Scenario] = {
         theirs="",
         without="t4",
     ),
+    Quirk.VICTIMS_CHARGED: _one_node(
+        PROD_AND_TEST,
+        ran("t1", "test", cpu=6),
+        ask("a", queue="prod", cpu=2),
+        theirs="",
+        without="t1",
+    ),
     Quirk.LEAF_BELOW: _one_node(
         tree({"prod": queue("4"), "test": queue("5")}),
         ran("t1 t2 t3", "test", cpu=2),

@@ -51,6 +51,10 @@ class Books:
         since = self._since.get(path)
         return self.allocated[path].get(resource, 0) + (since.get(resource, 0) if since else 0)
 
+    def gained(self, path: str, resource: str) -> int:
+        """How much more a queue uses of a resource than at the beginning."""
+        return self.used(path, resource) - self._first.used(path, resource)
+
     def usage(self, path: str) -> Amounts:
         """What a queue uses of everything."""
         return add(self.allocated[path], self._since.get(path, {}))

@@ -20,7 +20,12 @@ def applies(table: Table, books: Books, lines: Lines, ask: Pod, leaves: Rows) ->
     """Whether the index may be found so, with victims from these leaves, and all numbers are held by 64 bits."""
     quirks, columns = books.quirks, table.columns
     alike = (
-        quirks.whole_ask and quirks.leaf_below and quirks.parent_below and quirks.leaving_hold and quirks.other_nodes
+        quirks.whole_ask
+        and quirks.victims_charged
+        and quirks.leaf_below
+        and quirks.parent_below
+        and quirks.leaving_hold
+        and quirks.other_nodes
     )
     if not alike or table.left.dtype != np.int64:
         return False

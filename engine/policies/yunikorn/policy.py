@@ -162,7 +162,7 @@ def _preempt(case: _Case, leaf: str, *, nodes_tried: bool) -> Decision:
     trace = msgspec.structs.replace(trace, nodes=found.passed_over(best), node_counts=found.node_counts(best))
     if best is None:
         return case.answer(Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=trace)
-    chosen = best.victims[: best.index + 1] if case.quirks.max_unchecked else best.victims
+    chosen = best.victims[: best.index + 1]
     further = more(case.books, case.ask, chosen, found.others(chosen)) if case.quirks.other_nodes else []
     if further is None:
         return case.answer(Outcome.NO_CANDIDATE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)

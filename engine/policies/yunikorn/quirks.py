@@ -13,6 +13,7 @@ class Quirk(StrEnum):
     """A departure; the name of its field in Quirks, too."""
 
     WHOLE_ASK = "whole_ask"
+    VICTIMS_CHARGED = "victims_charged"
     LEAF_BELOW = "leaf_below"
     PARENT_BELOW = "parent_below"
     INSIDE_CLAIM = "inside_claim"
@@ -48,6 +49,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True):
 
     And a guarantee of the leaf's own is the only one that counts: those above it entitle to nothing and forbid nothing.
     """
+    victims_charged: bool = True
+    """What victims hold is charged to the asker's queue, not what it asks: the first one too large ends the search."""
     leaf_below: bool = True
     """A leaf is looked at before its pod goes, not after, and one resource over the guarantee is enough (laws 2, 5)."""
     parent_below: bool = True

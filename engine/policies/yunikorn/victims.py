@@ -81,11 +81,18 @@ def charged(trial: Books, ask: Pod, pod: Pod) -> bool:
     """Move what a pod holds from its queue to the asker's; whether its guarantee allows for that, else undone."""
     trial.remove(pod.queue or "", pod.requests)
     trial.add(ask.queue or "", pod.requests)
-    remaining = trial.remaining(ask.queue or "", ask.queue)
-    if trial.quirks.whole_ask and any((remaining or {}).get(name, 0) < 0 for name in pod.requests):
+    if trial.quirks.victims_charged and _beyond(trial, ask, pod.requests):
         refund(trial, ask, pod)
         return False
     return True
+
+
+def _beyond(trial: Books, ask: Pod, resources: Iterable[str]) -> bool:
+    """Whether the asker's queue is beyond its guarantee in any of these, by more than the ask where it need not fit."""
+    asker = ask.queue or ""
+    remaining = trial.remaining(asker, asker) or {}
+    over = [name for name in resources if remaining.get(name, 0) < 0]
+    return any(trial.quirks.whole_ask or trial.gained(asker, name) > ask.requests.get(name, 0) for name in over)
 
 
 def refund(trial: Books, ask: Pod, pod: Pod) -> None:
@@ -116,8 +123,7 @@ def more(books: Books, ask: Pod, chosen: Sequence[Pod], others: Iterable[Pod]) -
             found.append(pod)
         else:
             refund(trial, ask, pod)
-    remaining = trial.remaining(asker, asker) or {}
-    short = books.quirks.whole_ask and any(remaining.get(name, 0) < 0 for name in ask.requests)
+    short = books.quirks.victims_charged and _beyond(trial, ask, ask.requests)
     return None if found and short else found
 
 
@@ -139,7 +145,7 @@ def trimmed(
         gone = add(gone, pod.requests)
     if quirks.free_space_ignored and _greater(ask.requests, gone):
         return None
-    for pod in going:
+    for pod in (*going, *plan.victims):
         if pod not in taken and lacking(taken):
             taken.append(pod)
     if not quirks.no_reprieve and not here:
