@@ -8,6 +8,7 @@ from engine.queues import QueueTree, Settings
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Usage
+from scheduler_admin.queues.drafting import start
 from scheduler_admin.queues.services import publish
 from tests.api.conftest import client_of as api_client
 from tests.builders import amounts, ask, node, pod, queue, tree
@@ -15,6 +16,7 @@ from tests.history.conftest import add_cluster
 from tests.history.passing import run
 from tests.history.watch import Watch
 from tests.web.conftest import client_of
+from tests.web.drafts import texts
 from tests.web.rows import tenant_user, user
 
 ANN, BOB = "root.users.ann", "root.users.bob"
@@ -81,6 +83,19 @@ def test_rules_and_templates_are_told_in_words(cluster: Cluster, ada: Client) ->
         assert "everybody but groups ops" in html
     assert "other placement rules" in page(ada, cluster, "revisions/2/")
     assert "guaranteed cpu 2, delay 1ms" in page(ada, cluster, "queues/root.users/")
+
+
+def test_a_draft_keeps_rules_and_counts_whose_queues_would_go(cluster: Cluster) -> None:
+    """Four pods of Ann run below the queue that is deleted, and Bob's waits there."""
+    admin = user("rosa", User.Role.ADMIN)
+    assert cluster.hierarchy is not None
+    draft = start(hierarchy=cluster.hierarchy, name="less", author=admin)
+    row = draft.queues.get(name="users")
+    html = page(client_of(admin), cluster, f"drafts/{draft.pk}/?queue={row.pk}&act=delete")
+    assert "the user&#x27;s name, below: root.users" in html
+    said = texts(html)
+    assert "guaranteed cpu 2, delay 1ms" in said
+    assert "4 pods run there; once it is published, they belong to no queue. 1 ask waits there." in said
 
 
 def test_a_tenant_sees_its_own_alone_and_no_rules(cluster: Cluster) -> None:

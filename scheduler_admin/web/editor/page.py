@@ -9,16 +9,19 @@ from django.http import HttpRequest, JsonResponse
 from django.template.loader import render_to_string
 
 from engine.formats.notes import Severity
+from engine.queues import QueueTree
 from engine.resources import PODS
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.draft_selectors import DraftState
 from scheduler_admin.queues.models import Draft
+from scheduler_admin.queues.selectors import tree_with
 from scheduler_admin.queues.services import tree_of
 from scheduler_admin.web.editor import panels
 from scheduler_admin.web.editor.grid import Row, Shown, grid, resource_names
+from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.web.words import names, queue_name
 
 PARTS = ("title", "notices", "columns", "conflicts", "checks", "changes", "publish")
@@ -123,18 +126,33 @@ class DraftPage:
         return [row for row in self.rows if row.pk not in own]
 
     @property
+    def rules(self) -> list[ToldRule]:
+        """Of placement, which a draft keeps as they are."""
+        return rules(self.state.tree or tree_of(self.draft.base))
+
+    @property
+    def templates(self) -> list[ToldTemplate]:
+        """Likewise."""
+        return templates(self.state.tree or tree_of(self.draft.base))
+
+    @property
     def toll(self) -> Toll | None:
         """What deleting the chosen queue takes along, as far as the cluster was read."""
         if self.chosen is None:
             return None
         gone, status = panels.below(self.rows, self.chosen.of.placed.row), status_of(self.cluster)
-        base, figures = tree_of(self.draft.base), status.queues if status else {}
-        origins = [row.of.placed.row.origin for row in gone]
-        leaves = [path for path in origins if path in base and base.is_leaf(path)]
+        base, figures = tree_with(self.draft.base, present(self.cluster)), status.queues if status else {}
+        origins = {row.of.placed.row.origin for row in gone}
+        leaves = [leaf for leaf in base.leaves if _written(base, leaf) in origins]
         known = status is not None and all(path in figures for path in leaves)
         found = [figures[path] for path in leaves] if known else []
         pods = sum(one["used"].get(PODS, 0) for one in found)
         return Toll(len(gone) - 1, known, pods, sum(one["asks"] for one in found))
+
+
+def _written(tree: QueueTree, leaf: str) -> str:
+    """The queue itself, or the one that people wrote above a dynamic one."""
+    return next(path for path in tree.lineage(leaf) if not tree[path].dynamic)
 
 
 def tag(draft: Draft) -> str:
