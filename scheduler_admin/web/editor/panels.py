@@ -19,7 +19,7 @@ from scheduler_admin.web.editor.words import setting_name, text_in_words
 
 MOST = 50
 """At most so many lines in a panel: the errors come first, and the rest is counted."""
-_KINDS = {Severity.ERROR: "stop", Severity.WARNING: "warn", Severity.INFO: "ok"}
+_KINDS = {Severity.ERROR: "stop", Severity.WARNING: "warn", Severity.INFO: "none"}
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,9 @@ def checks(state: DraftState, rows: Sequence[Row], shown: Shown) -> Lines:
 def _check(note: Note, row: Row | None, shown: Shown) -> Check:
     setting = setting_of(note)
     words = {Severity.ERROR: _("error"), Severity.WARNING: _("warning"), Severity.INFO: _("note")}
-    word = words[note.severity] if note.remedy or note.severity is not Severity.INFO else _("holds")
+    kind, word = _KINDS[note.severity], words[note.severity]
+    if note.severity is Severity.INFO and not note.remedy:
+        kind, word = "ok", _("holds")
     href = place = ""
     if row is not None and (note.remedy or note.severity is not Severity.INFO):
         name = row.of.placed.row.name
@@ -77,7 +79,7 @@ def _check(note: Note, row: Row | None, shown: Shown) -> Check:
         href = f"#{field}"
         if setting in MORE and not row.act:
             href = f"{shown.address(row.pk)}#f{row.pk}-{setting}"
-    return Check(_KINDS[note.severity], word, place, href, said(note), remedy(note))
+    return Check(kind, word, place, href, said(note), remedy(note))
 
 
 def changed(changes: Sequence[Change]) -> Lines:
