@@ -1,15 +1,17 @@
 """``python -m engine decide``: one case a line in, one answer a line out, whatever is wrong with some of them."""
 
 import gzip
+import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from engine.__main__ import main
 from engine.laws import audit, broken
 from engine.offline import Situation, answer, read_case, situation
 from engine.policies import fence
@@ -20,9 +22,32 @@ RECORDED = ROOT / "tests" / "data" / "recorded.jsonl"
 CASES = [json.loads(line) for line in RECORDED.read_text().splitlines()]
 
 
-def command(*arguments: str, stdin: bytes = b"", seed: str = "0") -> subprocess.CompletedProcess[bytes]:
-    """Run the command in a process of its own."""
-    return subprocess.run(
+class Done(NamedTuple):
+    """What a run left behind."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+def command(*arguments: str, stdin: bytes = b"") -> Done:
+    """Run the command, with standard streams of its own."""
+    told = {name: io.TextIOWrapper(io.BytesIO(), write_through=True) for name in ("stdout", "stderr")}
+    given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", given)
+        for name, stream in told.items():
+            patch.setattr(sys, name, stream)
+        try:
+            code = main(["decide", *arguments])
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Done(code, *(stream.buffer.getvalue() for stream in told.values()))
+
+
+def in_a_process(*arguments: str, stdin: bytes = b"", seed: str = "0") -> Done:
+    """Run it as people do."""
+    done = subprocess.run(
         [sys.executable, "-m", "engine", "decide", *arguments],
         input=stdin,
         capture_output=True,
@@ -30,9 +55,10 @@ def command(*arguments: str, stdin: bytes = b"", seed: str = "0") -> subprocess.
         env=os.environ | {"PYTHONHASHSEED": seed},
         check=False,
     )
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
-def answers(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
+def answers(done: Done) -> list[dict[str, Any]]:
     """What it printed, line by line."""
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -70,7 +96,7 @@ def manifest(name: str, queue: str, node: str | None = None) -> dict[str, Any]:
 
 def test_a_case_is_decided_and_answered_in_full() -> None:
     """The form that every policy answers in, with figures as people type them."""
-    done = command(stdin=lines(small_case()))
+    done = in_a_process(stdin=lines(small_case()))
     (got,) = answers(done)
     figures = got.pop("figures")["queues"]
     assert got == {
@@ -193,7 +219,8 @@ def test_wrong_usage_is_neither_success_nor_a_failed_case(arguments: tuple[str, 
 
 def test_answers_are_the_same_under_every_hash_seed() -> None:
     """To the byte, trace and all."""
-    printed = {command(str(RECORDED), "--dialect", "design", "--trace", seed=seed).stdout for seed in "0123456789"}
+    traced = ("--dialect", "design", "--trace")
+    printed = {in_a_process(str(RECORDED), *traced, seed=seed).stdout for seed in "0123456789"}
     assert len(printed) == 1
 
 
