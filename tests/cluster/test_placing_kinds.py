@@ -28,6 +28,7 @@ PREEMPTION = {
 }
 ONE = {"metadata": {"name": "one", "namespace": "a", "uid": "u", "resourceVersion": "5"}, **PREEMPTION}
 """Of whatever kind it is read as."""
+BY_YUNIKORN = {**ONE, "reason": "Informational", "message": "Preempted by uid-c from application app-1 in root.prod"}
 
 
 def back_off() -> BackOff:
@@ -44,7 +45,9 @@ def serving(
         if mine and (failure := told(asked)):
             return answer.status(*failure)
         if "watch" not in asked.query:
-            return answer.json(200, {"metadata": {"resourceVersion": "10"}, "items": [ONE]})
+            by_yunikorn = "reason=Informational" in asked.query.get("fieldSelector", "")
+            items = [BY_YUNIKORN if by_yunikorn else ONE]
+            return answer.json(200, {"metadata": {"resourceVersion": "10"}, "items": items})
         answer.begin()
         return answer.wait(0.01) if mine and ends else answer.hang()
 
