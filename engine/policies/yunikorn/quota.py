@@ -41,7 +41,8 @@ def enforce(snapshot: Snapshot, tree: QueueTree, quirks: Quirks = ALL) -> tuple[
 
 
 def _over(books: Books, path: str) -> Iterator[str]:
-    if books.tree.quota_delay_ms(path) is not None and _excess(books, path):
+    managed = not books.tree[path].dynamic
+    if managed and books.tree.quota_delay_ms(path) is not None and _excess(books, path):
         yield path
         return
     for child in books.tree.children[path]:
