@@ -7,6 +7,7 @@ where an Event never comes, the nomination of the one pod that it can have been 
 from engine.observed.comparing import Agreement, Cause, Compared, compared
 from engine.observed.observing import observe
 from engine.observed.results import Flag, Flagged, Hindsight, Observed, Taken, Untold, decode, encode, joined, parted
+from engine.observed.rules import Usage, judged
 from engine.observed.sightings import SCHEDULERS, Key, Source, sighted
 
 __all__ = [
@@ -22,10 +23,12 @@ __all__ = [
     "Source",
     "Taken",
     "Untold",
+    "Usage",
     "compared",
     "decode",
     "encode",
     "joined",
+    "judged",
     "observe",
     "parted",
     "sighted",

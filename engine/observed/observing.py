@@ -7,8 +7,8 @@ import msgspec
 
 from engine.decision import PodFacts
 from engine.observed.results import Observed, Taken
-from engine.observed.rules import Usage, flags
-from engine.observed.sightings import SCHEDULERS, Key, Sighting, Source, sightings
+from engine.observed.rules import Usage, judged
+from engine.observed.sightings import Key, Sighting, Source, sightings
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Pod, Preempted
 
@@ -36,7 +36,7 @@ def observe(
     found = sightings(state, now_ms=now_ms, settled=settled, ours=ours, events=events)[:most]
     scene = _Scene(state, tree, now_ms)
     groups = [
-        scene.observed(group) for group in _together(sorted(found, key=lambda one: (*one.whole, one.at_ms, one.uid)))
+        scene.observed(group) for group in _together(sorted(found, key=lambda one: (*one.shared, one.at_ms, one.uid)))
     ]
     return tuple(sorted(groups, key=lambda one: (one.at_ms, one.victims[0].pod.uid)))
 
@@ -45,7 +45,7 @@ def _together(ordered: Iterable[Sighting]) -> list[list[Sighting]]:
     groups: list[list[Sighting]] = []
     for one in ordered:
         first = groups[-1][0] if groups else None
-        if first and first.whole == one.whole and one.at_ms - first.at_ms <= TOGETHER_MS:
+        if first and first.shared == one.shared and one.at_ms - first.at_ms <= TOGETHER_MS:
             groups[-1].append(one)
         else:
             groups.append([one])
@@ -70,7 +70,8 @@ class _Scene:
             ask_kind=first.event.ask_kind if first.event else "Pod",
             over_max=first.over_max,
         )
-        return self._judged(self._asked(found, first.event))
+        fresh = [one.pod for one in found.victims if one.known and self._now_ms - one.at_ms <= FRESH_MS]
+        return judged(self._asked(found, first.event), self._usage, fresh)
 
     def _taken(self, one: Sighting) -> Taken:
         pod = self._state.placed(one.uid, self._tree)
@@ -120,17 +121,3 @@ class _Scene:
             if pod.nominated_node and pod.node is None:
                 nominees.setdefault(pod.nominated_node, []).append(pod)
         return nominees
-
-    def _judged(self, found: Observed) -> Observed:
-        """The same with the queues' figures, and the rules of the tree that it went against."""
-        paths = [*([found.ask.queue] if found.ask else []), *(one.pod.queue for one in found.victims)]
-        fresh = [one.pod for one in found.victims if one.known and self._now_ms - one.at_ms <= FRESH_MS]
-        figures = self._usage.figures(fresh, paths)
-        victims = found.victims
-        if found.source in SCHEDULERS:
-            asker = found.ask if found.ask_known else None
-            told = [flags(self._tree, asker, one.pod, figures.get) if one.known else () for one in victims]
-            victims = tuple(msgspec.structs.replace(one, flags=own) for one, own in zip(victims, told, strict=True))
-        paths += [each.queue for one in victims for each in one.flags]
-        queues = tuple(figures[path] for path in dict.fromkeys(paths) if path in figures)
-        return msgspec.structs.replace(found, victims=victims, queues=queues)

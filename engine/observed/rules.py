@@ -4,8 +4,11 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cached_property
 
+import msgspec
+
 from engine.decision import PodFacts, QueueFigures
-from engine.observed.results import Flag, Flagged
+from engine.observed.results import Flag, Flagged, Observed
+from engine.observed.sightings import SCHEDULERS
 from engine.queues import QueueTree
 from engine.resources import PODS, Amounts, subtract, total
 from engine.snapshot import ClusterState, Pod
@@ -16,6 +19,11 @@ class Usage:
 
     def __init__(self, state: ClusterState, tree: QueueTree) -> None:
         self._state, self._tree = state, tree
+
+    @property
+    def tree(self) -> QueueTree:
+        """Whose queues they are."""
+        return self._tree
 
     def figures(self, victims: list[PodFacts], paths: Iterable[str]) -> dict[str, QueueFigures]:
         """Queues of ``paths`` and all above -> with the victims and without them; empty without victims."""
@@ -52,6 +60,23 @@ class Usage:
 
 def _stays(pod: Pod | None) -> bool:
     return pod is not None and bool(pod.node) and not pod.finished and not pod.terminating
+
+
+def judged(found: Observed, usage: Usage, fresh: list[PodFacts]) -> Observed:
+    """The same with the queues' figures, and of a scheduler's the rules of the tree that it went against.
+
+    ``fresh``: the victims that the usage knows of.
+    """
+    paths = [*([found.ask.queue] if found.ask else []), *(one.pod.queue for one in found.victims)]
+    figures = usage.figures(fresh, paths)
+    victims = found.victims
+    if found.source in SCHEDULERS:
+        asker = found.ask if found.ask_known else None
+        told = [flags(usage.tree, asker, one.pod, figures.get) if one.known else () for one in victims]
+        victims = tuple(msgspec.structs.replace(one, flags=own) for one, own in zip(victims, told, strict=True))
+    paths += [each.queue for one in victims for each in one.flags]
+    queues = tuple(figures[path] for path in dict.fromkeys(paths) if path in figures)
+    return msgspec.structs.replace(found, victims=victims, queues=queues)
 
 
 def flags(

@@ -63,7 +63,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
         return self.uid, self.ask_uid
 
     @property
-    def whole(self) -> tuple[str, str, str]:
+    def shared(self) -> tuple[str, str, str]:
         """What the victims of one decision have in common: YuniKorn's may be on several nodes."""
         return self.source, self.ask_uid, self.over_max if self.source is Source.YUNIKORN else self.node
 
@@ -89,11 +89,11 @@ def sightings(
     found = [*told.values(), *_of_conditions(state, told)]
     wait_ms = EVENT_WAIT_MS if events else 0
     left = (one for one in found if one.key not in settled and one.uid not in ours)
-    left = (one for one in left if _whole(one) or now_ms - one.at_ms >= wait_ms)
+    left = (one for one in left if _told_whole(one) or now_ms - one.at_ms >= wait_ms)
     return sorted(left, key=lambda one: (one.at_ms, one.uid))
 
 
-def _whole(one: Sighting) -> bool:
+def _told_whole(one: Sighting) -> bool:
     """Whether no Event is still to come that would say more of it, or name another victim of the same decision."""
     return one.source not in SCHEDULERS or (one.source is Source.KUBE_SCHEDULER and one.event is not None)
 

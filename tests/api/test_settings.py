@@ -186,3 +186,12 @@ def test_a_window_that_could_not_be_is_refused(
     answer = admin.post("/api/v1/windows", {**WINDOW, **wrong}, format="json")
     assert (answer.status_code, pointers(answer)) == (422, [where])
     assert not Window.objects.exists()
+
+
+def test_only_a_service_can_be_named_as_yunikorns(admin: APIClient, cluster: Cluster) -> None:
+    """It becomes a part of the address that the cluster's own credentials are sent to."""
+    wrong = patch(admin, yunikorn_service="yunikorn/yunikorn-service:9080/../../secrets")
+    assert (wrong.status_code, pointers(wrong)) == (422, ["/yunikorn_service"])
+    assert patch(admin, yunikorn_service="yunikorn/yunikorn-service:9080").status_code == 200
+    cluster.refresh_from_db()
+    assert cluster.yunikorn_service == "yunikorn/yunikorn-service:9080"

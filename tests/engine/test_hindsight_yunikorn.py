@@ -84,7 +84,10 @@ def test_the_laws_are_held_against_the_cluster_as_it_was():
     cluster = full()
     cluster.preempts("web", "test-0")
     cluster.gone("test-0", "test-1", "test-2", "test-3")
-    assert laws(cluster.one()) == set()
+    seen = cluster.one()
+    assert (laws(seen), seen.victims[0].flags) == (set(), ())
+    figures = {one.path: (one.before["cpu"], one.after["cpu"]) for one in seen.queues}
+    assert figures == {"root.prod": (4_000, 4_000), "root.test": (8_000, 6_000)}
 
 
 def test_a_guarantee_that_it_undercut_is_law_2():
