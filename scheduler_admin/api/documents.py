@@ -104,12 +104,17 @@ def _wrong_terms(terms: Terms) -> list[dict[str, Any]]:
     try:
         check_terms(terms)
     except ValidationError as error:
-        return [
-            {"detail": message, "pointer": f"/{name}"}
-            for name, messages in error.message_dict.items()
-            for message in messages
-        ]
+        return wrong_terms(error)
     return []
+
+
+def wrong_terms(error: ValidationError) -> list[dict[str, Any]]:
+    """What can't be published, with its place in the document where it has one: a policy, a dialect, parameters."""
+    return [
+        {"detail": message} | ({"pointer": f"/{name}"} if name in Terms._fields else {})
+        for name, messages in error.message_dict.items()
+        for message in messages
+    ]
 
 
 def _errors(notes: Iterable[Note], place: Place) -> list[dict[str, Any]]:

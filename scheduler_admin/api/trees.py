@@ -18,7 +18,7 @@ from scheduler_admin.accounts.scopes import Action, scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api import tree_serializers as serializers
 from scheduler_admin.api.base import ApiView, answer
-from scheduler_admin.api.documents import own_form, read
+from scheduler_admin.api.documents import own_form, read, wrong_terms
 from scheduler_admin.api.hierarchies import HIERARCHY
 from scheduler_admin.api.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
 from scheduler_admin.api.outcomes import outcome
@@ -131,7 +131,7 @@ class TreeView(ApiView):
         except OutdatedError as error:
             raise problems.Overtaken(_tag(error.current)) from error
         except ValidationError as error:
-            raise problems.InvalidTree([{"detail": message} for message in error.messages]) from error
+            raise problems.InvalidTree(wrong_terms(error)) from error
 
 
 @overload

@@ -82,6 +82,25 @@ def test_it_is_never_enforced(cluster: Cluster, watch: Watch) -> None:
         publish(hierarchy=hierarchy, tree=tree_of(ours), author=None, reason="back", terms=THEIRS)
 
 
+def test_by_rest_the_dialect_is_named_that_a_cluster_can_not_enforce(cluster: Cluster) -> None:
+    """At its place in the document."""
+    hierarchy = Hierarchy.objects.get()
+    publish(hierarchy=hierarchy, tree=TREE, author=None, reason="ours", terms=Terms())
+    Cluster.objects.update(mode="enforce")
+    api = APIClient()
+    api.force_authenticate(User.objects.create_user("root", role=User.Role.ADMIN))
+    address = "/api/v1/hierarchies/main/tree"
+    etag = api.get(address)["ETag"]
+    queues = [{"path": "root"}, {"path": "root.prod"}]
+    answer = api.put(
+        f"{address}?reason=try", {"dialect": "yunikorn", "queues": queues}, format="json", HTTP_IF_MATCH=etag
+    )
+    assert answer.status_code == 422
+    (error,) = answer.json()["errors"]
+    assert error["pointer"] == "/dialect"
+    assert "can't be enforced as east is" in error["detail"]
+
+
 def test_what_is_not_of_its_rules_does_not_offer_it(watch: Watch) -> None:
     """The design's decisions have their laws."""
     row = first(watch)
