@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from engine.laws import Terms
 from engine.planning import Considered, plan
 from engine.policies import Decide
 from engine.queues import QueueTree
@@ -158,11 +159,16 @@ def read(chain: Iterable[bytes]) -> tuple[ClusterState, Moment]:
 
 
 def replay(
-    state: ClusterState, moment: Moment, tree: QueueTree, decide: Decide, *, last_resort: str = "daemonset"
+    state: ClusterState,
+    moment: Moment,
+    tree: QueueTree,
+    decide: Decide,
+    *,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
 ) -> list[Considered]:
     """Run a pass again, as it was then: the same decisions, audits and holds. See engine.planning.plan."""
     snapshot = moment.snapshot(state, tree)
-    return plan(snapshot, snapshot.tree, decide, last_resort=last_resort, hold=moment.hold)
+    return plan(snapshot, snapshot.tree, decide, terms=terms, hold=moment.hold)
 
 
 def _changes(before: ClusterState, after: ClusterState) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from engine.decision import Decision, carried_out
-from engine.laws import Auditor, LawCheck, broken
+from engine.laws import Auditor, LawCheck, Terms, broken
 from engine.policies import Decide
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
@@ -30,17 +30,17 @@ def plan(
     tree: QueueTree,
     decide: Decide,
     *,
-    last_resort: str = "daemonset",
+    terms: Terms = Terms(),  # noqa: B008 - frozen
     audited: bool = True,
     hold: Callable[[Considered], str] = lambda _considered: "",
 ) -> list[Considered]:
     """Decide for every ask that no open decision makes room for already: higher priority first, then the longest wait.
 
-    ``last_resort`` is the policy's parameter, which the audit needs to know; not ``audited``, nothing is refused: what
+    ``terms`` are what the audit needs to know of the policy's parameters; not ``audited``, nothing is refused: what
     another scheduler carries out, no law of ours stops. ``hold`` names the interlock that holds a
     decision back, empty for none; such a decision takes nothing from the asks after it.
     """
-    decided = each(snapshot, tree, decide, last_resort=last_resort, audited=audited, hold=hold)
+    decided = each(snapshot, tree, decide, terms=terms, audited=audited, hold=hold)
     return [considered for _, considered in decided]
 
 
@@ -49,12 +49,12 @@ def each(
     tree: QueueTree,
     decide: Decide,
     *,
-    last_resort: str = "daemonset",
+    terms: Terms = Terms(),  # noqa: B008 - frozen
     audited: bool = True,
     hold: Callable[[Considered], str] = lambda _considered: "",
 ) -> Iterator[tuple[Snapshot, Considered]]:
     """``plan`` one by one, each decision with the snapshot that it was taken on."""
-    auditor = Auditor(snapshot, tree, last_resort=last_resort)
+    auditor = Auditor(snapshot, tree, terms=terms)
     reserved = {held.ask_uid for held in snapshot.reservations}
     for ask in sorted(snapshot.asks, key=_turn):
         if ask.uid in reserved:

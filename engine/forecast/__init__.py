@@ -30,6 +30,7 @@ from engine.forecast.results import (
 )
 from engine.forecast.rolling import Rolling
 from engine.journal import Moment
+from engine.laws import Terms
 from engine.planning import Considered, plan
 from engine.policies import Decide
 from engine.queues import QueueTree
@@ -64,7 +65,7 @@ def forecast(
     tree: QueueTree,
     decide: Decide,
     *,
-    last_resort: str = "daemonset",
+    terms: Terms = Terms(),  # noqa: B008 - frozen
     passes: int = PASSES,
     foreign: bool = False,
     happenings: Sequence[Happening] = (),
@@ -88,7 +89,7 @@ def forecast(
         number, now = len(rounds) + 1, rolling.moment
         rolling.happen(one for one in happenings if one.round == number)
         snapshot = now.snapshot(rolling.state, tree)
-        considered = plan(snapshot, snapshot.tree, decide, last_resort=last_resort, audited=not foreign, hold=hold)
+        considered = plan(snapshot, snapshot.tree, decide, terms=terms, audited=not foreign, hold=hold)
         left, placed = rolling.move_on(snapshot, considered, number)
         rounds.append(Round(number=number, now_ms=now.now_ms, considered=tuple(considered), placed=placed, left=left))
         served |= {decision.ask.uid for decision in rounds[-1].preemptions}

@@ -9,7 +9,7 @@ from engine.decision import Decision, Outcome
 from engine.feasibility import unjudged
 from engine.laws import fence, priority
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum
-from engine.laws.ledger import Case, Ledger
+from engine.laws.ledger import Case, Ledger, Terms
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
@@ -21,6 +21,7 @@ __all__ = [
     "Line",
     "Relation",
     "Sum",
+    "Terms",
     "audit",
     "audit_other",
     "audit_plan",
@@ -35,11 +36,11 @@ _OF_VICTIMS = {"fence": fence.OF_VICTIMS, "priority": priority.OF_VICTIMS}
 class Auditor:
     """Audits decision after decision, each on the state that those carried out have left.
 
-    ``last_resort`` (daemonset, any, never) is the policy's parameter: for which asks a pod that opted out may go.
+    ``terms``: what the policy's parameters have a say in.
     """
 
-    def __init__(self, snapshot: Snapshot, tree: QueueTree, *, last_resort: str = "daemonset") -> None:
-        self._snapshot, self._tree, self._last_resort = snapshot, tree, last_resort
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, *, terms: Terms = Terms()) -> None:  # noqa: B008 - frozen
+        self._snapshot, self._tree, self._terms = snapshot, tree, terms
 
     @cached_property
     def _ledger(self) -> Ledger:
@@ -51,7 +52,7 @@ class Auditor:
         Raises LookupError for a policy without laws here.
         """
         laws = _laws(decision)
-        return _judge(self._ledger, decision, self._last_resort, laws) if laws else ()
+        return _judge(self._ledger, decision, self._terms, laws) if laws else ()
 
     def carry_out(self, decision: Decision) -> None:
         """What comes after it finds its victims on their way out and its node kept."""
@@ -60,14 +61,23 @@ class Auditor:
 
 
 def audit(
-    snapshot: Snapshot, tree: QueueTree, decision: Decision, *, last_resort: str = "daemonset"
+    snapshot: Snapshot,
+    tree: QueueTree,
+    decision: Decision,
+    *,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
 ) -> tuple[LawCheck, ...]:
     """Hold one decision against every law of its policy, as an Auditor does. Raises LookupError likewise."""
-    return Auditor(snapshot, tree, last_resort=last_resort).judge(decision)
+    return Auditor(snapshot, tree, terms=terms).judge(decision)
 
 
 def audit_rest(
-    snapshot: Snapshot, tree: QueueTree, decision: Decision, victims: Container[str], *, last_resort: str = "daemonset"
+    snapshot: Snapshot,
+    tree: QueueTree,
+    decision: Decision,
+    victims: Container[str],
+    *,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
 ) -> tuple[LawCheck, ...]:
     """Hold what is left of a decision that was begun, these victims (uids), against the laws on who may be taken.
 
@@ -76,7 +86,7 @@ def audit_rest(
     _laws(decision)
     left = tuple(verdict for verdict in decision.victims if verdict.pod.uid in victims)
     rest = msgspec.structs.replace(decision, victims=left)
-    return _judge(Ledger(snapshot, tree), rest, last_resort, _OF_VICTIMS[decision.policy])
+    return _judge(Ledger(snapshot, tree), rest, terms, _OF_VICTIMS[decision.policy])
 
 
 def audit_other(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tuple[LawCheck, ...]:
@@ -90,14 +100,18 @@ def audit_other(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tupl
     if ask is None or ask.queue not in tree.leaves:
         return ()
     judged = decision.node is not None and not unjudged(snapshot, ask)
-    return _judge(ledger, decision, "daemonset", (*fence.ON_NODE, *fence.OF_OTHERS) if judged else fence.OF_OTHERS)
+    return _judge(ledger, decision, Terms(), (*fence.ON_NODE, *fence.OF_OTHERS) if judged else fence.OF_OTHERS)
 
 
 def audit_plan(
-    snapshot: Snapshot, tree: QueueTree, decisions: Iterable[Decision], *, last_resort: str = "daemonset"
+    snapshot: Snapshot,
+    tree: QueueTree,
+    decisions: Iterable[Decision],
+    *,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
 ) -> tuple[tuple[LawCheck, ...], ...]:
     """Audit decisions in order; those that break a law leave the state as it was. Raises LookupError as ``audit``."""
-    auditor = Auditor(snapshot, tree, last_resort=last_resort)
+    auditor = Auditor(snapshot, tree, terms=terms)
     results = []
     for decision in decisions:
         checks = auditor.judge(decision)
@@ -119,7 +133,7 @@ def _laws(decision: Decision) -> tuple[fence.Check, ...]:
     return _BY_POLICY[decision.policy] if decision.outcome is Outcome.PREEMPT else ()
 
 
-def _judge(ledger: Ledger, decision: Decision, last_resort: str, laws: tuple[fence.Check, ...]) -> tuple[LawCheck, ...]:
+def _judge(ledger: Ledger, decision: Decision, terms: Terms, laws: tuple[fence.Check, ...]) -> tuple[LawCheck, ...]:
     if not laws:
         return ()
     case = Case(
@@ -128,7 +142,7 @@ def _judge(ledger: Ledger, decision: Decision, last_resort: str, laws: tuple[fen
         ask=ledger.snapshot.pod(decision.ask.uid) or _unknown(decision),
         node=ledger.nodes.get(decision.node or ""),
         victims=_known_victims(ledger, decision),
-        last_resort=last_resort,
+        terms=terms,
     )
     return tuple(law(case) for law in laws)
 

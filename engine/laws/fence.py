@@ -26,7 +26,17 @@ def may_preempt(case: Case) -> LawCheck:
         same(ask.key, "leaf" if in_leaf else "no leaf", "leaf"),
     ]
     lines += [same(ask.key, f"unread in {path}", "") for path in _unknown(case)]
+    if case.terms.check_delay and in_leaf:
+        lines.append(same(ask.key, _waited(case, ask.queue or ""), "waited"))
     return LawCheck.of(Law.MAY_PREEMPT, lines)
+
+
+def _waited(case: Case, leaf: str) -> str:
+    """Whether the delay is over that counts from when the scheduler first found no room for the ask."""
+    if case.ask.unschedulable_ms is None:
+        return "not tried"
+    over = case.snapshot.now_ms - case.ask.unschedulable_ms >= case.tree.delay_ms(leaf)
+    return "waited" if over else "waits"
 
 
 def _unknown(case: Case) -> list[str]:
@@ -223,7 +233,9 @@ def opt_out(case: Case) -> LawCheck:
     unwilling = [pod for pod in case.victims if pod.opted_out]
     if not unwilling:
         return LawCheck.of(Law.OPT_OUT, [])
-    allowed = case.last_resort == "any" or (case.last_resort == "daemonset" and case.ask.required_node is not None)
+    allowed = case.terms.last_resort == "any" or (
+        case.terms.last_resort == "daemonset" and case.ask.required_node is not None
+    )
     told = {verdict.pod.uid for verdict in case.decision.victims if verdict.reason is PodReason.LAST_RESORT}
     needed = not _does_without(case)
     lines = []

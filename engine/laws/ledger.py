@@ -111,6 +111,15 @@ class Ledger:
                     self.lacking[resource] += lacks - lacked
 
 
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """What a policy's parameters have a say in."""
+
+    last_resort: str = "daemonset"
+    """For which asks a pod that opted out may go: daemonset, any, never."""
+    check_delay: bool = True
+    """Whether an ask has to have waited for its queue's delay."""
+
+
 class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One decision to be judged, with the snapshot's own pods and node in place of the decision's copies."""
 
@@ -119,7 +128,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     ask: Pod
     node: Node | None
     victims: tuple[Pod, ...]
-    last_resort: str
+    terms: Terms
 
     @property
     def tree(self) -> QueueTree:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from engine.decision import Decision
+from engine.laws import Terms
 from engine.policies import fence, priority, yunikorn
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
@@ -50,6 +51,10 @@ def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None)
             raise UnknownPolicyError(name, dialect)
 
 
-def last_resort(parameters: Mapping[str, Any]) -> str:
-    """Whose asks may take pods that opted out, as a revision's parameters say it: what an audit needs to know."""
-    return str(parameters.get("last_resort", fence.Parameters().last_resort))
+def terms(parameters: Mapping[str, Any]) -> Terms:
+    """What a revision's parameters say that an audit needs to know."""
+    own = fence.Parameters()
+    return Terms(
+        last_resort=str(parameters.get("last_resort", own.last_resort)),
+        check_delay=bool(parameters.get("check_delay", own.check_delay)),
+    )

@@ -49,5 +49,5 @@ def forecast_tree(
 
 def _under(seen: LiveMoment, tree: QueueTree, policy: str, dialect: str, parameters: Mapping[str, Any]) -> Forecast:
     decide = policies.policy(policy, dialect, parameters)
-    resort, foreign = policies.last_resort(parameters), dialect in policies.FOREIGN
-    return forecast(seen.state, seen.moment, tree, decide, last_resort=resort, foreign=foreign)
+    terms, foreign = policies.terms(parameters), dialect in policies.FOREIGN
+    return forecast(seen.state, seen.moment, tree, decide, terms=terms, foreign=foreign)

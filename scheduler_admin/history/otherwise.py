@@ -10,7 +10,7 @@ from engine.decision import Decision as EngineDecision
 from engine.decision import encode
 from engine.optimal import Optimal, optimal
 from engine.planning import each
-from engine.policies import last_resort, policy, priority, yunikorn
+from engine.policies import policy, priority, terms, yunikorn
 from engine.snapshot import Pod, Snapshot
 from engine.troubles import Recognised, troubles
 from scheduler_admin.history.journal_selectors import chain
@@ -61,10 +61,10 @@ def _as_it_was(row: Decision) -> tuple[Snapshot, EngineDecision, Pod]:
     if not answers(row) or row.entry is None or row.revision is None:
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be decided otherwise.")
     state, moment = journal.read(chain(row.entry.segment_id, row.entry.offset))
-    terms = row.revision.parameters
-    decide = policy(row.revision.policy, row.revision.dialect, terms)
+    parameters = row.revision.parameters
+    decide = policy(row.revision.policy, row.revision.dialect, parameters)
     whole = moment.snapshot(state, tree_of(row.revision))
-    passed = each(whole, whole.tree, decide, last_resort=last_resort(terms), hold=moment.hold)
+    passed = each(whole, whole.tree, decide, terms=terms(parameters), hold=moment.hold)
     for snapshot, one in passed:
         if one.decision.ask.uid == row.ask_uid and encode(one.decision) == row.document.encode():
             ask = next(pod for pod in snapshot.asks if pod.uid == row.ask_uid)

@@ -14,7 +14,7 @@ from engine.decision import Interlock
 from engine.journal import Moment, holds_of
 from engine.laws import audit, audit_rest, broken
 from engine.planning import Considered, plan
-from engine.policies import FOREIGN, UnknownPolicyError, last_resort, policy
+from engine.policies import FOREIGN, UnknownPolicyError, policy, terms
 from engine.snapshot import ClusterState, Protection, Reservation, Snapshot
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
@@ -148,16 +148,16 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     decision = read(row)
     if decision is None:
         return "unknown"
-    tree, resort = tree_of(revision), last_resort(revision.parameters)
+    tree, agreed = tree_of(revision), terms(revision.parameters)
     moment = _moment(cluster, timezone.now(), but=row)
     if row.state != Decision.State.INTENDED:
         left, gone = _by_progress(row)
         moment = msgspec.structs.replace(moment, going=moment.going | gone)
         snapshot = moment.snapshot(watch.watcher.state(), tree)
-        laws = audit_rest(snapshot, snapshot.tree, decision, left, last_resort=resort)
+        laws = audit_rest(snapshot, snapshot.tree, decision, left, terms=agreed)
         return next((f"law {check.law}" for check in broken(laws)), "")
     snapshot = moment.snapshot(watch.watcher.state(), tree)
-    for check in broken(audit(snapshot, snapshot.tree, decision, last_resort=resort)):
+    for check in broken(audit(snapshot, snapshot.tree, decision, terms=agreed)):
         return f"law {check.law}"
     disruption = Disruption(snapshot, promised(cluster, but=row))
     allowed = disruption.allows(row.victims.values_list("uid", "namespace"))
@@ -202,7 +202,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
         names, trial = [one.interlock for one in breakers], watch.writes.may_try
         limits = Interlocks(cluster, snapshot, now, stops=stops, breakers=names, trial=trial, leads=leads)
         options["hold"] = limits.hold
-    considered = plan(snapshot, snapshot.tree, decide, last_resort=last_resort(revision.parameters), **options)
+    considered = plan(snapshot, snapshot.tree, decide, terms=terms(revision.parameters), **options)
     return _Plan(
         state=state,
         moment=msgspec.structs.replace(moment, holds=holds_of(considered)),

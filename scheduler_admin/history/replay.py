@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from engine.decision import encode
 from engine.journal import Moment, frames, replay
-from engine.policies import last_resort, policy
+from engine.policies import policy, terms
 from engine.snapshot import ClusterState
 from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision
@@ -60,5 +60,5 @@ def _place(row: Decision) -> tuple[int, int]:
 def _documents(state: ClusterState, moment: Moment, revision: Revision) -> dict[str, bytes]:
     """An ask's uid -> what the whole pass decides about it."""
     decide = policy(revision.policy, revision.dialect, revision.parameters)
-    considered = replay(state, moment, tree_of(revision), decide, last_resort=last_resort(revision.parameters))
+    considered = replay(state, moment, tree_of(revision), decide, terms=terms(revision.parameters))
     return {one.decision.ask.uid: encode(one.decision) for one in considered}

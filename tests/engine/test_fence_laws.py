@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.decision import Decision, Outcome, encode
-from engine.laws import audit, audit_plan, broken
+from engine.laws import Terms, audit, audit_plan, broken
 from engine.policies import fence
 from engine.queues import QueueTree
 from engine.resources import fits
@@ -36,7 +36,7 @@ def test_no_decision_breaks_a_law(tree: QueueTree, objects: list[Node | Pod], la
     """The audit, which shares no code with the policy, finds nothing to refuse."""
     at = snapshot(tree, objects, OPTED_OUT)
     for asker in at.asks:
-        checks = audit(at, tree, decide(at, tree, asker, last_resort), last_resort=last_resort)
+        checks = audit(at, tree, decide(at, tree, asker, last_resort), terms=Terms(last_resort=last_resort))
         assert not broken(checks)
 
 

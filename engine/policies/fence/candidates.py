@@ -34,9 +34,9 @@ class Field:
 
     @cached_property
     def reasons(self) -> Numbers:
-        """Kind -> the number in ``GUARDS`` of the first reason why pods of it are no candidates, -1 when they are."""
+        """Kind -> the number in ``excluding`` of the first reason why its pods are no candidates, -1 when they are."""
         first = np.full(len(self.ground.kinds.each), -1, np.int64)
-        for number, guard in reversed(tuple(enumerate(GUARDS.values()))):
+        for number, guard in reversed(tuple(enumerate(excluding().values()))):
             first[guard.refuses(self)] = number
         return first
 
@@ -186,9 +186,14 @@ GUARDS: dict[PodReason, Guard] = {
     PodReason.HIGHER_PRIORITY: Guard(_of_higher_priority, lambda _, pod: str(pod.priority)),
     PodReason.ENTITLED_SUBTREE: Guard(_entitled, _claimant),
     PodReason.OPTED_OUT: Guard(_opted_out, lambda _, pod: pod.priority_class),
-    PodReason.GUARANTEE: Guard(_at_guarantee, Field.short_of),
 }
 """Why pods that are not on their way out are no candidates; the first reason is told."""
+
+
+def excluding() -> dict[PodReason, Guard]:
+    """The guards, and last what their queues can't spare of pods alone."""
+    return {**GUARDS, PodReason.GUARANTEE: Guard(_at_guarantee, Field.short_of)}
+
 
 ROW_GUARDS: dict[PodReason, Callable[[Columns], Flags]] = {
     PodReason.TERMINATING: lambda columns: columns.terminating,

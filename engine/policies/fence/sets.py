@@ -1,5 +1,7 @@
 """Which candidates go on each node under policy ``fence``: all nodes at once, one pod of each at a time."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from engine.decision import PodReason
@@ -54,7 +56,8 @@ class Sets:
         """Turn by turn: the places (as so many-th) that gave a pod, and where that stands among the rows."""
         self._room = Room(question, turns.places)
         stuck = self._take()
-        STEPS["put back"](self, stuck)
+        for guard in GUARDS.values():
+            guard(self, stuck)
         for index in np.flatnonzero(stuck):
             self._search(int(index))
         self.victims: Rows = np.flatnonzero(self._became == _TAKEN)
@@ -82,7 +85,7 @@ class Sets:
             turn += 1
         return stuck
 
-    def _put_back(self, stuck: Flags) -> None:
+    def put_back(self, stuck: Flags) -> None:
         """The most valuable first, each where the others make the room without it."""
         for at, index in reversed(self._taken):
             rows = self.turns.rows[index]
@@ -113,5 +116,5 @@ class Sets:
 
 _PASSED = {_NO_HELP: PodReason.NO_HELP, _TOO_MUCH: PodReason.GUARANTEE}
 
-STEPS = {"put back": Sets._put_back}  # noqa: SLF001 - its own
-"""What keeps a set small."""
+GUARDS: dict[str, Callable[[Sets, Flags], None]] = {"minimal": Sets.put_back}
+"""What keeps pods from going in vain; the flags are of places where greedy is stuck."""

@@ -1,5 +1,7 @@
 """Law 2: how much may be taken from each queue, of one node at a time."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from engine.policies.fence.ground import Ground
@@ -12,6 +14,11 @@ Spared = dict[str, Numbers]
 
 
 def spared(ground: Ground, usage: Usage, leaf: str, ask: Pod) -> Spared:
+    """What may be taken for an ask of a leaf."""
+    return {name: spare for guard in GUARDS.values() for name, spare in guard(ground, usage, leaf, ask).items()}
+
+
+def _beyond_guarantees(ground: Ground, usage: Usage, leaf: str, ask: Pod) -> Spared:
     """What queues use beyond their guarantees, which is less than nothing where they are below.
 
     A queue above the asker too gets the ask in return, and may stay as far below as it was.
@@ -23,6 +30,10 @@ def spared(ground: Ground, usage: Usage, leaf: str, ask: Pod) -> Spared:
         spare[mine] = np.maximum(spare[mine], 0) + min(ask.requests.get(resource, 0), SAFE)
         found[resource] = np.where(promised < 0, ground.limitless(spare), spare)
     return found
+
+
+GUARDS: dict[str, Callable[[Ground, Usage, str, Pod], Spared]] = {"guarantee": _beyond_guarantees}
+"""What of a queue is not to be taken."""
 
 
 def scarce(ground: Ground, spared: Spared) -> Flags:

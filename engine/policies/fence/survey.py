@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.decision import NodeReason
 from engine.feasibility import FITS
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field
 from engine.policies.fence.costs import Costs
@@ -33,9 +32,7 @@ class Survey:
             gone = np.flatnonzero(leaving)
         self.refusing: Rows = question.feasibility.refusing(Leaving(columns, gone))
         """Place -> the number of the check that refuses the ask when all candidates are gone."""
-        useful = question.scope & (self.refusing == FITS) & (self.counts > 0)
-        for guard in GUARDS.values():
-            useful &= ~guard(self, question)
+        useful = question.scope & (self.counts > 0) & ~self.blocked(question)
         there = useful[columns.node[candidates]]
         rows = candidates if there.all() else candidates[there]
         turns = Turns(ground, question.leaf, np.flatnonzero(useful), rows)
@@ -53,6 +50,13 @@ class Survey:
             kept_out = guard(question.columns)
             rows = rows[~kept_out[rows]] if kept_out.any() else rows
         return rows
+
+    def blocked(self, question: Question) -> Flags:
+        """Place -> whether nobody is evicted there, whatever it would give."""
+        blocked = np.zeros(len(question.columns.nodes), np.bool_)
+        for guard in GUARDS.values():
+            blocked |= guard(self, question)
+        return blocked
 
     def on(self, question: Question, place: int) -> Sets:
         """The set on one node, to be told of."""
@@ -98,11 +102,9 @@ def _not_ready(_survey: Survey, question: Question) -> Flags:
     return question.columns.not_ready
 
 
-def _refused(survey: Survey, question: Question) -> Flags:
-    """Something other than resources keeps the ask out, whoever goes."""
-    checks = question.feasibility.checks
-    told = [check.reason is not NodeReason.INSUFFICIENT for check in checks]
-    return np.array([*told, False], np.bool_)[survey.refusing]  # FITS is the last
+def _refused(survey: Survey, _question: Question) -> Flags:
+    """The ask can't run there even when all candidates are gone."""
+    return np.asarray(survey.refusing != FITS, np.bool_)
 
 
 GUARDS: dict[str, Callable[[Survey, Question], Flags]] = {

@@ -7,7 +7,7 @@ import numpy as np
 
 from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.feasibility import FITS
-from engine.policies.fence.candidates import GUARDS, ROW_GUARDS, Claim, Field
+from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.question import Question
 from engine.policies.fence.sets import Sets
 from engine.policies.fence.survey import Survey
@@ -22,7 +22,7 @@ class Told:
 
     def __init__(self, question: Question, claim: Claim, survey: Survey) -> None:
         self.question, self.claim, self.survey = question, claim, survey
-        self.ranked = survey.costs.ranked(question.usage.kept)
+        self.ranked = survey.costs.ranked(survey.blocked(question))
         """The nodes with victims, cheapest first, by their number among the costs."""
         self.best = int(survey.costs.places[self.ranked[0]]) if len(self.ranked) else None
         """The place of the node to take; None where there is none."""
@@ -39,7 +39,8 @@ class Told:
             counts[reason] = int(np.count_nonzero(now))
             out |= now
         rest = question.ground.counts - np.bincount(kinds.of[np.flatnonzero(out)], minlength=len(kinds.each))
-        for reason, kept in zip(GUARDS, np.bincount(self.survey.reasons + 1, rest, len(GUARDS) + 1)[1:], strict=True):
+        reasons = tuple(excluding())
+        for reason, kept in zip(reasons, np.bincount(self.survey.reasons + 1, rest, len(reasons) + 1)[1:], strict=True):
             counts[reason] = int(kept)  # of so few pods a float is exact
         return {reason: count for reason, count in counts.items() if count}
 
@@ -80,7 +81,7 @@ def _excluded(told: Told) -> Iterator[PodVerdict]:
     """The pods of the chosen node that never were candidates, in the order of names."""
     question, survey = told.question, told.survey
     field = Field(question.ground, told.claim, survey.spared)
-    columns, guards = question.columns, tuple(GUARDS.items())
+    columns, guards = question.columns, tuple(excluding().items())
     rows = columns.rows(told.best or 0)
     by_row = {reason: guard(columns)[rows.start : rows.stop] for reason, guard in ROW_GUARDS.items()}
     for row in (rows.start + np.argsort(columns.told[rows.start : rows.stop])).tolist():

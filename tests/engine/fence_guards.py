@@ -1,0 +1,143 @@
+"""For every guard of policy fence a cluster in which nothing but that guard keeps a wrong victim from being chosen."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from engine.laws import Law
+from engine.queues import Queue, QueueTree
+from engine.snapshot import Node, Pod, Protection, Reservation, Snapshot, Taint
+from tests.builders import MINUTE, NOW, OPTED_OUT, ask, daemonset_ask, node, pod, queue, reservation, snapshot, tree
+
+Objects = Iterable[Node | Pod | Reservation]
+
+
+class Scene(msgspec.Struct, frozen=True, kw_only=True):
+    """A tree, what is in the cluster beside one node of a core on which ``t`` runs, and the law that is in danger.
+
+    ``want`` asks for the core. Prod is promised it, Test nothing, so that it would get it but for the guard.
+    """
+
+    law: Law
+    queues: dict[str, Queue] = {}
+    asker: dict[str, Any] = {}
+    victim: dict[str, Any] = {}
+    node: dict[str, Any] = {}
+    others: tuple[Node | Pod | Reservation, ...] = ()
+    agent: bool = False
+    """Whether the asker is a DaemonSet's."""
+    alone: bool = False
+    """Whether there is nothing but ``others``."""
+    protection: Protection | None = None
+
+    def world(self) -> tuple[Snapshot, QueueTree]:
+        """The cluster, each time anew."""
+        shape = tree({"prod": queue("1"), "test": queue(), **self.queues})
+        own = {"queue": "prod", **self.asker}
+        asker = daemonset_ask("want", on="n1", **own) if self.agent else ask("want", **own)
+        running = pod("t", node="n1", **{"queue": "test", **self.victim})
+        plain: list[Node | Pod] = [] if self.alone else [node("n1", 1, **self.node), running]
+        return snapshot(shape, plain, asker, self.others, OPTED_OUT, protection=self.protection), shape
+
+
+def _elsewhere(name: str, **settings: Any) -> tuple[Node, Pod]:
+    """A pod on a full node of its own, on which nobody may be taken."""
+    return node("n9", 1, taints=(Taint("only"),)), pod(name, node="n9", **settings)
+
+
+UNDECIDABLE = {
+    "no-queue": Scene(law=Law.MAY_PREEMPT, asker={"queue": "nowhere"}, agent=True),
+    "unread-rules": Scene(law=Law.MAY_PREEMPT, asker={"unread_rules": ("spread",)}),
+}
+ASKS = {
+    "preemption-policy-never": Scene(law=Law.MAY_PREEMPT, asker={"never_preempts": True}),
+    "preemption-disabled": Scene(law=Law.DISABLED, queues={"prod": queue("1", disabled=True)}),
+    "unread": Scene(law=Law.MAY_PREEMPT, others=_elsewhere("dark", queue="prod", cpu=0, unread=True)),
+    "no-guarantee": Scene(law=Law.ENTITLED, queues={"prod": queue()}),
+    "at-guarantee": Scene(law=Law.ENTITLED, others=_elsewhere("p", queue="prod")),
+    "over-max": Scene(law=Law.MAX, queues={"prod": queue("2", max="1")}, others=_elsewhere("p", queue="prod")),
+}
+WAITS = {
+    "not-tried": Scene(law=Law.MAY_PREEMPT, asker={"unschedulable_ms": None}),
+    "delay": Scene(law=Law.MAY_PREEMPT, asker={"unschedulable_ms": NOW - MINUTE // 2 + 1}),
+}
+PODS = {
+    "no-queue": Scene(law=Law.SHIELDED, victim={"queue": "nowhere"}),
+    "daemonset": Scene(law=Law.SHIELDED, victim={"controller": "DaemonSet/agent"}),
+    "shielded": Scene(law=Law.SHIELDED, victim={"mirror": True}, protection=Protection()),
+    "same-queue": Scene(law=Law.APPLICATION, asker={"queue": "test"}, agent=True),
+    "same-application": Scene(law=Law.APPLICATION, asker={"app": "spark"}, victim={"app": "spark"}),
+    "outside-fence": Scene(law=Law.FENCE, queues={"prod": queue("1", fence=True)}),
+    "preemption-disabled": Scene(law=Law.DISABLED, queues={"test": queue(disabled=True)}),
+    "higher-priority": Scene(law=Law.PRIORITY, victim={"priority": 1}),
+    "entitled-subtree": Scene(
+        law=Law.ENTITLED,
+        queues={"t": queue("2"), "t.a": queue(), "t.b": queue()},
+        asker={"queue": "t.a"},
+        victim={"queue": "t.b"},
+    ),
+    "opted-out": Scene(law=Law.OPT_OUT, victim={"priority_class": "keep"}),
+}
+ROWS = {
+    "terminating": Scene(
+        law=Law.ONE_NODE,
+        asker={"cpu": 2},
+        queues={"prod": queue("2")},
+        alone=True,
+        others=(
+            node("n1", 2),
+            pod("going", queue="test", node="n1", created_ms=2, terminating=True),
+            pod("stays", queue="test", node="n1"),
+        ),
+    ),
+}
+SPARE = {"guarantee": Scene(law=Law.GUARANTEE, queues={"test": queue("1")})}
+NODES = {
+    "reserved": Scene(law=Law.FITS, others=(reservation(ask("first", queue="test"), node="n1"),)),
+    "not-ready": Scene(law=Law.FITS, node={"ready": False}),
+    "refused": Scene(law=Law.FITS, node={"taints": (Taint("only"),)}),
+}
+ROOM = {
+    "node": Scene(
+        law=Law.FITS,
+        asker={"resources": {"memory": 1}},
+        alone=True,
+        others=(
+            node("n1", 1, resources={"memory": 1}),
+            pod("t", queue="test", node="n1"),
+            pod("large", queue="test", node="n1", cpu=0, resources={"memory": 1}),
+        ),
+    ),
+    "max": Scene(
+        law=Law.MAX,
+        queues={"t": queue(max="1"), "t.a": queue("1"), "t.b": queue()},
+        asker={"queue": "t.a"},
+        others=_elsewhere("b", queue="t.b"),
+    ),
+}
+SETS = {
+    "minimal": Scene(
+        law=Law.MINIMAL,
+        asker={"cpu": 2},
+        queues={"prod": queue("2")},
+        alone=True,
+        others=(
+            node("n1", 3),
+            pod("small", queue="test", node="n1", created_ms=2),
+            pod("large", queue="test", node="n1", cpu=2),
+        ),
+    ),
+}
+SCENES = {
+    ("asks", "UNDECIDABLE"): UNDECIDABLE,
+    ("asks", "GUARDS"): ASKS,
+    ("asks", "WAITS"): WAITS,
+    ("candidates", "GUARDS"): PODS,
+    ("candidates", "ROW_GUARDS"): ROWS,
+    ("spare", "GUARDS"): SPARE,
+    ("survey", "GUARDS"): NODES,
+    ("room", "LINES"): ROOM,
+    ("sets", "GUARDS"): SETS,
+}
+"""Module and table of the policy's package -> guard -> scene."""
