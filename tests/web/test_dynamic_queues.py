@@ -73,6 +73,7 @@ def test_the_pages_show_them_as_dynamic(cluster: Cluster, ada: Client) -> None:
     own = page(ada, cluster, f"queues/{ANN}/")
     assert 'class="dynamic"' in own
     assert ANN in page(ada, cluster, f"fences/?queue={ANN}")
+    assert f"<option>{ANN}</option>" in page(ada, cluster, "history/")
 
 
 def test_rules_and_templates_are_told_in_words(cluster: Cluster, ada: Client) -> None:

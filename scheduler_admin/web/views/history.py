@@ -14,7 +14,8 @@ from scheduler_admin.history import exports, selectors
 from scheduler_admin.history.filters import OUTCOMES, STACKS, Filters
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.timeline import timeline
-from scheduler_admin.queues.models import Queue, Revision
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.selectors import visible
 from scheduler_admin.web.charts import chart
 from scheduler_admin.web.history_page import history_rows, units
 from scheduler_admin.web.live import Context, answer
@@ -58,6 +59,7 @@ def _news(request: HttpRequest, cluster: Cluster, filters: Filters) -> Context:
     revisions = Revision.objects.restrict(request.user, "view").filter(
         hierarchy=cluster.hierarchy, published_at__gte=filters.start
     )
+    revision = cluster.hierarchy.current if cluster.hierarchy else None
     over_time = timeline(found, filters)
     return {
         "page_of": page,
@@ -66,11 +68,7 @@ def _news(request: HttpRequest, cluster: Cluster, filters: Filters) -> Context:
         "counts": selectors.counts(found),
         "timeline": over_time,
         "chart": chart(over_time, revisions.order_by("-number")[:3], filters.stack, running=filters.end is None),
-        "queues": list(
-            Queue.objects.restrict(request.user, "view")
-            .filter(revision=cluster.hierarchy.current if cluster.hierarchy else None)
-            .values_list("path", flat=True)
-        ),
+        "queues": [queue.path for queue in visible(request.user, revision, clusters.present(cluster))],
         "fresh": clusters.freshness(clusters.status_of(cluster), timezone.now()),
     }
 
