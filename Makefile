@@ -41,7 +41,7 @@ browser: setup
 
 .PHONY: test
 test: setup lint browser ## Check and test everything
-	$(RUN) -m pytest
+	$(RUN) -m tests.halves
 
 .PHONY: lint
 lint: setup ## What needs no running product: style, types, layers, migrations, deployment checks
