@@ -58,6 +58,13 @@ def test_the_delay_counts_from_the_creation_in_whole_seconds() -> None:
     assert (decision.reason, decision.due_ms) == (Reason.DELAY, 31_000)
 
 
+def test_the_delay_of_a_queue_above_is_inherited() -> None:
+    """Unless the leaf has its own."""
+    above = tree({"p": queue(delay_ms=5_000), "p.prod": queue({"cpu": 4}), "test": queue({"cpu": 1})})
+    at = snapshot(above, *FULL, ask("a", queue="p.prod"), now=4_000)
+    assert decide(at, above, at.asks[0]).due_ms == 5_000
+
+
 class TestALoweredMax:
     """Pods go until the queue is under it."""
 
