@@ -141,7 +141,7 @@ def _not_eligible(case: _Case, leaf: str, parameters: Parameters) -> Decision | 
     since_ms = ask.created_ms // 1000 * 1000 if case.quirks.delay_from_creation else ask.unschedulable_ms
     if since_ms is None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NOT_TRIED)
-    due_ms = since_ms + _delay_ms(case.tree, leaf)
+    due_ms = since_ms + (_delay_ms if case.quirks.delay_from_creation else QueueTree.delay_ms)(case.tree, leaf)
     if case.snapshot.now_ms < due_ms:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.DELAY, due_ms=due_ms)
     return None

@@ -72,7 +72,7 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True):
     disabled_preempts: bool = True
     """A queue that turned preemption off still preempts others."""
     delay_from_creation: bool = True
-    """The delay counts from the ask's creation, not from when no room was found for it."""
+    """The delay counts from the ask's creation, not from when no room was found for it, and is inherited by leaves."""
     two_victims: bool = True
     """No victim is added once one resource of the ask is exceeded: every pod counts as one pod, so at most two go."""
     free_space_ignored: bool = True
