@@ -6,13 +6,16 @@ import msgspec
 
 from engine.decision import Decision, carried_out
 from engine.laws import Auditor, LawCheck, Terms, broken
-from engine.policies import Decide
+from engine.policies import FOREIGN, Decide
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
 
 class Considered(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision with its audit; one that breaks a law is refused, and leaves the state as it was."""
+    """A decision with its audit; one that breaks a law is refused, and leaves the state as it was.
+
+    Not where the dialect is another scheduler's: no law of ours stops what that carries out.
+    """
 
     decision: Decision
     laws: tuple[LawCheck, ...] = ()
@@ -21,8 +24,8 @@ class Considered(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def refused(self) -> bool:
-        """Whether a law is broken."""
-        return bool(broken(self.laws))
+        """Whether a law is broken that it has to keep."""
+        return self.decision.dialect not in FOREIGN and bool(broken(self.laws))
 
 
 def plan(
@@ -31,7 +34,6 @@ def plan(
     decide: Decide,
     *,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-    audited: bool = True,
     hold: Callable[[Considered], str] = lambda _considered: "",
 ) -> list[Considered]:
     """Decide for every ask that no open decision makes room for already: higher priority first, then the longest wait.
@@ -40,7 +42,7 @@ def plan(
     another scheduler carries out, no law of ours stops. ``hold`` names the interlock that holds a
     decision back, empty for none; such a decision takes nothing from the asks after it.
     """
-    decided = each(snapshot, tree, decide, terms=terms, audited=audited, hold=hold)
+    decided = each(snapshot, tree, decide, terms=terms, hold=hold)
     return [considered for _, considered in decided]
 
 
@@ -50,7 +52,6 @@ def each(
     decide: Decide,
     *,
     terms: Terms = Terms(),  # noqa: B008 - frozen
-    audited: bool = True,
     hold: Callable[[Considered], str] = lambda _considered: "",
 ) -> Iterator[tuple[Snapshot, Considered]]:
     """``plan`` one by one, each decision with the snapshot that it was taken on."""
@@ -60,13 +61,12 @@ def each(
         if ask.uid in reserved:
             continue
         decision = decide(snapshot, tree, ask)
-        found = Considered(decision=decision, laws=auditor.judge(decision) if audited else ())
+        found = Considered(decision=decision, laws=auditor.judge(decision))
         if decision.evicts and not found.refused:
             found = msgspec.structs.replace(found, hold=hold(found))
         yield snapshot, found
         if not found.refused and not found.hold:
-            if audited:
-                auditor.carry_out(decision)
+            auditor.carry_out(decision)
             snapshot = carried_out(snapshot, decision)
 
 

@@ -5,7 +5,7 @@ Nothing here translates: a Message is rendered where the reader's language is kn
 
 from engine.explain.hindsight import departures, hindsight_lines
 from engine.explain.holds import hold_heading, hold_sentence
-from engine.explain.laws import in_order, law, lines, number, unmet
+from engine.explain.laws import against, in_order, law, lines, number, unmet
 from engine.explain.message import Cores, Message, Moment, Name, Param
 from engine.explain.observed import (
     FLAG_LABELS,
@@ -35,6 +35,7 @@ __all__ = [
     "Name",
     "Param",
     "Tense",
+    "against",
     "allowed",
     "asker_sentence",
     "border_clause",

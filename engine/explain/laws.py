@@ -53,20 +53,21 @@ BROKEN: dict[Law, str] = {
     Law.PROGRESS: gettext_noop("Refused by law 8: what queues lack of their guarantees would not get less."),
 }
 AGAINST: dict[Law, str] = {
-    Law.FITS: gettext_noop("Even with the victims gone the ask did not fit on the node."),
-    Law.MINIMAL: gettext_noop("Not all of the victims were needed."),
+    Law.ONE_NODE: gettext_noop("The victims are not all on the one node."),
+    Law.FITS: gettext_noop("Even with the victims gone the ask does not fit on the node."),
+    Law.MINIMAL: gettext_noop("Not all of the victims are needed."),
     Law.MAX: gettext_noop("With the ask a queue above it exceeds its max."),
-    Law.OPT_OUT: gettext_noop("Against law 1: a victim had opted out of preemption."),
-    Law.GUARANTEE: gettext_noop("Against law 2: a queue was taken below its guarantee."),
-    Law.APPLICATION: gettext_noop("Against law 3: a victim was of the ask’s own application or queue."),
-    Law.ENTITLED: gettext_noop("Against law 4: the asker was not below its guarantee in all that it asks."),
-    Law.ABOVE_GUARANTEE: gettext_noop("Against law 5: a victim’s queue was not above its guarantee."),
-    Law.PRIORITY: gettext_noop("Against law 6: a victim had a higher priority than the ask."),
-    Law.FENCE: gettext_noop("Against law 7: a victim was outside the asker’s fence."),
-    Law.DISABLED: gettext_noop("Preemption was disabled where the ask or a victim ran."),
-    Law.PROGRESS: gettext_noop("Against law 8: what queues lack of their guarantees did not get less."),
+    Law.OPT_OUT: gettext_noop("Against law 1: a victim opted out of preemption."),
+    Law.GUARANTEE: gettext_noop("Against law 2: a queue is taken below its guarantee."),
+    Law.APPLICATION: gettext_noop("Against law 3: a victim is of the ask’s own application or queue."),
+    Law.ENTITLED: gettext_noop("Against law 4: the asker is not below its guarantee in all that it asks."),
+    Law.ABOVE_GUARANTEE: gettext_noop("Against law 5: a victim’s queue is not above its guarantee."),
+    Law.PRIORITY: gettext_noop("Against law 6: a victim has a higher priority than the ask."),
+    Law.FENCE: gettext_noop("Against law 7: a victim lies outside the asker’s fence."),
+    Law.DISABLED: gettext_noop("Preemption is disabled where the ask or a victim runs."),
+    Law.PROGRESS: gettext_noop("Against law 8: what queues lack of their guarantees does not get less."),
 }
-"""What another scheduler did all the same."""
+"""What another scheduler does all the same."""
 NOTHING_TO_CHECK: dict[Law, str] = {
     Law.MAX: gettext_noop("no max above the asker in what it asks"),
     Law.OPT_OUT: gettext_noop("no victim opted out"),
@@ -105,7 +106,7 @@ def unmet(which: Law, policy: str) -> Message:
 
 
 def against(which: Law) -> Message:
-    """That another scheduler broke it."""
+    """That another scheduler breaks it."""
     return Message(AGAINST[which])
 
 

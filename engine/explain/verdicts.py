@@ -4,6 +4,7 @@ from engine.decision import Decision, Interlock, NodeReason, NodeVerdict, PodRea
 from engine.explain import priority
 from engine.explain.figures import decisive, figures, narrowest
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.policies import FOREIGN
 from engine.resources import PODS, format_amount
 
 POD_LABELS: dict[PodReason, str] = {
@@ -47,6 +48,10 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.SHIELDED: gettext_noop("protected, whatever the policy says (%(rule)s)"),
 }
 ALLOWED = gettext_noop("laws 2, 5: %(queue)s %(before)s > %(guaranteed)s %(resource)s, stays at %(after)s")
+ALLOWED_THEIRS = gettext_noop(
+    "%(queue)s has %(before)s %(resource)s where %(guaranteed)s are guaranteed, and %(after)s without it"
+)
+"""By another scheduler's rules: no law of ours has allowed it."""
 ALLOWED_UNGUARANTEED = gettext_noop("laws 2, 5: %(queue)s is guaranteed nothing of what it holds")
 
 NODE_LABELS: dict[NodeReason, str] = {
@@ -214,7 +219,7 @@ def _allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str
         return Message(ALLOWED_UNGUARANTEED, {"queue": short_name(pod.queue)})
     before = standing.before.get(resource, 0) - taken.get((pod.queue, resource), 0)
     return Message(
-        ALLOWED,
+        ALLOWED_THEIRS if decision.dialect in FOREIGN else ALLOWED,
         {
             "queue": short_name(pod.queue),
             "before": format_amount(resource, before),

@@ -73,7 +73,7 @@ def forecast(
     """Roll a cluster forward from a moment under a tree, published or not, for at most ``passes`` rounds (1 or more).
 
     The first round is what the next pass would decide if no interlock held it back. ``foreign``: the dialect is another
-    scheduler's; no law of ours stops what that decides, and for one ask it preempts but once, as YuniKorn.
+    scheduler's; for one ask it preempts but once, as YuniKorn.
     ``happenings``: what comes about besides; there is no end before the last of them. ``state`` stays as it is.
     """
     rolling, last = Rolling(state, moment), max((one.round for one in happenings), default=0)
@@ -89,7 +89,7 @@ def forecast(
         number, now = len(rounds) + 1, rolling.moment
         rolling.happen(one for one in happenings if one.round == number)
         snapshot = now.snapshot(rolling.state, tree)
-        considered = plan(snapshot, snapshot.tree, decide, terms=terms, audited=not foreign, hold=hold)
+        considered = plan(snapshot, snapshot.tree, decide, terms=terms, hold=hold)
         left, placed = rolling.move_on(snapshot, considered, number)
         rounds.append(Round(number=number, now_ms=now.now_ms, considered=tuple(considered), placed=placed, left=left))
         served |= {decision.ask.uid for decision in rounds[-1].preemptions}

@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 _BY_POLICY = {"fence": fence.ALL, "priority": priority.ALL}
+_BY_DIALECT = {"yunikorn": fence.OF_DIALECT}
 _OF_VICTIMS = {"fence": fence.OF_VICTIMS, "priority": priority.OF_VICTIMS}
 
 
@@ -130,7 +131,8 @@ def _laws(decision: Decision) -> tuple[fence.Check, ...]:
     """The laws that a decision has to keep. Raises LookupError for a policy without laws here."""
     if decision.policy not in _BY_POLICY:
         raise LookupError(f"there are no laws of policy {decision.policy}")
-    return _BY_POLICY[decision.policy] if decision.outcome is Outcome.PREEMPT else ()
+    laws = _BY_DIALECT.get(decision.dialect, _BY_POLICY[decision.policy])
+    return laws if decision.outcome is Outcome.PREEMPT else ()
 
 
 def _judge(ledger: Ledger, decision: Decision, terms: Terms, laws: tuple[fence.Check, ...]) -> tuple[LawCheck, ...]:

@@ -313,3 +313,6 @@ OF_OTHERS: tuple[Check, ...] = (
 
 ALL: tuple[Check, ...] = (may_preempt, one_node, ask_fits, under_max, minimal, opt_out, *OF_VICTIMS, progress)
 """Every law of `fence`."""
+
+OF_DIALECT: tuple[Check, ...] = tuple(law for law in ALL if law not in (may_preempt, not_shielded))
+"""What a decision by another scheduler's rules is held to: who may preempt, and whom we protect, it need not know."""

@@ -56,6 +56,7 @@ _STEPS: dict[str, str] = {
 EXITED_AFTER = gettext_noop("%(pod)s exited, %(time)s after its eviction.")
 DECIDED_HOLDS = gettext_noop("Decided and audited: every law holds.")
 DECIDED_REFUSED = gettext_noop("Decided and audited: a law does not hold, so it is refused.")
+DECIDED_AGAINST = gettext_noop("Decided and held against the laws: not all of them hold.")
 DECIDED = gettext_noop("Decided.")
 TOLD_TO_GO = gettext_noop("Told to go by: %(by)s.")
 
@@ -144,7 +145,7 @@ def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
     if of.kind == Step.Kind.DECIDED and row.source != Decision.Source.ENGINE:
         return Message(TOLD_TO_GO, {"by": str(row.get_source_display())})
     if of.kind == Step.Kind.DECIDED:
-        return Message(DECIDED_REFUSED if row.ending == "refused" else DECIDED_HOLDS if row.laws else DECIDED)
+        return Message(_decided(row))
     if of.kind == Step.Kind.HELD:
         return interlock(of.note)
     if of.kind == Step.Kind.EXITED:
@@ -159,6 +160,13 @@ def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
         "note": of.note.rstrip(".") if "%(note)s." in template else of.note,
     }
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def _decided(row: Decision) -> str:
+    if row.ending == Decision.Ending.REFUSED:
+        return DECIDED_REFUSED
+    holds = all(check["holds"] for check in row.laws)
+    return DECIDED if not row.laws else DECIDED_HOLDS if holds else DECIDED_AGAINST
 
 
 def _closed(of: Step, row: Decision) -> str:

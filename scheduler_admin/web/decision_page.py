@@ -8,6 +8,7 @@ from engine.decision import NodeVerdict, Outcome, PodVerdict, Reason
 from engine.explain import (
     Message,
     Tense,
+    against,
     allowed,
     departures,
     hindsight_lines,
@@ -33,6 +34,7 @@ from engine.explain import (
 )
 from engine.explain.message import listed
 from engine.laws import broken
+from engine.policies import FOREIGN
 from engine.resources import CPU, PODS
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.selectors import Detail
@@ -111,6 +113,8 @@ class DecisionPage:
     nodes: list[Verdict]
     node_counts: list[Counted]
     passed_over: int
+    promised: bool
+    """Whether the laws are what it is decided by; not where that are another scheduler's rules."""
     laws: list[LawLine]
     holding: int
     steps: list[StepLine]
@@ -129,11 +133,13 @@ def decision_page(detail: Detail) -> DecisionPage:
     tense, (kind, word) = tense_of(row, victims), outcome(row, victims)
     seen, by = detail.observed, str(row.get_source_display())
     traced = engine or (seen.hindsight.decision if seen and seen.hindsight else None)
+    promised = row.source == Decision.Source.ENGINE and row.dialect not in FOREIGN
     trace, policy = (traced.trace, traced.policy) if traced else (None, "")
     laws = [
         LawLine(number(check.law, row.policy), law(check.law, row.policy), check.holds, lines(check))
         for check in in_order(detail.checks, row.policy)
     ]
+    ours = engine if promised and not broken(detail.checks) else None
     return DecisionPage(
         row=row,
         sentence=_sentence(detail, tense, by),
@@ -153,10 +159,11 @@ def decision_page(detail: Detail) -> DecisionPage:
         nodes=_nodes(trace.nodes) if trace else [],
         node_counts=_counted(trace.node_counts, node_label) if trace else [],
         passed_over=sum(trace.node_counts.values()) if trace else 0,
+        promised=promised,
         laws=laws,
         holding=sum(each.holds for each in laws),
         steps=[_step(each, row, victims) for each in detail.steps],
-        prevention=(prevention(engine) or remedies(engine)) if engine and not broken(detail.checks) else (),
+        prevention=(prevention(ours) or remedies(ours)) if ours else (),
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
 
@@ -173,7 +180,10 @@ def _because(detail: Detail, tense: Tense, by: str) -> list[Message]:
     if detail.observed is not None:
         vain = in_vain(row.ending, row.node) if row.source == Decision.Source.KUBE_SCHEDULER else None
         return [*observed_because(detail.observed, by=by), *([vain] if vain else [])]
-    found = [unmet(check.law, row.policy) for check in broken(detail.checks)]
+    found = [
+        against(check.law) if row.dialect in FOREIGN else unmet(check.law, row.policy)
+        for check in broken(detail.checks)
+    ]
     if tense is Tense.HELD and row.hold:
         found.append(interlock(row.hold))
     if engine is not None and (engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from engine.explain import FLAG_LABELS, label, law, number
+from engine.explain import FLAG_LABELS, against, label, law, number
 from engine.explain.message import short_name, short_names
 from engine.laws import Law, LawCheck, broken
 from engine.observed import Flag
+from engine.policies import FOREIGN
 from engine.resources import CPU, Amounts
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.selectors import amounts_of
@@ -37,7 +38,7 @@ class HistoryRow:
 
 
 def history_rows(rows: Iterable[Decision], laws: dict[int, list[LawCheck]]) -> list[HistoryRow]:
-    """Every row in words; ``laws`` holds the audits of those that were refused."""
+    """Every row in words; ``laws`` holds the audits of those that broke one."""
     return [_row(row, laws.get(row.pk, [])) for row in rows]
 
 
@@ -60,11 +61,11 @@ def _row(row: Decision, checks: list[LawCheck]) -> HistoryRow:
 
 
 def why(row: Decision, checks: list[LawCheck]) -> str:
-    """Why in a word or two: the reason, or the law that refused it."""
+    """Why in a word or two: the reason, and what it goes against; or the law that refused it."""
     failed = broken(checks)
-    if not failed:
-        against = _against(row.detail.split()) if row.source != row.Source.ENGINE else []
-        return ", ".join([text(label(row.reason)), *against])
+    if not failed or row.dialect in FOREIGN:
+        wrong = _against(row.detail.split() if row.source != row.Source.ENGINE else [check.law for check in failed])
+        return ", ".join([text(label(row.reason)), *wrong])
     counted = number(failed[0].law, row.policy)
     return _("law %(number)s") % {"number": counted} if counted else text(law(failed[0].law, row.policy))
 
@@ -76,7 +77,7 @@ def _against(words: list[str]) -> list[str]:
     counted = sorted(filter(None, (number(which, "") for which in laws)))
     numbers = ", ".join(map(str, counted))
     told = ngettext("against law %(numbers)s", "against laws %(numbers)s", len(counted)) % {"numbers": numbers}
-    others = [text(law(which, "")) for which in laws if number(which, "") is None]
+    others = [text(against(which)).rstrip(".") for which in laws if number(which, "") is None]
     return [*flags, *([told] if counted else []), *others]
 
 

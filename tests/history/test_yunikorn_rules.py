@@ -41,12 +41,34 @@ def test_the_page_tells_which_departures_changed_it(watch: Watch, client: Client
     row = first(watch)
     assert (row.dialect, row.victims.get().name) == ("yunikorn", "test-0")
     assert {check["law"] for check in row.laws if not check["holds"]} == {"guarantee"}
+    assert (row.state, row.ending) == ("noted", ""), "no law of ours stops YuniKorn"
     client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
     page = client.get(f"/clusters/east/decisions/{row.pk}/?otherwise=1").content.decode()
     assert "where YuniKorn departs from its own design; decided again without each" in page
     assert "YuniKorn looks at a queue before its pod goes, not after." in page
     assert "is left with 0 of the 2 cpu that it is guaranteed." in page
     assert "Without that nothing would go." in page
+    assert "Against law 2: a queue is taken below its guarantee." in page
+    assert "those rules do not promise them" in page
+    assert "test has 3 cpu where 2 are guaranteed, and 0 without it" in page
+    assert "What would prevent it" not in page
+
+
+def test_the_history_names_the_laws_that_it_breaks(watch: Watch, client: Client) -> None:
+    """Beside its reason: it is shown, not refused."""
+    first(watch)
+    client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
+    page = client.get("/clusters/east/history/").content.decode()
+    assert "below guarantee, against law 2" in page
+    assert "only shown" in page
+
+
+def test_whom_we_protect_it_does_not_know(cluster: Cluster) -> None:
+    """Pods of protected namespaces go, and no law says that they must not."""
+    keep = pod("test-0", queue="test", node="n1", cpu=3, namespace="kube-system")
+    row = first(Watch(node("n1", 3), keep, ask("prod-0", queue="prod", cpu=3)))
+    assert row.victims.get().namespace == "kube-system"
+    assert "shielded" not in {check["law"] for check in row.laws}
 
 
 def test_a_decision_that_no_departure_changed_says_so(cluster: Cluster, client: Client) -> None:

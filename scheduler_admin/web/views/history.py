@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from engine.policies import FOREIGN
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
@@ -51,11 +52,16 @@ def _filters(request: HttpRequest, cluster: Cluster) -> Filters:
     return Filters.of(request.GET.dict(), timezone.now(), selectors.oldest(request.user, cluster))
 
 
+def _may_break(row: Decision) -> bool:
+    """Whether a law may not hold of it: of those that are refused, and those that follow another scheduler's rules."""
+    return row.ending == Decision.Ending.REFUSED or row.dialect in FOREIGN
+
+
 def _news(request: HttpRequest, cluster: Cluster, filters: Filters) -> Context:
     found = selectors.found(request.user, cluster, filters)
     before, after = (selectors.Cursor.of(request.GET.get(name, "")) for name in ("before", "after"))
     page = selectors.page(found, before, after)
-    rows = history_rows(page.rows, selectors.audits(row.pk for row in page.rows if row.ending == "refused"))
+    rows = history_rows(page.rows, selectors.audits(row.pk for row in page.rows if _may_break(row)))
     revisions = Revision.objects.restrict(request.user, "view").filter(
         hierarchy=cluster.hierarchy, published_at__gte=filters.start
     )
