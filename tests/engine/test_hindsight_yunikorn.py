@@ -312,3 +312,8 @@ def test_a_departure_in_how_a_max_is_enforced_is_told():
     seen = cluster.one()
     assert beside(seen).agreement is Agreement.SAME
     assert RULES[Quirk.QUOTA_DEAREST_FIRST] in [messages[0].id for messages in departures(seen)]
+
+
+def test_every_law_that_others_are_held_to_has_its_words():
+    """But for those that are rules for our own acting alone."""
+    assert set(Law) - set(AGAINST) == {Law.SHIELDED, Law.MAY_PREEMPT, Law.ONE_NODE}
