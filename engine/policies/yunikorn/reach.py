@@ -3,7 +3,9 @@
 Source: FindEligiblePreemptionVictims of yunikorn-core.
 """
 
-import msgspec
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from engine.decision import PodReason
 from engine.policies.yunikorn.books import Books, fits
@@ -12,32 +14,36 @@ from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
 from engine.resources import add
 from engine.snapshot import Pod
 
+if TYPE_CHECKING:
+    from engine.snapshot.columns import Flags, Numbers
+
 ANY = 2**40
 """Above every priority."""
 
 
-class Reach(msgspec.Struct, frozen=True, kw_only=True):
+class Reach:
     """In whose subtree victims are looked for; of every leaf why nothing may go, or up to which priority something."""
 
-    root: str
-    reasons: dict[str, PodReason]
-    limits: dict[str, int]
-
-
-def reach(tree: QueueTree, books: Books, lines: Lines, ask: Pod, leaf: str) -> Reach:
-    """What an ask of ``leaf`` may take from."""
-    root, priorities = _fence_root(tree, books, ask, leaf)
-    limits = _limits(tree, root, priorities)
-    reasons: dict[str, PodReason] = {}
-    for path, within in zip(tree.leaves, lines.within.tolist(), strict=False):
-        reason = _reason(books, path, leaf, within=within) if path in limits else PodReason.OUTSIDE_FENCE
-        if reason is None and limits[path] == -ANY:
-            reason = PodReason.HIGHER_PRIORITY
-        if reason is not None:
-            reasons[path] = reason
-    if not books.quirks.priorities_bend:
-        limits = {path: min(limit, ask.priority) for path, limit in limits.items()}
-    return Reach(root=root, reasons=reasons, limits={path: limits[path] for path in limits if path not in reasons})
+    def __init__(self, books: Books, lines: Lines, ask: Pod, leaf: str) -> None:
+        table, tree = books.table, books.tree
+        self.root, priorities = _fence_root(tree, books, ask, leaf)
+        inside = table.line[table.depth[table.queue[self.root]]] == table.queue[self.root]
+        self.limits: Numbers = np.full(len(table.leaves) + 1, priorities[self.root], np.int64)
+        """Leaf -> the highest priority that may go there; ANY: any, -ANY: none."""
+        if table.priorities_set:
+            limits = _limits(tree, self.root, priorities)
+            self.limits[:-1] = [limits.get(path, 0) for path in table.leaves]
+        self.reasons: dict[PodReason, Flags] = {
+            PodReason.NO_QUEUE: np.arange(len(table.leaves) + 1) == len(table.leaves),
+            PodReason.SAME_QUEUE: np.arange(len(table.leaves) + 1) == table.number[leaf],
+            PodReason.OUTSIDE_FENCE: ~inside,
+            PodReason.DISABLED: table.disabled,
+            PodReason.GUARANTEE: lines.within,
+            PodReason.HIGHER_PRIORITY: self.limits == -ANY,
+        }
+        """Why nothing may go -> leaf -> whether it is so; the first that is so counts."""
+        if not books.quirks.priorities_bend:
+            self.limits = np.minimum(self.limits, ask.priority)
 
 
 def _fence_root(tree: QueueTree, books: Books, ask: Pod, leaf: str) -> tuple[str, dict[str, int]]:
@@ -82,11 +88,3 @@ def _limits(tree: QueueTree, root: str, priorities: dict[str, int]) -> dict[str,
                 reached = queue.priority_offset <= current
                 pending.append((child, current if reached else -ANY, True))
     return found
-
-
-def _reason(books: Books, path: str, leaf: str, *, within: bool) -> PodReason | None:
-    if path == leaf:
-        return PodReason.SAME_QUEUE
-    if path in books.table.disabled:
-        return PodReason.DISABLED
-    return PodReason.GUARANTEE if within else None

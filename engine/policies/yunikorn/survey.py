@@ -16,7 +16,7 @@ from engine.policies.yunikorn import design
 from engine.policies.yunikorn.books import Books
 from engine.policies.yunikorn.lines import Lines
 from engine.policies.yunikorn.nodes import FITS, NONE, applies, indices
-from engine.policies.yunikorn.reach import ANY, reach
+from engine.policies.yunikorn.reach import Reach
 from engine.policies.yunikorn.victims import EMPTY, Plan, on_node
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.columns import Flags, Numbers, Rows
@@ -40,7 +40,7 @@ class Survey:
         table, ask = self.table, self.ask
         self.leaf = ask.queue or ""
         self.lines = Lines(table, books, self.leaf)
-        self.reach = reach(books.tree, books, self.lines, ask, self.leaf)
+        self.reach = Reach(books, self.lines, ask, self.leaf)
         self.why = self._judged()
         """Row -> the number of the reason why the pod may not go, -1 where it may."""
         order = table.order_on_nodes
@@ -49,17 +49,16 @@ class Survey:
         self._ends: Rows = np.searchsorted(self.columns.node[self.candidates], np.arange(len(snapshot.nodes) + 1))
 
     def _judged(self) -> Numbers:
-        paths = self.table.leaves
-        told = [_number(self.reach.reasons[path]) if path in self.reach.reasons else -1 for path in paths]
-        of_leaf = np.array([*told, _number(PodReason.NO_QUEUE)], np.int64)
-        limit = np.array([*(self.reach.limits.get(path, ANY) for path in paths), ANY], np.int64)
         leaf, columns = self.table.leaf, self.columns
+        of_leaf = np.full(len(self.table.leaves) + 1, -1, np.int64)
+        for reason, flags in self.reach.reasons.items():
+            of_leaf[(of_leaf < 0) & flags] = _number(reason)
         why: Numbers = of_leaf[leaf]
         for reason, flags in (
             (PodReason.TERMINATING, columns.terminating),
             (PodReason.DAEMONSET, self._daemons),
             (PodReason.SAME_APPLICATION, self._own),
-            (PodReason.HIGHER_PRIORITY, columns.priority > limit[leaf]),
+            (PodReason.HIGHER_PRIORITY, columns.priority > self.reach.limits[leaf]),
             (PodReason.OPTED_OUT, self._unwilling),
             (PodReason.ENTITLED_SUBTREE, self._claimed[leaf]),
         ):

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from engine.policies.yunikorn.quirks import Quirks
-from engine.queues import QueueTree
+from engine.queues import PriorityPolicy, QueueTree
 from engine.resources import Amounts, add
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.columns import SAFE, Columns, Flags, Kinds, Numbers, Rows
@@ -74,9 +74,15 @@ class Table:
         return tuple(sorted({name for queue in self._tree.queues.values() for name in queue.guaranteed}))
 
     @cached_property
-    def disabled(self) -> frozenset[str]:
-        """The leaves where preemption is turned off, or above them."""
-        return frozenset(leaf for leaf in self.leaves if self._tree.disabled_by(leaf) is not None)
+    def disabled(self) -> Flags:
+        """Leaf -> whether preemption is turned off there or above."""
+        return np.array([*(self._tree.disabled_by(leaf) is not None for leaf in self.leaves), False], np.bool_)
+
+    @cached_property
+    def priorities_set(self) -> bool:
+        """Whether some queue has priority settings."""
+        queues = self._tree.queues.values()
+        return any(queue.priority_offset or queue.priority_policy is PriorityPolicy.FENCE for queue in queues)
 
     @cached_property
     def queue(self) -> dict[str, int]:
