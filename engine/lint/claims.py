@@ -8,6 +8,7 @@ from engine.lint.dynamic import with_samples
 from engine.lint.found import found
 from engine.queues import QueueTree
 from engine.reach import Border, BorderReason, border
+from engine.resources import PODS
 
 _MOST_BORDERS = 100_000
 """When so many were looked at, queues that are left are not judged: in trees of thousands where nothing is in reach."""
@@ -18,6 +19,10 @@ _NO_PODS = gettext_noop(
     "No pods are guaranteed: an ask is a pod itself, so nothing else that is guaranteed is claimed."
 )
 _TAKE_PODS = gettext_noop("Take the guarantee of 0 pods away, or raise it.")
+_NOTHING = gettext_noop(
+    "No preemption can ever satisfy its guarantee: a guarantee of 0, or a max of 0, leaves it nothing to claim."
+)
+_RAISE = gettext_noop("Raise it or take it away; the nearest guarantee counts, and every max above.")
 _DISABLED = gettext_noop("%(queue)s turns preemption off: its guarantee helps only while room is free.")
 _ENABLE = gettext_noop("Set the preemption policy of %(queue)s to default, or take the guarantee away.")
 _MANY = gettext_noop(
@@ -65,7 +70,7 @@ def claims(tree: QueueTree) -> Iterator[Note]:
     """
     whole, left = with_samples(tree), _MOST_BORDERS
     for path in tree.leaves:
-        guaranteed = any(tree[above].guaranteed for above in tree.lineage(path))
+        guaranteed = any(amount for above in tree.lineage(path) for amount in tree[above].guaranteed.values())
         if disabled := tree.disabled_by(path):
             if tree[path].guaranteed:
                 yield found(Severity.WARNING, path, _DISABLED, _ENABLE, "preemption_policy", queue=disabled)
@@ -80,8 +85,9 @@ def claims(tree: QueueTree) -> Iterator[Note]:
 def _judged(tree: QueueTree, leaf: str) -> tuple[list[Note], int]:
     """Why nothing is in reach of a leaf below a guarantee, if nothing is; and how many borders were looked at."""
     if not reach.claims(tree, leaf):
-        entitled = any(amount for above in tree.lineage(leaf) for amount in tree[above].guaranteed.values())
-        return ([found(Severity.WARNING, leaf, _NO_PODS, _TAKE_PODS, "guaranteed")] if entitled else []), 1
+        pods = tree.entitling(leaf, PODS)
+        message, remedy = (_NO_PODS, _TAKE_PODS) if pods and not tree[pods].guaranteed[PODS] else (_NOTHING, _RAISE)
+        return [found(Severity.WARNING, leaf, message, remedy, "guaranteed")], 1
     looked, shut = 0, dict[BorderReason, Border]()
     for one in _borders(tree, leaf):
         looked += 1

@@ -59,6 +59,18 @@ FIRST = {"priority_policy": PriorityPolicy.FENCE, "priority_offset": 10}
                 "an ask is a pod itself, so nothing else that is guaranteed is claimed."
             ),
         ),
+        (
+            {"t": queue(4), "t.a": queue(max=0), "b": queue(2)},
+            f"guaranteed: {NEVER}a guarantee of 0, or a max of 0, leaves it nothing to claim.",
+        ),
+        (
+            {"t": queue(4), "t.a": queue(0), "b": queue(2)},
+            f"guaranteed: {NEVER}a guarantee of 0, or a max of 0, leaves it nothing to claim.",
+        ),
+        (
+            {"t.a": queue(0), "b": queue(2)},
+            "guaranteed: It has no guarantee: it may preempt nothing, and all that it runs may be preempted.",
+        ),
     ],
 )
 def test_it_says_why_nothing_is_in_reach(queues: dict[str, Queue], why: str) -> None:
@@ -82,21 +94,23 @@ def test_in_yunikorns_own_dialect_it_is_not_told() -> None:
 
 
 def unreachable(shape: QueueTree) -> set[str]:
-    """Leaves that claim something, have no fence of their own, and can take from no other leaf, each pair asked."""
+    """Leaves below a guarantee, without a fence of their own, that can take from no other leaf, each pair asked."""
     whole = with_samples(shape)
     return {
         leaf
         for leaf in shape.leaves
-        if claims(shape, leaf) and shape.fence(leaf) != leaf and not shape.disabled_by(leaf)
-        if len(whole.leaves) > 1 and not any(border(whole, leaf, other).allowed for other in whole.leaves)
+        if any(amount for above in shape.lineage(leaf) for amount in shape[above].guaranteed.values())
+        if shape.fence(leaf) != leaf and not shape.disabled_by(leaf)
+        if (len(whole.leaves) > 1 or not claims(shape, leaf))
+        if not any(border(whole, leaf, other).allowed for other in whole.leaves)
     }
 
 
 @given(queue_trees() | growing_trees())
 def test_it_is_told_of_exactly_those_that_can_take_from_nobody(shape: QueueTree) -> None:
     """Held against the borders of all pairs of leaves."""
-    told = {one.path for one in lint(shape) if one.text.startswith(NEVER) or "only leaf inside" in one.text}
-    assert told == unreachable(shape)
+    texts = (NEVER, "No pods are guaranteed", "It is the only leaf inside")
+    assert {one.path for one in lint(shape) if one.text.startswith(texts)} == unreachable(shape)
 
 
 def test_a_thousand_queues_with_nothing_in_reach_take_no_long_look() -> None:
