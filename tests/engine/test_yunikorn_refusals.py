@@ -51,6 +51,15 @@ def test_nothing_is_taken_and_the_reason_told(
     assert decision.reason is reason
 
 
+@pytest.mark.parametrize(("sibling", "reason"), [((), Reason.FENCE), (("b",), Reason.NO_CANDIDATES)])
+def test_a_fence_is_named_only_where_it_is_what_leaves_nobody(sibling: tuple[str, ...], reason: Reason) -> None:
+    """A sibling inside of it that is within its guarantee is no work of the fence's."""
+    fenced = tree({"t": queue(fence=True), "t.a": queue({"cpu": 4}), "t.b": queue({"cpu": 4}), "test": queue()})
+    within = [pod(name, queue="t.b", node="n1") for name in sibling]
+    decision = decided(fenced, node("n1", 2), *within, pod("t", queue="test", cpu=2, node="n1"), ask("a", queue="t.a"))
+    assert (decision.outcome, decision.reason) == (Outcome.NO_CANDIDATE, reason)
+
+
 def test_the_delay_counts_from_the_creation_in_whole_seconds() -> None:
     """An ask of 10 s ago waits 20 s more."""
     at = snapshot(TREE, *FULL, ask("a", queue="prod", created_ms=1_700), now=11_700)

@@ -24,6 +24,8 @@ from engine.snapshot.columns import Leaving, Rows
 
 POLICY = "fence"
 DIALECT = "yunikorn"
+_BEYOND = {PodReason.OUTSIDE_FENCE, PodReason.SAME_QUEUE, PodReason.NO_QUEUE}
+"""Why no pod may go where it is the fence that keeps the ask from them."""
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -162,8 +164,9 @@ def _preempt(case: _Case, leaf: str, *, nodes_tried: bool) -> Decision:
         excluded_counts=found.excluded(),
     )
     if not len(found.candidates):
-        reason = Reason.FENCE if trace.fence else Reason.NO_CANDIDATES
-        return case.answer(Outcome.NO_CANDIDATE, reason, detail=trace.fence, trace=trace)
+        fenced = trace.fence and _BEYOND.issuperset(trace.excluded_counts)
+        reason, detail = (Reason.FENCE, trace.fence) if fenced else (Reason.NO_CANDIDATES, "")
+        return case.answer(Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace)
     if not found.entitled():
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.OVER_GUARANTEE, detail=leaf, trace=trace)
     best = found.best(case.reserved)
