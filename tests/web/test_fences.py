@@ -18,6 +18,7 @@ from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.pair_selectors import Pair, preempted_pairs
+from scheduler_admin.queues.models import Revision
 from tests.builders import queue, tree
 from tests.derived import pairs
 from tests.engine.test_reach import EXAMPLE, grown
@@ -43,6 +44,13 @@ pytestmark = pytest.mark.django_db
 
 class TestWhoMayPreemptWhom:
     """Map and tables against what policy ``fence`` does itself."""
+
+    def test_by_yunikorn_s_rules_it_is_said_that_they_do_not_keep_to_it(self, ada: Client) -> None:
+        """The map is of the design, and says so."""
+        published(EXAMPLE)
+        assert "YuniKorn departs from" not in notes(html_of(ada))
+        Revision.objects.update(dialect="yunikorn")
+        assert "the design, which YuniKorn departs from" in notes(html_of(ada))
 
     @pytest.mark.parametrize("shape", ["example", "demo", *range(6)])
     def test_map_words_and_pairs_say_what_the_policy_does(self, ada: Client, shape: str | int) -> None:

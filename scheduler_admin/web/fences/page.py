@@ -8,6 +8,7 @@ from functools import cached_property
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from engine.policies import FOREIGN
 from engine.queues import Standing
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
@@ -64,6 +65,11 @@ class FencesPage:
     def odd(self) -> list[told.Odd]:
         """What went through shut borders."""
         return told.odd(self.scene) if self.scene else []
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it is decided by another scheduler's rules, which do not keep to these borders."""
+        return self.revision is not None and self.revision.dialect in FOREIGN
 
     @property
     def pods(self) -> int:
