@@ -42,7 +42,7 @@ def redis(place: Place) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 @pytest.fixture
-def connection(place: Place, redis: "subprocess.Popen[bytes]") -> Connection:
+def connection(place: Place, redis: "subprocess.Popen[bytes]") -> Iterator[Connection]:
     """As the worker reads by, tasks and control apart; one message is not acknowledged, the next are asked for."""
     connection = app.connection_for_read(f"redis+socket://{place.socket}")
     queue = connection.SimpleQueue("engine")
@@ -52,7 +52,8 @@ def connection(place: Place, redis: "subprocess.Popen[bytes]") -> Connection:
     hub = Hub()
     connection.transport.register_with_event_loop(connection.connection, hub)
     next(hub.create_loop())
-    return connection
+    yield connection
+    hub.close()
 
 
 def test_a_lost_connection_is_closed_without_another_error(
