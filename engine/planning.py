@@ -38,8 +38,7 @@ def plan(
 ) -> list[Considered]:
     """Decide for every ask that no open decision makes room for already: higher priority first, then the longest wait.
 
-    ``terms`` are what the audit needs to know of the policy's parameters; not ``audited``, nothing is refused: what
-    another scheduler carries out, no law of ours stops. ``hold`` names the interlock that holds a
+    ``terms`` are what the audit needs to know of the policy's parameters. ``hold`` names the interlock that holds a
     decision back, empty for none; such a decision takes nothing from the asks after it.
     """
     decided = each(snapshot, tree, decide, terms=terms, hold=hold)
@@ -66,8 +65,8 @@ def each(
             found = msgspec.structs.replace(found, hold=hold(found))
         yield snapshot, found
         if not found.refused and not found.hold:
-            auditor.carry_out(decision)
             snapshot = carried_out(snapshot, decision)
+            auditor.carry_out(decision, snapshot)
 
 
 def _turn(ask: Pod) -> tuple[int, int, str]:

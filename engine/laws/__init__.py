@@ -5,7 +5,7 @@ from functools import cached_property
 
 import msgspec
 
-from engine.decision import Decision, Outcome
+from engine.decision import Decision, Outcome, carried_out
 from engine.feasibility import unjudged
 from engine.laws import fence, priority
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum
@@ -55,10 +55,10 @@ class Auditor:
         laws = _laws(decision)
         return _judge(self._ledger, decision, self._terms, laws) if laws else ()
 
-    def carry_out(self, decision: Decision) -> None:
-        """What comes after it finds its victims on their way out and its node kept."""
+    def carry_out(self, decision: Decision, left: Snapshot) -> None:
+        """What comes after it finds its victims on their way out and its node kept, as in the snapshot that it left."""
         if decision.evicts:
-            self._ledger.carry_out(decision)
+            self._ledger.carry_out(decision, left)
 
 
 def audit(
@@ -118,7 +118,8 @@ def audit_plan(
         checks = auditor.judge(decision)
         results.append(checks)
         if not broken(checks):
-            auditor.carry_out(decision)
+            snapshot = carried_out(snapshot, decision)
+            auditor.carry_out(decision, snapshot)
     return tuple(results)
 
 

@@ -116,7 +116,7 @@ def _needed(case: Case, pod: Pod) -> Comparison:
     """Names the first thing that is short with this victim put back; empty when nothing is."""
     assert case.node is not None
     short = [line for line in chain(_room(case, pod), _caps(case, pod)) if not line.holds]
-    refused = refusal(case.snapshot, case.ask, case.node, case.gone(pod))
+    refused = None if short else refusal(case.snapshot, case.ask, case.node, case.gone(pod))
     what = f"{short[0].subject} {short[0].resource}" if short else str(refused.reason) if refused else ""
     return differs(pod.key, what, "")
 

@@ -56,13 +56,13 @@ class Ledger:
         """The reservations that keep a node."""
         return [held for held in self.reservations.values() if held.node == node]
 
-    def carry_out(self, decision: Decision) -> None:
+    def carry_out(self, decision: Decision, left: Snapshot) -> None:
         """Move on: the victims are on their way out and the node is the ask's."""
         for verdict in decision.victims:
             pod = self.snapshot.pod(verdict.pod.uid)
             if pod is not None and pod.node is not None and pod.uid not in self.leaving_uids:
                 self._count_leaving(pod)
-        self.snapshot = self.snapshot.expecting({verdict.pod.uid for verdict in decision.victims})
+        self.snapshot = left
         if decision.node is not None:
             facts = decision.ask
             held = Reservation(ask_uid=facts.uid, node=decision.node, queue=facts.queue, requests=facts.requests)

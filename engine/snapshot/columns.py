@@ -239,8 +239,11 @@ class Leaving:
     def of(self, weight: Numbers, upto: Numbers | None = None) -> Numbers:
         """Place -> the sum of the weights of those that leave; ``upto``: its running sum, if that is known."""
         if not self._last or upto is None:
-            own = running(weight[self._rows])
-            return own[self._first[1:]] - own[self._first[:-1]]
+            some = np.flatnonzero(self.counts)
+            sums = np.zeros(len(self.counts), weight.dtype)
+            if len(some):
+                sums[some] = np.add.reduceat(weight[self._rows], self._first[some])
+            return sums
         held: Numbers = upto[self.columns.first[1:]] - upto[self._since]
         return held
 

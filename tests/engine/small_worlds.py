@@ -6,14 +6,16 @@ from itertools import chain, combinations, combinations_with_replacement, produc
 import msgspec
 
 from engine.queues import QueueTree
-from engine.snapshot import Snapshot
+from engine.snapshot import Pod, Snapshot
 from tests.builders import ask, node, pod, queue, snapshot, tree
 
-Running = tuple[str, int, str]
-"""A pod: queue, size, node."""
+Running = tuple[str, int, str, int]
+"""A pod: queue, size, node, priority."""
 
 SIZES = (1, 2)
 NODES = ("n1", "n2")
+LOW, HIGH = 0, 1
+_SWAPPED = {"n1": "n2", "n2": "n1"}
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,16 +55,21 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     pods: tuple[Running, ...]
     ask: int
     free: int
+    priority: int = HIGH
+    """The ask's."""
 
     def snapshot(self, tree: QueueTree) -> Snapshot:
         """The same in the engine's types; pod ``p0`` is the first, and so on."""
         running = [
-            pod(f"p{i}", queue=self.shape.path(leaf), cpu=size, node=where)
-            for i, (leaf, size, where) in enumerate(self.pods)
+            pod(f"p{i}", queue=self.shape.path(leaf), cpu=size, node=where, priority=priority)
+            for i, (leaf, size, where, priority) in enumerate(self.pods)
         ]
-        held = {name: sum(size for _, size, where in self.pods if where == name) for name in NODES}
+        held = {name: sum(size for _, size, where, _ in self.pods if where == name) for name in NODES}
         nodes = [node(name, held[name] + self.free) for name in NODES]
-        return snapshot(tree, nodes, running, ask("ask", queue=self.shape.path("a"), cpu=self.ask))
+        return snapshot(tree, nodes, running, self._asking())
+
+    def _asking(self) -> Pod:
+        return ask("ask", queue=self.shape.path("a"), cpu=self.ask, priority=self.priority)
 
     def lawful_sets(self) -> set[frozenset[str]]:
         """All sets of pods of one node whose going makes room and breaks no law."""
@@ -72,9 +79,10 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
         fence = next((one for one in self.shape.lineage("a") if one in self.shape.fences), "")
         allowed = [
             i
-            for i, (leaf, _, _) in enumerate(self.pods)
+            for i, (leaf, _, _, priority) in enumerate(self.pods)
             if entitling not in self.shape.lineage(leaf)
             and leaf != "a"
+            and priority <= self.priority
             and (not fence or fence in self.shape.lineage(leaf))
         ]
         on_nodes = ([i for i in allowed if self.pods[i][2] == name] for name in NODES)
@@ -100,16 +108,32 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
         return True
 
     def _used(self, name: str) -> int:
-        return sum(size for leaf, size, _ in self.pods if name in self.shape.lineage(leaf))
+        return sum(size for leaf, size, _, _ in self.pods if name in self.shape.lineage(leaf))
 
 
-def all_pods(most: int) -> Iterator[tuple[Running, ...]]:
-    """Every choice of up to ``most`` pods of leaves a, b and c; the first node holds no fewer than the second."""
-    kinds = list(product("abc", SIZES, NODES))
+def all_pods(most: int, leaves: str = "abc", priorities: tuple[int, ...] = (LOW,)) -> Iterator[tuple[Running, ...]]:
+    """Every choice of up to ``most`` pods; of two that differ in the names of the nodes alone, one."""
+    kinds = sorted(product(leaves, SIZES, NODES, priorities))
     for count in range(most + 1):
         for pods in combinations_with_replacement(kinds, count):
-            if 2 * sum(where == "n1" for _, _, where in pods) >= count:
+            if pods <= tuple(sorted((leaf, size, _SWAPPED[where], priority) for leaf, size, where, priority in pods)):
                 yield pods
+
+
+def flat_worlds(leaves: str, most: int) -> Iterator[World]:
+    """Every world of leaves side by side with pods and asks of two priorities, up to what makes no difference.
+
+    The ask's leaf is below its guarantee, by how much does not matter; another's guarantee is none, or anything that it
+    keeps, just keeps or lacks. An ask of two on nodes with one free is as one of one on full nodes.
+    """
+    above = dict.fromkeys(leaves, "")
+    for pods in all_pods(most, leaves, (LOW, HIGH)):
+        used = {leaf: sum(size for one, size, _, _ in pods if one == leaf) for leaf in leaves}
+        options = {leaf: (None, *range(1, used[leaf] + 2)) if used[leaf] else (None,) for leaf in leaves}
+        for promised in _promises(options | {"a": (used["a"] + 1,)}):
+            shape = Shape(above=above, guaranteed=promised)
+            for size, priority in product(SIZES, (LOW, HIGH)):
+                yield World(shape=shape, pods=pods, ask=size, free=0, priority=priority)
 
 
 def _promises(options: Mapping[str, tuple[int | None, ...]]) -> Iterator[dict[str, int]]:

@@ -1,5 +1,7 @@
 """Policy fence in every small world: it finds victims exactly where there are lawful ones."""
 
+from itertools import groupby
+
 import pytest
 
 from engine.decision import Outcome
@@ -11,6 +13,7 @@ from tests.engine.small_worlds import (
     Shape,
     World,
     flat_shapes,
+    flat_worlds,
     shapes_with_the_asker_deep,
     shapes_with_victims_deep,
     worlds,
@@ -38,7 +41,7 @@ def wrong(world: World, tree: QueueTree) -> str:
 
 @pytest.mark.parametrize(
     ("shapes", "most"),
-    [(flat_shapes(), 4), (shapes_with_the_asker_deep(), 2), (shapes_with_victims_deep(), 3)],
+    [(flat_shapes(), 3), (shapes_with_the_asker_deep(), 2), (shapes_with_victims_deep(), 3)],
     ids=["flat", "asker-deep", "victims-deep"],
 )
 def test_victims_are_found_exactly_where_a_lawful_set_exists(shapes: list[Shape], most: int) -> None:
@@ -47,6 +50,18 @@ def test_victims_are_found_exactly_where_a_lawful_set_exists(shapes: list[Shape]
     for shape in shapes:
         tree = shape.tree()
         for world in worlds(shape, most):
+            assert not (why := wrong(world, tree)), why
+            checked += 1
+    assert checked > 1000
+
+
+@pytest.mark.parametrize(("leaves", "most"), [("ab", 4), ("abc", 2)], ids=["two-queues", "three-queues"])
+def test_so_it_is_with_two_priorities(leaves: str, most: int) -> None:
+    """An ask of the lower one takes nothing of the higher one, and has that as its neighbour."""
+    checked = 0
+    for shape, found in groupby(flat_worlds(leaves, most), key=lambda world: world.shape):
+        tree = shape.tree()
+        for world in found:
             assert not (why := wrong(world, tree)), why
             checked += 1
     assert checked > 1000

@@ -36,9 +36,10 @@ class Costs:
         """The nodes, but those (places) that are of no use any more, cheapest first, by their number here."""
         return self._order[~without[self.places[self._order]]]
 
-    def loses(self, one: int, other: int) -> str:
-        """The first of CRITERIA in which one node is dearer than another."""
-        return next(name for name, cost in zip(CRITERIA, self._by, strict=True) if cost[one] != cost[other])
+    def loses(self, many: Rows, best: int) -> list[str]:
+        """For each of these nodes the first of CRITERIA in which it is dearer than the best."""
+        differs = np.array([cost[many] != cost[best] for cost in self._by], np.bool_)
+        return [CRITERIA[number] for number in differs.argmax(axis=0).tolist()]
 
 
 def _over(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:

@@ -56,14 +56,18 @@ class Question:
             return np.ones(len(self.columns.nodes), np.bool_)
         return np.fromiter((node.name == wanted for node in self.columns.nodes), np.bool_, len(self.columns.nodes))
 
+    @cached_property
+    def leaving(self) -> Leaving:
+        """Pods on their way out."""
+        return Leaving(self.columns, self.columns.terminating)
+
     def node_with_room(self, *, leaving_counted: bool) -> str | None:
         """A node where the ask fits without eviction; with ``leaving_counted`` once pods on their way out are gone."""
         usable = self.scope & ~self.usage.kept & ~self.columns.not_ready
         room = self.shape.room
         if leaving_counted:
-            leaving = Leaving(self.columns, self.columns.terminating)
-            usable &= leaving.counts > 0
-            room = self.feasibility.refusing(leaving) == FITS if usable.any() else room
+            usable &= self.leaving.counts > 0
+            room = self.feasibility.refusing(self.leaving) == FITS if usable.any() else room
         fitting = np.flatnonzero(usable & room)
         return self.columns.nodes[fitting[0]].name if len(fitting) else None
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.policies.fence.question import Question
-from engine.snapshot.columns import SAFE, Flags, Leaving, Numbers, Rows
+from engine.snapshot.columns import SAFE, Flags, Numbers, Rows
 
 
 class Line:
@@ -44,8 +44,7 @@ class Room:
     """Whether the ask has room at some places, while pods go and come back."""
 
     def __init__(self, question: Question, places: Rows) -> None:
-        gone = Leaving(question.columns, question.columns.terminating)
-        self.lines = [line for lines in LINES.values() for line in lines(question, gone, places)]
+        self.lines = [line for lines in LINES.values() for line in lines(question, places)]
         none_short = np.ones(len(places), np.bool_)
         for line in self.lines:
             none_short &= ~line.short
@@ -71,11 +70,15 @@ class Room:
             line.give(at, rows, times)
 
 
-def _on_node(question: Question, gone: Leaving, places: Rows) -> list[Line]:
+def _on_node(question: Question, places: Rows) -> list[Line]:
     """The limits of the nodes; room is left both with the pods nominated there and without."""
     found = []
+    gone = question.leaving
+    some_leave = bool(gone.counts[places].any())
     for limit in question.feasibility.limits:
-        over = (limit.held - limit.cap - gone.of(limit.weight))[places]
+        over = limit.held[places] - limit.cap[places]
+        if some_leave:
+            over = over - gone.of(limit.weight)[places]
         if limit.added:
             over = over + np.maximum(limit.more(), 0)[places]
         if not limit.mends and not np.any(over > 0):
@@ -85,7 +88,7 @@ def _on_node(question: Question, gone: Leaving, places: Rows) -> list[Line]:
     return found
 
 
-def _under_max(question: Question, _gone: Leaving, places: Rows) -> list[Line]:
+def _under_max(question: Question, places: Rows) -> list[Line]:
     """Every max above the ask's own queue: what goes from below it makes room under it."""
     ground = question.ground
     found = []
@@ -97,5 +100,5 @@ def _under_max(question: Question, _gone: Leaving, places: Rows) -> list[Line]:
     return found
 
 
-LINES: dict[str, Callable[[Question, Leaving, Rows], list[Line]]] = {"node": _on_node, "max": _under_max}
+LINES: dict[str, Callable[[Question, Rows], list[Line]]] = {"node": _on_node, "max": _under_max}
 """What has to give way for the ask to have room."""

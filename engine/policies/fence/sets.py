@@ -19,13 +19,11 @@ _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH = range(5)
 class Turns:
     """The candidates of some places, place by place from the most expendable on."""
 
-    def __init__(self, ground: Ground, leaf: str, places: Rows, rows: Rows) -> None:
-        """``rows`` are in the order of the ground."""
-        self.places = places
+    def __init__(self, ground: Ground, leaf: str, places: Rows, rows: Rows, count: Rows) -> None:
+        """``rows`` are in the order of the ground, so many at each place as ``count`` says."""
+        self.places, self.count = places, count
         self.rows = _nearest_first(ground, leaf, rows)
-        upto = running(np.bincount(ground.columns.node[rows], minlength=len(ground.columns.nodes)))
-        self.start: Rows = upto[places]
-        self.count: Rows = upto[places + 1] - self.start
+        self.start: Rows = running(count)[:-1]
 
     def on(self, index: int) -> slice:
         """Where the candidates of the place that is so many-th stand in ``rows``."""

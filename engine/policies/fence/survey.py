@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.feasibility import FITS
-from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field
+from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.costs import Costs
 from engine.policies.fence.question import Question
 from engine.policies.fence.sets import Sets, Turns
@@ -22,6 +22,9 @@ class Survey:
         self.spared = spared(ground, question.usage, question.leaf, question.ask)
         self.reasons: Numbers = Field(ground, claim, self.spared).reasons
         """Kind -> the number of the reason why its pods are no candidates, -1 for candidates."""
+        by_reason = np.bincount(self.reasons + 1, ground.counts, len(excluding()) + 1)
+        self.excluded: Numbers = by_reason.astype(np.int64)  # of so few pods a float is exact
+        """How many bound pods there are that nothing keeps from being candidates, then those of each reason."""
         candidates = self._candidates(question)
         self.counts: Numbers = np.bincount(columns.node[candidates], minlength=len(columns.nodes))
         """Place -> how many candidates there are."""
@@ -33,9 +36,8 @@ class Survey:
         self.refusing: Rows = question.feasibility.refusing(Leaving(columns, gone))
         """Place -> the number of the check that refuses the ask when all candidates are gone."""
         useful = question.scope & (self.counts > 0) & ~self.blocked(question)
-        there = useful[columns.node[candidates]]
-        rows = candidates if there.all() else candidates[there]
-        turns = Turns(ground, question.leaf, np.flatnonzero(useful), rows)
+        rows = candidates if useful[self.counts > 0].all() else candidates[useful[columns.node[candidates]]]
+        turns = Turns(ground, question.leaf, np.flatnonzero(useful), rows, self.counts[useful])
         sets = Sets(question, turns, self.spared)
         self.costs = Costs(ground, question.leaf, turns.rows[sets.victims])
 
@@ -62,7 +64,8 @@ class Survey:
         """The set on one node, to be told of."""
         first = question.columns.first
         rows = self._candidates(question, slice(first[place], first[place + 1]))
-        return Sets(question, Turns(question.ground, question.leaf, np.array([place], np.intp), rows), self.spared)
+        turns = Turns(question.ground, question.leaf, np.array([place]), rows, np.array([len(rows)]))
+        return Sets(question, turns, self.spared)
 
     def holds_for(self, question: Question) -> bool:
         """Whether another moment differs only in nodes that were reserved since, and pods there that began to leave."""

@@ -31,17 +31,17 @@ class Told:
         self.candidates = len(question.columns.pods) - sum(self.counts.values())
 
     def _counts(self) -> dict[PodReason, int]:
-        question, kinds = self.question, self.question.ground.kinds
-        counts: Counter[PodReason] = Counter()
-        out = np.zeros(len(question.columns.pods), np.bool_)
+        question, reasons = self.question, (None, *excluding())
+        counts: dict[PodReason, int] = {}
+        out = np.zeros(0, np.intp)
         for reason, guard in ROW_GUARDS.items():
-            now = guard(question.columns) & ~out
-            counts[reason] = int(np.count_nonzero(now))
-            out |= now
-        rest = question.ground.counts - np.bincount(kinds.of[np.flatnonzero(out)], minlength=len(kinds.each))
-        reasons = tuple(excluding())
-        for reason, kept in zip(reasons, np.bincount(self.survey.reasons + 1, rest, len(reasons) + 1)[1:], strict=True):
-            counts[reason] = int(kept)  # of so few pods a float is exact
+            rows = np.flatnonzero(guard(question.columns))
+            rows = rows[~np.isin(rows, out)] if len(out) else rows
+            counts[reason] = len(rows)
+            out = np.concatenate([out, rows])
+        others = self.survey.reasons[question.ground.kinds.of[out]]
+        left = self.survey.excluded - np.bincount(others + 1, minlength=len(reasons))
+        counts |= {reason: count for reason, count in zip(reasons, left.tolist(), strict=True) if reason is not None}
         return {reason: count for reason, count in counts.items() if count}
 
     def trace(self, sets: Sets | None) -> Trace:
@@ -99,10 +99,10 @@ def _passed_over(told: Told) -> Iterator[NodeVerdict]:
     """The next best nodes, cheapest first, then those that were of no use."""
     costs, nodes = told.survey.costs, told.question.columns.nodes
     dearer = told.ranked[1 : _NODES_IN_FULL + 1]
-    for one in dearer:
-        name, victims = nodes[int(costs.places[one])].name, int(costs.counts[one])
-        criterion = costs.loses(int(one), int(told.ranked[0]))
-        yield NodeVerdict(node=name, reason=NodeReason.DEARER, detail=criterion, victims=victims)
+    lost = costs.loses(dearer, int(told.ranked[0])) if len(dearer) else []
+    known = zip(costs.places[dearer].tolist(), costs.counts[dearer].tolist(), lost, strict=True)
+    for place, victims, criterion in known:
+        yield NodeVerdict(node=nodes[place].name, reason=NodeReason.DEARER, detail=criterion, victims=victims)
     for place in np.flatnonzero(_useless(told))[: _NODES_IN_FULL - len(dearer)]:
         yield _verdict(told, int(place))
 
