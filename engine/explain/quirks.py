@@ -16,7 +16,9 @@ RULES: dict[Quirk, str] = {
         "YuniKorn charges what victims hold to the asker’s queue, not what it asks, and stops at the first pod that is "
         "more than what is left of the guarantee."
     ),
-    Quirk.LEAF_BELOW: gettext_noop("YuniKorn looks at a queue before its pod goes, not after."),
+    Quirk.LEAF_BELOW: gettext_noop(
+        "YuniKorn looks whether a queue is above its guarantee before its pod goes, not after."
+    ),
     Quirk.PARENT_BELOW: gettext_noop("YuniKorn does not keep what the queues above a victim’s queue were promised."),
     Quirk.INSIDE_CLAIM: gettext_noop(
         "YuniKorn takes pods from inside the queue whose guarantee is claimed, which gains nothing by that."

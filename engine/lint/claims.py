@@ -16,7 +16,7 @@ _MOST_BORDERS = 100_000
 _NO_GUARANTEE = gettext_noop("It has no guarantee: it may preempt nothing, and all that it runs may be preempted.")
 _GIVE = gettext_noop("Give it, or a queue above it, a guarantee.")
 _NO_PODS = gettext_noop(
-    "No pods are guaranteed: an ask is a pod itself, so nothing else that is guaranteed is claimed."
+    "It is guaranteed 0 pods: an ask is a pod itself, so nothing else that is guaranteed can be claimed."
 )
 _TAKE_PODS = gettext_noop("Take the guarantee of 0 pods away, or raise it.")
 _NOTHING = gettext_noop(

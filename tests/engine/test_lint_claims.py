@@ -55,8 +55,8 @@ FIRST = {"priority_policy": PriorityPolicy.FENCE, "priority_offset": 10}
         (
             {"t.a": queue({"cpu": 2, "pods": 0}), "b": queue(2)},
             (
-                "guaranteed: No pods are guaranteed: "
-                "an ask is a pod itself, so nothing else that is guaranteed is claimed."
+                "guaranteed: It is guaranteed 0 pods: "
+                "an ask is a pod itself, so nothing else that is guaranteed can be claimed."
             ),
         ),
         (

@@ -45,7 +45,7 @@ def test_the_page_tells_which_departures_changed_it(watch: Watch, client: Client
     client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
     page = client.get(f"/clusters/east/decisions/{row.pk}/?otherwise=1").content.decode()
     assert "where YuniKorn departs from its own design; decided again without each" in page
-    assert "YuniKorn looks at a queue before its pod goes, not after." in page
+    assert "YuniKorn looks whether a queue is above its guarantee before its pod goes, not after." in page
     assert "is left with 0 of the 2 cpu that it is guaranteed." in page
     assert "Without that nothing would go." in page
     assert "Against law 2: a queue is taken below its guarantee." in page
@@ -88,7 +88,9 @@ def test_they_are_told_by_rest(watch: Watch) -> None:
     (told,) = api.get(f"/api/v1/decisions/{row.pk}/otherwise").json()["quirks"]
     assert told["document"]["quirk"] == "leaf_below"
     assert told["document"]["victims"] == []
-    assert told["text"].startswith("YuniKorn looks at a queue before its pod goes, not after.")
+    assert told["text"].startswith(
+        "YuniKorn looks whether a queue is above its guarantee before its pod goes, not after."
+    )
 
 
 def test_it_is_never_enforced(cluster: Cluster, watch: Watch) -> None:
