@@ -11,6 +11,7 @@ from engine.feasibility import Feasibility
 from engine.offline import read_case, situation
 from engine.policies import yunikorn
 from engine.policies.yunikorn import Books, Parameters, Quirk, Quirks, Survey, table_of
+from engine.policies.yunikorn.nodes import NONE
 from engine.queues import QueueTree
 from engine.snapshot import Node, Pod, Snapshot
 from tests.builders import snapshot
@@ -58,6 +59,21 @@ def test_at_once_and_one_by_one_on_random_worlds(
     for ask in moment.asks:
         if ask.queue is not None and ask.required_node is None:
             assert differs(moment, tree, ask, without(quirk)) is None
+
+
+@settings(max_examples=300, deadline=None)
+@given(queue_trees(), clusters(), st.sampled_from(Quirk))
+def test_what_is_found_for_all_nodes_at_once_is_what_each_has_alone(
+    tree: QueueTree, objects: list[Node | Pod], quirk: Quirk
+) -> None:
+    """With how many victims there is room on every node, whichever departure is turned off."""
+    moment, quirks = snapshot(tree, *objects), without(quirk)
+    for ask in moment.asks:
+        if ask.queue is not None and ask.required_node is None:
+            books = Books(moment, tree, table_of(moment, tree, quirks), quirks)
+            survey = Survey(moment, books, Feasibility(moment, ask), nodes_tried=True)
+            alone = [survey.alone(place) for place in range(len(moment.nodes))]
+            assert survey.index.tolist() == [NONE if plan is None else plan.index for plan in alone]
 
 
 def test_at_once_and_one_by_one_on_recorded_cases() -> None:

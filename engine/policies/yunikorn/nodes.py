@@ -19,15 +19,7 @@ NONE, FITS = -2, -1
 def applies(table: Table, books: Books, lines: Lines, ask: Pod, leaves: Rows) -> bool:
     """Whether the index may be found so, with victims from these leaves, and all numbers are held by 64 bits."""
     quirks, columns = books.quirks, table.columns
-    alike = (
-        quirks.whole_ask
-        and quirks.victims_charged
-        and quirks.leaf_below
-        and quirks.parent_below
-        and quirks.leaving_hold
-        and quirks.other_nodes
-    )
-    if not alike or table.left.dtype != np.int64:
+    if not (quirks.leaf_below and quirks.parent_below) or table.left.dtype != np.int64:
         return False
     counted = {*table.guaranteed, *ask.requests}
     numbers = (of(name) for name in counted for of in (columns.requests, columns.allocatable, columns.held))
@@ -79,8 +71,10 @@ class _Walk:
         self.names = sorted(ask.requests)
         self.asked: Numbers = np.array([ask.requests[name] for name in self.names], np.int64)
         left = books.remaining(asker, asker) or {}
-        self.limits = sorted(left)
+        self.limits = sorted(left) if books.quirks.victims_charged else []
         """The resources in which the asker's guarantee counts."""
+        if not books.quirks.whole_ask:
+            left = {name: max(amount, ask.requests.get(name, 0)) for name, amount in left.items()}
         self.left: Numbers = np.array([left[name] for name in self.limits], np.int64)
         self.shared = lines.columns(self.names)
 

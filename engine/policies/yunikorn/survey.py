@@ -19,7 +19,7 @@ from engine.policies.yunikorn.nodes import FITS, NONE, applies, indices
 from engine.policies.yunikorn.reach import Reach
 from engine.policies.yunikorn.victims import EMPTY, Plan, on_node
 from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Flags, Numbers, Rows
+from engine.snapshot.columns import Flags, Leaving, Numbers, Rows
 
 _BATCH = 10
 """So many nodes are asked at once; the next ones only where none of them was good enough."""
@@ -123,20 +123,30 @@ class Survey:
             return []
         return [self.columns.pods[row] for row in self.columns.rows(place) if self.columns.terminating[row]]
 
-    def _plan(self, place: int) -> Plan | None:
+    def alone(self, place: int) -> Plan | None:
+        """What would go on one node, looked at by itself."""
         node = self.columns.nodes[place]
         free = self.snapshot.free(node, without=self.leaving(place))
         return on_node(self.books, self.ask, node, free, self._here(place))
+
+    def _free(self) -> Numbers:
+        """Place -> what is free of every resource that is asked, in the order of their names."""
+        names, columns = sorted(self.ask.requests), self.columns
+        free = [columns.allocatable(name) - columns.held(name) for name in names]
+        if not self.books.quirks.leaving_hold:
+            gone = Leaving(columns, columns.terminating)
+            free = [each + gone.of(columns.requests(name)) for each, name in zip(free, names, strict=True)]
+        return np.stack(free, axis=1)
 
     @cached_property
     def index(self) -> Rows:
         """Place -> with how many victims, less one, there is room; FITS: with none; NONE: with no number."""
         leaves = np.flatnonzero(np.bincount(self.table.leaf[self.candidates]))
         if applies(self.table, self.books, self.lines, self.ask, leaves):
-            names = sorted(self.ask.requests)
-            free = [self.columns.allocatable(name) - self.columns.held(name) for name in names]
-            return indices(self.table, self.books, self.lines, self.ask, self.candidates, np.stack(free, axis=1))
-        plans = (self._plan(place) for place in range(len(self.columns.nodes)))
+            found = indices(self.table, self.books, self.lines, self.ask, self.candidates, self._free())
+            if self.books.quirks.other_nodes or not (found == FITS).any():
+                return found
+        plans = (self.alone(place) for place in range(len(self.columns.nodes)))
         return np.fromiter((NONE if plan is None else plan.index for plan in plans), np.intp)
 
     @cached_property
@@ -189,7 +199,7 @@ class Survey:
         """What would go so that all rules of the node let the ask in; None where they never do."""
         if any(isinstance(check, Rule) and check.refused[place] for check in self.feasibility.checks):
             return None
-        plan = self._plan(place)
+        plan = self.alone(place)
         if plan is None:
             return None
         spot, leaving = self.feasibility.on(place), [pod.uid for pod in self.leaving(place)]
