@@ -77,8 +77,13 @@ def _against(words: list[str]) -> list[str]:
     counted = sorted(filter(None, (number(which, "") for which in laws)))
     numbers = ", ".join(map(str, counted))
     told = ngettext("against law %(numbers)s", "against laws %(numbers)s", len(counted)) % {"numbers": numbers}
-    others = [text(against(which)).rstrip(".") for which in laws if number(which, "") is None]
+    others = [_phrase(text(against(which))) for which in laws if number(which, "") is None]
     return [*flags, *([told] if counted else []), *others]
+
+
+def _phrase(sentence: str) -> str:
+    """A sentence as one of several things in a row: ``not all of the victims are needed``."""
+    return sentence[:1].lower() + sentence[1:].rstrip(".。")
 
 
 def units(rows: Iterable[HistoryRow]) -> list[Unit]:
