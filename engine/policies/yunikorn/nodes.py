@@ -4,11 +4,13 @@ The index that ``victims.on_node`` finds for one node, by the same arithmetic ov
 leaves the queues above the asker alone, which ``applies`` tells: then its second pass takes what its first one found.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from engine.policies.yunikorn.books import Books
 from engine.policies.yunikorn.lines import Lines
-from engine.policies.yunikorn.table import Table
+from engine.policies.yunikorn.table import UNLIMITED, Table
 from engine.snapshot import Pod
 from engine.snapshot.columns import Flags, Numbers, Rows
 
@@ -19,7 +21,8 @@ NONE, FITS = -2, -1
 def applies(table: Table, books: Books, lines: Lines, ask: Pod, leaves: Rows) -> bool:
     """Whether the index may be found so, with victims from these leaves, and all numbers are held by 64 bits."""
     quirks, columns = books.quirks, table.columns
-    if not (quirks.leaf_below and quirks.parent_below) or table.left.dtype != np.int64:
+    kept = not (quirks.leaf_below and quirks.parent_below)
+    if table.left.dtype != np.int64 or (kept and books.cuts(ask.queue or "")):
         return False
     counted = {*table.guaranteed, *ask.requests}
     numbers = (of(name) for name in counted for of in (columns.requests, columns.allocatable, columns.held))
@@ -76,7 +79,10 @@ class _Walk:
         if not books.quirks.whole_ask:
             left = {name: max(amount, ask.requests.get(name, 0)) for name, amount in left.items()}
         self.left: Numbers = np.array([left[name] for name in self.limits], np.int64)
-        self.shared = lines.columns(self.names)
+        self.asks: Rows = np.array([place for _, place in lines.columns(self.names)], np.intp)
+        """Where among the resources that are guaranteed anywhere those stand that are asked."""
+        self.quirks = books.quirks
+        self.own: Rows = np.array([*(table.queue[path] for path in table.leaves), -1], np.intp)
 
     def over(self, nodes: int) -> None:
         """Begin with so many nodes."""
@@ -88,7 +94,7 @@ class _Walk:
         """What pods request of each resource that is asked."""
         return self._amounts(self.names, rows)
 
-    def _amounts(self, names: list[str], rows: Rows) -> Numbers:
+    def _amounts(self, names: Sequence[str], rows: Rows) -> Numbers:
         columns = self.table.columns
         held = [columns.requests(name)[rows] for name in names]
         return np.stack(held, axis=1) if held else np.zeros((len(rows), 0), np.int64)
@@ -105,8 +111,8 @@ class _Walk:
         self.charged[nodes[goes]] += held[goes]
         leaves = np.full(self.nodes, -1, np.intp)
         leaves[nodes[goes]] = self.table.leaf[rows[goes]]
-        amounts = np.zeros((self.nodes, len(self.names)), np.int64)
-        amounts[nodes[goes]] = requested[goes]
+        amounts = np.zeros((self.nodes, len(self.lines.names)), np.int64)
+        amounts[nodes[goes]] = self._amounts(self.lines.names, rows[goes])
         if goes.any():
             self.gone.append((leaves, amounts))
         return goes, spare & beyond
@@ -114,15 +120,24 @@ class _Walk:
     def _spare(self, nodes: Rows, rows: Rows) -> Flags:
         """Whether each pod's queue may lose it, by what went on its node before."""
         leaf = self.table.leaf[rows]
-        spare = self.lines.unlimited[leaf]
-        here, there = [place for place, _ in self.shared], [place for _, place in self.shared]
+        spare, kept = self.lines.unlimited[leaf], np.ones(len(rows), np.bool_)
         for line in self.lines.lines:
-            left = line.left[leaf][:, there]
+            left = line.left[leaf]
             queue = line.queue[leaf]
             for leaves, amounts in self.gone:
                 before = leaves[nodes]
                 same = (before >= 0) & (queue >= 0) & (self.table.line[line.depth[leaf], before] == queue)
                 if same.any():
-                    left[same] += amounts[nodes[same]][:, here]
-            spare = spare | (left < 0).any(axis=1)
-        return spare
+                    left[same] += amounts[nodes[same]]
+            spare = spare | (left[:, self.asks] < 0).any(axis=1)
+            kept &= self._kept(rows, left, queue == self.own[leaf])
+        return spare & kept
+
+    def _kept(self, rows: Rows, left: Numbers, own: Flags) -> Flags:
+        """Whether a queue stays at its guarantee without each pod, as far as that is looked at; ``own``: its leaf."""
+        unlooked = np.where(own, self.quirks.leaf_below, self.quirks.parent_below)
+        if unlooked.all():
+            return unlooked
+        held = self._amounts(self.lines.names, rows)
+        below = (held > 0) & (left < UNLIMITED // 2) & (left + held > 0)
+        return np.asarray(unlooked | ~below.any(axis=1), np.bool_)
