@@ -43,7 +43,7 @@ def _found(tree: QueueTree, capacity: Mapping[str, int] | None, policy: str, dia
     if policy != GUARANTEES:
         return
     yield from amounts(tree)
-    yield from effects(tree)
+    yield from effects(tree, design=dialect == DESIGN)
     yield from templates(tree)
     if dialect == DESIGN:
         yield from claims(tree)

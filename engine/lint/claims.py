@@ -31,7 +31,7 @@ _MANY = gettext_noop(
 )
 _SEE = gettext_noop("The page Fences has the reason for each queue.")
 _ALONE = gettext_noop("It is the only leaf inside the fence of %(queue)s, so it can preempt nothing.")
-_WIDEN = gettext_noop("Set the fence on a queue above %(queue)s, or take the guarantee away.")
+_WIDEN = gettext_noop("Move the fence to a queue above %(queue)s, or take the guarantee away.")
 _SHUT: dict[BorderReason, tuple[str, str]] = {
     BorderReason.DISABLED: (
         gettext_noop(
@@ -48,7 +48,7 @@ _SHUT: dict[BorderReason, tuple[str, str]] = {
     ),
     BorderReason.PRIORITY_FENCE: (
         gettext_noop(
-            "No preemption can ever satisfy its guarantee: the priority fences, as that of %(queue)s, "
+            "No preemption can ever satisfy its guarantee: the priority fences, such as that of %(queue)s, "
             "rank all that it could take above its asks."
         ),
         gettext_noop("Raise its priority offset, or lower that of %(queue)s."),

@@ -7,15 +7,19 @@ from engine.lint.found import found
 from engine.queues import PreemptionPolicy, Queue, QueueTree
 
 
-def effects(tree: QueueTree) -> Iterator[Note]:
-    """Policies and delays, each queue against what stands above it."""
+def effects(tree: QueueTree, *, design: bool = True) -> Iterator[Note]:
+    """Policies and delays, each queue against what stands above it.
+
+    Without ``design`` only what holds by YuniKorn's own rules too: there leaves inherit the delay of a queue above, and
+    queues that turned preemption off still preempt.
+    """
     for path in tree.walk():
         queue = tree[path]
         if path == tree.root:
             yield from _root(queue)
         else:
-            yield from _policy(tree, queue)
-        if not tree.is_leaf(path) and queue.delay_ms is not None:
+            yield from _policy(tree, queue, design=design)
+        if design and not tree.is_leaf(path) and queue.delay_ms is not None:
             message = gettext_noop("A delay has no effect on a queue that holds queues: set it on its leaves.")
             remedy = gettext_noop("Take it away, and set it on the leaves below.")
             yield found(Severity.WARNING, path, message, remedy, "delay")
@@ -28,18 +32,18 @@ def _root(queue: Queue) -> Iterator[Note]:
         yield found(Severity.WARNING, queue.path, message, remedy, "preemption_policy")
 
 
-def _policy(tree: QueueTree, queue: Queue) -> Iterator[Note]:
+def _policy(tree: QueueTree, queue: Queue, *, design: bool) -> Iterator[Note]:
     if queue.preemption_policy is PreemptionPolicy.DEFAULT:
         return
     above = queue.parent or tree.root
-    if disabled := tree.disabled_by(above):
+    if design and (disabled := tree.disabled_by(above)):
         message = gettext_noop(
             "Its preemption policy has no effect: %(queue)s turns preemption off for all that is below it."
         )
         remedy = gettext_noop("Set it to default, or that of %(queue)s.")
         yield found(Severity.WARNING, queue.path, message, remedy, "preemption_policy", queue=disabled)
     elif queue.preemption_policy is PreemptionPolicy.DISABLED:
-        if fence := tree.fence(above):
+        if design and (fence := tree.fence(above)):
             message = gettext_noop(
                 "Preemption is off here, inside the fence of %(queue)s: "
                 "not even the queues inside that fence may take from it, nor it from them."

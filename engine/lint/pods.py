@@ -37,7 +37,7 @@ def _unreached(tree: QueueTree, leaf: Queue) -> Iterator[Note]:
         return
     if not any(may_give(rule, leaf.path) for rule in tree.placement):
         message = gettext_noop("No placement rule leads to it and it claims no namespace, so no pod can run in it.")
-        remedy = gettext_noop("Add a rule that gives it, as “provided”, or let it claim a namespace.")
+        remedy = gettext_noop("Add a rule that gives it, such as “provided”, or let it claim a namespace.")
         yield found(Severity.WARNING, leaf.path, message, remedy)
 
 

@@ -46,7 +46,7 @@ _LABELS: dict[str, tuple[str, str]] = {
     ),
     "yunikorn_service": (
         gettext_noop("YuniKorn’s own service"),
-        gettext_noop("asked for its events and queues, as yunikorn/yunikorn-service:9080; empty: not asked"),
+        gettext_noop("asked for its events and queues, written as yunikorn/yunikorn-service:9080; empty: not asked"),
     ),
     "protected_namespaces": (gettext_noop("Protected namespaces"), gettext_noop("no pod of theirs is ever a victim")),
 }

@@ -164,3 +164,23 @@ def test_a_very_deep_tree_is_no_trouble() -> None:
     """As deep as a path may be long."""
     path = ".".join("a" * 247)
     assert len(lint(tree({path: queue(1)}))) == 0
+
+
+def test_by_yunikorns_own_rules_what_is_above_reaches_further_and_disabled_less() -> None:
+    """Leaves inherit a delay, and pods below a queue that turned preemption off still preempt, fenced or not."""
+    queues = {
+        "t": queue(delay_ms=1, fence=True),
+        "t.off": queue(disabled=True),
+        "t.off.fenced": queue(fence=True),
+        "t.off.fenced.a": queue(1),
+        "own": queue(1, fence=True),
+    }
+    fields = ("delay:", "preemption_policy:")
+    ours, theirs = (
+        [one for one in findings(queues, dialect=dialect) if any(field in one for field in fields)]
+        for dialect in ("design", "yunikorn")
+    )
+    said = {one.split()[1] for one in ours}
+    assert said == {"root.t", "root.t.off", "root.t.off.fenced", "root.t.off.fenced.a", "root.own"}
+    fenced = "Its own fence lets nothing out: it preempts nothing, whatever it is guaranteed."
+    assert theirs == [f"info root.own preemption_policy: {fenced}"]

@@ -36,7 +36,7 @@ FIRST = {"priority_policy": PriorityPolicy.FENCE, "priority_offset": 10}
         (
             {"t": queue(fence=True), "t.a": queue(2, priority_policy=PriorityPolicy.FENCE), "t.b": queue(2, **FIRST)},
             (
-                f"guaranteed: {NEVER}the priority fences, as that of root.t.b, "
+                f"guaranteed: {NEVER}the priority fences, such as that of root.t.b, "
                 "rank all that it could take above its asks."
             ),
         ),
