@@ -1,6 +1,6 @@
 """The laws of the policy `fence`, one function each, in exact integers and by the rules alone."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 import msgspec
@@ -77,17 +77,15 @@ def ask_fits(case: Case) -> LawCheck:
     return LawCheck.of(Law.FITS, lines)
 
 
-def _room(case: Case, *back: Pod) -> list[Sum]:
+def _room(case: Case, *back: Pod) -> Iterator[Sum]:
     """For each resource of the ask: what the node can hold, less what stays on it, against the request."""
     assert case.node is not None
     staying = case.staying(*back)
-    lines = []
     for resource, wanted in sorted(case.ask.requests.items()):
         if wanted > 0:
-            held = tuple(part for pod in staying if (part := pod.requests.get(resource, 0)))
+            held = tuple([part for pod in staying if (part := pod.requests.get(resource, 0))])
             room = case.node.allocatable.get(resource, 0)
-            lines.append(amount(case.node.name, resource, room, Relation.AT_LEAST, wanted, minus=held))
-    return lines
+            yield amount(case.node.name, resource, room, Relation.AT_LEAST, wanted, minus=held)
 
 
 def under_max(case: Case) -> LawCheck:
@@ -115,9 +113,9 @@ def minimal(case: Case) -> LawCheck:
 def _needed(case: Case, pod: Pod) -> Comparison:
     """Names the first thing that is short with this victim put back; empty when nothing is."""
     assert case.node is not None
-    short = [line for line in chain(_room(case, pod), _caps(case, pod)) if not line.holds]
+    short = next((line for line in chain(_room(case, pod), _caps(case, pod)) if not line.holds), None)
     refused = None if short else refusal(case.snapshot, case.ask, case.node, case.gone(pod))
-    what = f"{short[0].subject} {short[0].resource}" if short else str(refused.reason) if refused else ""
+    what = f"{short.subject} {short.resource}" if short else str(refused.reason) if refused else ""
     return differs(pod.key, what, "")
 
 

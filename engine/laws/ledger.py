@@ -1,6 +1,6 @@
 """Who uses what, kept by the audit itself: added up once for a snapshot, then moved on decision by decision."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -69,16 +69,10 @@ class Ledger:
             self._reserve(held)
 
     def _count_bound(self, pods: Iterable[Pod]) -> None:
-        """Leaf by leaf first: of a large cluster the pods are counted one by one, the queues above them once."""
-        by_leaf: dict[str | None, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        for pod in pods:
-            if pod.node is None:
-                continue
-            held = by_leaf[pod.queue]
-            for resource, amount in pod.requests.items():
-                held[resource] += amount
-        for queue, requests in by_leaf.items():
-            self._enter(self._bound, queue, requests)
+        """Those that are alike at once: of a large cluster's pods many are."""
+        alike = Counter((pod.queue, tuple(pod.requests.items())) for pod in pods if pod.node is not None)
+        for (queue, requests), times in alike.items():
+            self._enter(self._bound, queue, {resource: amount * times for resource, amount in requests})
 
     def _count_leaving(self, pod: Pod) -> None:
         self.leaving_uids.add(pod.uid)

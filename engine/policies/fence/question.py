@@ -57,6 +57,13 @@ class Question:
         return np.fromiter((node.name == wanted for node in self.columns.nodes), np.bool_, len(self.columns.nodes))
 
     @cached_property
+    def emptying(self) -> Flags:
+        """Place -> whether a pod there is on its way out."""
+        emptying = np.zeros(len(self.columns.nodes), np.bool_)
+        emptying[self.columns.node[np.flatnonzero(self.columns.terminating)]] = True
+        return emptying
+
+    @cached_property
     def leaving(self) -> Leaving:
         """Pods on their way out."""
         return Leaving(self.columns, self.columns.terminating)
@@ -66,7 +73,7 @@ class Question:
         usable = self.scope & ~self.usage.kept & ~self.columns.not_ready
         room = self.shape.room
         if leaving_counted:
-            usable &= self.leaving.counts > 0
+            usable &= self.emptying
             room = self.feasibility.refusing(self.leaving) == FITS if usable.any() else room
         fitting = np.flatnonzero(usable & room)
         return self.columns.nodes[fitting[0]].name if len(fitting) else None

@@ -73,17 +73,18 @@ class Room:
 def _on_node(question: Question, places: Rows) -> list[Line]:
     """The limits of the nodes; room is left both with the pods nominated there and without."""
     found = []
-    gone = question.leaving
-    some_leave = bool(gone.counts[places].any())
+    gone = question.leaving if question.emptying[places].any() else None
     for limit in question.feasibility.limits:
         over = limit.held[places] - limit.cap[places]
-        if some_leave:
+        if gone is not None:
             over = over - gone.of(limit.weight)[places]
         if limit.added:
             over = over + np.maximum(limit.more(), 0)[places]
         if not limit.mends and not np.any(over > 0):
             continue
-        unless = None if limit.unless is None else limit.unless - gone.of(limit.unless_weight)[places]
+        unless = None
+        if limit.unless is not None:
+            unless = np.full(len(places), limit.unless) - (gone.of(limit.unless_weight)[places] if gone else 0)
         found.append(Line(limit.weight, over, on_node=True, unless=unless, unless_weight=limit.unless_weight))
     return found
 

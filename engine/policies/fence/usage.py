@@ -58,11 +58,19 @@ class Usage:
 
     def _enter(self, book: Book, amounts: Sequence[tuple[str | None, Amounts]]) -> None:
         ground = self.ground
-        queues = np.array([ground.queue_of(queue) for queue, _ in amounts], np.intp)
-        for resource in {resource for _, requests in amounts for resource in requests}:
-            numbers = [requests.get(resource, 0) for _, requests in amounts]
-            more = np.array(numbers, np.int64 if sum(map(abs, numbers)) <= SAFE else object)
-            book[resource] = self.of(book, resource) + ground.rolled_up(queues, more)
+        sums: dict[str, dict[int, int]] = {}
+        for queue, requests in amounts:
+            lineage = ground.line[:, ground.queue_of(queue)].tolist()
+            for resource, amount in requests.items():
+                of = sums.setdefault(resource, {})
+                for number in lineage:
+                    of[number] = of.get(number, 0) + amount
+        for resource, by_queue in sums.items():
+            before = self.of(book, resource)
+            after = before.copy() if max(map(abs, by_queue.values())) <= SAFE else before.astype(object)
+            after[list(by_queue)] += np.array(list(by_queue.values()), after.dtype)
+            after[ground.nobody] = 0
+            book[resource] = after
 
     def of(self, book: Book, resource: str) -> Numbers:
         """Queue -> amount of a resource, also of one that nobody uses."""
