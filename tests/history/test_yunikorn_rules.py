@@ -77,7 +77,7 @@ def test_a_decision_that_no_departure_changed_says_so(cluster: Cluster, client: 
     row = first(Watch(node("n1", 4), *pods, ask("prod-0", queue="prod", cpu=2)))
     client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
     page = client.get(f"/clusters/east/decisions/{row.pk}/?otherwise=1").content.decode()
-    assert "None of YuniKorn’s departures from its own design changed it." in page
+    assert "None of YuniKorn’s departures from its own design changed it by itself." in page
 
 
 def test_they_are_told_by_rest(watch: Watch) -> None:
