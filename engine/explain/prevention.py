@@ -6,6 +6,7 @@ from engine.decision import Decision, Outcome, PodFacts, QueueFigures, Reason
 from engine.explain import priority
 from engine.explain.figures import asked, figures, queues_of
 from engine.explain.message import Message, Name, gettext_noop, short_name
+from engine.policies import FOREIGN
 from engine.resources import PODS, add, format_amount
 
 MORE_GUARANTEE = gettext_noop(
@@ -30,8 +31,13 @@ MORE_MAX = gettext_noop(
 
 
 def prevention(decision: Decision, victims: Iterable[PodFacts] | None = None) -> tuple[Message, ...]:
-    """What would each by itself have kept the laws from allowing this decision; ``victims``: said of these only."""
+    """What would each by itself have kept the laws from allowing this decision; ``victims``: said of these only.
+
+    Nothing where it is another scheduler's rules that allowed it.
+    """
     if decision.policy not in ("fence", priority.POLICY) or decision.outcome is not Outcome.PREEMPT:
+        return ()
+    if decision.dialect in FOREIGN:
         return ()
     chosen = tuple(verdict.pod for verdict in decision.victims) if victims is None else tuple(victims)
     if decision.policy == priority.POLICY:

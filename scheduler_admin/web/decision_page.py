@@ -139,7 +139,6 @@ def decision_page(detail: Detail) -> DecisionPage:
         LawLine(number(check.law, row.policy), law(check.law, row.policy), check.holds, lines(check))
         for check in in_order(detail.checks, row.policy)
     ]
-    ours = engine if promised and not broken(detail.checks) else None
     return DecisionPage(
         row=row,
         sentence=_sentence(detail, tense, by),
@@ -163,7 +162,7 @@ def decision_page(detail: Detail) -> DecisionPage:
         laws=laws,
         holding=sum(each.holds for each in laws),
         steps=[_step(each, row, victims) for each in detail.steps],
-        prevention=(prevention(ours) or remedies(ours)) if ours else (),
+        prevention=(prevention(engine) or remedies(engine)) if engine and not broken(detail.checks) else (),
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
 

@@ -54,6 +54,18 @@ def test_the_page_tells_which_departures_changed_it(watch: Watch, client: Client
     assert "What would prevent it" not in page
 
 
+def test_no_law_of_ours_would_have_prevented_it(cluster: Cluster, client: Client) -> None:
+    """Neither on its page nor on that of its victim, also where it broke none."""
+    pods = [pod(f"test-{number}", queue="test", node="n1", cpu=2) for number in range(2)]
+    row = first(Watch(node("n1", 4), *pods, ask("prod-0", queue="prod", cpu=2)))
+    assert all(check["holds"] for check in row.laws)
+    client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
+    for page in (f"decisions/{row.pk}/", f"pods/ns/{row.victims.get().name}/"):
+        answer = client.get(f"/clusters/east/{page}")
+        assert answer.status_code == 200
+        assert "guaranteed to test" not in answer.content.decode()
+
+
 def test_the_history_names_the_laws_that_it_breaks(watch: Watch, client: Client) -> None:
     """Beside its reason: it is shown, not refused."""
     first(watch)
