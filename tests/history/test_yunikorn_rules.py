@@ -60,8 +60,8 @@ def test_no_law_of_ours_would_have_prevented_it(cluster: Cluster, client: Client
     row = first(Watch(node("n1", 4), *pods, ask("prod-0", queue="prod", cpu=2)))
     assert all(check["holds"] for check in row.laws)
     client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
-    for page in (f"decisions/{row.pk}/", f"pods/ns/{row.victims.get().name}/"):
-        answer = client.get(f"/clusters/east/{page}")
+    for page in (f"clusters/east/decisions/{row.pk}/", f"pods/east/ns/{row.victims.get().name}/"):
+        answer = client.get(f"/{page}")
         assert answer.status_code == 200
         assert "guaranteed to test" not in answer.content.decode()
 
