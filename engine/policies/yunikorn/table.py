@@ -165,11 +165,9 @@ def opted_out(pod: Pod, *, own_annotation: bool) -> bool:
 
 def table_of(snapshot: Snapshot, tree: QueueTree, quirks: Quirks) -> Table:
     """The snapshot's table under a tree, worked out once: all decisions of a pass share it."""
-    columns = snapshot.columns
-    made: Table = columns.once(
-        "yunikorn", (tree, quirks.own_annotation), lambda: Table(columns, tree, own_annotation=quirks.own_annotation)
-    )
-    return made
+    columns, own_annotation = snapshot.columns, quirks.own_annotation
+    key = (tree, own_annotation)
+    return snapshot.once("yunikorn", key, lambda: Table(columns, tree, own_annotation=own_annotation))
 
 
 def _kind(pod: Pod, *, own_annotation: bool) -> tuple[object, ...]:
