@@ -2,6 +2,7 @@
 
 from base64 import b64decode
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,9 @@ class RealCluster:
         for document in documents:
             meta = document["metadata"]
             path = _PATHS[document["kind"]].format(namespace=meta.get("namespace", "default"))
-            made = self._plane.request("POST", path, document)
-            assert made is not None, f"{document['kind']} {meta['name']} was not taken"
+            # A namespace that a former test deleted has to be gone before there may be another one of its name.
+            sent = partial(self._plane.request, "POST", path, document)
+            wait_for(sent, f"{document['kind']} {meta['name']}")
             if document["kind"] == "Node":
                 status = {"status": document["status"]}
                 self._plane.request("PATCH", f"{path}/{meta['name']}/status", status, "application/merge-patch+json")
