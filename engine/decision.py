@@ -74,6 +74,8 @@ class PodReason(StrEnum):
     """Without it its queue, or one above, would be below its guarantee."""
     NO_HELP = "no-help"
     """Holds nothing of what is missing."""
+    WANTED_NEAR = "wanted-near"
+    """The ask runs only near it, or near one like it."""
     SAME_QUEUE = "same-queue"
     SAME_APPLICATION = "same-application"
     ENTITLED_SUBTREE = "entitled-subtree"

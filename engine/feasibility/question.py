@@ -48,9 +48,15 @@ class Feasibility:
         yield from spreads(columns, pod, self.nominated, miscounting=miscounting)
         yield from affinities(snapshot, pod, self.nominated)
 
-    def refusing(self, without: Leaving | None = None) -> Rows:
-        """Place -> the number of the first check that refuses the pod there ``without`` some, FITS where none does."""
-        gone = [0 if without is None else without.of(limit.weight, limit.upto) for limit in self.limits]
+    def refusing(self, without: Leaving | None = None, *, surely: Leaving | None = None) -> Rows:
+        """Place -> the number of the first check that refuses the pod there ``without`` some, FITS where none does.
+
+        ``surely``: those of them that leave in any case. Then only what refuses the pod whoever of the others stays.
+        """
+        gone: list[Numbers | int] = []
+        for limit in self.limits:
+            leaving = surely if surely is not None and limit.mends else without
+            gone.append(0 if leaving is None else leaving.of(limit.weight, limit.upto))
         first = self._first(gone, without, nominated=False)
         if not self.nominated:
             return first
@@ -118,12 +124,16 @@ class Spot:
             elif check.refused[place]:
                 self._checks.append((check.refusal(place), None))
 
-    def refusal(self, gone: Collection[str] = ()) -> Refusal | None:
-        """The first reason why the pod can't run there once these pods (uids) have left; others are passed over."""
+    def refusal(self, gone: Collection[str] = (), *, surely: Collection[str] | None = None) -> Refusal | None:
+        """The first reason why the pod can't run there once these pods (uids) have left; others are passed over.
+
+        ``surely``: those of them that leave in any case. Then only what refuses the pod whoever of the others stays.
+        """
         rows = self._rows(gone)
+        sure = rows if surely is None else self._rows(surely)
         for nominated in (True, False):
             for told, line in self._checks:
-                if line is None or line.exceeded(rows, nominated=nominated):
+                if line is None or line.exceeded(rows, sure, nominated=nominated):
                     return told
         return None
 
@@ -133,12 +143,18 @@ class Spot:
         exceeded = (
             line
             for _, line in self._checks
-            if line and any(line.exceeded(rows, nominated=one) for one in (True, False))
+            if line and any(line.exceeded(rows, rows, nominated=one) for one in (True, False))
         )
         lines = list(exceeded)
         if not lines:
             return None
         return frozenset(uid for uid, row in self._row.items() if any(line.limit.weight[row] > 0 for line in lines))
+
+    def far(self, gone: Collection[str] = ()) -> bool:
+        """Whether the pod would not be near what it wants to be near, once these (uids) have left."""
+        rows = self._rows(gone)
+        near = (line for _, line in self._checks if line and line.limit.mends)
+        return any(line.exceeded(rows, rows, nominated=False) for line in near)
 
     def weights(self, uid: str) -> tuple[int, ...]:
         """What a pod of the node weighs in every limit."""
@@ -157,9 +173,11 @@ class _Line:
         self.over = int(limit.held[place]) - int(limit.cap[place])
         self.more = limit.added.get(place, 0)
 
-    def exceeded(self, gone: Collection[int], *, nominated: bool) -> bool:
+    def exceeded(self, gone: Collection[int], surely: Collection[int], *, nominated: bool) -> bool:
+        """Whether it is, whoever of the rows ``gone`` stays but those that leave ``surely``."""
         limit = self.limit
-        over = self.over + (self.more if nominated else 0) - sum(int(limit.weight[row]) for row in gone)
+        leaving = surely if limit.mends else gone
+        over = self.over + (self.more if nominated else 0) - sum(int(limit.weight[row]) for row in leaving)
         if over <= 0:
             return False
         return limit.unless is None or limit.unless > sum(int(limit.unless_weight[row]) for row in gone)

@@ -84,7 +84,7 @@ def _asking(random: Random, name: str, leaf: str) -> Pod:
         host_ports=(HostPort(80),) if random.random() < 0.1 else (),
     )
     rules = {
-        "affinity": (_term(random),) if random.random() < 0.1 else (),
+        "affinity": (_term(random),) if random.random() < 0.2 else (),
         "anti_affinity": (_term(random),) if random.random() < 0.1 else (),
         "spread": (SpreadConstraint(ZONE, 1, _app(random)),) if random.random() < 0.1 else (),
     }

@@ -1,9 +1,9 @@
 """Nodes that policy fence passes over rather than evict in vain."""
 
-from engine.decision import NodeReason, Outcome, Reason
+from engine.decision import NodeReason, Outcome, PodReason, Reason
 from engine.policies import fence
 from engine.snapshot import AffinityTerm, Requirement
-from tests.builders import ask, named, node, pod, queue, reservation, snapshot, tree
+from tests.builders import ask, named, node, pod, queue, reservation, snapshot, tree, victims_of
 
 TREE = tree({"prod": queue("4"), "test": queue("0")})
 
@@ -19,6 +19,46 @@ def test_a_node_where_a_pod_that_stays_keeps_the_ask_away_is_passed_over() -> No
     decision = fence.decide(at, TREE, named(at, "new"))
     assert decision.outcome is Outcome.NO_CANDIDATE
     assert [verdict.reason for verdict in decision.trace.nodes] == [NodeReason.KEPT_OUT]
+
+
+NEAR = AffinityTerm("host", (Requirement("app", "In", ("db",)),), ("ns",))
+
+
+def test_a_pod_that_the_ask_wants_to_be_near_stays_though_it_would_go_first() -> None:
+    """The least valuable of all: another goes in its place."""
+    at = snapshot(
+        TREE, node("n1", 4, labels={"host": "n1"}),
+        pod("db", queue="test", node="n1", cpu=2, priority=0, labels={"app": "db"}),
+        pod("web", queue="test", node="n1", cpu=2, priority=1),
+        ask("new", queue="prod", cpu=2, priority=1, affinity=(NEAR,)),
+    )  # fmt: skip
+    decision = fence.decide(at, TREE, named(at, "new"))
+    assert victims_of(decision) == ["web"]
+    assert [(one.pod.name, one.reason) for one in decision.trace.reprieved] == [("db", PodReason.WANTED_NEAR)]
+
+
+def test_of_several_that_it_wants_to_be_near_one_stays() -> None:
+    """Whichever leaves room: here the smaller one, though it is the more expendable."""
+    at = snapshot(
+        TREE, node("n1", 4, labels={"host": "n1"}),
+        pod("small", queue="test", node="n1", cpu=1, priority=0, labels={"app": "db"}),
+        pod("large", queue="test", node="n1", cpu=3, priority=1, labels={"app": "db"}),
+        ask("new", queue="prod", cpu=3, priority=1, affinity=(NEAR,)),
+    )  # fmt: skip
+    assert victims_of(fence.decide(at, TREE, named(at, "new"))) == ["large"]
+
+
+def test_where_the_very_pod_that_it_wants_to_be_near_is_in_the_way_nobody_goes() -> None:
+    """All candidates together would make room, but not for this ask."""
+    at = snapshot(
+        TREE, node("n1", 4, labels={"host": "n1"}),
+        pod("db", queue="test", node="n1", cpu=3, labels={"app": "db"}),
+        pod("web", queue="test", node="n1", cpu=1),
+        ask("new", queue="prod", cpu=2, affinity=(NEAR,)),
+    )  # fmt: skip
+    decision = fence.decide(at, TREE, named(at, "new"))
+    assert (decision.outcome, decision.reason) == (Outcome.NO_CANDIDATE, Reason.NO_ROOM)
+    assert [verdict.reason for verdict in decision.trace.nodes] == [NodeReason.NOT_ENOUGH]
 
 
 def test_a_node_that_is_kept_for_another_ask_is_passed_over() -> None:

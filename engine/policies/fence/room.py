@@ -11,7 +11,8 @@ from engine.snapshot.columns import SAFE, Flags, Numbers, Rows
 class Line:
     """At each of some places the ask is kept out while ``over``, less the weight of each pod that goes, is above 0.
 
-    ``unless``: a second sum, of weight ``unless_weight``, which lifts the line once it is down to nothing.
+    ``mends``: whether weights are below 0, of pods that the ask wants to be near. ``unless``: a second sum, of weight
+    ``unless_weight``, which lifts the line once it is down to nothing.
     """
 
     def __init__(
@@ -20,10 +21,11 @@ class Line:
         over: Numbers,
         *,
         on_node: bool,
+        mends: bool = False,
         unless: Numbers | None = None,
         unless_weight: Numbers | None = None,
     ) -> None:
-        self.weight, self.over = weight, over
+        self.weight, self.over, self.mends = weight, over, mends
         self.unless, self.unless_weight = unless, weight if unless_weight is None else unless_weight
         self.short: Flags = self.exceeded(np.arange(len(over))) & on_node
         """Of the places, whether something is missing on the node itself to begin with."""
@@ -45,6 +47,7 @@ class Room:
 
     def __init__(self, question: Question, places: Rows) -> None:
         self.lines = [line for lines in LINES.values() for line in lines(question, places)]
+        self._near = [line for line in self.lines if line.mends]
         none_short = np.ones(len(places), np.bool_)
         for line in self.lines:
             none_short &= ~line.short
@@ -63,6 +66,24 @@ class Room:
         for line in self.lines:
             helps = helps | (line.short[at] & np.asarray(line.weight[rows] > 0, np.bool_))
         return helps
+
+    def wanted_near(self, at: Rows, rows: Rows) -> Flags:
+        """One pod (row) of each place: whether without it the ask would no longer be near what it wants to be near."""
+        if not self._near:
+            return np.zeros(len(at), np.bool_)
+        before = self._far(at)
+        for line in self._near:
+            line.give(at, rows, 1)
+        after = self._far(at)
+        for line in self._near:
+            line.give(at, rows, -1)
+        return after & ~before
+
+    def _far(self, at: Rows) -> Flags:
+        far = np.zeros(len(at), np.bool_)
+        for line in self._near:
+            far |= line.exceeded(at)
+        return far
 
     def give(self, at: Rows, rows: Rows, times: int = 1) -> None:
         """One pod (row) of each of these places goes, or with ``times`` -1 comes back."""
@@ -85,7 +106,16 @@ def _on_node(question: Question, places: Rows) -> list[Line]:
         unless = None
         if limit.unless is not None:
             unless = np.full(len(places), limit.unless) - (gone.of(limit.unless_weight)[places] if gone else 0)
-        found.append(Line(limit.weight, over, on_node=True, unless=unless, unless_weight=limit.unless_weight))
+        found.append(
+            Line(
+                limit.weight,
+                over,
+                on_node=True,
+                mends=limit.mends,
+                unless=unless,
+                unless_weight=limit.unless_weight,
+            )
+        )
     return found
 
 

@@ -39,12 +39,13 @@ class Search:
     def _lawful(self, taken: tuple[int, ...], rest: tuple[int, ...]) -> tuple[int, ...] | None:
         """``taken`` with some of ``rest`` that together make room and keep all guarantees, None when none was found.
 
-        Taking more never mends a broken guarantee nor makes less room, so both bound the search.
+        Taking more never mends a broken guarantee nor makes less room, so both bound the search; only a pod that the
+        ask wants to be near may be needed where it is.
         """
         if self._room_without(taken):
             return taken
         self.tries -= 1
-        if self.tries < 0 or not rest or not self._room_without((*taken, *rest)):
+        if self.tries < 0 or not rest or not self._room_without((*taken, *rest), surely=taken):
             return None
         first, others = rest[0], rest[1:]
         if self._keeps_guarantees((*taken, first)):
@@ -53,10 +54,16 @@ class Search:
                 return found
         return self._lawful(taken, tuple(row for row in others if not self._alike(row, first)))
 
-    def _room_without(self, rows: Iterable[int]) -> bool:
-        """Whether the ask fits on the node and under every max above it."""
-        pods = [self.question.columns.pods[row] for row in rows]
-        if self.spot.refusal((*self.leaving, *(pod.uid for pod in pods))) is not None:
+    def _room_without(self, rows: Iterable[int], *, surely: Iterable[int] | None = None) -> bool:
+        """Whether the ask fits on the node and under every max above it.
+
+        With ``surely`` whether it may, as more than those need not go.
+        """
+        columns = self.question.columns
+        pods = [columns.pods[row] for row in rows]
+        going = [*self.leaving, *(pod.uid for pod in pods)]
+        sure = None if surely is None else [*self.leaving, *(columns.pods[row].uid for row in surely)]
+        if self.spot.refusal(going, surely=sure) is not None:
             return False
         queue_of = self.question.ground.queue_of
         return all(

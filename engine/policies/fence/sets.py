@@ -12,7 +12,7 @@ from engine.policies.fence.search import Search
 from engine.policies.fence.spare import Spare, Spared
 from engine.snapshot.columns import Flags, Rows, running
 
-_WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH = range(5)
+_WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _NEAR = range(6)
 """What becomes of a candidate."""
 
 
@@ -43,8 +43,8 @@ class Sets:
     """The victims at each of the places.
 
     Greedy from the most expendable, then put back from the most valuable on. Where greedy is stuck, because what it
-    took leaves its queue too little for what would have made the room, other sets are tried. Every set is
-    inclusion-minimal: put any one back and the ask no longer has room.
+    took leaves its queue too little for what would have made the room, or because what the ask wants to be near is in
+    the way, other sets are tried. Every set is inclusion-minimal: put any one back and the ask no longer has room.
     """
 
     def __init__(self, question: Question, turns: Turns, spared: Spared) -> None:
@@ -62,7 +62,10 @@ class Sets:
         """Where they stand among the rows of ``turns``."""
 
     def _take(self) -> Flags:
-        """Take in turn whom the laws let go, until there is room; so many-th place -> whether there never is."""
+        """Take in turn whom the laws, and what the ask wants to be near, let go, until there is room.
+
+        So many-th place -> whether there never is.
+        """
         turns, spare = self.turns, Spare(self.question.ground, self.turns.rows, self.spared)
         stuck = np.zeros(len(turns.places), np.bool_)
         at = np.arange(len(turns.places))
@@ -73,11 +76,12 @@ class Sets:
             stuck[at[~more]] = True
             at = at[more]
             index = turns.start[at] + turn
-            helps, lawful = self._room.helps(at, turns.rows[index]), spare.allows(index)
-            self._became[index] = np.where(helps, np.where(lawful, _TAKEN, _TOO_MUCH), _NO_HELP)
-            taken = helps & lawful
+            rows = turns.rows[index]
+            helps, lawful, near = self._room.helps(at, rows), spare.allows(index), self._room.wanted_near(at, rows)
+            taken = helps & lawful & ~near
+            self._became[index] = np.select([taken, ~helps, ~lawful], [_TAKEN, _NO_HELP, _TOO_MUCH], _NEAR)
             self._taken.append((at[taken], index[taken]))
-            self._room.give(at[taken], turns.rows[index[taken]])
+            self._room.give(at[taken], rows[taken])
             spare.take(index[taken])
             at = at[~taken | self._room.shut(at)]
             turn += 1
@@ -112,7 +116,7 @@ class Sets:
         return [row for row, became in told if became == _TAKEN], [*passed, *put_back, *waited]
 
 
-_PASSED = {_NO_HELP: PodReason.NO_HELP, _TOO_MUCH: PodReason.GUARANTEE}
+_PASSED = {_NO_HELP: PodReason.NO_HELP, _TOO_MUCH: PodReason.GUARANTEE, _NEAR: PodReason.WANTED_NEAR}
 
 GUARDS: dict[str, Callable[[Sets, Flags], None]] = {"minimal": Sets.put_back}
 """What keeps pods from going in vain; the flags are of places where greedy is stuck."""

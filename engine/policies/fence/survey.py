@@ -33,8 +33,8 @@ class Survey:
             leaving = columns.terminating.copy()
             leaving[candidates] = True
             gone = np.flatnonzero(leaving)
-        self.refusing: Rows = question.feasibility.refusing(Leaving(columns, gone))
-        """Place -> the number of the check that refuses the ask when all candidates are gone."""
+        self.refusing: Rows = question.feasibility.refusing(Leaving(columns, gone), surely=question.leaving)
+        """Place -> the number of the check that refuses the ask whichever candidates are gone."""
         useful = question.scope & (self.counts > 0) & ~self.blocked(question)
         rows = candidates if useful[self.counts > 0].all() else candidates[useful[columns.node[candidates]]]
         turns = Turns(ground, question.leaf, np.flatnonzero(useful), rows, self.counts[useful])
@@ -106,7 +106,7 @@ def _not_ready(_survey: Survey, question: Question) -> Flags:
 
 
 def _refused(survey: Survey, _question: Question) -> Flags:
-    """The ask can't run there even when all candidates are gone."""
+    """The ask can't run there whichever candidates are gone."""
     return np.asarray(survey.refusing != FITS, np.bool_)
 
 

@@ -154,10 +154,11 @@ def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
     choices: list[Choice] = []
     passed: list[NodeVerdict] = []
     going = {pod.uid for pods in candidates.values() for pod in pods}
-    leaving = snapshot.columns.terminating | snapshot.columns.among(going)
-    refusing = case.feasibility.refusing(Leaving(snapshot.columns, leaving))
+    columns = snapshot.columns
+    gone = Leaving(columns, columns.terminating | columns.among(going))
+    refusing = case.feasibility.refusing(gone, surely=Leaving(columns, columns.terminating))
     for node in case.nodes():
-        found = _on_node(case, node, candidates.get(node.name, []), int(refusing[snapshot.columns.place[node.name]]))
+        found = _on_node(case, node, candidates.get(node.name, []), int(refusing[columns.place[node.name]]))
         if isinstance(found, Choice):
             choices.append(found)
         else:
@@ -182,7 +183,7 @@ def _attempt(case: _Case, leaf: str, *, opted_out: bool) -> Decision:
 
 
 def _on_node(case: _Case, node: Node, candidates: list[Pod], refusing: int) -> Choice | NodeVerdict:
-    """The victims on one node, or why it is passed over; ``refusing``: what does when all candidates are gone."""
+    """The victims on one node, or why it is passed over; ``refusing``: what does whichever candidates are gone."""
     if node.name in case.reserved:
         return NodeVerdict(node=node.name, reason=NodeReason.RESERVED)
     if not node.ready:

@@ -32,9 +32,9 @@ def choose_on(
 ) -> Choice | None:
     """The victims on ``node``: greedy from the most expendable, then reprieved from the most valuable back.
 
-    Where greedy is stuck, because what it took leaves its queue too little for what would have made the room, other
-    sets are tried. None when the candidates make no room without breaking a law. The set is inclusion-minimal: put any
-    one back and the ask no longer fits.
+    Where greedy is stuck, because what it took leaves its queue too little for what would have made the room, or
+    because what the ask wants to be near is in the way, other sets are tried. None when the candidates make no room
+    without breaking a law. The set is inclusion-minimal: put any one back and the ask no longer fits.
     """
     leaf = ask.queue or tree.root
     ordered = sorted(candidates, key=lambda pod: _expendable(snapshot, tree, leaf, pod))
@@ -72,6 +72,13 @@ class _Room:
         gone = {pod.uid: pod for pod in victims}
         return self.spot.refusal((*self.leaving, *gone)) is None and not self.ledger.over_max(self.ask, gone.values())
 
+    def perhaps_made_by(self, taken: Iterable[Pod], rest: Iterable[Pod]) -> bool:
+        """The same if of the rest, too, those go that have to; a pod that the ask wants to be near may have to stay."""
+        sure = [*self.leaving, *(pod.uid for pod in taken)]
+        gone = [*taken, *rest]
+        refused = self.spot.refusal([*self.leaving, *(pod.uid for pod in gone)], surely=sure)
+        return refused is None and not self.ledger.over_max(self.ask, gone)
+
     def may_be_made_by(self, candidates: Iterable[Pod]) -> bool:
         """A cheap bound: whether it fits in resources if every leaf gives all that its own guarantees leave it."""
         by_leaf: dict[str, list[Amounts]] = {}
@@ -79,6 +86,11 @@ class _Room:
             by_leaf.setdefault(pod.queue or "", []).append(pod.requests)
         given = total(self.ledger.at_most(self.ask, leaf, total(many)) for leaf, many in by_leaf.items())
         return fits(self.ask.requests, add(self.free, given))
+
+    def wanted_near(self, taken: Iterable[Pod], pod: Pod) -> bool:
+        """Whether the ask is near what it wants to be near without those, but not without this one, too."""
+        gone = [*self.leaving, *(other.uid for other in taken)]
+        return not self.spot.far(gone) and self.spot.far([*gone, pod.uid])
 
     def needed(self) -> frozenset[str] | None:
         """Uids of the pods that hold something of what the node lacks, None where it lacks nothing."""
@@ -99,6 +111,8 @@ def _greedy(
             passed.append((pod, PodReason.NO_HELP))
         elif ledger.keeps_guarantees(ask, [*taken, pod]) is not None:
             passed.append((pod, PodReason.GUARANTEE))
+        elif room.wanted_near(taken, pod):
+            passed.append((pod, PodReason.WANTED_NEAR))
         else:
             taken.append(pod)
     return taken, passed
@@ -114,12 +128,13 @@ class _Search:
     def lawful_set(self, taken: tuple[Pod, ...], rest: tuple[Pod, ...]) -> tuple[Pod, ...] | None:
         """``taken`` with some of ``rest`` that together make room and keep all guarantees, None when none was found.
 
-        Taking more never mends a broken guarantee nor makes less room, so both bound the search.
+        Taking more never mends a broken guarantee nor makes less room, so both bound the search; only a pod that the
+        ask wants to be near may be needed where it is.
         """
         if self.room.made_by(taken):
             return taken
         self.tries -= 1
-        if self.tries < 0 or not rest or not self.room.made_by((*taken, *rest)):
+        if self.tries < 0 or not rest or not self.room.perhaps_made_by(taken, rest):
             return None
         first, others = rest[0], rest[1:]
         if self.ledger.keeps_guarantees(self.ask, (*taken, first)) is None:
