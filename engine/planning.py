@@ -8,7 +8,7 @@ from engine.decision import Decision, carried_out
 from engine.laws import Auditor, LawCheck, Terms, broken
 from engine.policies import FOREIGN, Decide
 from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
+from engine.snapshot import Snapshot
 
 
 class Considered(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ def each(
     """``plan`` one by one, each decision with the snapshot that it was taken on."""
     auditor = Auditor(snapshot, tree, terms=terms)
     reserved = {held.ask_uid for held in snapshot.reservations}
-    for ask in sorted(snapshot.asks, key=_turn):
+    for ask in sorted(snapshot.asks, key=lambda ask: ask.turn):
         if ask.uid in reserved:
             continue
         decision = decide(snapshot, tree, ask)
@@ -67,7 +67,3 @@ def each(
         if not found.refused and not found.hold:
             snapshot = carried_out(snapshot, decision)
             auditor.carry_out(decision, snapshot)
-
-
-def _turn(ask: Pod) -> tuple[int, int, str]:
-    return -ask.priority, ask.unschedulable_ms or ask.created_ms, ask.key

@@ -25,7 +25,7 @@ class Feasibility:
     """
 
     def __init__(self, snapshot: Snapshot, pod: Pod, *, miscounting: bool = False) -> None:
-        self.pod, self.columns = pod, snapshot.columns
+        self.pod, self.columns, self.miscounting = pod, snapshot.columns, miscounting
         self.nominated = _made_way_for(snapshot, pod)
         self.checks = tuple(self._checks(snapshot, miscounting=miscounting))
         self.limits = tuple(check for check in self.checks if isinstance(check, Limit))

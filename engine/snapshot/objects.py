@@ -171,6 +171,11 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return f"{self.namespace}/{self.name}"
 
     @property
+    def turn(self) -> tuple[int, int, str]:
+        """In which order passes consider asks: higher priority first, then the longest wait."""
+        return -self.priority, self.unschedulable_ms or self.created_ms, self.key
+
+    @property
     def daemonset(self) -> bool:
         """Whether a DaemonSet made it."""
         return self.controller.startswith("DaemonSet/")

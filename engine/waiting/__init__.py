@@ -1,0 +1,68 @@
+"""Why an ask waits: quota, guarantee, fence, priority and node fit, each with what it lacks and the nearest remedy.
+
+Of policies ``fence`` (dialect ``design``) and ``priority``. Every tier is judged by itself, so an ask gets room exactly
+where all of them let it through, once its delay is over; a remedy is told of only where, made, it does what is said.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from engine.policies import FOREIGN, fence, priority
+from engine.queues import QueueTree
+from engine.snapshot import Pod, Snapshot
+from engine.waiting.case import Case
+from engine.waiting.remedies import combined, remedies
+from engine.waiting.results import NODES, Ahead, Change, Need, Reached, Remedy, Tier, TierName, Waiting
+
+__all__ = [
+    "NODES",
+    "Ahead",
+    "Change",
+    "Need",
+    "Reached",
+    "Remedy",
+    "Tier",
+    "TierName",
+    "Waiting",
+    "ahead",
+    "judges",
+    "waiting",
+]
+
+
+def judges(policy: str, dialect: str) -> bool:
+    """Whether asks that wait under a policy are told of by tiers."""
+    return policy in (fence.POLICY, priority.POLICY) and dialect not in FOREIGN
+
+
+def waiting(
+    snapshot: Snapshot, tree: QueueTree, ask: Pod, policy: str, parameters: Mapping[str, Any] | None = None
+) -> Waiting:
+    """Why ``ask``, a pending pod of the snapshot, waits under a policy and a revision's parameters.
+
+    Raises msgspec.ValidationError for parameters that the policy does not have.
+    """
+    terms = msgspec.convert(dict(parameters or {}), fence.Parameters) if policy == fence.POLICY else fence.Parameters()
+    case = Case(snapshot=snapshot, tree=tree, ask=ask, policy=policy, parameters=terms)
+    tiers = tuple(
+        tier if tier.passes else msgspec.structs.replace(tier, remedies=remedies(case, tier)) for tier in case.tiers()
+    )
+    return Waiting(tiers=tiers, ahead=ahead(snapshot, ask), together=_together(case, tiers))
+
+
+def _together(case: Case, tiers: tuple[Tier, ...]) -> bool:
+    refusing = [tier for tier in tiers if not tier.passes]
+    if not refusing or not all(tier.remedies for tier in refusing):
+        return False
+    for remedy in combined(tier.remedies[0] for tier in refusing):
+        case = case.with_remedy(remedy)
+    return case.gets_room()
+
+
+def ahead(snapshot: Snapshot, ask: Pod) -> Ahead:
+    """How many asks a pass considers before it; those that room is being made for already are not waited for."""
+    reserved = {held.ask_uid for held in snapshot.reservations}
+    before = [other for other in snapshot.asks if other.turn < ask.turn and other.uid not in reserved]
+    return Ahead(cluster=len(before), queue=sum(other.queue == ask.queue for other in before))

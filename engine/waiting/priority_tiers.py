@@ -1,0 +1,57 @@
+"""The tiers of policy ``priority``: no queue, guarantee or fence has a say."""
+
+import numpy as np
+
+from engine.feasibility import unjudged
+from engine.policies.priority_nodes import Survey
+from engine.resources import PODS
+from engine.snapshot import Pod, Snapshot
+from engine.waiting import nodes
+from engine.waiting.results import NODES, Need, Tier, TierName
+
+
+def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
+    """Every tier; the last one alone where a node has room, none where the ask can't be judged."""
+    snapshot = snapshot.without_reservation(ask.uid)
+    if ask.unread or unjudged(snapshot, ask):
+        return ()
+    found = Survey(snapshot, ask)
+    nobody = np.zeros(len(found.columns.pods), np.bool_)
+    if not found.nowhere and found.fits.any():
+        needs = nodes.needs(found.columns, found.feasibility, ask, int(np.argmax(found.fits)), gone=nobody)
+        return (Tier(name=TierName.NODE, needs=(Need(resource=NODES, required=1, available=1), *needs)),)
+    return (_priority(found), _node(found))
+
+
+def _priority(found: Survey) -> Tier:
+    ask = found.ask
+    pods = 0 if ask.never_preempts else int(np.count_nonzero(found.candidates))
+    return Tier(
+        name=TierName.PRIORITY,
+        needs=(Need(resource=PODS, required=1, available=pods),),
+        shut=(ask.priority_class or "Never") if ask.never_preempts else "",
+        held=nodes.held(found.columns, ask, found.candidates) if pods else {},
+    )
+
+
+def _node(found: Survey) -> Tier:
+    columns = found.columns
+    best = None if found.nowhere else found.best
+    gone = found.candidates
+    if best is not None:
+        gone = np.zeros(len(columns.pods), np.bool_)
+        gone[found.victims_on(best)] = True
+        place: int | None = best
+    elif found.nowhere:
+        place = None
+    else:
+        place = nodes.nearest(found.snapshot, found.ask, found.feasibility, gone, ~found.reserved)
+    could = 0 if best is None else len(found.costs.places)
+    nobody = np.zeros(len(columns.pods), np.bool_)
+    needs = (
+        () if place is None else nodes.needs(columns, found.feasibility, found.ask, place, gone=nobody, evicted=gone)
+    )
+    refusing = {} if could else {str(reason): count for reason, count in sorted(found.reasons().items()) if count}
+    return Tier(
+        name=TierName.NODE, needs=(Need(resource=NODES, required=1, available=could), *needs), refusing=refusing
+    )

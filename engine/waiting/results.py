@@ -1,0 +1,123 @@
+"""What an ask that waits has to pass, tier by tier, and what would let it through."""
+
+from enum import StrEnum
+
+import msgspec
+
+from engine.resources import Amounts
+
+NODES = "nodes"
+"""In place of a resource: how many nodes could take the ask."""
+
+
+class TierName(StrEnum):
+    """In the order in which they are told."""
+
+    QUOTA = "quota"
+    """The max of the ask's leaf and of every queue above."""
+    GUARANTEE = "guarantee"
+    """What is left of the guarantees that it may claim (law 4)."""
+    FENCE = "fence"
+    """Whom preemption reaches for it, whatever the priorities: fence, opt-outs, and what queues can spare."""
+    PRIORITY = "priority"
+    """Who of those may go for an ask of its priority."""
+    NODE = "node-fit"
+    """Whether there is a node that has room, or where those who may go make it."""
+
+
+class Change(StrEnum):
+    """What would have to be otherwise."""
+
+    REQUEST = "request"
+    MAX = "max"
+    GUARANTEE = "guarantee"
+    PRIORITY = "priority"
+    MAY_PREEMPT = "may-preempt"
+
+
+class Need(msgspec.Struct, frozen=True, kw_only=True):
+    """One amount that a tier asks for."""
+
+    where: str = ""
+    """The path of the queue, or the node, that the amount is of; empty: the whole cluster."""
+    resource: str
+    required: int
+    available: int
+    """Less than nothing where more is used already than there is."""
+    evictable: int = 0
+    """So much more evictions could make available there."""
+
+    @property
+    def missing(self) -> int:
+        """How much is not there, nor can be made; 0 where the tier lets the ask through."""
+        return max(0, self.required - self.available - self.evictable)
+
+
+class Reached(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue that preemption reaches."""
+
+    queue: str
+    pods: int
+    """So many of its pods could go, were it not for their priority."""
+    spare: Amounts
+    """Of what is asked, how much may be taken from it before a guarantee breaks."""
+
+
+class Remedy(msgspec.Struct, frozen=True, kw_only=True):
+    """A change that lets the ask through a tier: made, and judged again."""
+
+    change: Change
+    smaller: Amounts = {}
+    """Of change ``request``: by how much less of each resource."""
+    queues: dict[str, Amounts] = {}
+    """Of changes ``max`` and ``guarantee``: path -> what it would have to be."""
+    priority: int | None = None
+    """Of change ``priority``: the lowest that does."""
+    enough: bool = False
+    """Whether the ask then gets room, so that nothing else is in its way."""
+
+
+class Tier(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that an ask has to pass."""
+
+    name: TierName
+    needs: tuple[Need, ...] = ()
+    shut: str = ""
+    """What keeps everything out: the queue that disables preemption, or the priority class that says Never."""
+    reached: tuple[Reached, ...] = ()
+    """Of tier ``fence``, the queues with pods that could go, in the tree's order."""
+    held: Amounts = {}
+    """Of tier ``priority``, what those who may go hold of what is asked."""
+    refusing: dict[str, int] = {}
+    """Of tier ``node-fit``, why nodes can't take it: NodeReason -> number of nodes."""
+    remedies: tuple[Remedy, ...] = ()
+    """Where it does not let the ask through: each alone gets it past this tier; the nearest first."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether it lets the ask through: nothing is missing."""
+        return not any(need.missing for need in self.needs)
+
+
+class Ahead(msgspec.Struct, frozen=True, kw_only=True):
+    """How many asks a pass considers before this one."""
+
+    cluster: int
+    queue: int
+    """Of those, how many are of its own queue."""
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+    """Why an ask waits."""
+
+    tiers: tuple[Tier, ...]
+    """In the order of TierName; those that the policy doesn't have are left out, all but the last where a node has
+    room anyway."""
+    ahead: Ahead
+    together: bool = False
+    """Whether the ask gets room with the first remedy of every tier that refuses, all of them together."""
+
+    @property
+    def refusing(self) -> tuple[Tier, ...]:
+        """The tiers that do not let it through."""
+        return tuple(tier for tier in self.tiers if not tier.passes)
