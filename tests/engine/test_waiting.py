@@ -244,7 +244,7 @@ def _agrees(at: Snapshot, queues: QueueTree) -> None:
 
 
 @given(queues=queue_trees(), objects=clusters())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_tiers_agree_with_the_policy_in_random_clusters(queues: QueueTree, objects: list[Node | Pod]) -> None:
     """Queues with every setting there is."""
     _agrees(_worlds((queues, list(objects))), queues)
