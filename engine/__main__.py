@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         "file", metavar="cases", nargs="?", default="-", help="a .jsonl file, gzipped or not; - is standard input"
     )
     decide.add_argument("--trace", action="store_true", help="with all that each decision rests on")
-    decide.add_argument("--optimal", action="store_true", help="with the least victims there are (policy priority)")
+    decide.add_argument("--optimal", action="store_true", help="with the least victims there are")
     decide.add_argument("--dialect", choices=("design", "yunikorn"), help="in place of what each case names")
     tree = commands.add_parser("lint", help="what is wrong with a tree, or odd, and what to do about it")
     tree.add_argument("file", metavar="queues.yaml", nargs="?", default="-", help="gzipped or not; - is standard input")

@@ -8,7 +8,7 @@ import msgspec
 from engine.decision import Decision, Outcome, Reason, encode
 from engine.formats.kubernetes import cluster_state
 from engine.formats.yunikorn import Partition, read
-from engine.optimal import optimal
+from engine.optimal import known, optimal
 from engine.policies import DIALECTS, UnknownPolicyError, policy, priority, yunikorn
 from engine.queues import BARE, QueueTree
 from engine.resources import format_amounts
@@ -73,8 +73,8 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False, leas
         decide = policy(case.policy, dialect, msgspec.to_builtins(parameters) if theirs else {})
     except UnknownPolicyError as error:
         raise CaseError(str(error)) from error
-    if least and case.policy != priority.POLICY:
-        raise CaseError(f"the least victims are worked out for policy {priority.POLICY} alone")
+    if least and not known(case.policy, dialect):
+        raise CaseError(f"the least victims are not worked out for policy {case.policy}, dialect {dialect}")
     if case.asker is None and theirs:
         return _enforced(case, enforced=partition.preemption and partition.quota_preemption, trace=trace)
     at = situation(case)
@@ -83,7 +83,7 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False, leas
     if trace and theirs:
         effects = yunikorn.effects(at.snapshot, at.tree, at.ask, decision, parameters)
         form["trace"]["quirks"] = msgspec.to_builtins(effects)
-    return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.ask, decision))} if least else form
+    return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.tree, at.ask, decision))} if least else form
 
 
 def _enforced(case: Case, *, enforced: bool, trace: bool) -> dict[str, Any]:

@@ -51,6 +51,7 @@ SEVERAL_BUDGETS = gettext_noop(
 )
 
 LEAST_SAME = gettext_noop("No other set of pods, on whatever node, would have cost less.")
+LEAST_SO_FAR = gettext_noop("Of the sets of pods that were tried none would have cost less.")
 LEAST = ngettext_noop(
     "The least possible: %(count)s pod (%(pods)s) on %(node)s.",
     "The least possible: %(count)s pods (%(pods)s) on %(node)s.",
@@ -125,8 +126,10 @@ def _budgets(one: Counterfactual, params: dict[str, Param]) -> Message:
 def least(found: Optimal, *, chosen: bool) -> tuple[Message, ...]:
     """The least victims beside those that were ``chosen``, if any were, and how far apart the two are."""
     left_out = (counted(LEFT_OUT, len(found.left_out)),) if found.left_out else ()
+    if not found.node:
+        return left_out
     if found.same:
-        return (Message(LEAST_SAME), *left_out)
+        return (Message(LEAST_SO_FAR if left_out else LEAST_SAME), *left_out)
     told = counted(
         LEAST if chosen else LEAST_ALONE, len(found.victims), pods=names(found.victims), node=Name(found.node)
     )

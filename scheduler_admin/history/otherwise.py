@@ -52,7 +52,7 @@ def otherwise(row: Decision) -> Otherwise:
         decision=decision,
         counterfactuals=counterfactuals(snapshot, ask, decision),
         troubles=troubles(snapshot, ask, decision),
-        least=optimal(snapshot, ask, decision),
+        least=optimal(snapshot, snapshot.tree, ask, decision),
     )
 
 

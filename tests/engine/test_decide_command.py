@@ -124,20 +124,15 @@ def test_the_trace_comes_only_when_asked_for() -> None:
 
 
 def test_the_least_victims_come_when_asked_for() -> None:
-    """Under priority; of another policy it is an error in place of the answer."""
+    """Of our own policies; by YuniKorn's rules it is an error in place of the answer."""
     small = small_case(policy="priority")
     small["objects"][2]["spec"]["priority"] = 1
-    done = command("--optimal", stdin=lines(small, small_case()))
-    got, error = answers(done)
-    assert got["optimal"] == {
-        "node": "n1",
-        "victims": ["ns/t"],
-        "pdb_violations": 0,
-        "same": True,
-        "distance": {},
-        "left_out": [],
-    }
-    assert error["error"] == "the least victims are worked out for policy priority alone"
+    done = command("--optimal", stdin=lines(small, small_case(), small_case(dialect="yunikorn")))
+    by_priority, by_fence, error = answers(done)
+    least = {"node": "n1", "victims": ["ns/t"], "same": True, "distance": {}, "left_out": []}
+    assert by_priority["optimal"] == {**least, "pdb_violations": 0}
+    assert by_fence["optimal"] == {**least, "pdb_violations": None}
+    assert error["error"] == "the least victims are not worked out for policy fence, dialect yunikorn"
 
 
 def test_recorded_cases_are_answered_in_order() -> None:

@@ -55,6 +55,14 @@ def test_the_least_victims_are_told_beside_those_chosen():
     assert whole(least(found, chosen=False)[0]).startswith("Room could be made after all: without 1 pod (search-7)")
 
 
+def test_where_not_every_node_was_searched_no_more_is_said_than_is_known():
+    found = Optimal(node="n", victims=("ns/a",), pdb_violations=0, same=True, left_out=("n", "m"))
+    left_out = "On 2 nodes it was not worked out: too many pods may go there."
+    told = [whole(message) for message in least(found, chosen=True)]
+    assert told == ["Of the sets of pods that were tried none would have cost less.", left_out]
+    assert [whole(message) for message in least(Optimal(left_out=("n", "m")), chosen=False)] == [left_out]
+
+
 @pytest.mark.parametrize("name", DISTANCE)
 @pytest.mark.parametrize("amount", [1, 3])
 def test_every_distance_has_a_sentence(name, amount):
@@ -81,6 +89,6 @@ def test_whatever_is_found_has_a_sentence(world):
         assert whole(otherwise(one)).endswith(".")
     for one in troubles(at, asker, decision):
         assert whole(trouble(one)).endswith(".")
-    found = optimal(at, asker, decision)
+    found = optimal(at, at.tree, asker, decision)
     for message in least(found, chosen=bool(decision.victims)) if found else ():
         assert whole(message).endswith(".")

@@ -20,7 +20,7 @@ WEB = DisruptionBudget(namespace="ns", name="web", expressions=(Requirement("app
 
 
 def optimal(at, asker) -> Optimal | None:
-    return least_of(at, asker, decide(at, asker))
+    return least_of(at, at.tree, asker, decide(at, asker))
 
 
 def test_where_the_policy_takes_the_least_that_is_said():

@@ -13,7 +13,7 @@ import msgspec
 
 from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.policies.fence.asks import GUARDS, UNDECIDABLE, WAITS, Guard, due_ms
-from engine.policies.fence.candidates import Claim
+from engine.policies.fence.candidates import claim_of
 from engine.policies.fence.question import Question
 from engine.policies.fence.survey import survey_of
 from engine.policies.fence.telling import Told
@@ -59,21 +59,22 @@ def _refused(question: Question, guards: Mapping[Reason, Guard]) -> Decision | N
 
 def _preempt(question: Question, parameters: Parameters) -> Decision:
     """Choose the victims; pods that opted out only when nothing else makes room, and the parameters allow it."""
-    allowed = parameters.last_resort
     attempt = _attempt(question, opted_out=False)
-    if attempt.outcome is not Outcome.PREEMPT and (
-        allowed == "any" or (allowed == "daemonset" and question.ask.required_node is not None)
-    ):
+    if attempt.outcome is not Outcome.PREEMPT and may_resort(question.ask, parameters):
         resort = _attempt(question, opted_out=True)
         if resort.outcome is Outcome.PREEMPT:
             return resort
     return attempt
 
 
+def may_resort(ask: Pod, parameters: Parameters) -> bool:
+    """Whether an ask may take pods that opted out when nothing else makes room."""
+    allowed = parameters.last_resort
+    return allowed == "any" or (allowed == "daemonset" and ask.required_node is not None)
+
+
 def _attempt(question: Question, *, opted_out: bool) -> Decision:
-    ask, tree = question.ask, question.tree
-    claims = question.entitling if ask.required_node is None else {}
-    claim = Claim(ask=ask, leaf=question.leaf, fence=tree.fence(question.leaf), entitling=claims, opted_out=opted_out)
+    ask, claim = question.ask, claim_of(question, opted_out=opted_out)
     survey = survey_of(question, claim)
     told = Told(question, claim, survey)
     if told.best is None:

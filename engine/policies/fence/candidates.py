@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.decision import PodReason
 from engine.policies.fence.ground import Ground
+from engine.policies.fence.question import Question
 from engine.policies.fence.spare import Spared
 from engine.queues import PriorityPolicy
 from engine.snapshot import Pod
@@ -24,6 +25,13 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     entitling: dict[str, str]
     opted_out: bool
     """Whether pods that opted out may be taken: the last resort."""
+
+
+def claim_of(question: Question, *, opted_out: bool) -> Claim:
+    """What the ask of a question may claim."""
+    ask, leaf = question.ask, question.leaf
+    claims = question.entitling if ask.required_node is None else {}
+    return Claim(ask=ask, leaf=leaf, fence=question.tree.fence(leaf), entitling=claims, opted_out=opted_out)
 
 
 class Field:

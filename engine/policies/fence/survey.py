@@ -60,10 +60,14 @@ class Survey:
             blocked |= guard(self, question)
         return blocked
 
+    def candidates_on(self, question: Question, place: int) -> Rows:
+        """The candidates on one node, from the most expendable on."""
+        first = question.columns.first
+        return self._candidates(question, slice(first[place], first[place + 1]))
+
     def on(self, question: Question, place: int) -> Sets:
         """The set on one node, to be told of."""
-        first = question.columns.first
-        rows = self._candidates(question, slice(first[place], first[place + 1]))
+        rows = self.candidates_on(question, place)
         turns = Turns(question.ground, question.leaf, np.array([place]), rows, np.array([len(rows)]))
         return Sets(question, turns, self.spared)
 

@@ -1,0 +1,106 @@
+"""What policy ``fence`` weighs, dialect ``design``: sets that keep all of its laws, in its own order of preference."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from engine.optimal.search import Cost, Line, Weighing
+from engine.policies.fence import Parameters, may_resort
+from engine.policies.fence.candidates import claim_of
+from engine.policies.fence.question import Question
+from engine.policies.fence.room import Room
+from engine.policies.fence.survey import survey_of
+from engine.queues import QueueTree
+from engine.snapshot import Pod, Snapshot
+
+_LEAST = -(2**62)
+
+
+class FenceWeighing(Weighing):
+    """An ask under policy ``fence``. Of creations, which ``parts`` names last, minus the earliest one counts.
+
+    Pods that opted out may go where the parameters allow it: a set without any costs less than every one with some.
+    """
+
+    parts = ("opted_out", "originators", "priority", "victims", "tree_distance", "work_lost_ms", "created_ms")
+    nothing = (0, 0, _LEAST, 0, 0, 0, _LEAST)
+    levels = (0, 1, 2)
+    ties = 2
+
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Mapping[str, Any]) -> None:
+        self.question = question = Question(snapshot, tree, ask)
+        resort = may_resort(ask, msgspec.convert(parameters, Parameters))
+        self.survey = survey_of(question, claim_of(question, opted_out=resort))
+        self.columns, self.feasibility = question.columns, question.feasibility
+        self._steps = question.ground.distance(question.leaf)
+
+    def places(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Nodes by what the policy's own victims there cost, then those where it has none."""
+        costs, blocked = self.survey.costs, self.survey.blocked(self.question)
+        first = costs.places[costs.ranked(blocked)].tolist()
+        useful = np.flatnonzero(self.question.scope & (self.survey.counts > 0) & ~blocked)
+        return first, [place for place in useful.tolist() if place not in set(first)]
+
+    def candidates(self, place: int) -> Sequence[int]:
+        """Whom the policy itself may take, each for itself."""
+        return [int(row) for row in self.survey.candidates_on(self.question, place)]
+
+    def leaving(self, place: int) -> Sequence[str]:
+        """Those on their way out."""
+        columns = self.columns
+        return [columns.pods[row].uid for row in columns.rows(place) if columns.terminating[row]]
+
+    def needs(self, place: int, rows: Sequence[int]) -> list[Line]:
+        """The limits of the node, and every max that the ask would exceed."""
+        room = Room(self.question, np.array([place]))
+        lines = [line for line in room.lines if not line.mends and line.unless is None]
+        return [Line([int(line.weight[row]) for row in rows], int(line.over[0])) for line in lines]
+
+    def spares(self, rows: Sequence[int]) -> list[Line]:
+        """What the guarantees of queues let go together (law 2)."""
+        ground = self.question.ground
+        queues = ground.row_queue[list(rows)]
+        kinds, found = ground.kinds.of[list(rows)], []
+        for name, spare in self.survey.spared.items():
+            held = ground.amounts(name)[kinds]
+            for level in ground.line:
+                above = level[queues]
+                found += [
+                    Line(np.where(above == one, held, 0).tolist(), int(spare[one])) for one in set(above.tolist())
+                ]
+        return found
+
+    def alone(self, row: int) -> Cost:
+        """What one pod costs."""
+        order, steps = self.question.ground.order, int(self._steps[self.question.ground.row_queue[row]])
+        opted_out, originator = int(order.opted_out[row]), int(order.originator[row])
+        age = -int(order.created[row])
+        return opted_out, originator, int(self.columns.priority[row]), 1, steps, int(order.lost[row]), age
+
+    def together(self, cost: Cost, one: Cost) -> Cost:
+        """A set's cost with one more in it."""
+        opted_out, originators, highest, count, steps, lost, age = one
+        return (
+            cost[0] + opted_out,
+            cost[1] + originators,
+            max(cost[2], highest),
+            cost[3] + count,
+            cost[4] + steps,
+            cost[5] + lost,
+            max(cost[6], age),
+        )
+
+    def at_least(self, cost: Cost, more: int, least: Cost, levels: Sequence[int]) -> Cost:
+        """A bound for a set that grows."""
+        opted_out, originators, highest = levels
+        return (
+            cost[0] + opted_out,
+            cost[1] + originators,
+            max(cost[2], highest),
+            cost[3] + more,
+            cost[4] + more * least[4],
+            cost[5] + more * least[5],
+            cost[6],
+        )

@@ -1,0 +1,107 @@
+"""What policy ``priority`` weighs: disruption budgets count as it counts them, spent on all candidates of a node."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.feasibility.checks import Limit
+from engine.optimal.search import Bound, Cost, Line, Weighing
+from engine.policies.priority_nodes import Survey
+from engine.policies.priority_victims import PRIORITY_SHIFT
+from engine.queues import QueueTree
+from engine.snapshot import Pod, Snapshot
+from engine.snapshot.columns import Numbers, Rows, running
+
+_LEAST = -(2**62)
+
+
+class PriorityWeighing(Weighing):
+    """An ask under policy ``priority``. Of starts minus the earliest one counts, of pods of the highest priority."""
+
+    parts = ("violations", "priority", "priority_sum", "victims", "started_ms")
+    nothing = (0, -(2**31), 0, 0, _LEAST)
+    levels = (0, 1)
+    ties = 1
+
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Mapping[str, Any]) -> None:
+        del tree, parameters
+        self.found = Survey(snapshot, ask)
+        self.columns, self.feasibility = self.found.columns, self.found.feasibility
+
+    def places(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Nodes by what the policy's own victims there cost, then those where it has none."""
+        found = self.found
+        if found.nowhere:
+            return (), ()
+        first = [place for place, *_ in found.costs.ranked]
+        useful = np.flatnonzero(found.curable & ~found.reserved & (found.leaving.counts > 0))
+        return first, [place for place in useful.tolist() if place not in set(first)]
+
+    def candidates(self, place: int) -> Sequence[int]:
+        """Also those on their way out, as the policy has it."""
+        return [row for row in self.columns.rows(place) if self.found.candidates[row]]
+
+    def needs(self, place: int, rows: Sequence[int]) -> list[Line]:
+        """The limits of the node."""
+        return [Line([int(limit.weight[row]) for row in rows], _need(limit, place)) for limit in self._limits()]
+
+    def _limits(self) -> list[Limit]:
+        return [limit for limit in self.feasibility.limits if not limit.mends and limit.unless is None]
+
+    def alone(self, row: int) -> Cost:
+        """What one pod costs."""
+        priority = int(self.columns.priority[row])
+        violates = int(self.found.budgets.violating[row])
+        return violates, priority, priority + PRIORITY_SHIFT, 1, -int(self.columns.started[row])
+
+    def together(self, cost: Cost, one: Cost) -> Cost:
+        """A set's cost with one more in it."""
+        start = max(cost[4], one[4]) if cost[1] == one[1] else cost[4] if cost[1] > one[1] else one[4]
+        return cost[0] + one[0], max(cost[1], one[1]), cost[2] + one[2], cost[3] + one[3], start
+
+    def at_least(self, cost: Cost, more: int, least: Cost, levels: Sequence[int]) -> Cost:
+        """A bound for a set that grows."""
+        violations, top = levels
+        top = max(cost[1], top)
+        start = cost[4] if top == cost[1] else _LEAST
+        return cost[0] + violations, top, cost[2] + more * least[2], cost[3] + more, start
+
+    def told(self, cost: Cost) -> Cost:
+        """Priorities as they are."""
+        return (*cost[:2], cost[2] - cost[3] * PRIORITY_SHIFT, *cost[3:])
+
+    def bound(self) -> Bound:
+        """Worked out for all nodes at once."""
+        found, columns, ends = self.found, self.columns, self.columns.first[1:]
+        violations = np.zeros(len(columns.nodes), np.int64)
+        top = np.full(len(columns.nodes), self.nothing[1])
+        count = np.ones(len(columns.nodes), np.int64)
+        for limit in self._limits():
+            weight = np.where(found.candidates, limit.weight, 0)
+            need = limit.held - limit.cap + (np.maximum(limit.more(), 0) if limit.added else 0)
+            short = np.flatnonzero((need > 0) & (columns.sums(weight) >= need))
+            upto = running(weight)
+            # Of the least important ones that are enough together, the most important:
+            top[short] = np.maximum(top[short], columns.priority[_last(upto, upto[ends[short]] - need[short])])
+            stretches = np.stack([columns.first[short], ends[short]], axis=1).ravel()
+            largest = np.maximum.reduceat(np.append(weight, 0), stretches)[::2] if len(short) else need[short]
+            count[short] = np.maximum(count[short], -(-need[short] // largest))
+            within = columns.sums(np.where(found.budgets.violating, 0, weight))
+            violations[short] |= within[short] < need[short]
+
+        def bound(place: int) -> Cost:
+            highest, victims = int(top[place]), int(count[place])
+            more = (victims - 1) * (int(columns.priority[ends[place] - 1]) + PRIORITY_SHIFT)
+            return int(violations[place]), highest, highest + PRIORITY_SHIFT + more, victims, _LEAST
+
+        return bound
+
+
+def _need(limit: Limit, place: int) -> int:
+    return int(limit.held[place]) - int(limit.cap[place]) + max(limit.added.get(place, 0), 0)
+
+
+def _last(upto: Numbers, amount: Numbers) -> Rows:
+    """The last row before which no more than so much is."""
+    return (np.searchsorted(upto, amount, side="right") - 1).astype(np.intp)
