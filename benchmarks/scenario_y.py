@@ -9,6 +9,8 @@ from engine.snapshot import ClusterState, Node, Pod, PriorityClass, Snapshot
 NOW_MS = 1_767_268_800_000
 NODES, PODS, LEAVES = 5_000, 150_000, 1_000
 _OUT = PriorityClass(name="out", opted_out=True)
+_EACH = parse_amounts({"cpu": "1", "memory": "4Gi", "pods": "1"})
+"""What a running pod requests, made once: pods that are read from a cluster share it too."""
 
 
 def scenario_y(scale: float, *, priority: int = 100) -> tuple[Snapshot, QueueTree, Pod]:
@@ -76,7 +78,7 @@ def _pod(number: int, leaf: int, node: str) -> Pod:
         name=f"p-{number:06}",
         created_ms=created,
         started_ms=created,
-        requests=parse_amounts({"cpu": "1", "memory": "4Gi", "pods": "1"}),
+        requests=_EACH,
         node=node,
         priority=(number % 3) * 100,
         priority_class="out" if number % 10 == 0 else "",

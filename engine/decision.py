@@ -157,7 +157,7 @@ class Interlock(StrEnum):
     """Another installation acts on this cluster."""
 
 
-class PodFacts(msgspec.Struct, frozen=True, kw_only=True):
+class PodFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a decision keeps of a pod."""
 
     uid: str
@@ -204,7 +204,7 @@ class PodFacts(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.namespace}/{self.name}"
 
 
-class PodVerdict(msgspec.Struct, frozen=True, kw_only=True):
+class PodVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A pod with the reason why it goes or stays; ``detail`` names the queue, priority or resource meant."""
 
     pod: PodFacts
@@ -212,14 +212,14 @@ class PodVerdict(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
 
 
-class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True):
+class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     node: str
     reason: NodeReason
     detail: str = ""
     victims: int = 0
 
 
-class QueueFigures(msgspec.Struct, frozen=True, kw_only=True):
+class QueueFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A queue before and after: usage as the laws count it, rolled up."""
 
     path: str
@@ -229,7 +229,7 @@ class QueueFigures(msgspec.Struct, frozen=True, kw_only=True):
     max: Amounts
 
 
-class Trace(msgspec.Struct, frozen=True, kw_only=True):
+class Trace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a decision rests on. Pods and nodes in full for the chosen node and the twenty best; the rest counted."""
 
     fence: str = ""
@@ -249,7 +249,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """NodeReason -> number of nodes passed over."""
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
+class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One ask, what was found, what was chosen."""
 
     policy: str

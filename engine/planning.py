@@ -11,7 +11,7 @@ from engine.queues import QueueTree
 from engine.snapshot import Snapshot
 
 
-class Considered(msgspec.Struct, frozen=True, kw_only=True):
+class Considered(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A decision with its audit; one that breaks a law is refused, and leaves the state as it was.
 
     Not where the dialect is another scheduler's: no law of ours stops what that carries out.
@@ -55,7 +55,7 @@ def each(
 ) -> Iterator[tuple[Snapshot, Considered]]:
     """``plan`` one by one, each decision with the snapshot that it was taken on."""
     auditor = Auditor(snapshot, tree, terms=terms)
-    reserved = {held.ask_uid for held in snapshot.reservations}
+    reserved = snapshot.kept_for
     for ask in sorted(snapshot.asks, key=lambda ask: ask.turn):
         if ask.uid in reserved:
             continue

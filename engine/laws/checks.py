@@ -54,7 +54,7 @@ class Relation(StrEnum):
     OUTSIDE = "outside"
 
 
-class Sum(msgspec.Struct, frozen=True, kw_only=True, tag="sum"):
+class Sum(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="sum"):
     """``start - minus... + plus = result``, compared with ``bound``; amounts in the resource's integer unit."""
 
     subject: str
@@ -73,7 +73,7 @@ class Sum(msgspec.Struct, frozen=True, kw_only=True, tag="sum"):
         return _compare(self.result, self.relation, self.bound)
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True, tag="comparison"):
+class Comparison(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="comparison"):
     """Two things that are not amounts, compared: ``500 <= 1000``, ``root.a ≠ root.b``."""
 
     subject: str
@@ -87,7 +87,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, tag="comparison"):
 Line = Sum | Comparison
 
 
-class LawCheck(msgspec.Struct, frozen=True, kw_only=True):
+class LawCheck(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One law held against one decision. Without lines there was nothing that could break it."""
 
     law: Law

@@ -1,6 +1,6 @@
 """The laws of the policy `fence`, one function each, in exact integers and by the rules alone."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 
 import msgspec
@@ -122,7 +122,7 @@ def _needed(case: Case, pod: Pod) -> Comparison:
 def guarantee(case: Case) -> LawCheck:
     """Law 2: usage without the victims stays at the guarantee, or where the ask adds to it, is no worse than before."""
     lines = []
-    for path in _queues_of_victims(case):
+    for path in case.above_victims:
         for resource, promised in sorted(case.tree[path].guaranteed.items()):
             gone = case.taken(path, resource)
             if not gone:
@@ -138,22 +138,12 @@ def guarantee(case: Case) -> LawCheck:
 def above_guarantee(case: Case) -> LawCheck:
     """Law 5: every queue that only the victims are in was above its guarantee in all that is taken from it."""
     lines = []
-    for path in _queues_of_victims(case):
+    for path in case.above_victims:
         for resource, promised in sorted(case.tree[path].guaranteed.items()):
             if path not in case.above_ask and case.taken(path, resource):
                 used = case.ledger.victim_side(path, resource)
                 lines.append(amount(path, resource, used, Relation.ABOVE, promised))
     return LawCheck.of(Law.ABOVE_GUARANTEE, lines)
-
-
-def _queues_of_victims(case: Case) -> tuple[str, ...]:
-    """The victims' leaves and all queues above them, in the tree's order."""
-    leaves = {pod.queue for pod in case.victims if pod.queue is not None and pod.queue in case.tree}
-    return _in_order(case, {path for leaf in leaves for path in case.tree.lineage(leaf)})
-
-
-def _in_order(case: Case, paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(paths, key=case.tree.turn.__getitem__))
 
 
 def other_application(case: Case) -> LawCheck:
@@ -267,7 +257,7 @@ def progress(case: Case) -> LawCheck:
     if case.ask.required_node is not None:
         return LawCheck.of(Law.PROGRESS, [])
     lacks = {resource: [lacking, lacking] for resource, lacking in case.ledger.lacking.items()}
-    for path in {*_queues_of_victims(case), *case.above_ask, *case.above_reserved}:
+    for path in {*case.above_victims, *case.above_ask, *case.above_reserved}:
         for resource, promised in case.tree[path].guaranteed.items():
             known = max(0, promised - case.ledger.settled(path, resource))
             before = case.ledger.settled(path, resource, case.ask)

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 import msgspec
 
@@ -27,6 +28,7 @@ class Ledger:
         self.nodes = {node.name: node for node in snapshot.nodes}
         self.leaving_uids: set[str] = set()
         self.reservations: dict[str, Reservation] = {}
+        self._keeping: dict[str, list[Reservation]] = {}
         self._bound, self._leaving, self._reserved = _book(), _book(), _book()
         self.lacking: dict[str, int] = {}
         for queue in tree.queues.values():
@@ -54,7 +56,7 @@ class Ledger:
 
     def reserved_by(self, node: str) -> list[Reservation]:
         """The reservations that keep a node."""
-        return [held for held in self.reservations.values() if held.node == node]
+        return [held for held in self._keeping.get(node, ()) if self.reservations[held.ask_uid] is held]
 
     def carry_out(self, decision: Decision, left: Snapshot) -> None:
         """Move on: the victims are on their way out and the node is the ask's."""
@@ -69,10 +71,12 @@ class Ledger:
             self._reserve(held)
 
     def _count_bound(self, pods: Iterable[Pod]) -> None:
-        """Those that are alike at once: of a large cluster's pods many are."""
-        alike = Counter((pod.queue, tuple(pod.requests.items())) for pod in pods if pod.node is not None)
-        for (queue, requests), times in alike.items():
-            self._enter(self._bound, queue, {resource: amount * times for resource, amount in requests})
+        """Those that are alike at once: of a large cluster's pods many share what they request."""
+        bound = [pod for pod in pods if pod.node is not None]
+        requests = {id(pod.requests): pod.requests for pod in bound}
+        alike = Counter([(pod.queue, id(pod.requests)) for pod in bound])
+        for (queue, which), times in alike.items():
+            self._enter(self._bound, queue, {resource: amount * times for resource, amount in requests[which].items()})
 
     def _count_leaving(self, pod: Pod) -> None:
         self.leaving_uids.add(pod.uid)
@@ -80,6 +84,7 @@ class Ledger:
 
     def _reserve(self, reservation: Reservation) -> None:
         self.reservations[reservation.ask_uid] = reservation
+        self._keeping.setdefault(reservation.node, []).append(reservation)
         if not self._is_bound(reservation.ask_uid):
             self._enter(self._reserved, reservation.queue, reservation.requests)
 
@@ -114,7 +119,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an ask has to have waited for its queue's delay."""
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True):
+class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One decision to be judged, with the snapshot's own pods and node in place of the decision's copies."""
 
     ledger: Ledger
@@ -132,11 +137,16 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def snapshot(self) -> Snapshot:
         return self.ledger.snapshot
 
-    @property
+    @cached_property
     def above_ask(self) -> tuple[str, ...]:
         """The ask's leaf and every queue above it; nothing for an ask without a queue."""
         queue = self.ask.queue
         return self.tree.lineage(queue) if queue is not None and queue in self.tree else ()
+
+    @cached_property
+    def above_victims(self) -> tuple[str, ...]:
+        """The victims' leaves and all queues above them, in the tree's order."""
+        return tuple(sorted(self._victims_within, key=self.tree.turn.__getitem__))
 
     @property
     def above_reserved(self) -> tuple[str, ...]:
@@ -156,8 +166,17 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     def taken(self, queue: str, resource: str, without: Pod | None = None) -> tuple[int, ...]:
         """What each victim of the queue's subtree holds of a resource, zeros left out."""
-        inside = (pod for pod in self.victims if pod is not without and self.within(pod, queue))
-        return tuple(held for pod in inside if (held := pod.requests.get(resource, 0)))
+        inside = self._victims_within.get(queue, ())
+        return tuple([held for pod in inside if pod is not without and (held := pod.requests.get(resource, 0))])
+
+    @cached_property
+    def _victims_within(self) -> dict[str, list[Pod]]:
+        """Queue path -> the victims that run in its subtree; none has none."""
+        found: dict[str, list[Pod]] = {}
+        for pod in self.victims:
+            for path in self.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in self.tree else ():
+                found.setdefault(path, []).append(pod)
+        return found
 
     def within(self, pod: Pod, queue: str) -> bool:
         """Whether a pod runs in the subtree of a queue."""
@@ -166,17 +185,20 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def staying(self, *back: Pod) -> tuple[Pod, ...]:
         """The node's pods once the victims but ``back``, and all that are on their way out, are gone."""
         gone = self.gone(*back)
-        return tuple(pod for pod in self.on_node if pod.uid not in gone)
+        return tuple([pod for pod in self.on_node if pod.uid not in gone])
 
-    @property
+    @cached_property
     def on_node(self) -> tuple[Pod, ...]:
         """The pods bound to the decision's node."""
         return self.snapshot.pods_by_node.get(self.node.name if self.node else "", ())
 
     def gone(self, *back: Pod) -> set[str]:
         """Uids of the victims but ``back``, and of all on the node that are on their way out."""
-        leaving = {pod.uid for pod in self.on_node if pod.uid in self.ledger.leaving_uids}
-        return {pod.uid for pod in self.victims} - {pod.uid for pod in back} | leaving
+        return {pod.uid for pod in self.victims} - {pod.uid for pod in back} | self._leaving
+
+    @cached_property
+    def _leaving(self) -> set[str]:
+        return {pod.uid for pod in self.on_node if pod.uid in self.ledger.leaving_uids}
 
 
 def _book() -> Book:

@@ -1,9 +1,18 @@
-"""A long sequence of which a few things are other ones: what two moments of a pass share is kept once."""
+"""Many things of which a few are other ones: what two moments of a pass share is kept once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import TypeVar, overload
 
+Name = TypeVar("Name")
 Thing = TypeVar("Thing")
+
+
+def amended(base: MutableMapping[Name, Thing], other: Mapping[Name, Thing]) -> ChainMap[Name, Thing]:
+    """``base`` with other things by some of its names; neither may change any more."""
+    # one step from the first one, however often it is amended
+    before, first = base.maps if isinstance(base, ChainMap) else ({}, base)
+    return ChainMap({**before, **other}, first)
 
 
 class Amended(Sequence[Thing]):

@@ -78,18 +78,28 @@ class Columns:
         """Pods bound to nodes that are not here."""
         self.terminating: Flags = _flags(pod.terminating for pod in self.pods)
         """Row -> whether the pod is on its way out."""
+        self.leaving: Rows = np.flatnonzero(self.terminating)
+        """The rows of those pods, in the order in which it was found out."""
         self._kept: dict[tuple[str, Hashable], Any] = {}
 
     def expecting(self, amended: Mapping[str, "Pod"]) -> "Columns":
         """The same with some pods (by uid) on their way out; what does not depend on that is worked out once."""
         rows = {row: pod for uid, pod in amended.items() if (row := self.row.get(uid)) is not None}
-        terminating = self.terminating.copy()
-        terminating[list(rows)] = True
+        new = np.array(list(rows), np.intp)
         later = copy(self)
-        later.pods, later.terminating = Amended(self.pods, rows), terminating
+        later.pods, later.leaving = Amended(self.pods, rows), np.concatenate([self.leaving, new])
+        later.terminating = self.terminating.copy()
+        later.terminating[new] = True
         if any(pod.uid in amended for pod in self.stray):
             later.stray = tuple(amended.get(pod.uid, pod) for pod in self.stray)
         return later
+
+    def since(self, earlier: "Columns") -> Rows | None:
+        """The rows of pods on their way out since an earlier moment of the same pass; None of any other moment."""
+        known = len(earlier.leaving)
+        if earlier.node is not self.node or not np.array_equal(self.leaving[:known], earlier.leaving):
+            return None
+        return self.leaving[known:]
 
     def sums(self, numbers: Numbers) -> Numbers:
         """Place -> the sum over the rows of its pods."""
@@ -136,9 +146,13 @@ class Columns:
 
     def among(self, uids: Collection[str]) -> Flags:
         """Row -> whether the pod is one of these (uids)."""
-        among = np.zeros(len(self.pods), np.bool_)
-        among[[self.row[uid] for uid in uids if uid in self.row]] = True
-        return among
+        return self.only([self.row[uid] for uid in uids if uid in self.row])
+
+    def only(self, rows: Rows | list[int]) -> Flags:
+        """Row -> whether it is one of these."""
+        only = np.zeros(len(self.pods), np.bool_)
+        only[rows] = True
+        return only
 
     @cached_property
     def row(self) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """A cluster at one moment: what policies decide on."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -8,12 +8,12 @@ import msgspec
 
 from engine.queues import BARE, QueueTree
 from engine.resources import PODS, Amounts, subtract, total
-from engine.snapshot.amended import Amended
+from engine.snapshot.amended import Amended, amended
 from engine.snapshot.columns import Columns
 from engine.snapshot.objects import Claim, DisruptionBudget, Node, Pod, Volume
 
 
-class Reservation(msgspec.Struct, frozen=True, kw_only=True):
+class Reservation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Room that an open decision keeps for its ask: the ask counts as used in its queue, the node takes no other."""
 
     ask_uid: str
@@ -27,6 +27,7 @@ Made = TypeVar("Made")
 # What a snapshot works out once, by what it is that it depends on:
 _OF_BOUND = ("_places", "_kept", "capacity", "held_by_node")
 _OF_PENDING = ("asks", "nominated")
+_OF_RESERVATIONS = ("kept_for",)
 _PODS = ("keeping_apart", "unread")
 
 
@@ -56,38 +57,44 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         leaving = {place: pod for place in places if not (pod := self.pods[place]).terminating}
         if not leaving:
             return self
-        amended = {place: msgspec.structs.replace(pod, terminating=True) for place, pod in leaving.items()}
-        later = msgspec.structs.replace(self, pods=Amended(self.pods, amended))
-        later.__dict__.update(self._worked_out({pod.uid: pod for pod in amended.values()}))
+        expected = {place: msgspec.structs.replace(pod, terminating=True) for place, pod in leaving.items()}
+        later = msgspec.structs.replace(self, pods=Amended(self.pods, expected))
+        later.__dict__.update(self._worked_out({pod.uid: pod for pod in expected.values()}))
         return later
 
-    def _worked_out(self, amended: Mapping[str, Pod]) -> dict[str, Any]:
+    def _worked_out(self, going: Mapping[str, Pod]) -> dict[str, Any]:
         """What is known of this snapshot, as it is with some pods (by uid) on their way out."""
         _ = self._kept
-        known = {name: self.__dict__[name] for name in _OF_BOUND if name in self.__dict__}
-        if all(pod.node is not None for pod in amended.values()):
+        known = {name: self.__dict__[name] for name in (*_OF_BOUND, *_OF_RESERVATIONS) if name in self.__dict__}
+        if all(pod.node is not None for pod in going.values()):
             known |= {name: self.__dict__[name] for name in _OF_PENDING if name in self.__dict__}
         for name in _PODS:
             if name in self.__dict__:
-                known[name] = tuple(amended.get(pod.uid, pod) for pod in self.__dict__[name])
+                known[name] = tuple(going.get(pod.uid, pod) for pod in self.__dict__[name])
         if "columns" in self.__dict__:
-            known["columns"] = self.columns.expecting(amended)
+            known["columns"] = self.columns.expecting(going)
         if "pods_by_node" in self.__dict__:
-            by_node = known["pods_by_node"] = dict(self.pods_by_node)
-            for node in {pod.node for pod in amended.values() if pod.node in by_node}:
-                by_node[node] = tuple(amended.get(pod.uid, pod) for pod in by_node[node])
+            nodes = {pod.node for pod in going.values() if pod.node}
+            there = {
+                node: tuple([going.get(pod.uid, pod) for pod in self.pods_by_node[node]])
+                for node in nodes
+                if node in self.pods_by_node
+            }
+            known["pods_by_node"] = amended(self.pods_by_node, there)
         return known
 
     def without_reservation(self, ask_uid: str) -> "Snapshot":
         """The same for an ask whose own reservation does not stand against it."""
-        others = tuple([held for held in self.reservations if held.ask_uid != ask_uid])
-        if len(others) == len(self.reservations):
+        if ask_uid not in self.kept_for:
             return self
+        others = tuple([held for held in self.reservations if held.ask_uid != ask_uid])
         return self._sharing(msgspec.structs.replace(self, reservations=others))
 
     def reserving(self, held: Reservation) -> "Snapshot":
         """The same with room kept for one more ask."""
-        return self._sharing(msgspec.structs.replace(self, reservations=(*self.reservations, held)))
+        later = self._sharing(msgspec.structs.replace(self, reservations=(*self.reservations, held)))
+        later.__dict__["kept_for"] = self.kept_for | {held.ask_uid}
+        return later
 
     def with_budgets(self, budgets: tuple[DisruptionBudget, ...]) -> "Snapshot":
         """The same with other disruption budgets."""
@@ -124,6 +131,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {}
 
     @cached_property
+    def kept_for(self) -> frozenset[str]:
+        """Uids of the asks that room is reserved for."""
+        return frozenset(held.ask_uid for held in self.reservations)
+
+    @cached_property
     def columns(self) -> Columns:
         """Nodes and bound pods column by column."""
         return Columns(self)
@@ -139,7 +151,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(pod if self.queued is None or pod.uid in self.queued else _unknown(pod) for pod in found)
 
     @cached_property
-    def pods_by_node(self) -> dict[str, tuple[Pod, ...]]:
+    def pods_by_node(self) -> MutableMapping[str, tuple[Pod, ...]]:
         """Node -> the pods bound to it, those on their way out included."""
         found: dict[str, list[Pod]] = {node.name: [] for node in self.nodes}
         for pod in self.pods:

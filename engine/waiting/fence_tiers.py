@@ -160,9 +160,7 @@ def _node(told: Told) -> Tier:
     question, columns = told.question, told.question.columns
     leaving = columns.terminating
     if told.best is not None:
-        sets = told.survey.on(question, told.best)
-        gone = np.zeros(len(columns.pods), np.bool_)
-        gone[sets.told_on(0)[0]] = True
+        gone = columns.only(told.victims)
         place: int | None = told.best
     else:
         gone = most_gone(told)
@@ -173,7 +171,7 @@ def _node(told: Told) -> Tier:
         needs: tuple[Need, ...] = ()
     else:
         needs = nodes.needs(columns, question.feasibility, question.ask, place, gone=leaving, evicted=gone & ~leaving)
-    refusing = {} if len(told.ranked) else told.trace(None).node_counts
+    refusing = {} if len(told.ranked) else told.trace().node_counts
     return Tier(name=TierName.NODE, needs=(first, *needs), refusing=refusing)
 
 

@@ -79,15 +79,14 @@ def _attempt(question: Question, *, opted_out: bool) -> Decision:
     told = Told(question, claim, survey)
     if told.best is None:
         reason, detail = told.why_none()
-        return _answer(question, Outcome.NO_CANDIDATE, reason, detail=detail, trace=told.trace(None))
-    sets = survey.on(question, told.best)
-    victims = [question.columns.pods[row] for row in sets.told_on(0)[0]]
+        return _answer(question, Outcome.NO_CANDIDATE, reason, detail=detail, trace=told.trace())
+    victims = [question.columns.pods[row] for row in told.victims]
     reason = Reason.DAEMONSET if ask.required_node is not None else Reason.BELOW_GUARANTEE
     if any(pod.opted_out for pod in victims):
         reason = Reason.LAST_RESORT
     node = question.columns.nodes[told.best].name
     verdicts = tuple(map(_victim, victims))
-    return _answer(question, Outcome.PREEMPT, reason, node=node, victims=verdicts, trace=told.trace(sets))
+    return _answer(question, Outcome.PREEMPT, reason, node=node, victims=verdicts, trace=told.trace())
 
 
 def _victim(pod: Pod) -> PodVerdict:

@@ -13,7 +13,7 @@ from engine.policies.fence.question import Question
 from engine.policies.fence.spare import Spared
 from engine.queues import PriorityPolicy
 from engine.snapshot import Pod
-from engine.snapshot.columns import Columns, Flags, Numbers
+from engine.snapshot.columns import Columns, Flags, Numbers, Rows
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,7 +203,7 @@ def excluding() -> dict[PodReason, Guard]:
     return {**GUARDS, PodReason.GUARANTEE: Guard(_at_guarantee, Field.short_of)}
 
 
-ROW_GUARDS: dict[PodReason, Callable[[Columns], Flags]] = {
-    PodReason.TERMINATING: lambda columns: columns.terminating,
+ROW_GUARDS: dict[PodReason, Callable[[Columns], Rows]] = {
+    PodReason.TERMINATING: lambda columns: columns.leaving,
 }
-"""The same row by row, before all others: what changes within a pass."""
+"""The rows of those that are none before all others: what changes within a pass."""

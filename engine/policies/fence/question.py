@@ -60,7 +60,7 @@ class Question:
     def emptying(self) -> Flags:
         """Place -> whether a pod there is on its way out."""
         emptying = np.zeros(len(self.columns.nodes), np.bool_)
-        emptying[self.columns.node[np.flatnonzero(self.columns.terminating)]] = True
+        emptying[self.columns.node[self.columns.leaving]] = True
         return emptying
 
     @cached_property

@@ -16,6 +16,10 @@ _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _NEAR = range(6)
 """What becomes of a candidate."""
 
 
+Became = tuple[list[int], list[tuple[int, PodReason]]]
+"""Of a node's candidates: the victims (rows), and who may stay and why, as it came about."""
+
+
 class Turns:
     """The candidates of some places, place by place from the most expendable on."""
 
@@ -106,10 +110,10 @@ class Sets:
             taken, put_back = found
             self._became[here] = np.where(np.isin(rows, taken), _TAKEN, np.where(np.isin(rows, put_back), _PUT_BACK, 0))
 
-    def told_on(self, index: int) -> tuple[list[int], list[tuple[int, PodReason]]]:
-        """At the place that is so many-th: the victims (rows), and who may stay and why, as it came about."""
+    def told_on(self, index: int) -> Became:
+        """What became of the candidates of the place that is so many-th."""
         here = self.turns.on(index)
-        told = list(zip(map(int, self.turns.rows[here]), map(int, self._became[here]), strict=True))
+        told = list(zip(self.turns.rows[here].tolist(), self._became[here].tolist(), strict=True))
         passed = [(row, _PASSED[became]) for row, became in told if became in _PASSED]
         put_back = [(row, PodReason.NOT_NEEDED) for row, became in reversed(told) if became == _PUT_BACK]
         waited = [(row, PodReason.NOT_NEEDED) for row, became in told if became == _WAITS]

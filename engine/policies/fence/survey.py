@@ -8,7 +8,7 @@ from engine.feasibility import FITS
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.costs import Costs
 from engine.policies.fence.question import Question
-from engine.policies.fence.sets import Sets, Turns
+from engine.policies.fence.sets import Became, Sets, Turns
 from engine.policies.fence.spare import Spared, spared
 from engine.snapshot.columns import Flags, Leaving, Numbers, Rows
 
@@ -29,7 +29,7 @@ class Survey:
         self.counts: Numbers = np.bincount(columns.node[candidates], minlength=len(columns.nodes))
         """Place -> how many candidates there are."""
         gone = candidates
-        if columns.terminating.any():
+        if len(columns.leaving):
             leaving = columns.terminating.copy()
             leaving[candidates] = True
             gone = np.flatnonzero(leaving)
@@ -40,6 +40,7 @@ class Survey:
         turns = Turns(ground, question.leaf, np.flatnonzero(useful), rows, self.counts[useful])
         sets = Sets(question, turns, self.spared)
         self.costs = Costs(ground, question.leaf, turns.rows[sets.victims])
+        self._became: dict[int, Became] = {}
 
     def _candidates(self, question: Question, where: slice = slice(None)) -> Rows:
         """The pods that may be evicted for the ask, node by node from the most expendable on.
@@ -50,7 +51,7 @@ class Survey:
         rows = order.rows[where][(self.reasons < 0)[order.kind[where]]]
         for guard in ROW_GUARDS.values():
             kept_out = guard(question.columns)
-            rows = rows[~kept_out[rows]] if kept_out.any() else rows
+            rows = rows[~question.columns.only(kept_out)[rows]] if len(kept_out) else rows
         return rows
 
     def blocked(self, question: Question) -> Flags:
@@ -65,10 +66,21 @@ class Survey:
         first = question.columns.first
         return self._candidates(question, slice(first[place], first[place + 1]))
 
-    def on(self, question: Question, place: int) -> Sets:
-        """The set on one node, to be told of."""
-        rows = self.candidates_on(question, place)
-        turns = Turns(question.ground, question.leaf, np.array([place]), rows, np.array([len(rows)]))
+    def became(self, question: Question, ranked: Rows) -> Became:
+        """What becomes of the candidates on the first of these nodes (places), to be told of.
+
+        Asks of one shape go to node after node: each time it is worked out for twice as many as before at once.
+        """
+        best = int(ranked[0])
+        if best not in self._became:
+            next_ones = np.sort(ranked[: len(self._became) + 1])
+            sets = self._on(question, next_ones)
+            self._became.update({place: sets.told_on(index) for index, place in enumerate(next_ones.tolist())})
+        return self._became[best]
+
+    def _on(self, question: Question, places: Rows) -> Sets:
+        many = [self.candidates_on(question, place) for place in places.tolist()]
+        turns = Turns(question.ground, question.leaf, places, np.concatenate(many), np.array(list(map(len, many))))
         return Sets(question, turns, self.spared)
 
     def holds_for(self, question: Question) -> bool:
@@ -76,8 +88,8 @@ class Survey:
         before, columns, kept = self.columns, question.columns, question.usage.kept
         if (self.kept & ~kept).any() or question.excess() != self.excess:
             return False
-        changed = np.flatnonzero(columns.terminating != before.terminating)
-        if not kept[columns.node[changed]].all():
+        gone = columns.since(before)
+        if gone is None or not kept[columns.node[gone]].all():
             return False
         now = spared(question.ground, question.usage, question.leaf, question.ask)
         return _alike(question, self.spared, now)

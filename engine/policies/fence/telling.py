@@ -9,9 +9,10 @@ from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVer
 from engine.feasibility import FITS
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.question import Question
-from engine.policies.fence.sets import Sets
+from engine.policies.fence.sets import Became
 from engine.policies.fence.survey import Survey
-from engine.snapshot.columns import Flags
+from engine.snapshot import Pod
+from engine.snapshot.columns import Flags, Rows
 
 _NODES_IN_FULL = 20
 """So many of the best nodes that were passed over are kept one by one; the rest are counted."""
@@ -26,16 +27,23 @@ class Told:
         """The nodes with victims, cheapest first, by their number among the costs."""
         self.best = int(survey.costs.places[self.ranked[0]]) if len(self.ranked) else None
         """The place of the node to take; None where there is none."""
+        self.victims, self.passed = self._became()
+        """There: the victims (rows), and who may stay and why."""
         self.counts = self._counts()
         """PodReason -> number of bound pods that are no candidates."""
         self.candidates = len(question.columns.pods) - sum(self.counts.values())
+
+    def _became(self) -> Became:
+        if self.best is None:
+            return [], []
+        return self.survey.became(self.question, self.survey.costs.places[self.ranked])
 
     def _counts(self) -> dict[PodReason, int]:
         question, reasons = self.question, (None, *excluding())
         counts: dict[PodReason, int] = {}
         out = np.zeros(0, np.intp)
         for reason, guard in ROW_GUARDS.items():
-            rows = np.flatnonzero(guard(question.columns))
+            rows = guard(question.columns)
             rows = rows[~np.isin(rows, out)] if len(out) else rows
             counts[reason] = len(rows)
             out = np.concatenate([out, rows])
@@ -44,16 +52,15 @@ class Told:
         counts |= {reason: count for reason, count in zip(reasons, left.tolist(), strict=True) if reason is not None}
         return {reason: count for reason, count in counts.items() if count}
 
-    def trace(self, sets: Sets | None) -> Trace:
-        """The trace; ``sets`` is of the chosen node."""
-        question, columns = self.question, self.question.columns
-        victims, passed = sets.told_on(0) if sets else ([], [])
+    def trace(self) -> Trace:
+        """The trace of the decision for the best node, or for none."""
+        question, pods = self.question, self.question.columns.pods
         nodes = _node_counts(self)
         return Trace(
             fence=self.claim.fence or "",
             entitling=self.claim.entitling,
-            queues=question.usage.figures(question.leaf, question.ask.requests, [columns.pods[row] for row in victims]),
-            reprieved=tuple(_stays(self, row, reason) for row, reason in passed),
+            queues=question.usage.figures(question.leaf, question.ask.requests, [pods[row] for row in self.victims]),
+            reprieved=tuple([_stays(pods[row], reason) for row, reason in self.passed]),
             excluded=tuple(_excluded(self)) if self.best is not None else (),
             nodes=tuple(_passed_over(self)),
             candidates=self.candidates,
@@ -72,8 +79,7 @@ class Told:
         return Reason.NO_CANDIDATES, str(max(told, key=self.counts.__getitem__)) if told else ""
 
 
-def _stays(told: Told, row: int, reason: PodReason) -> PodVerdict:
-    pod = told.question.columns.pods[row]
+def _stays(pod: Pod, reason: PodReason) -> PodVerdict:
     return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "")
 
 
@@ -83,16 +89,20 @@ def _excluded(told: Told) -> Iterator[PodVerdict]:
     field = Field(question.ground, told.claim, survey.spared)
     columns, guards = question.columns, tuple(excluding().items())
     rows = columns.rows(told.best or 0)
-    by_row = {reason: guard(columns)[rows.start : rows.stop] for reason, guard in ROW_GUARDS.items()}
+    by_row = {reason: _between(guard(columns), rows) for reason, guard in ROW_GUARDS.items()}
     for row in (rows.start + np.argsort(columns.told[rows.start : rows.stop])).tolist():
         pod = columns.pods[row]
-        first = next((reason for reason, flags in by_row.items() if flags[row - rows.start]), None)
+        first = next((reason for reason, found in by_row.items() if row in found), None)
         number = int(survey.reasons[question.ground.kinds.of[row]])
         if first is not None:
             yield PodVerdict(pod=PodFacts.of(pod), reason=first)
         elif number >= 0:
             reason, guard = guards[number]
             yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=guard.detail(field, pod))
+
+
+def _between(rows: Rows, these: range) -> set[int]:
+    return set(rows[(rows >= these.start) & (rows < these.stop)].tolist())
 
 
 def _passed_over(told: Told) -> Iterator[NodeVerdict]:

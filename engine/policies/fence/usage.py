@@ -27,7 +27,7 @@ class Usage:
         """Bound pods less those on their way out: what a victim's queue is measured by."""
         self.kept: Flags = np.zeros(len(columns.nodes), np.bool_)
         """Place -> whether a decision reserves the node."""
-        leaving = [columns.pods[row] for row in np.flatnonzero(columns.terminating).tolist()]
+        leaving = [columns.pods[row] for row in columns.leaving.tolist()]
         self._leave([*leaving, *(pod for pod in columns.stray if pod.terminating)])
         self._reserve(snapshot, snapshot.reservations)
 
@@ -37,13 +37,13 @@ class Usage:
         since = snapshot.reservations[len(self.reservations) :]
         if (*self.reservations, *since) != snapshot.reservations or columns.stray is not self.columns.stray:
             return None
-        changed = np.flatnonzero(columns.terminating != self.columns.terminating)
-        if not columns.terminating[changed].all():
+        gone = columns.since(self.columns)
+        if gone is None:
             return None
         later = copy(self)
         later.columns, later.reservations = columns, snapshot.reservations
         later.asking, later.giving, later.kept = dict(self.asking), dict(self.giving), self.kept.copy()
-        later._leave([columns.pods[row] for row in changed.tolist()])  # noqa: SLF001 - of its own kind
+        later._leave([columns.pods[row] for row in gone.tolist()])  # noqa: SLF001 - of its own kind
         later._reserve(snapshot, since)  # noqa: SLF001
         return later
 
