@@ -75,11 +75,13 @@ class Holding:
         ours = [taint for taint in taints if taint.get("key") == RESERVED_TAINT_KEY]
         if any(taint.get("value") != ask_uid for taint in ours):
             return Result(outcome=Outcome.TAKEN, sentence=f"node {node} is kept for another ask")
+        until = datetime.fromtimestamp(terms.until_ms // 1000, UTC).isoformat().replace("+00:00", "Z")
+        told = {RESERVED_BY: terms.decision, RESERVED_UNTIL: until}
+        changes: Json = {"metadata": {"annotations": told}}
         if not ours:
             taint = {"key": RESERVED_TAINT_KEY, "value": ask_uid, "effect": _EFFECT}
-            until = datetime.fromtimestamp(terms.until_ms // 1000, UTC).isoformat().replace("+00:00", "Z")
-            told = {RESERVED_BY: terms.decision, RESERVED_UNTIL: until}
-            changes = {"spec": {"taints": [*taints, taint]}, "metadata": {"annotations": told}}
+            changes["spec"] = {"taints": [*taints, taint]}
+        if not ours or not told.items() <= (found["metadata"].get("annotations") or {}).items():
             self._objects.patch(node_path(node), found, changes)
         return Result(outcome=Outcome.DONE)
 

@@ -26,6 +26,8 @@ _RETRY = timedelta(seconds=5)
 """When a held eviction is tried again where the API server does not say."""
 _BEGUN_WITHIN = timedelta(seconds=30)
 """An intent that could not be begun by then rests on an old picture: it is given up, and its ask decided anew."""
+_HARDLY = timedelta(seconds=1)
+"""By so little a deadline need not be moved."""
 _PENDING = (Victim.State.CHOSEN, Victim.State.HELD)
 
 
@@ -240,8 +242,18 @@ class Carrier(Books):
                 victim.save(update_fields=["state"])
                 self.close(row, Decision.Ending.BLOCKED, note=result.sentence)
 
+    def _prolong(self, row: Decision, victim: Victim) -> None:
+        """Keep the room until this one, too, has used its grace: a victim that was held back goes after the others."""
+        pod = self.pod(victim.uid)
+        until = deadline(self.cluster, [pod.grace_s] if pod else [], self.now())
+        if row.deadline is not None and until > row.deadline + _HARDLY:
+            row.deadline = until
+            row.save(update_fields=["deadline"])
+            self.heard(self.executor.reserve(row.node, _asker(row), self._terms(row, until)).outcome)
+
     def _accepted(self, row: Decision, victim: Victim) -> None:
         self._evicted(row, victim)
+        self._prolong(row, victim)
         reached(f"noted {victim.position}")
         # The asker stays unnamed: its queue is as much as another tenant may know.
         link = f"{settings.SITE_URL}/pods/{self.cluster.name}/{victim.namespace}/{victim.name}/"

@@ -205,6 +205,16 @@ def test_a_kept_node_says_for_which_decision_and_until_when(cluster: AnyCluster,
     assert annotations(cluster) == {"team": "a"}
 
 
+def test_a_node_that_is_kept_for_longer_says_so(cluster: AnyCluster, actuator: Actuator):
+    """A victim was held back: the same reservation, until later."""
+    pod = ask(cluster)
+    actuator.reserve("n1", pod, TERMS)
+    later = Terms(until_ms=TERMS.until_ms + 60_000, decision=TERMS.decision)
+    assert actuator.reserve("n1", pod, later).done
+    assert annotations(cluster)[RESERVED_UNTIL] == "2026-01-01T12:01:00Z"
+    assert taints(cluster) == [FOREIGN, ours(pod)]
+
+
 @pytest.mark.parametrize(("kept_by", "nominated"), [(KeptBy.NOMINATE, "n1"), (KeptBy.NOTHING, None)])
 def test_room_may_be_held_by_less(kept_by: KeptBy, nominated: str | None, cluster: AnyCluster, actuator: Actuator):
     """Where nodes may not be tainted: a nomination alone, or nothing; an ask that no longer waits is found out."""
