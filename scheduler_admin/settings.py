@@ -228,6 +228,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 10.0,
         "options": {"expires": 10.0},
     },
+    "work-out-changes": {
+        "task": "scheduler_admin.history.tasks.work_out_changes",
+        "schedule": 5.0,
+        "options": {"expires": 5.0},
+    },
     "prune": {"task": "scheduler_admin.history.tasks.prune", "schedule": 600.0, "options": {"expires": 600.0}},
 }
 

@@ -29,6 +29,12 @@ class Change(StrEnum):
     PRIORITY = "priority"
     BUDGET = "budget"
     MAY_PREEMPT = "may-preempt"
+    OWN_REQUEST = "own-request"
+    """The victim's, where ``request`` is the ask's."""
+    START = "start"
+    GUARANTEE = "guarantee"
+    MAX = "max"
+    FENCE = "fence"
 
 
 class Counterfactual(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,13 +43,21 @@ class Counterfactual(msgspec.Struct, frozen=True, kw_only=True):
     then: Then
     change: Change
     smaller: Amounts = {}
-    """Of change ``request``: by how much less of each resource."""
+    """Of changes ``request`` and ``own-request``: by how much less of each resource."""
     pod: str = ""
     """Of change ``priority``: whose, as ``namespace/name``."""
     priority: int | None = None
     """And which it would have to be."""
     budgets: dict[str, int] = {}
     """Of change ``budget``: by ``namespace/name``, how many each would have to allow."""
+    queue: str = ""
+    """Of changes ``guarantee``, ``max`` and ``fence``: the path of the queue that would be set otherwise."""
+    amounts: Amounts = {}
+    """And to how much of each resource; all of them together."""
+    more: Amounts = {}
+    """By how much that is more than it was."""
+    started_ms: int | None = None
+    """Of change ``start``: the latest start early enough, in milliseconds since 1970."""
     node: str = ""
     """Empty: none would be found."""
     victims: tuple[str, ...] = ()

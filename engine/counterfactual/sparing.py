@@ -1,41 +1,33 @@
-"""What would have spared a victim: less requested by the ask, a higher priority of its own, a tighter budget."""
+"""What would have spared a victim under policy ``priority``: a smaller ask, a higher priority of its own, a budget."""
 
 from bisect import insort
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
 
 from engine.counterfactual.results import Change, Counterfactual, Then
 from engine.counterfactual.retrying import Retrying, Tries, key_of, limit_of, room
-from engine.decision import Decision, Outcome, PodVerdict
+from engine.decision import PodVerdict
 from engine.feasibility.checks import Limit
 from engine.policies.priority_nodes import Survey
 from engine.policies.priority_victims import PRIORITY_SHIFT, covers
 from engine.snapshot import Snapshot
 from engine.snapshot.columns import Flags, Numbers
 
-_VICTIMS = 3
-"""Of so many victims it is worked out what would have spared them."""
 _TIGHTER = 3
 """So many disruptions less of a budget are tried."""
 _SMALL, _FEW = 500, 2
 """With more nodes than that to decide on again it takes longer, so it is tried less often."""
 
 
-def for_victims(retrying: Retrying, decision: Decision) -> Iterator[Counterfactual]:
-    """What would have spared each of the first victims, one change at a time."""
-    if decision.outcome is not Outcome.PREEMPT:
-        return
-    chosen = list(decision.victims[:_VICTIMS])
+def by_smaller_ask(retrying: Retrying, victims: Sequence[PodVerdict]) -> Iterator[Counterfactual]:
+    """For each resource by how much less requested by the ask each of the victims stays."""
     for resource in retrying.resources:
-        yield from _smaller(retrying, resource, chosen)
-    for victim in chosen:
-        yield from _priority(retrying, victim)
-        yield from _budget(retrying, victim)
+        yield from _smaller(retrying, resource, victims)
 
 
-def _smaller(retrying: Retrying, resource: str, victims: list[PodVerdict]) -> Iterator[Counterfactual]:
+def _smaller(retrying: Retrying, resource: str, victims: Sequence[PodVerdict]) -> Iterator[Counterfactual]:
     """The request is made smaller from one amount at which something changes to the next."""
     left = {one.pod.uid: one.pod.key for one in victims}
     let_in, with_none = retrying.let_in(), retrying.let_in(retrying.found.leaving)
@@ -90,12 +82,19 @@ def _refused_by(found: Survey, limit: Limit) -> Numbers:
     return refused
 
 
-def _priority(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
-    """The lowest priority with which it stays; only its own node and the next best have a say in that."""
+def decisive(retrying: Retrying) -> tuple[Snapshot, list[int]]:
+    """As much of the snapshot as decides when one thing of a victim's changes: its node and the next best (places)."""
+    best = retrying.found.best
+    assert best is not None
+    others = [place for place, *_ in retrying.found.costs.ranked[:2] if place != best]
+    return retrying.around([best, *others]), others
+
+
+def by_priority(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
+    """The lowest priority of its own with which it stays."""
     found, best = retrying.found, retrying.found.best
     assert best is not None
-    others = [place for place, *_ in found.costs.ranked[:2] if place != best]
-    small = retrying.around([best, *others])
+    small, others = decisive(retrying)
     rivals = [found.columns.pods[row].priority for place in others for row in found.victims_on(place)]
     turns = _turns(retrying, best, rivals, victim.pod.priority)
     rival = sum(priority + PRIORITY_SHIFT for priority in rivals)
@@ -130,7 +129,7 @@ def _with(snapshot: Snapshot, uid: str, priority: int) -> Snapshot:
     return msgspec.structs.replace(snapshot, pods=tuple(pods))
 
 
-def _budget(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
+def by_budget(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
     """For each budget that covers it, the most that it might allow for so that the victim stays."""
     pod = next(pod for pod in retrying.found.columns.pods if pod.uid == victim.pod.uid)
     for budget in retrying.snapshot.budgets:

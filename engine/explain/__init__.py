@@ -18,10 +18,10 @@ from engine.explain.observed import (
     taken_verdict,
 )
 from engine.explain.otherwise import least, otherwise
-from engine.explain.prevention import prevention, remedies
 from engine.explain.quirks import quirk
 from engine.explain.reach import border_clause, border_label
 from engine.explain.reasons import label, reason, scheduler_says
+from engine.explain.remedies import remedies
 from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
 from engine.explain.troubles import in_vain, trouble
 from engine.explain.verdicts import allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
@@ -62,7 +62,6 @@ __all__ = [
     "otherwise",
     "pod_label",
     "pod_verdict",
-    "prevention",
     "quirk",
     "reason",
     "remedies",

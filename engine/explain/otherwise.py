@@ -1,8 +1,20 @@
 """What would have been decided otherwise, and the least victims there were, in words."""
 
 from engine.counterfactual import Change, Counterfactual, Then
-from engine.explain.message import Message, Name, Param, amount, counted, gettext_noop, listed, ngettext_noop
+from engine.explain.message import (
+    Message,
+    Moment,
+    Name,
+    Param,
+    amount,
+    counted,
+    gettext_noop,
+    listed,
+    ngettext_noop,
+    short_name,
+)
 from engine.optimal import Optimal
+from engine.resources import Amounts
 
 _NAMED_UP_TO = 3
 
@@ -15,6 +27,14 @@ SIMPLE: dict[tuple[Then, Change], str] = {
     ),
     (Then.SPARED, Change.REQUEST): gettext_noop("%(pod)s would stay if the ask requested %(less)s less."),
     (Then.SPARED, Change.PRIORITY): gettext_noop("%(pod)s would stay if its priority were %(priority)s."),
+    (Then.SPARED, Change.OWN_REQUEST): gettext_noop("%(pod)s would stay if it requested %(less)s less."),
+    (Then.SPARED, Change.START): gettext_noop("%(pod)s would stay if it had started at %(moment)s or before."),
+    (Then.SPARED, Change.GUARANTEE): gettext_noop(
+        "%(pod)s would stay if %(queue)s were guaranteed %(amounts)s: %(more)s more."
+    ),
+    (Then.FITS, Change.MAX): gettext_noop(
+        "It would fit on %(node)s without any preemption if the max of %(queue)s were %(amounts)s: %(more)s more."
+    ),
 }
 ROOM: dict[Change, tuple[str, str]] = {
     Change.REQUEST: ngettext_noop(
@@ -29,6 +49,22 @@ ROOM: dict[Change, tuple[str, str]] = {
         "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if its priority were "
         "%(priority)s.",
     ),
+    Change.GUARANTEE: ngettext_noop(
+        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if %(queue)s were guaranteed "
+        "%(amounts)s: %(more)s more.",
+        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if %(queue)s were guaranteed "
+        "%(amounts)s: %(more)s more.",
+    ),
+    Change.MAX: ngettext_noop(
+        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if the max of %(queue)s were "
+        "%(amounts)s: %(more)s more.",
+        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if the max of %(queue)s were "
+        "%(amounts)s: %(more)s more.",
+    ),
+    Change.FENCE: ngettext_noop(
+        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if %(queue)s had no fence.",
+        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if %(queue)s had no fence.",
+    ),
     Change.MAY_PREEMPT: ngettext_noop(
         "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if its priority class let it "
         "preempt.",
@@ -36,6 +72,17 @@ ROOM: dict[Change, tuple[str, str]] = {
         "preempt.",
     ),
 }
+FOR_TENANTS: dict[Change, str] = {
+    Change.REQUEST: gettext_noop("Room could be made for it if it requested %(less)s less."),
+    Change.PRIORITY: gettext_noop("Room could be made for it if its priority were %(priority)s."),
+    Change.GUARANTEE: gettext_noop(
+        "Room could be made for it if %(queue)s were guaranteed %(amounts)s: %(more)s more."
+    ),
+    Change.MAX: gettext_noop("Room could be made for it if the max of %(queue)s were %(amounts)s: %(more)s more."),
+    Change.FENCE: gettext_noop("Room could be made for it if %(queue)s had no fence."),
+    Change.MAY_PREEMPT: gettext_noop("Room could be made for it if its priority class let it preempt."),
+}
+"""The same as ``ROOM``, without whose pods would go."""
 BUDGETS: dict[Then, tuple[str, str]] = {
     Then.NO_VIOLATION: ngettext_noop(
         "No victim would be beyond its disruption budget if %(budget)s allowed for %(count)s disruption.",
@@ -88,30 +135,38 @@ LEFT_OUT = ngettext_noop(
 )
 
 
-def otherwise(one: Counterfactual) -> Message:
-    """What would have been with one thing changed, in a sentence."""
+def otherwise(one: Counterfactual, *, names_victims: bool = True) -> Message:
+    """What would have been with one thing changed, in a sentence; those who would go are named to staff alone."""
     params: dict[str, Param] = {
         "node": Name(one.node),
         "pod": Name(one.spared.rpartition("/")[2]),
         "pods": names(one.victims),
-        "less": _less(one),
+        "less": _amounts(one.smaller),
         "priority": str(one.priority),
+        "queue": short_name(one.queue),
+        "amounts": _amounts(one.amounts),
+        "more": _amounts(one.more),
     }
+    if one.started_ms is not None:
+        params["moment"] = Moment(one.started_ms)
     if one.change is Change.BUDGET:
         return _budgets(one, params)
-    if one.then is Then.ROOM:
+    if one.then is Then.ROOM and names_victims:
         forms = ROOM[one.change]
-        wanted = {name: value for name, value in params.items() if f"%({name})s" in forms[1]}
-        return counted(forms, len(one.victims), **wanted)
-    template = SIMPLE[one.then, one.change]
-    return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+        return counted(forms, len(one.victims), **_used(forms[1], params))
+    template = FOR_TENANTS[one.change] if one.then is Then.ROOM else SIMPLE[one.then, one.change]
+    return Message(template, _used(template, params))
 
 
-def _less(one: Counterfactual) -> Param:
-    if len(one.smaller) == 1:
-        ((resource, value),) = one.smaller.items()
+def _used(template: str, params: dict[str, Param]) -> dict[str, Param]:
+    return {name: value for name, value in params.items() if f"%({name})s" in template}
+
+
+def _amounts(amounts: Amounts) -> Param:
+    if len(amounts) == 1:
+        ((resource, value),) = amounts.items()
         return amount(resource, value)
-    return listed(one.smaller) if one.smaller else ""
+    return listed(amounts) if amounts else ""
 
 
 def _budgets(one: Counterfactual, params: dict[str, Param]) -> Message:

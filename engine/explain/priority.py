@@ -72,6 +72,3 @@ BROKEN: dict[Law, str] = {
     Law.PRIORITY: gettext_noop("Refused: a victim’s priority is not lower than the ask’s."),
     Law.SHIELDED: gettext_noop("Refused: a victim is protected."),
 }
-PREVENTION = gettext_noop(
-    "A priority of %(asker)s or more for %(pod)s, which has %(priority)s: only pods of lower priority than the ask go."
-)

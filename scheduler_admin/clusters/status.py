@@ -81,6 +81,11 @@ def _differs(reading: Reading | None, snapshot: Snapshot, tree: QueueTree) -> li
     return [msgspec.to_builtins(one) for one in found[:_DIFFERENCES_KEPT]]
 
 
+def mark_news(cluster_id: int) -> None:
+    """Let pages know that something of theirs has changed."""
+    ClusterStatus.objects.filter(cluster=cluster_id).update(news=F("news") + 1)
+
+
 def store_error(*, cluster: Cluster, sentence: str, now: datetime) -> None:
     """Say why a cluster can't be read, and since when. Pages show it as a sentence, so it ends as one."""
     sentence = f"{sentence.rstrip('.')}."

@@ -233,6 +233,10 @@ class Victim(models.Model):
     retry_at = models.DateTimeField(null=True)
     evicted_at = models.DateTimeField(null=True)
     gone_at = models.DateTimeField(null=True)
+    changes = models.JSONField(
+        null=True,
+        help_text=_("What of its own would have spared it: engine.counterfactual's. Null: not worked out yet."),
+    )
 
     objects = VictimQuerySet.as_manager()
 
@@ -243,6 +247,7 @@ class Victim(models.Model):
             models.Index(fields=["namespace", "name"], name="victim_pod"),
             models.Index(fields=["evicted_at"], name="victim_evicted"),
             models.Index(fields=["gone_at"], name="victim_gone"),
+            models.Index(fields=["decision"], condition=models.Q(changes__isnull=True), name="victim_to_work_out"),
         ]
 
     def __str__(self) -> str:

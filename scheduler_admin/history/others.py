@@ -210,6 +210,7 @@ class Others:
             state=Victim.State.GONE if gone else Victim.State.EVICTED,
             evicted_at=moment(taken.at_ms),
             gone_at=self._now if gone and (still or witnessed) else None,
+            changes=[],  # what else would have been decided is the other scheduler's to know
         )
 
 

@@ -1,22 +1,26 @@
-"""What would have been decided otherwise, worked out on what the pass saw: on demand, for it takes its time."""
+"""What would have been decided otherwise, worked out on what the pass saw: beside the passes, for it takes its time."""
 
+import time
 from dataclasses import dataclass
 
 import msgspec
 
 from engine import journal
-from engine.counterfactual import Counterfactual, counterfactuals
+from engine.counterfactual import Again, Counterfactual, counterfactuals, for_own
 from engine.decision import Decision as EngineDecision
 from engine.decision import encode
 from engine.optimal import Optimal, optimal
 from engine.planning import each
 from engine.policies import policy, priority, terms, yunikorn
-from engine.snapshot import Pod, Snapshot
 from engine.troubles import Recognised, troubles
+from scheduler_admin.clusters.status import mark_news
 from scheduler_admin.history.journal_selectors import chain
-from scheduler_admin.history.models import Decision
+from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.replay import CannotReplayError
 from scheduler_admin.queues.services import tree_of
+
+_AT_ONCE = 50
+"""So many victims are looked at in one go."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +36,8 @@ class Otherwise:
 
 
 def answers(row: Decision) -> bool:
-    """Whether it can be worked out: a decision by priority or YuniKorn's rules, of which everything is still stored."""
-    by_rules = row.policy == priority.POLICY or row.dialect == yunikorn.DIALECT
-    return row.source == Decision.Source.ENGINE and by_rules and row.replayable and row.outcome != "fits"
+    """Whether it can be worked out: a decision of ours, of which everything is still stored."""
+    return row.source == Decision.Source.ENGINE and row.replayable and row.outcome != "fits"
 
 
 def otherwise(row: Decision) -> Otherwise:
@@ -42,22 +45,55 @@ def otherwise(row: Decision) -> Otherwise:
 
     Raises CannotReplayError, also for decisions that don't ``answers``, and engine.journal.JournalError.
     """
-    snapshot, decision, ask = _as_it_was(row)
+    again, decision = _as_it_was(row)
+    snapshot, ask = again.snapshot, again.ask
     if decision.dialect == yunikorn.DIALECT:
         assert row.revision is not None
         partition = msgspec.convert(row.revision.parameters, yunikorn.Parameters)
-        found = yunikorn.effects(snapshot, snapshot.tree, ask, decision, partition)
-        return Otherwise(decision=decision, quirks=found)
+        quirks = yunikorn.effects(snapshot, snapshot.tree, ask, decision, partition)
+        return Otherwise(decision=decision, quirks=quirks)
+    by_priority = decision.policy == priority.POLICY
     return Otherwise(
         decision=decision,
-        counterfactuals=counterfactuals(snapshot, ask, decision),
-        troubles=troubles(snapshot, ask, decision),
+        counterfactuals=counterfactuals(again, decision),
+        troubles=troubles(snapshot, ask, decision) if by_priority else (),
         least=optimal(snapshot, snapshot.tree, ask, decision),
     )
 
 
-def _as_it_was(row: Decision) -> tuple[Snapshot, EngineDecision, Pod]:
-    """The snapshot that it was taken on, with the asks before it served."""
+def work_out(*, for_s: float) -> None:
+    """Store what would have spared each victim that this was not worked out for yet, the newest first.
+
+    No further decision is begun after ``for_s`` seconds. What can't be decided again is left without an answer.
+    """
+    until_s = time.monotonic() + for_s
+    waiting = Victim.objects.filter(changes__isnull=True).order_by("-decision_id").values_list("decision_id", flat=True)
+    for pk in dict.fromkeys(waiting[:_AT_ONCE]):
+        row = Decision.objects.select_related("entry", "revision").defer("entry__blob").get(pk=pk)
+        for uid, found in _own_changes(row).items():
+            row.victims.filter(uid=uid).update(changes=msgspec.to_builtins(found))
+        row.victims.filter(changes__isnull=True).update(changes=[])
+        mark_news(row.cluster_id)
+        if time.monotonic() >= until_s:
+            return
+
+
+def _own_changes(row: Decision) -> dict[str, list[Counterfactual]]:
+    """By the victims' uids."""
+    try:
+        again, decision = _as_it_was(row)
+    except (CannotReplayError, journal.JournalError):
+        return {}
+    return {one.pod.uid: list(for_own(again, decision, one.pod.uid)) for one in decision.to_evict}
+
+
+def own_changes(victim: Victim) -> list[Counterfactual]:
+    """What of its own would have spared a victim; empty while it is not worked out, or where there is nothing."""
+    return msgspec.convert(victim.changes or [], list[Counterfactual])
+
+
+def _as_it_was(row: Decision) -> tuple[Again, EngineDecision]:
+    """What it was decided on, with the asks before it served."""
     if not answers(row) or row.entry is None or row.revision is None:
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be decided otherwise.")
     state, moment = journal.read(chain(row.entry.segment_id, row.entry.offset))
@@ -68,5 +104,5 @@ def _as_it_was(row: Decision) -> tuple[Snapshot, EngineDecision, Pod]:
     for snapshot, one in passed:
         if one.decision.ask.uid == row.ask_uid and encode(one.decision) == row.document.encode():
             ask = next(pod for pod in snapshot.asks if pod.uid == row.ask_uid)
-            return snapshot, one.decision, ask
+            return Again(snapshot, snapshot.tree, ask, decide), one.decision
     raise CannotReplayError(f"Decision {row.pk} does not come out again.")

@@ -137,6 +137,7 @@ def _refresh(same: Mapping[int, Finding]) -> set[int]:
         if new != document:
             Decision.objects.filter(pk=pk).update(document=new, laws=msgspec.to_builtins(considered.laws))
             changed.add(pk)
+    Victim.objects.filter(decision__in=changed).update(changes=None)
     return changed
 
 

@@ -16,6 +16,7 @@ from scheduler_admin.clusters.status import store_error
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.history import journal, passes
 from scheduler_admin.history.models import Decision, Pass, Usage
+from scheduler_admin.history.otherwise import work_out
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +26,7 @@ KEEP_PASSES = timedelta(days=2)
 KEEP_USAGE = timedelta(days=90)
 KEEP_PREEMPTIONS = timedelta(days=730)
 _PIECE = 500
+WORKING_OUT_S = 5.0
 SILENT = timedelta(seconds=30)
 """A pass claims its cluster as it begins, about once a second: after so long the engine's worker, or beat, is stuck."""
 SILENT_SENTENCE = "No pass has begun for half a minute: the engine's worker, or beat, stands still."
@@ -60,6 +62,12 @@ def check_heartbeats() -> None:
     silent = Q(owned_until__lt=now - SILENT + ownership.TERM) | Q(owned_until=None, created_at__lt=now - SILENT)
     for cluster in Cluster.objects.filter(silent, hierarchy__current__isnull=False):
         store_error(cluster=cluster, sentence=SILENT_SENTENCE, now=now)
+
+
+@shared_task
+def work_out_changes() -> None:
+    """Work out what would have spared victims. Runs in the other worker, whose other tasks wait that long at most."""
+    work_out(for_s=WORKING_OUT_S)
 
 
 @shared_task

@@ -22,9 +22,9 @@ from engine.explain import (
     number,
     observed_because,
     observed_sentence,
+    otherwise,
     pod_label,
     pod_verdict,
-    prevention,
     reason,
     remedies,
     scheduler_says,
@@ -37,6 +37,7 @@ from engine.laws import broken
 from engine.policies import FOREIGN
 from engine.resources import CPU, PODS
 from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.otherwise import own_changes
 from scheduler_admin.history.selectors import Detail
 from scheduler_admin.history.sentences import as_it_came, offset, outcome, step, tense_of
 from scheduler_admin.web.figures import QueueLanes, observed_sides, sides
@@ -119,10 +120,13 @@ class DecisionPage:
     holding: int
     steps: list[StepLine]
     prevention: tuple[Message, ...]
+    working: bool
+    """Whether that is still being worked out."""
     really: bool
     """Whether pods were really evicted: then it "would have" been prevented."""
 
 
+_SPARED_UP_TO = 3
 _SPECIAL = (Reason.DAEMONSET, Reason.LAST_RESORT)
 """Preemptions that no guarantee was the reason for."""
 
@@ -162,9 +166,17 @@ def decision_page(detail: Detail) -> DecisionPage:
         laws=laws,
         holding=sum(each.holds for each in laws),
         steps=[_step(each, row, victims) for each in detail.steps],
-        prevention=(prevention(engine) or remedies(engine)) if engine and not broken(detail.checks) else (),
+        prevention=_prevention(detail) if engine and not broken(detail.checks) else (),
+        working=any(victim.changes is None for victim in victims),
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
+
+
+def _prevention(detail: Detail) -> tuple[Message, ...]:
+    """What of their own would have spared the first victims; or what would make the ask eligible."""
+    if detail.engine is not None and not detail.victims:
+        return remedies(detail.engine)
+    return tuple(otherwise(one) for victim in detail.victims[:_SPARED_UP_TO] for one in own_changes(victim))
 
 
 def _sentence(detail: Detail, tense: Tense, by: str) -> Message | None:

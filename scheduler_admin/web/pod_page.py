@@ -19,7 +19,7 @@ from engine.explain import (
     observed_asker,
     observed_flags,
     observed_victim,
-    prevention,
+    otherwise,
     reason,
     remedies,
     scheduler_says,
@@ -28,6 +28,7 @@ from engine.explain import (
 from engine.explain.message import listed, short_name
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.history.otherwise import own_changes
 from scheduler_admin.history.pods import PodEvent, seen_by
 from scheduler_admin.history.selectors import read, read_observed
 from scheduler_admin.history.sentences import LOST, offset, outcome, seconds, tense_of, text
@@ -85,6 +86,8 @@ class PodPage:
     word: str
     side: QueueLanes | None
     prevention: tuple[Message, ...]
+    working: bool
+    """Whether that is still being worked out."""
     happened: list[Happened]
     waiting: bool
     really: bool
@@ -140,6 +143,7 @@ def pod_page(scope: Scope, event: PodEvent) -> PodPage:
         word=word,
         side=_side(event, decision),
         prevention=prevented,
+        working=victim is not None and victim.changes is None and tense is not Tense.STOPPED,
         happened=_happened(event),
         waiting=victim is None,
         really=tense in (Tense.EVICTED, Tense.EVICTING),
@@ -179,12 +183,11 @@ def _answer(event: PodEvent, decision: EngineDecision | None, tense: Tense) -> t
         return _unread(event), ()
     if victim is None:
         return asker_sentence(decision, tense), remedies(decision)
-    facts = [verdict.pod for verdict in decision.victims if verdict.pod.uid == victim.uid]
-    if not facts:
+    if all(verdict.pod.uid != victim.uid for verdict in decision.victims):
         return _unread(event), ()
     # Of the whole decision, to choose the same resource as its own page; it tells of the pod's own queue only.
     sentence = victim_sentence(read(event.decision) or decision, victim.uid, tense)
-    return sentence, () if tense is Tense.STOPPED else prevention(decision, facts)
+    return sentence, () if tense is Tense.STOPPED else tuple(map(otherwise, own_changes(victim)))
 
 
 def _tense(event: PodEvent) -> Tense:

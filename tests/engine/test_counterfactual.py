@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.scenario_p import scenario_p
-from engine.counterfactual import Change, Then, counterfactuals
+from engine.counterfactual import Again, Change, Counterfactual, Then, counterfactuals
 from engine.decision import Decision, Outcome, PodReason, Reason
 from engine.policies import priority
 from engine.queues import ROOT, Queue, QueueTree
@@ -20,9 +20,18 @@ def decide(snapshot: Snapshot, asker: Pod) -> Decision:
     return priority.decide(snapshot, TREE, asker)
 
 
+def changes(snapshot: Snapshot, asker: Pod) -> tuple[Counterfactual, ...]:
+    """All that would have changed what the policy decides."""
+    return counterfactuals(Again(snapshot, TREE, asker, decide_under), decide(snapshot, asker))
+
+
+def decide_under(snapshot: Snapshot, tree: QueueTree, asker: Pod) -> Decision:
+    return priority.decide(snapshot, tree, asker)
+
+
 def told(snapshot: Snapshot, asker: Pod, *, then: Then, change: Change):
     """What is told of one kind of change."""
-    found = counterfactuals(snapshot, asker, decide(snapshot, asker))
+    found = changes(snapshot, asker)
     return [one for one in found if (one.then, one.change) == (then, change)]
 
 
@@ -150,10 +159,10 @@ def test_a_victim_is_spared_by_a_tighter_budget_where_another_node_then_costs_le
 
 def test_nothing_is_told_of_an_ask_that_fits_or_can_not_be_read():
     fitting = cluster(node("n1", 4), ASK)
-    assert counterfactuals(fitting, ASK, decide(fitting, ASK)) == ()
+    assert changes(fitting, ASK) == ()
     odd = msgspec.structs.replace(ASK, unread=True)
     at = cluster(node("n1", 4), pod("a", cpu=4, node="n1"), odd)
-    assert counterfactuals(at, odd, decide(at, odd)) == ()
+    assert changes(at, odd) == ()
 
 
 @settings(max_examples=150, deadline=None)
@@ -161,7 +170,7 @@ def test_nothing_is_told_of_an_ask_that_fits_or_can_not_be_read():
 def test_what_is_told_comes_true_and_is_the_least(world):
     """Held against every smaller change of the same kind, tried one by one."""
     at, asker = world
-    for one in counterfactuals(at, asker, decide(at, asker)):
+    for one in changes(at, asker):
         match one.change:
             case Change.REQUEST if len(one.smaller) == 1:
                 ((name, least),) = one.smaller.items()
@@ -190,7 +199,7 @@ def test_a_smaller_request_that_would_fit_is_never_missed(world):
     """Of one resource alone, or of both."""
     at, asker = world
     decision = decide(at, asker)
-    found = [one for one in counterfactuals(at, asker, decision) if one.then is Then.FITS and one.smaller]
+    found = [one for one in changes(at, asker) if one.then is Then.FITS and one.smaller]
     if decision.outcome is Outcome.FITS or decision.reason is Reason.UNREAD:
         assert found == []
         return
@@ -239,5 +248,5 @@ def test_the_work_is_bounded_on_a_large_cluster(rules, monkeypatch):
     count = []
     original = priority.decide
     monkeypatch.setattr(priority, "decide", lambda *given: count.append(1) or original(*given))
-    assert counterfactuals(at, asker, original(at, TREE, asker))
+    assert changes(at, asker)
     assert len(count) < 100

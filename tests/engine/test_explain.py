@@ -35,7 +35,6 @@ from engine.explain import (
     number,
     pod_label,
     pod_verdict,
-    prevention,
     reason,
     remedies,
     sentence,
@@ -303,25 +302,6 @@ def test_each_victim_is_allowed_on_what_the_former_left():
     first, second = (whole(message) for message in allowed(preempting()))
     assert first == "laws 2, 5: queue-b 12 > 8 nvidia.com/gpu, stays at 11"
     assert second == "laws 2, 5: queue-b 11 > 8 nvidia.com/gpu, stays at 10"
-
-
-def test_what_would_have_prevented_it_follows_from_the_arithmetic():
-    """A guarantee above what was left, in each resource that the victims hold; a priority above the asker's."""
-    texts = [whole(message) for message in prevention(preempting())]
-    assert texts[0].startswith("More than 236 cpu guaranteed to queue-b, which has 160: the victims left it 236")
-    assert texts[1].startswith("More than 1368Gi memory guaranteed to queue-b, which is guaranteed none")
-    assert texts[2].startswith("More than 10 nvidia.com/gpu guaranteed to queue-b, which has 8")
-    assert texts[3].startswith("A priority above 1000, where embed-1 has 500")
-    assert len(texts) == 5
-
-
-def test_prevention_is_claimed_only_for_the_policy_whose_laws_say_so():
-    """Policy priority looks at no guarantee; to it a priority that is as high is high enough."""
-    texts = [whole(message) for message in prevention(preempting(policy="priority"))]
-    assert texts[0].startswith("A priority of 1000 or more for embed-1, which has 500")
-    assert len(texts) == 2
-    assert prevention(preempting(policy="cohort")) == ()
-    assert prevention(refusing(Reason.DELAY)) == ()
 
 
 def test_the_laws_of_fence_are_named_in_its_own_words_alone():

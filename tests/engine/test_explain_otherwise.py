@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 
-from engine.counterfactual import Change, Counterfactual, Then, counterfactuals
+from engine.counterfactual import Change, Counterfactual, Then
 from engine.explain import in_vain, least, otherwise, trouble
 from engine.explain.otherwise import DISTANCE
 from engine.optimal import Optimal, optimal
@@ -11,13 +11,13 @@ from engine.snapshot import DisruptionBudget, Requirement
 from engine.troubles import troubles
 from tests.builders import node, pod
 from tests.engine.priority_worlds import worlds
-from tests.engine.test_counterfactual import ASK, cluster, decide
+from tests.engine.test_counterfactual import ASK, changes, cluster, decide
 from tests.engine.test_explain import whole
 
 
 def test_a_smaller_request_is_told_as_people_say_it():
     at = cluster(node("n3", 4), pod("b", cpu="2500m", node="n3"), ASK)
-    told = [whole(otherwise(one)) for one in counterfactuals(at, ASK, decide(at, ASK))]
+    told = [whole(otherwise(one)) for one in changes(at, ASK)]
     assert "It would fit on n3 without any preemption if it requested 1500m cpu less." in told
     assert "b would stay if the ask requested 1500m cpu less." in told
 
@@ -25,7 +25,7 @@ def test_a_smaller_request_is_told_as_people_say_it():
 def test_a_budget_is_told_with_how_many_it_would_have_to_allow():
     web = DisruptionBudget(namespace="ns", name="web", expressions=(Requirement("app", "In", ("web",)),), allowed=0)
     at = cluster(node("n1", 4), pod("a", cpu=4, labels={"app": "web"}, node="n1"), ASK, budgets=[web])
-    told = [whole(otherwise(one)) for one in counterfactuals(at, ASK, decide(at, ASK))]
+    told = [whole(otherwise(one)) for one in changes(at, ASK)]
     assert "No victim would be beyond its disruption budget if ns/web allowed for 1 disruption." in told
 
 
@@ -85,7 +85,7 @@ def test_whatever_is_found_has_a_sentence(world):
     """With every parameter filled in."""
     at, asker = world
     decision = decide(at, asker)
-    for one in counterfactuals(at, asker, decision):
+    for one in changes(at, asker):
         assert whole(otherwise(one)).endswith(".")
     for one in troubles(at, asker, decision):
         assert whole(trouble(one)).endswith(".")

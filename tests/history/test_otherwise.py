@@ -93,13 +93,6 @@ def test_a_page_says_so_where_it_can_not_be_read_any_more(ada: Client) -> None:
     assert "can’t be read any more" in read(ada, row, "?otherwise=1")
 
 
-def test_other_policies_decisions_do_not_offer_it(ada: Client) -> None:
-    """Their page has what follows from their laws."""
-    row = first(fragmented())
-    Decision.objects.update(policy="fence")
-    assert "What would have changed it" not in read(ada, row)
-
-
 def test_it_is_told_by_rest_to_those_who_see_everything() -> None:
     """As sentences, and as the engine has it."""
     row = first(fragmented())

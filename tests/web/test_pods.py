@@ -83,13 +83,22 @@ def test_why_it_was_preempted(cluster, search):
         "4 nvidia.com/gpu above its own."
     )
     assert shown.side.path == "root.tenant-1.queue-b"
-    assert [text(each).split(",")[0] for each in shown.prevention] == [
-        "More than 18500m cpu guaranteed to queue-b",
-        "More than 104Gi memory guaranteed to queue-b",
-        "More than 4 nvidia.com/gpu guaranteed to queue-b",
-        "A priority above 1000",
-    ]
+    stays = f"{VICTIM} would stay if"
+    found = [text(each) for each in shown.prevention]
+    assert found[0] == f"{stays} queue-b were guaranteed 18501m cpu: 6501m cpu more."
+    assert found[2] == f"{stays} queue-b were guaranteed 5 nvidia.com/gpu: 3 nvidia.com/gpu more."
+    assert f"{stays} its priority were 1001." in found
     assert [each.offset for each in shown.happened] == ["0 s", "+0.1 s", "+17.6 s"]
+
+
+def test_what_would_have_prevented_it_is_said_to_be_under_way(cluster, search):
+    """It is worked out after the decision, and comes by itself."""
+    Victim.objects.filter(name=VICTIM).update(changes=None)
+    page = search.get(f"/pods/demo/search/{VICTIM}/").content.decode()
+    assert "Being worked out." in page
+    Victim.objects.filter(name=VICTIM).update(changes=[])
+    page = search.get(f"/pods/demo/search/{VICTIM}/").content.decode()
+    assert "What would have prevented it" not in page
 
 
 def test_a_guarantee_that_would_have_prevented_it_does(cluster):

@@ -1,0 +1,83 @@
+"""What would make an ask eligible to preempt: only what follows exactly from the trace's arithmetic."""
+
+from engine.decision import Decision, QueueFigures, Reason
+from engine.explain.figures import asked, figures
+from engine.explain.message import Message, gettext_noop, short_name
+from engine.resources import format_amount
+
+CLAIM_GUARANTEE = gettext_noop(
+    "More than %(used)s %(resource)s guaranteed to %(queue)s, which has %(guaranteed)s and uses %(used)s: "
+    "it would then be below its guarantee, as law 4 demands."
+)
+MORE_MAX = gettext_noop(
+    "A max of %(would)s %(resource)s for %(queue)s, which has %(max)s and uses %(used)s: "
+    "the ask would then fit under it."
+)
+
+
+def remedies(decision: Decision) -> tuple[Message, ...]:
+    """What would all together make an ask eligible that asks too much or too early for its guarantees.
+
+    Nothing where another rule forbids it, or where the trace does not hold every queue that has a say.
+    """
+    if decision.reason not in (Reason.AT_GUARANTEE, Reason.OVER_MAX) or figures(decision, decision.ask.queue) is None:
+        return ()
+    found: list[Message] = []
+    for resource, wanted in asked(decision).items():
+        entitling = _entitling(decision, resource)
+        if entitling is None:
+            return ()
+        found += _claim(entitling, resource) + _under_max(decision, resource, wanted)
+    return tuple(found)
+
+
+def _entitling(decision: Decision, resource: str) -> tuple[QueueFigures, ...] | None:
+    """The nearest queue upwards that has a guarantee in it, if any; None where figures on the way are missing."""
+    path = decision.ask.queue
+    while path:
+        standing = figures(decision, path)
+        if standing is None:
+            return None
+        if resource in standing.guaranteed:
+            return (standing,)
+        path = path.rpartition(".")[0]
+    return ()
+
+
+def _claim(entitling: tuple[QueueFigures, ...], resource: str) -> list[Message]:
+    """Law 4 demands usage below the guarantee in everything that is asked and guaranteed."""
+    return [
+        Message(
+            CLAIM_GUARANTEE,
+            {
+                "queue": short_name(standing.path),
+                "resource": resource,
+                "used": format_amount(resource, standing.before.get(resource, 0)),
+                "guaranteed": format_amount(resource, standing.guaranteed[resource]),
+            },
+        )
+        for standing in entitling
+        if standing.before.get(resource, 0) >= standing.guaranteed[resource]
+    ]
+
+
+def _under_max(decision: Decision, resource: str, wanted: int) -> list[Message]:
+    """An eviction frees nothing under the leaf's own max, as nothing is taken from the leaf."""
+    standing = figures(decision, decision.ask.queue)
+    if standing is None or resource not in standing.max:
+        return []
+    used = standing.before.get(resource, 0)
+    if used + wanted <= standing.max[resource]:
+        return []
+    return [
+        Message(
+            MORE_MAX,
+            {
+                "queue": short_name(standing.path),
+                "resource": resource,
+                "used": format_amount(resource, used),
+                "would": format_amount(resource, used + wanted),
+                "max": format_amount(resource, standing.max[resource]),
+            },
+        )
+    ]

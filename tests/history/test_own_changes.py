@@ -1,0 +1,72 @@
+"""What of its own would have spared a victim: worked out beside the passes on what they saw, and kept with it."""
+
+import pytest
+
+from engine.counterfactual import Change
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.models import Decision, JournalEntry, Victim
+from scheduler_admin.history.otherwise import own_changes, work_out
+from scheduler_admin.history.tasks import work_out_changes
+from tests.builders import node
+from tests.history.conftest import add_cluster
+from tests.history.passing import preemption, run
+from tests.history.watch import Watch
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_is_worked_out_once_and_kept_when_the_journal_is_gone(cluster: Cluster, watch: Watch) -> None:
+    """A guarantee just above what is left to its queue, a priority above the asker's; its people may ask much later."""
+    run(cluster, watch)
+    work_out_changes()
+    JournalEntry.objects.all().delete()
+    [victim] = preemption().victims.all()
+    found = {one.change: one for one in own_changes(victim)}
+    assert found[Change.GUARANTEE].amounts == {"cpu": 3001}
+    assert found[Change.PRIORITY].priority == 1
+    assert {one.spared for one in found.values()} == {f"ns/{victim.name}"}
+
+
+def test_pages_hear_of_it(cluster: Cluster, watch: Watch) -> None:
+    """And only then: a second turn finds nothing to do."""
+    run(cluster, watch)
+    before = ClusterStatus.objects.get().news
+    work_out_changes()
+    assert ClusterStatus.objects.get().news == before + 1
+    work_out_changes()
+    assert ClusterStatus.objects.get().news == before + 1
+
+
+def test_what_can_not_be_decided_again_is_left_without_an_answer(cluster: Cluster, watch: Watch) -> None:
+    """It is not tried again and again."""
+    run(cluster, watch)
+    JournalEntry.objects.all().delete()
+    work_out_changes()
+    assert preemption().victims.get().changes == []
+
+
+def test_other_figures_are_worked_out_again(watch: Watch) -> None:
+    """A decision that is only shown is kept up to date; so is what would have spared its victims."""
+    cluster = add_cluster(mode="advise")
+    run(cluster, watch)
+    work_out_changes()
+    assert own_changes(preemption().victims.get())
+    known = preemption().document
+    watch.state.nodes["n2"] = node("n2", "500m")
+    run(cluster, watch)
+    assert preemption().document != known
+    assert Victim.objects.get().changes is None
+
+
+def test_time_is_given_to_the_newest_first(cluster: Cluster, watch: Watch) -> None:
+    """One is always worked out, so that however slow that is all get their turn."""
+    run(cluster, watch)
+    old = preemption()
+    Decision.objects.filter(pk=old.pk).update(ask_uid="another")
+    copy = Decision.objects.get(pk=old.pk)
+    copy.pk = None
+    copy.save()
+    Victim.objects.create(decision=copy, position=0, uid="x", namespace="ns", name="x", queue="", node="n1")
+    work_out(for_s=0)
+    assert Victim.objects.get(name="x").changes == []
+    assert old.victims.get().changes is None
