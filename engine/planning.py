@@ -27,6 +27,11 @@ class Considered(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """Whether a law is broken that it has to keep."""
         return self.decision.dialect not in FOREIGN and bool(broken(self.laws))
 
+    @property
+    def against_laws(self) -> bool:
+        """Whether a law of ours is broken that the rules of another scheduler do not keep."""
+        return self.decision.dialect in FOREIGN and bool(broken(self.laws))
+
 
 def plan(
     snapshot: Snapshot,

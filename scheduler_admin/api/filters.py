@@ -13,7 +13,6 @@ from engine.decision import Outcome
 from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.pagination import PageParameters
-from scheduler_admin.history.filters import AGAINST_LAWS
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
 from scheduler_admin.queues.models import Queue
 
@@ -58,7 +57,7 @@ class DecisionParameters(PageParameters):
         required=False,
         default=None,
         allow_null=True,
-        help_text="Another scheduler's that went against our laws, or not.",
+        help_text="By other rules than ours that went against our laws, or not.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -106,7 +105,7 @@ def filtered(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, sco
         if name in asked:
             rows = rows.filter(**{name: asked[name]})
     if asked.get("against_laws") is not None:
-        rows = rows.filter(AGAINST_LAWS) if asked["against_laws"] else rows.exclude(AGAINST_LAWS)
+        rows = rows.filter(against_laws=asked["against_laws"])
     if "since" in asked:
         rows = rows.filter(first_seen__gte=asked["since"])
     if "until" in asked:

@@ -24,13 +24,11 @@ OUTCOMES = ("preempt", "fits", "no-candidate", "not-eligible")
 """The engine's; ``all`` asks for every one of them."""
 DEFAULT_OUTCOME = "preempt"
 STACKS = ("queue", "reason", "source")
-AGAINST_LAWS = ~Q(source=Decision.Source.ENGINE) & ~Q(detail="")
-"""What another decided, and ours would not have: see ``engine.observed``."""
 _STATES: dict[str, Q] = {
     "open": Q(state__in=[Decision.State.INTENDED, Decision.State.EVICTING, Decision.State.WAITING]),
     "held": Q(state=Decision.State.HELD),
     "shown": Q(state=Decision.State.NOTED),
-    "against": AGAINST_LAWS,
+    "against": Q(against_laws=True),
 }
 _TEXT = ("queue", "namespace", "application", "priority_class", "node", "source")
 

@@ -163,6 +163,9 @@ class Decision(models.Model):
     took_us = models.PositiveIntegerField(default=0)
     deadline = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    against_laws = models.BooleanField(
+        default=False, help_text=_("It goes against our laws, and was decided by rules that do not keep them.")
+    )
     entry = models.ForeignKey(
         JournalEntry,
         null=True,
@@ -184,6 +187,11 @@ class Decision(models.Model):
         indexes = [
             models.Index(fields=["cluster", "outcome", "-first_seen"], name="decision_history"),
             models.Index(fields=["cluster", "-first_seen", "-id"], name="decision_newest"),
+            models.Index(
+                fields=["cluster", "-first_seen", "-id"],
+                name="decision_against_laws",
+                condition=models.Q(against_laws=True),
+            ),
             models.Index(fields=["cluster", "state"], name="decision_state"),
             models.Index(fields=["cluster", "closed_at"], name="decision_closed"),
             models.Index(fields=["cluster", "ask_uid"], name="decision_ask_uid"),

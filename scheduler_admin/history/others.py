@@ -100,7 +100,7 @@ class Others:
             self._tell(row, seen)
         whole = joined(decode(row.document), seen)
         row.document, row.last_seen, row.detail = encode(whole).decode(), self._now, _detail(whole)
-        row.node, row.laws = whole.node, msgspec.to_builtins(whole.laws)
+        row.node, row.laws, row.against_laws = whole.node, msgspec.to_builtins(whole.laws), bool(row.detail)
         self._fill(row, seen, [*row.victims.all(), *moved])
         row.save()
         keep_settled([row], self._now)
@@ -136,7 +136,8 @@ class Others:
         """Take from a decision what went for another ask."""
         left = parted(decode(row.document), {victim.uid for victim in victims})
         row.document, row.detail, row.laws = encode(left).decode(), _detail(left), []
-        row.save(update_fields=["document", "detail", "laws"])
+        row.against_laws = bool(row.detail)
+        row.save(update_fields=["document", "detail", "laws", "against_laws"])
 
     # New rows
 
@@ -166,6 +167,7 @@ class Others:
             outcome=Outcome.PREEMPT.value,
             reason=_reason(seen),
             detail=_detail(seen),
+            against_laws=bool(_detail(seen)),
             node=seen.node,
             document=encode(seen).decode(),
             laws=msgspec.to_builtins(seen.laws),

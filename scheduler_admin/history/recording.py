@@ -135,7 +135,8 @@ def _refresh(same: Mapping[int, Finding]) -> set[int]:
         considered = same[pk].considered
         new = encode(considered.decision).decode()
         if new != document:
-            Decision.objects.filter(pk=pk).update(document=new, laws=msgspec.to_builtins(considered.laws))
+            laws = msgspec.to_builtins(considered.laws)
+            Decision.objects.filter(pk=pk).update(document=new, laws=laws, against_laws=considered.against_laws)
             changed.add(pk)
     Victim.objects.filter(decision__in=changed).update(changes=None)
     return changed
@@ -172,6 +173,7 @@ def _begin(cluster: Cluster, revision: Revision, finding: Finding, now: datetime
         node=decision.node or "",
         document=encode(decision).decode(),
         laws=msgspec.to_builtins(finding.considered.laws),
+        against_laws=finding.considered.against_laws,
         state=finding.state,
         ending=Decision.Ending.REFUSED if refused else "",
         hold=finding.hold,

@@ -87,12 +87,10 @@ def test_filters_leave_what_they_say(
 
 
 def test_what_others_did_against_the_laws_is_found(olga: APIClient, two: tuple[Decision, Decision]) -> None:
-    """And what was not; a detail of the engine's own is no law."""
+    """And what was not."""
     taken, others = two
-    Decision.objects.filter(pk=taken.pk).update(detail="root.red cpu")
-    Decision.objects.filter(pk=others.pk).update(detail="")
     assert ids(olga, against_laws="true") == []
-    Decision.objects.filter(pk=others.pk).update(detail="fence guarantee")
+    Decision.objects.filter(pk=others.pk).update(against_laws=True)
     assert ids(olga, against_laws="true") == [others.pk]
     assert ids(olga, against_laws="false") == [taken.pk]
     assert ids(olga) == [taken.pk, others.pk]

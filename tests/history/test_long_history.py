@@ -11,6 +11,7 @@ from django.utils import timezone
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
+from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.models import Decision, Victim
 from tests.builders import ask, node, pod
 from tests.history.watch import Watch
@@ -51,3 +52,18 @@ def test_every_query_of_a_pass_that_acts_goes_by_an_index(cluster: Cluster, watc
     plans = {statement: plan_of(statement) for statement in statements}
     assert len(plans) > 15
     assert not {sql: steps for sql, steps in plans.items() if any(WHOLE.search(step) for step in steps)}
+
+
+def test_what_goes_against_the_laws_is_sought_among_that_alone(cluster: Cluster) -> None:
+    """On the page, and by REST: not among all that was ever decided."""
+    now = timezone.now()
+    rows = Decision.objects.filter(cluster=cluster)
+    asked = [
+        Filters.of({"outcome": "against"}, now).apply(rows),
+        rows.filter(against_laws=True).order_by("-first_seen", "-pk"),
+    ]
+    for which in asked:
+        with CaptureQueriesContext(connection) as queries:
+            list(which[:20])
+        [step, *_] = plan_of(queries.captured_queries[0]["sql"])
+        assert "decision_against_laws" in step

@@ -13,7 +13,7 @@ from scheduler_admin.history.otherwise import answers
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import Terms, publish, tree_of
 from tests.builders import ask, node, pod
-from tests.history.carried import first
+from tests.history.carried import first, run
 from tests.history.conftest import TREE
 from tests.history.watch import Watch
 
@@ -66,13 +66,26 @@ def test_no_law_of_ours_would_have_prevented_it(cluster: Cluster, client: Client
         assert "guaranteed to test" not in answer.content.decode()
 
 
-def test_the_history_names_the_laws_that_it_breaks(watch: Watch, client: Client) -> None:
-    """Beside its reason: it is shown, not refused."""
+@pytest.mark.parametrize("asked", ["", "?outcome=against"])
+def test_the_history_names_the_laws_that_it_breaks(asked: str, watch: Watch, client: Client) -> None:
+    """Beside its reason: it is shown, not refused. It is found by that, too."""
     first(watch)
     client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
-    page = client.get("/clusters/east/history/").content.decode()
+    page = client.get(f"/clusters/east/history/{asked}").content.decode()
     assert "below guarantee, against law 2" in page
     assert "only shown" in page
+
+
+def test_what_breaks_no_law_is_not_found_among_what_does(watch: Watch) -> None:
+    """As it is now: with more pods in Test the same decision leaves it its guarantee."""
+    row, api = first(watch), APIClient()
+    api.force_authenticate(User.objects.create_user("olga", role=User.Role.AUDITOR))
+    address = "/api/v1/clusters/east/decisions?against_laws="
+    assert [one["id"] for one in api.get(f"{address}true").json()["results"]] == [row.pk]
+    watch.put(node("n2", 2), pod("test-1", queue="test", node="n2", cpu=2))
+    assert run(watch) == row
+    assert api.get(f"{address}true").json()["results"] == []
+    assert [one["id"] for one in api.get(f"{address}false").json()["results"]] == [row.pk]
 
 
 def test_whom_we_protect_it_does_not_know(cluster: Cluster) -> None:
