@@ -25,6 +25,7 @@ from engine.explain.remedies import remedies
 from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
 from engine.explain.troubles import in_vain, trouble
 from engine.explain.verdicts import allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
+from engine.explain.waiting import asks_ahead, refused_nodes, remedy_sentence, tier_label, tier_sentence, together
 
 __all__ = [
     "FLAG_LABELS",
@@ -38,6 +39,7 @@ __all__ = [
     "against",
     "allowed",
     "asker_sentence",
+    "asks_ahead",
     "border_clause",
     "border_label",
     "departures",
@@ -64,10 +66,15 @@ __all__ = [
     "pod_verdict",
     "quirk",
     "reason",
+    "refused_nodes",
     "remedies",
+    "remedy_sentence",
     "scheduler_says",
     "sentence",
     "taken_verdict",
+    "tier_label",
+    "tier_sentence",
+    "together",
     "trouble",
     "unmet",
     "victim_sentence",

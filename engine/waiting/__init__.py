@@ -9,12 +9,13 @@ from typing import Any
 
 import msgspec
 
+from engine.counterfactual import Change
 from engine.policies import FOREIGN, fence, priority
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 from engine.waiting.case import Case
 from engine.waiting.remedies import combined, remedies
-from engine.waiting.results import NODES, Ahead, Change, Need, Reached, Remedy, Tier, TierName, Waiting
+from engine.waiting.results import NODES, Ahead, Need, Reached, Remedy, Tier, TierName, Waiting
 
 __all__ = [
     "NODES",

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 
 import msgspec
 
+from engine.counterfactual import Change
 from engine.decision import Outcome
 from engine.policies import fence, priority
-from engine.queues import QueueTree
-from engine.resources import Amounts, subtract
+from engine.queues import PreemptionPolicy, QueueTree
+from engine.resources import subtract
 from engine.snapshot import Pod, Snapshot
 from engine.waiting import fence_tiers, priority_tiers
-from engine.waiting.results import Change, Remedy, Tier, TierName
+from engine.waiting.results import Remedy, Tier, TierName
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,16 +51,19 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
                 return self._with_ask(priority=remedy.priority)
             case Change.MAY_PREEMPT:
                 return self._with_ask(never_preempts=False)
-            case Change.MAX | Change.GUARANTEE:
+            case Change.FENCE:
+                return self._with_queues(
+                    {path: {"preemption_policy": PreemptionPolicy.DEFAULT} for path in remedy.queues}
+                )
+            case _:
                 field = "max" if remedy.change is Change.MAX else "guaranteed"
-                return self._with_queues(field, remedy.queues)
+                more = {path: {**getattr(self.tree[path], field), **more} for path, more in remedy.queues.items()}
+                return self._with_queues({path: {field: amounts} for path, amounts in more.items()})
 
     def _with_ask(self, **changed: object) -> "Case":
         return msgspec.structs.replace(self, ask=msgspec.structs.replace(self.ask, **changed))
 
-    def _with_queues(self, field: str, amounts: Mapping[str, Amounts]) -> "Case":
-        queues = [
-            msgspec.structs.replace(queue, **{field: {**getattr(queue, field), **amounts.get(path, {})}})
-            for path, queue in self.tree.queues.items()
-        ]
-        return msgspec.structs.replace(self, tree=QueueTree(queues, self.tree.placement))
+    def _with_queues(self, changed: Mapping[str, Mapping[str, object]]) -> "Case":
+        queues = {path: msgspec.structs.replace(self.tree[path], **settings) for path, settings in changed.items()}
+        tree = QueueTree({**self.tree.queues, **queues}.values(), self.tree.placement)
+        return msgspec.structs.replace(self, tree=tree)

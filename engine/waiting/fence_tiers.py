@@ -35,8 +35,8 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, *, last_resort: str) ->
     told = _told(question, last_resort)
     may_go = candidates(question, told.survey)
     return (
-        Tier(name=TierName.QUOTA, needs=tuple(_quota(question, may_go))),
-        Tier(name=TierName.GUARANTEE, needs=tuple(_guarantee(question))),
+        Tier.of(TierName.QUOTA, _quota(question, may_go)),
+        *([_guarantee(question)] if ask.required_node is None else []),  # a DaemonSet's claims none
         _fence(told),
         _priority(told, may_go),
         _node(told),
@@ -89,18 +89,23 @@ def _most_on_a_node(question: Question, may_go: Flags, path: str, resource: str)
     return int(held.max(initial=0))
 
 
-def _guarantee(question: Question) -> Iterator[Need]:
+def _guarantee(question: Question) -> Tier:
     """Law 4: something must be left of every guarantee that is claimed, and one at least there must be."""
-    if question.ask.required_node is not None:
-        return
-    for resource, path in question.entitling.items():
-        left = question.tree[path].guaranteed[resource] - question.used(path, resource)
-        yield Need(where=path, resource=resource, required=1, available=left)
-    if not question.entitling:
-        for resource, wanted in sorted(question.ask.requests.items()):
-            if wanted > 0:
-                left = -question.used(question.leaf, resource)
-                yield Need(where=question.leaf, resource=resource, required=1, available=left)
+    claimed = [
+        Need(
+            where=path,
+            resource=resource,
+            required=1,
+            available=question.tree[path].guaranteed[resource] - question.used(path, resource),
+        )
+        for resource, path in question.entitling.items()
+    ]
+    if claimed:
+        return Tier.of(TierName.GUARANTEE, claimed)
+    leaf = question.leaf
+    asked = sorted(resource for resource, amount in question.ask.requests.items() if amount > 0)
+    none = [Need(where=leaf, resource=name, required=1, available=-question.used(leaf, name)) for name in asked]
+    return Tier.of(TierName.GUARANTEE, none, shut=leaf)
 
 
 def _fence(told: Told) -> Tier:
@@ -114,9 +119,9 @@ def _fence(told: Told) -> Tier:
     pods = np.bincount(ground.row_queue[reach & ~question.columns.terminating], minlength=ground.nobody + 1)
     if disabled:
         pods[:] = 0
-    return Tier(
-        name=TierName.FENCE,
-        needs=(Need(where=told.claim.fence or "", resource=PODS, required=1, available=int(pods.sum())),),
+    return Tier.of(
+        TierName.FENCE,
+        [Need(where=told.claim.fence or "", resource=PODS, required=1, available=int(pods.sum()))],
         shut=disabled,
         reached=tuple(
             Reached(queue=ground.paths[number], pods=int(pods[number]), spare=_spare(told, int(number)))
@@ -141,9 +146,9 @@ def _spare(told: Told, queue: int) -> Amounts:
 def _priority(told: Told, may_go: Flags) -> Tier:
     ask, columns = told.question.ask, told.question.columns
     pods = 0 if ask.never_preempts else int(np.count_nonzero(may_go))
-    return Tier(
-        name=TierName.PRIORITY,
-        needs=(Need(resource=PODS, required=1, available=pods),),
+    return Tier.of(
+        TierName.PRIORITY,
+        [Need(resource=PODS, required=1, available=pods)],
         shut=(ask.priority_class or "Never") if ask.never_preempts else "",
         held=nodes.held(columns, ask, may_go) if pods else {},
     )
@@ -152,7 +157,7 @@ def _priority(told: Told, may_go: Flags) -> Tier:
 def _fits(question: Question, node: str) -> Tier:
     place = question.columns.place[node]
     needs = nodes.needs(question.columns, question.feasibility, question.ask, place, gone=question.columns.terminating)
-    return Tier(name=TierName.NODE, needs=(Need(resource=NODES, required=1, available=1), *needs))
+    return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=1), *needs])
 
 
 def _node(told: Told) -> Tier:
@@ -172,7 +177,7 @@ def _node(told: Told) -> Tier:
     else:
         needs = nodes.needs(columns, question.feasibility, question.ask, place, gone=leaving, evicted=gone & ~leaving)
     refusing = {} if len(told.ranked) else told.trace().node_counts
-    return Tier(name=TierName.NODE, needs=(first, *needs), refusing=refusing)
+    return Tier.of(TierName.NODE, [first, *needs], refusing=refusing)
 
 
 def most_gone(told: Told) -> Flags:

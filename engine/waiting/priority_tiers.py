@@ -19,16 +19,16 @@ def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
     nobody = np.zeros(len(found.columns.pods), np.bool_)
     if not found.nowhere and found.fits.any():
         needs = nodes.needs(found.columns, found.feasibility, ask, int(np.argmax(found.fits)), gone=nobody)
-        return (Tier(name=TierName.NODE, needs=(Need(resource=NODES, required=1, available=1), *needs)),)
+        return (Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=1), *needs]),)
     return (_priority(found), _node(found))
 
 
 def _priority(found: Survey) -> Tier:
     ask = found.ask
     pods = 0 if ask.never_preempts else int(np.count_nonzero(found.candidates))
-    return Tier(
-        name=TierName.PRIORITY,
-        needs=(Need(resource=PODS, required=1, available=pods),),
+    return Tier.of(
+        TierName.PRIORITY,
+        [Need(resource=PODS, required=1, available=pods)],
         shut=(ask.priority_class or "Never") if ask.never_preempts else "",
         held=nodes.held(found.columns, ask, found.candidates) if pods else {},
     )
@@ -52,6 +52,5 @@ def _node(found: Survey) -> Tier:
         () if place is None else nodes.needs(columns, found.feasibility, found.ask, place, gone=nobody, evicted=gone)
     )
     refusing = {} if could else {str(reason): count for reason, count in sorted(found.reasons().items()) if count}
-    return Tier(
-        name=TierName.NODE, needs=(Need(resource=NODES, required=1, available=could), *needs), refusing=refusing
-    )
+    first = Need(resource=NODES, required=1, available=could)
+    return Tier.of(TierName.NODE, [first, *needs], refusing=refusing)

@@ -3,10 +3,11 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
+from engine.counterfactual import Change
 from engine.counterfactual.asking import HIGHEST_PRIORITY
 from engine.resources import CPU, PODS, Amounts
 from engine.waiting.case import Case
-from engine.waiting.results import NODES, Change, Remedy, Tier, TierName
+from engine.waiting.results import NODES, Remedy, Tier, TierName
 
 
 def remedies(case: Case, tier: Tier) -> tuple[Remedy, ...]:
@@ -50,6 +51,8 @@ def _proposed(case: Case, tier: Tier) -> Iterator[Remedy]:
             yield Remedy(change=Change.MAX, queues=_raised(case, tier, "max"))
         case TierName.GUARANTEE:
             yield Remedy(change=Change.GUARANTEE, queues=_raised(case, tier, "guaranteed"))
+        case TierName.FENCE if fence := tier.needs[0].where:
+            yield Remedy(change=Change.FENCE, queues={fence: {}})
         case TierName.PRIORITY:
             yield from _may_preempt(case)
             yield from _priority(case, tier.name)

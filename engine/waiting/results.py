@@ -1,9 +1,12 @@
 """What an ask that waits has to pass, tier by tier, and what would let it through."""
 
+from collections.abc import Iterable
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
+from engine.counterfactual import Change
 from engine.resources import Amounts
 
 NODES = "nodes"
@@ -23,16 +26,6 @@ class TierName(StrEnum):
     """Who of those may go for an ask of its priority."""
     NODE = "node-fit"
     """Whether there is a node that has room, or where those who may go make it."""
-
-
-class Change(StrEnum):
-    """What would have to be otherwise."""
-
-    REQUEST = "request"
-    MAX = "max"
-    GUARANTEE = "guarantee"
-    PRIORITY = "priority"
-    MAY_PREEMPT = "may-preempt"
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +63,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     smaller: Amounts = {}
     """Of change ``request``: by how much less of each resource."""
     queues: dict[str, Amounts] = {}
-    """Of changes ``max`` and ``guarantee``: path -> what it would have to be."""
+    """Of changes ``max`` and ``guarantee``: path -> what it would have to be; of ``fence`` the queue alone."""
     priority: int | None = None
     """Of change ``priority``: the lowest that does."""
     enough: bool = False
@@ -81,9 +74,11 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that an ask has to pass."""
 
     name: TierName
+    passes: bool
+    """Whether it lets the ask through: nothing is missing."""
     needs: tuple[Need, ...] = ()
     shut: str = ""
-    """What keeps everything out: the queue that disables preemption, or the priority class that says Never."""
+    """What shuts it: the leaf without any guarantee, the queue that disables preemption, the class that says Never."""
     reached: tuple[Reached, ...] = ()
     """Of tier ``fence``, the queues with pods that could go, in the tree's order."""
     held: Amounts = {}
@@ -93,10 +88,11 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True):
     remedies: tuple[Remedy, ...] = ()
     """Where it does not let the ask through: each alone gets it past this tier; the nearest first."""
 
-    @property
-    def passes(self) -> bool:
-        """Whether it lets the ask through: nothing is missing."""
-        return not any(need.missing for need in self.needs)
+    @classmethod
+    def of(cls, name: TierName, needs: Iterable[Need], **rest: Any) -> "Tier":
+        """Shut where anything is missing."""
+        found = tuple(needs)
+        return cls(name=name, passes=not any(need.missing for need in found), needs=found, **rest)
 
 
 class Ahead(msgspec.Struct, frozen=True, kw_only=True):

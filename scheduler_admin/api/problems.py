@@ -105,6 +105,13 @@ class NotOtherwise(Refusal):
     default_detail = gettext_lazy("What would have changed this decision can't be worked out, or can no longer.")
 
 
+class NotWorkedOut(Refusal):
+    """Why an ask waits: of a decision that is not ours to do nothing, or of which too little is still stored."""
+
+    status_code = HTTPStatus.CONFLICT
+    default_detail = gettext_lazy("Why this ask waits can't be worked out, or can no longer.")
+
+
 class ErrorSerializer(serializers.Serializer[dict[str, Any]]):
     """One thing that is wrong, and where."""
 

@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, URLResolver, path, re_path
 
-from scheduler_admin.api import connections, hierarchies, limits, otherwise, priority_classes, stops, trees, views
+from scheduler_admin.api import (
+    connections,
+    hierarchies,
+    limits,
+    otherwise,
+    priority_classes,
+    stops,
+    trees,
+    views,
+    waiting,
+)
 from scheduler_admin.api.base import NothingHere
 from scheduler_admin.api.schema import SchemaView
 
@@ -40,5 +50,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("windows/<int:pk>", stops.WindowView.as_view(), name="window"),
     path("decisions/<int:pk>", views.DecisionDetailView.as_view(), name="decision"),
     path("decisions/<int:pk>/otherwise", otherwise.OtherwiseView.as_view(), name="otherwise"),
+    path("decisions/<int:pk>/waiting", waiting.WaitingView.as_view(), name="waiting"),
     re_path(r"^(?P<rest>.*)$", NothingHere.as_view(), name="nothing"),
 ]

@@ -5,19 +5,15 @@ from dataclasses import dataclass
 
 import msgspec
 
-from engine import journal
 from engine.counterfactual import Again, Counterfactual, counterfactuals, for_own
 from engine.decision import Decision as EngineDecision
-from engine.decision import encode
+from engine.journal import JournalError
 from engine.optimal import Optimal, optimal
-from engine.planning import each
-from engine.policies import policy, priority, terms, yunikorn
+from engine.policies import policy, priority, yunikorn
 from engine.troubles import Recognised, troubles
 from scheduler_admin.clusters.status import mark_news
-from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision, Victim
-from scheduler_admin.history.replay import CannotReplayError
-from scheduler_admin.queues.services import tree_of
+from scheduler_admin.history.replay import CannotReplayError, as_it_was
 
 _AT_ONCE = 50
 """So many victims are looked at in one go."""
@@ -82,7 +78,7 @@ def _own_changes(row: Decision) -> dict[str, list[Counterfactual]]:
     """By the victims' uids."""
     try:
         again, decision = _as_it_was(row)
-    except (CannotReplayError, journal.JournalError):
+    except (CannotReplayError, JournalError):
         return {}
     return {one.pod.uid: list(for_own(again, decision, one.pod.uid)) for one in decision.to_evict}
 
@@ -94,15 +90,8 @@ def own_changes(victim: Victim) -> list[Counterfactual]:
 
 def _as_it_was(row: Decision) -> tuple[Again, EngineDecision]:
     """What it was decided on, with the asks before it served."""
-    if not answers(row) or row.entry is None or row.revision is None:
+    if not answers(row) or row.revision is None:
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be decided otherwise.")
-    state, moment = journal.read(chain(row.entry.segment_id, row.entry.offset))
-    parameters = row.revision.parameters
-    decide = policy(row.revision.policy, row.revision.dialect, parameters)
-    whole = moment.snapshot(state, tree_of(row.revision))
-    passed = each(whole, whole.tree, decide, terms=terms(parameters), hold=moment.hold)
-    for snapshot, one in passed:
-        if one.decision.ask.uid == row.ask_uid and encode(one.decision) == row.document.encode():
-            ask = next(pod for pod in snapshot.asks if pod.uid == row.ask_uid)
-            return Again(snapshot, snapshot.tree, ask, decide), one.decision
-    raise CannotReplayError(f"Decision {row.pk} does not come out again.")
+    snapshot, decision, ask = as_it_was(row)
+    decide = policy(row.revision.policy, row.revision.dialect, row.revision.parameters)
+    return Again(snapshot, snapshot.tree, ask, decide), decision

@@ -5,10 +5,12 @@ from itertools import groupby
 
 from django.db.models import QuerySet
 
+from engine.decision import Decision as EngineDecision
 from engine.decision import encode
-from engine.journal import Moment, frames, replay
+from engine.journal import Moment, frames, read, replay
+from engine.planning import Considered, each
 from engine.policies import policy, terms
-from engine.snapshot import ClusterState
+from engine.snapshot import ClusterState, Pod, Snapshot
 from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision
 from scheduler_admin.queues.models import Revision
@@ -50,6 +52,28 @@ def each_replayed(rows: QuerySet[Decision]) -> Iterator[tuple[Decision, bytes]]:
                 assert revision is not None
                 documents = _documents(state, moment, revision)
                 yield from ((row, documents.get(row.ask_uid, b"")) for row in decided)
+
+
+def as_it_was(row: Decision) -> tuple[Snapshot, EngineDecision, Pod]:
+    """The snapshot that it was taken on, with the asks before it served; the decision, and its ask.
+
+    Raises CannotReplayError and engine.journal.JournalError.
+    """
+    if row.entry is None or row.revision is None:
+        raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be replayed.")
+    state, moment = read(chain(row.entry.segment_id, row.entry.offset))
+    for snapshot, one in each_decided(state, moment, row.revision):
+        if one.decision.ask.uid == row.ask_uid and encode(one.decision) == row.document.encode():
+            ask = next(pod for pod in snapshot.asks if pod.uid == row.ask_uid)
+            return snapshot, one.decision, ask
+    raise CannotReplayError(f"Decision {row.pk} does not come out again.")
+
+
+def each_decided(state: ClusterState, moment: Moment, revision: Revision) -> Iterator[tuple[Snapshot, Considered]]:
+    """What a pass decides one by one, each with the snapshot that it is decided on."""
+    decide = policy(revision.policy, revision.dialect, revision.parameters)
+    whole = moment.snapshot(state, tree_of(revision))
+    return each(whole, whole.tree, decide, terms=terms(revision.parameters), hold=moment.hold)
 
 
 def _place(row: Decision) -> tuple[int, int]:

@@ -75,4 +75,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/decisions/<int:pk>/", decision.decision, name="decision"),
     path("pods/", pods.pods, name="pods"),
     path("pods/<slug:name>/<str:namespace>/<str:pod>/", pods.pod, name="pod"),
+    path("pods/<slug:name>/<str:namespace>/<str:pod>/waiting/", pods.waiting, name="pod_waiting"),
 ]

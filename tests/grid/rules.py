@@ -55,6 +55,7 @@ ADMINS_SEND = _row(IN, 404, 404, 404, 403, 403, 422)
 ADMINS_DELETE = _row(IN, 404, 404, 404, 403, 403, 204)
 ADMINS_CLASH = _row(IN, 404, 404, 404, 403, 403, 428)  # 428: no tag was sent
 STAFF_MISS = _row(IN, 404, 404, 404, 409, 409, 409)  # 409: there is no journal to decide again on
+NO_JOURNAL = _row(IN, 404, 404, 409, 409, 409, 409)
 OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 302, 302)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404)
 
@@ -155,6 +156,7 @@ ROUTES = {
     "web:decision": page(OWNERS_LED_ON, "ask", "pod", "node"),
     "web:pods": page(SIGNED_IN, "pod", "ask", "namespace"),
     "web:pod": page(OWNERS, "pod", "node"),
+    "web:pod_waiting": page(NOTHING),  # what the address names is a victim
     "api:openapi": api(SIGNED_IN),
     "api:clusters": api(SIGNED_IN, "cluster"),
     "api:cluster": api(SHARERS),
@@ -190,6 +192,7 @@ ROUTES = {
     "api:decisions": api(SHARERS, "ask", "pod", "application", "priority_class", "node"),
     "api:decision": api(OWNERS, "ask", "pod", "application", "priority_class", "node"),
     "api:otherwise": api(STAFF_MISS),
+    "api:waiting": api(NO_JOURNAL),
     "api:hierarchies": api(SIGNED_IN, "hierarchy"),
     "api:hierarchy": api(SHARERS),
     "api:tree": api(SHARERS, "queue", "namespace", put=ADMINS_WRITE, written_with={"dry_run": "true"}),

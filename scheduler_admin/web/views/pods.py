@@ -2,6 +2,8 @@
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
@@ -10,8 +12,10 @@ from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import pods as selectors
+from scheduler_admin.history.waiting import answers
 from scheduler_admin.web.live import Context, answer
 from scheduler_admin.web.pod_page import pod_lines, pod_page
+from scheduler_admin.web.waiting import AT_ONCE, waiting_part
 
 
 @require_safe
@@ -44,15 +48,53 @@ def pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRespon
     """Why one pod was preempted, or why it waits: the newest decision about it, or the one that is asked for."""
     cluster = clusters.get(request.user, name)
     scope = scope_of(request.user, "view")
-    events = selectors.of_pod(request.user, cluster, namespace, pod)
-    wanted = request.GET.get("decision", "")
-    event = next((one for one in events if not wanted or str(one.decision.pk) == wanted), None)
-    if event is None:
-        raise Http404
+    events, event = _wanted(request, cluster, namespace, pod)
 
     def build() -> Context:
         fresh = clusters.freshness(clusters.status_of(cluster), timezone.now())
         others = pod_lines(one for one in events if one is not event)
         return {"why": pod_page(scope, event), "others": others, "fresh": fresh}
 
-    return answer(request, "pod", build, cluster, cluster=cluster, namespace=namespace, pod_name=pod)
+    shell: Context = {"cluster": cluster, "namespace": namespace, "pod_name": pod}
+    return answer(request, "pod", build, cluster, **shell, **_waiting(request, cluster, event))
+
+
+def _wanted(
+    request: HttpRequest, cluster: Cluster, namespace: str, pod: str
+) -> tuple[list[selectors.PodEvent], selectors.PodEvent]:
+    """All that was decided about a pod, and what is asked for. Raises Http404."""
+    events = selectors.of_pod(request.user, cluster, namespace, pod)
+    wanted = request.GET.get("decision", "")
+    event = next((one for one in events if not wanted or str(one.decision.pk) == wanted), None)
+    if event is None:
+        raise Http404
+    return events, event
+
+
+def _waiting(request: HttpRequest, cluster: Cluster, event: selectors.PodEvent) -> Context:
+    """What the part about an ask that waits is shown from; its page's refresh leaves that part as it is."""
+    row, status = event.decision, clusters.status_of(cluster)
+    if event.victim is not None or request.headers.get("HX-Request") == "true" or not answers(row):
+        return {"answers": False}
+    address = reverse("web:pod_waiting", args=[cluster.name, event.namespace, event.name])
+    return {
+        "answers": True,
+        "waiting": waiting_part(scope_of(request.user, "view"), row) if "waiting" in request.GET else None,
+        "asked": request.GET.get("decision", ""),
+        "address": f"{address}?decision={row.pk}",
+        "at_once": status is not None and status.pods <= AT_ONCE,
+    }
+
+
+@require_safe
+@login_required
+def waiting(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
+    """What an ask has to pass: the part of its page that comes after the rest."""
+    cluster = clusters.get(request.user, name)
+    _events, event = _wanted(request, cluster, namespace, pod)
+    if event.victim is not None or not answers(event.decision):
+        raise Http404
+    part = waiting_part(scope_of(request.user, "view"), event.decision)
+    response = render(request, "web/_waiting.html", {"waiting": part})
+    response["Cache-Control"] = "private, no-store"
+    return response

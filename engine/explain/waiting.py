@@ -1,0 +1,235 @@
+"""Why an ask waits, tier by tier, in words that a person outside the platform team understands."""
+
+from collections.abc import Mapping
+
+from engine.counterfactual import Change
+from engine.decision import NodeReason
+from engine.explain.message import (
+    Message,
+    Name,
+    Param,
+    amount,
+    counted,
+    gettext_noop,
+    listed,
+    ngettext_noop,
+    short_name,
+    short_names,
+)
+from engine.explain.verdicts import NODE_LABELS
+from engine.resources import PODS, format_amount
+from engine.waiting import NODES, Ahead, Need, Remedy, Tier, TierName
+
+LABELS: dict[TierName, str] = {
+    TierName.QUOTA: gettext_noop("Max"),
+    TierName.GUARANTEE: gettext_noop("Guarantee"),
+    TierName.FENCE: gettext_noop("Fence"),
+    TierName.PRIORITY: gettext_noop("Priority"),
+    TierName.NODE: gettext_noop("Room on a node"),
+}
+
+QUOTA_NONE = gettext_noop("No max stands in its way.")
+QUOTA_ROOM = gettext_noop("%(queue)s has %(left)s left under its max, and that is enough.")
+QUOTA_MADE = gettext_noop(
+    "%(queue)s has only %(left)s left under its max, but evictions below it can make up the rest."
+)
+QUOTA_SHORT = gettext_noop("%(queue)s has only %(left)s left under its max, and this pod asks %(asked)s.")
+QUOTA_ABOVE = gettext_noop("A queue above its own has too little left under its max.")
+
+GUARANTEE_LEFT = gettext_noop("%(queue)s has %(left)s of its guarantee left, so its pods may preempt others.")
+GUARANTEE_ABOVE_LEFT = gettext_noop(
+    "A queue above its own has something of its guarantee left, so it may preempt others."
+)
+GUARANTEE_NONE = gettext_noop(
+    "Neither its queue nor any queue above is guaranteed any of what it asks, so it may preempt nobody."
+)
+GUARANTEE_USED = gettext_noop(
+    "%(queue)s already uses all the %(resource)s that it is guaranteed: only a queue below its guarantee may preempt."
+)
+GUARANTEE_ABOVE_USED = gettext_noop(
+    "A queue above its own already uses all that it is guaranteed: only a queue below its guarantee may preempt."
+)
+
+FENCE_DISABLED = gettext_noop("Preemption is disabled in %(queue)s.")
+FENCE_NOBODY = gettext_noop("The fence of %(queue)s leaves nobody to take from: no pod within it can be spared.")
+FENCE_NONE = gettext_noop("No queue that preemption reaches has a pod to spare.")
+FENCE_SOMEBODY = gettext_noop("Preemption reaches pods that their queues can spare.")
+FENCE_COUNTED = ngettext_noop(
+    "Preemption reaches %(count)s pod that its queue can spare, in %(queues)s.",
+    "Preemption reaches %(count)s pods that their queues can spare, in %(queues)s.",
+)
+
+PRIORITY_NEVER = gettext_noop("Its priority class %(name)s does not let it preempt (preemptionPolicy Never).")
+PRIORITY_NONE = gettext_noop("No pod may go for one of its priority, %(priority)s.")
+PRIORITY_SOME = gettext_noop("Pods may go for one of its priority, %(priority)s.")
+PRIORITY_COUNTED = ngettext_noop(
+    "%(count)s pod may go for one of its priority, %(priority)s. It holds %(held)s.",
+    "%(count)s pods may go for one of its priority, %(priority)s. Together they hold %(held)s.",
+)
+
+NODE_FREE = gettext_noop("%(node)s has room for it.")
+NODE_MADE = gettext_noop("On %(node)s evictions make room for it.")
+NODE_NEAREST = gettext_noop("No node has room, and evictions make none. %(node)s comes nearest: it lacks %(missing)s.")
+NODE_TOGETHER = gettext_noop("No node has room, and no pods that may go together make it, though %(node)s comes near.")
+NODE_NONE = gettext_noop("No node may take it as it is.")
+
+FIRST = gettext_noop("No other pod is considered before it.")
+AHEAD = ngettext_noop(
+    "%(count)s other pod is considered before it, %(own)s of them of its own queue.",
+    "%(count)s other pods are considered before it, %(own)s of them of its own queue.",
+)
+TOGETHER = gettext_noop("With the first change of every part together it would get room.")
+
+PASS: dict[Change, str] = {
+    Change.REQUEST: gettext_noop("It would pass this if it asked %(amounts)s less."),
+    Change.MAX: gettext_noop("It would pass this if this were the max of %(queue)s: %(amounts)s."),
+    Change.GUARANTEE: gettext_noop("It would pass this if %(queue)s were guaranteed more than this: %(amounts)s."),
+    Change.FENCE: gettext_noop("It would pass this if %(queue)s were no fence."),
+    Change.PRIORITY: gettext_noop("It would pass this with priority %(priority)s."),
+    Change.MAY_PREEMPT: gettext_noop("It would pass this if its priority class let it preempt."),
+}
+ENOUGH: dict[Change, str] = {
+    Change.REQUEST: gettext_noop("It would get room if it asked %(amounts)s less."),
+    Change.MAX: gettext_noop("It would get room if this were the max of %(queue)s: %(amounts)s."),
+    Change.GUARANTEE: gettext_noop("It would get room if %(queue)s were guaranteed more than this: %(amounts)s."),
+    Change.FENCE: gettext_noop("It would get room if %(queue)s were no fence."),
+    Change.PRIORITY: gettext_noop("It would get room with priority %(priority)s."),
+    Change.MAY_PREEMPT: gettext_noop("It would get room if its priority class let it preempt."),
+}
+SEVERAL: dict[Change, str] = {
+    Change.MAX: gettext_noop("It would pass this if these were the max: %(queues)s."),
+    Change.GUARANTEE: gettext_noop("It would pass this if these queues were guaranteed more than this: %(queues)s."),
+}
+SEVERAL_ENOUGH: dict[Change, str] = {
+    Change.MAX: gettext_noop("It would get room if these were the max: %(queues)s."),
+    Change.GUARANTEE: gettext_noop("It would get room if these queues were guaranteed more than this: %(queues)s."),
+}
+
+
+def tier_label(name: TierName) -> Message:
+    """A tier in a word or two."""
+    return Message(LABELS[name])
+
+
+def tier_sentence(tier: Tier, priority: int) -> Message:
+    """What a tier says of an ask of this priority, with its numbers as far as they are told."""
+    return _SENTENCES[tier.name](tier, priority)
+
+
+def _quota(tier: Tier, _priority: int) -> Message:
+    worst = min(tier.needs, key=lambda need: need.available + need.evictable - need.required, default=None)
+    if worst is None:
+        return Message(QUOTA_NONE if tier.passes else QUOTA_ABOVE)
+    if worst.missing == 0 and not tier.passes:
+        return Message(QUOTA_ABOVE)
+    params = {"queue": short_name(worst.where), "left": _left(worst)}
+    if worst.missing:
+        return Message(QUOTA_SHORT, {**params, "asked": amount(worst.resource, worst.required)})
+    return Message(QUOTA_ROOM if worst.available >= worst.required else QUOTA_MADE, params)
+
+
+def _guarantee(tier: Tier, _priority: int) -> Message:
+    if tier.shut:
+        return Message(GUARANTEE_NONE)
+    worst = min(tier.needs, key=lambda need: (need.missing == 0, need.resource == PODS, need.resource), default=None)
+    if worst is None or (worst.missing == 0 and not tier.passes):
+        return Message(GUARANTEE_ABOVE_LEFT if tier.passes else GUARANTEE_ABOVE_USED)
+    params = {"queue": short_name(worst.where)}
+    if tier.passes:
+        return Message(GUARANTEE_LEFT, {**params, "left": _left(worst)})
+    return Message(GUARANTEE_USED, {**params, "resource": worst.resource})
+
+
+def _fence(tier: Tier, _priority: int) -> Message:
+    if tier.shut:
+        return Message(FENCE_DISABLED, {"queue": short_name(tier.shut)})
+    if tier.passes:
+        if not tier.needs:
+            return Message(FENCE_SOMEBODY)
+        queues = short_names(one.queue for one in tier.reached)
+        return counted(FENCE_COUNTED, tier.needs[0].available, queues=queues)
+    fence = tier.needs[0].where if tier.needs else ""
+    return Message(FENCE_NOBODY, {"queue": short_name(fence)}) if fence else Message(FENCE_NONE)
+
+
+def _priority(tier: Tier, priority: int) -> Message:
+    if tier.shut:
+        return Message(PRIORITY_NEVER, {"name": Name(tier.shut)})
+    params = {"priority": str(priority)}
+    if not tier.passes:
+        return Message(PRIORITY_NONE, params)
+    if not tier.needs or not tier.held:
+        return Message(PRIORITY_SOME, params)
+    return counted(PRIORITY_COUNTED, tier.needs[0].available, held=listed(tier.held), **params)
+
+
+def _node(tier: Tier, _priority: int) -> Message:
+    near = [need for need in tier.needs if need.resource != NODES]
+    if not near:
+        return Message(NODE_NONE)
+    node = Name(near[0].where)
+    if tier.passes:
+        free = all(need.available >= need.required for need in near)
+        return Message(NODE_FREE if free else NODE_MADE, {"node": node})
+    missing = {need.resource: need.missing for need in near if need.missing}
+    if not missing:
+        return Message(NODE_TOGETHER, {"node": node})
+    return Message(NODE_NEAREST, {"node": node, "missing": _amounts(missing)})
+
+
+_SENTENCES = {
+    TierName.QUOTA: _quota,
+    TierName.GUARANTEE: _guarantee,
+    TierName.FENCE: _fence,
+    TierName.PRIORITY: _priority,
+    TierName.NODE: _node,
+}
+
+
+def _left(need: Need) -> Param:
+    return amount(need.resource, max(0, need.available))
+
+
+def _amounts(amounts: Mapping[str, int]) -> Param:
+    if len(amounts) == 1:
+        ((resource, value),) = amounts.items()
+        return amount(resource, value)
+    return listed(amounts)
+
+
+def refused_nodes(tier: Tier) -> tuple[tuple[Message, int], ...]:
+    """Why nodes can't take it, each with how many, the most first."""
+    ordered = sorted(tier.refusing.items(), key=lambda one: (-one[1], one[0]))
+    return tuple((Message(NODE_LABELS[NodeReason(reason)]), count) for reason, count in ordered)
+
+
+def remedy_sentence(remedy: Remedy) -> Message:
+    """What would get the ask past a tier; where nothing else is in its way, what would get it room."""
+    # A guarantee is told as what it would have to be above: a unit less than the amount that does.
+    less = 1 if remedy.change is Change.GUARANTEE else 0
+    queues = {path: {name: value - less for name, value in amounts.items()} for path, amounts in remedy.queues.items()}
+    if len(queues) > 1:
+        told = ", ".join(f"{short_name(path)} {_plain(amounts)}" for path, amounts in queues.items())
+        forms = SEVERAL_ENOUGH if remedy.enough else SEVERAL
+        return Message(forms[remedy.change], {"queues": told})
+    template = (ENOUGH if remedy.enough else PASS)[remedy.change]
+    params: dict[str, Param] = {"priority": str(remedy.priority)}
+    if remedy.smaller:
+        params["amounts"] = _amounts(remedy.smaller)
+    for path, amounts in queues.items():
+        params |= {"queue": short_name(path), "amounts": _plain(amounts)}
+    return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
+
+
+def _plain(amounts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {format_amount(name, value)}" for name, value in sorted(amounts.items()))
+
+
+def asks_ahead(found: Ahead) -> Message:
+    """How many are considered before it; whose is nobody's business."""
+    return counted(AHEAD, found.cluster, own=str(found.queue)) if found.cluster else Message(FIRST)
+
+
+def together() -> Message:
+    """That the first remedies do together."""
+    return Message(TOGETHER)

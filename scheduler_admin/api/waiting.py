@@ -1,0 +1,142 @@
+"""Why an ask waits, tier by tier, by REST: for its own tenant as for those who see everything."""
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engine.counterfactual import Change
+from engine.decision import NodeReason
+from engine.explain import asks_ahead, remedy_sentence, tier_sentence
+from engine.journal import JournalError
+from engine.resources import format_amount
+from engine.waiting import Ahead, Need, Reached, Remedy, Tier, TierName
+from scheduler_admin.api import problems
+from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.fields import AmountsField, UtcField
+from scheduler_admin.api.schema import PROBLEM
+from scheduler_admin.history import waiting as history
+from scheduler_admin.history.pods import own_asks
+from scheduler_admin.history.replay import CannotReplayError
+from scheduler_admin.history.sentences import text
+
+_CHANGES = (Change.REQUEST, Change.MAX, Change.GUARANTEE, Change.FENCE, Change.PRIORITY, Change.MAY_PREEMPT)
+
+
+class NeedSerializer(serializers.Serializer[Need]):
+    """One amount that a tier asks for, as people type amounts."""
+
+    where = serializers.CharField(help_text="Path of the queue, or the node; empty: the whole cluster.")
+    resource = serializers.CharField(help_text="`pods` and `nodes` count pods and nodes.")
+    required = serializers.SerializerMethodField()  # type: ignore[assignment]  # DRF takes declared fields off
+    available = serializers.SerializerMethodField()
+    evictable = serializers.SerializerMethodField(help_text="So much more evictions could make available there.")
+    missing = serializers.SerializerMethodField(help_text="0 where the tier lets it through.")
+
+    def get_required(self, need: Need) -> str:
+        """Of a guarantee the smallest amount there is: something must be left of it."""
+        return format_amount(need.resource, need.required)
+
+    def get_available(self, need: Need) -> str:
+        """Less than nothing where more is used already than there is."""
+        return format_amount(need.resource, need.available)
+
+    def get_evictable(self, need: Need) -> str:
+        """For tenants a part of `available`."""
+        return format_amount(need.resource, need.evictable)
+
+    def get_missing(self, need: Need) -> str:
+        """What is neither there, nor can be made."""
+        return format_amount(need.resource, need.missing)
+
+
+class ReachedSerializer(serializers.Serializer[Reached]):
+    """A queue that preemption reaches."""
+
+    queue = serializers.CharField()
+    pods = serializers.IntegerField(help_text="So many could go, were it not for their priority.")
+    spare = AmountsField(help_text="What may be taken from it before a guarantee breaks.")
+
+
+class RemedySerializer(serializers.Serializer[Remedy]):
+    """A change that was tried: with it the ask gets past the tier."""
+
+    change = serializers.ChoiceField([one.value for one in _CHANGES])
+    smaller = AmountsField(help_text="Of change `request`: by how much less of each resource.")
+    queues = serializers.DictField(
+        child=AmountsField(), help_text="Of `max` and `guarantee`: what it would have to be."
+    )
+    priority = serializers.IntegerField(allow_null=True)
+    enough = serializers.BooleanField(help_text="Whether the ask then gets room: nothing else is in its way.")
+    text = serializers.SerializerMethodField()
+
+    def get_text(self, remedy: Remedy) -> str:
+        """The same in a sentence."""
+        return text(remedy_sentence(remedy))
+
+
+class TierSerializer(serializers.Serializer[Tier]):
+    """One thing that an ask has to pass. Context: `priority`, the ask's."""
+
+    name = serializers.ChoiceField([one.value for one in TierName])
+    passes = serializers.BooleanField()
+    needs = NeedSerializer(many=True, help_text="For tenants without those of queues that are not theirs.")
+    reached = ReachedSerializer(many=True)
+    nodes = serializers.DictField(
+        source="refusing",
+        child=serializers.IntegerField(),
+        help_text=f"Why nodes can't take it -> how many: {', '.join(sorted(reason.value for reason in NodeReason))}.",
+    )
+    remedies = RemedySerializer(many=True, help_text="Each alone gets it past this tier; the nearest first.")
+    text = serializers.SerializerMethodField()
+
+    def get_text(self, tier: Tier) -> str:
+        """The tier in a sentence."""
+        return text(tier_sentence(tier, self.context["priority"]))
+
+
+class AheadSerializer(serializers.Serializer[Ahead]):
+    """How many asks a pass considers before this one."""
+
+    cluster = serializers.IntegerField()
+    queue = serializers.IntegerField(help_text="Of those, how many are of its own queue.")
+    text = serializers.SerializerMethodField()
+
+    def get_text(self, ahead: Ahead) -> str:
+        """The same in a sentence."""
+        return text(asks_ahead(ahead))
+
+
+class WaitingSerializer(serializers.Serializer[Any]):
+    """Why an ask waits."""
+
+    at = UtcField(help_text="As of when.")
+    tiers = TierSerializer(many=True)
+    ahead = AheadSerializer()
+    together = serializers.BooleanField(
+        help_text="Whether it gets room with the first remedy of every tier that stops it, all of them together."
+    )
+
+
+class WaitingView(ApiView):
+    """Why the ask of one decision waits."""
+
+    @extend_schema(
+        operation_id="get_decision_waiting",
+        tags=["decisions"],
+        responses={200: WaitingSerializer, **PROBLEM, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """What your ask has to pass, tier by tier. Of our own to preempt nothing for it, while `replayable`."""
+        rows = own_asks(request.user).select_related("entry", "revision", "cluster__status", "cluster__hierarchy")
+        row = get_object_or_404(rows.defer("entry__blob"), pk=pk)
+        try:
+            found = history.why_waiting(row)
+        except (CannotReplayError, JournalError) as error:
+            raise problems.NotWorkedOut from error
+        told = history.seen_by(self.scope, found.waiting, row.ask_queue)
+        body = {"at": found.at, "tiers": told.tiers, "ahead": told.ahead, "together": told.together}
+        return Response(WaitingSerializer(body, context={"priority": found.priority}).data)

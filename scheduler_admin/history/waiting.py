@@ -1,0 +1,96 @@
+"""Why an ask waits, tier by tier, worked out on what a pass saw: on demand, for it takes its time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+
+from engine import waiting as engine
+from engine.decision import Outcome
+from engine.snapshot import Pod, Snapshot
+from engine.waiting import Need, Tier, TierName, Waiting
+from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.history.journal_selectors import live
+from scheduler_admin.history.models import Decision
+from scheduler_admin.history.pods import PodEvent
+from scheduler_admin.history.replay import CannotReplayError, as_it_was, each_decided
+
+
+@dataclass(frozen=True)
+class AskWaits:
+    """What was worked out, and as of when."""
+
+    waiting: Waiting
+    priority: int
+    at: datetime
+
+
+def answers(row: Decision) -> bool:
+    """Whether it can be worked out: our own decision to do nothing, of which everything is still stored."""
+    if row.source != Decision.Source.ENGINE or not engine.judges(row.policy, row.dialect):
+        return False
+    return row.replayable and row.outcome in (Outcome.NO_CANDIDATE, Outcome.NOT_ELIGIBLE)
+
+
+def why_waiting(row: Decision) -> AskWaits:
+    """As the cluster was last seen, while its passes still consider the ask; else as it was when it was decided.
+
+    Raises CannotReplayError, also for decisions that don't ``answers``, and engine.journal.JournalError.
+    """
+    if not answers(row) or row.revision is None:
+        raise CannotReplayError(f"Why the ask of decision {row.pk} waits can't, or can no longer, be worked out.")
+    snapshot, ask = (_now(row) if PodEvent(row, None).current else None) or _then(row)
+    found = engine.waiting(snapshot, snapshot.tree, ask, row.policy, row.revision.parameters)
+    return AskWaits(found, ask.priority, datetime.fromtimestamp(snapshot.now_ms / 1000, UTC))
+
+
+def _now(row: Decision) -> tuple[Snapshot, Pod] | None:
+    """At its turn in a pass over the newest that is known; None where it waits no more, or another tree holds."""
+    revision, known = row.revision, live(row.cluster)
+    if known is None or revision is None or row.cluster.hierarchy is None:
+        return None
+    if row.cluster.hierarchy.current_id != revision.pk:
+        return None
+    for snapshot, one in each_decided(known.state, known.moment, revision):
+        if one.decision.ask.uid == row.ask_uid:
+            return snapshot, next(pod for pod in snapshot.asks if pod.uid == row.ask_uid)
+    return None
+
+
+def _then(row: Decision) -> tuple[Snapshot, Pod]:
+    snapshot, _decision, ask = as_it_was(row)
+    return snapshot, ask
+
+
+def seen_by(scope: Scope, found: Waiting, queue: str) -> Waiting:
+    """For a tenant with an ask of ``queue``: without counts, nor figures of queues that are not theirs."""
+    if scope.everything:
+        return found
+
+    def own(path: str) -> bool:
+        return path == queue or scope.has_path(path)
+
+    return msgspec.structs.replace(found, tiers=tuple(_seen(tier, own) for tier in found.tiers))
+
+
+def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
+    needs: tuple[Need, ...] = tier.needs
+    if tier.name in (TierName.QUOTA, TierName.GUARANTEE):
+        needs = tuple(need for need in needs if own(need.where))
+    elif tier.name is TierName.NODE:
+        needs = tuple(_joined(need) for need in needs)
+    elif tier.passes:
+        needs = ()
+    return msgspec.structs.replace(
+        tier,
+        needs=needs,
+        reached=tuple(one for one in tier.reached if own(one.queue)),
+        held={},
+        remedies=tuple(one for one in tier.remedies if all(map(own, one.queues))),
+    )
+
+
+def _joined(need: Need) -> Need:
+    """What others could give is not told apart from what is free."""
+    return msgspec.structs.replace(need, available=need.available + need.evictable, evictable=0)

@@ -1,0 +1,113 @@
+"""Why an ask waits, tier by tier, as its page tells it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from engine.explain import (
+    Message,
+    asks_ahead,
+    refused_nodes,
+    remedy_sentence,
+    tier_label,
+    tier_sentence,
+    together,
+)
+from engine.explain.message import short_name
+from engine.journal import JournalError
+from engine.resources import PODS, format_amount
+from engine.waiting import NODES, Need, Tier, TierName
+from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.history import waiting as history
+from scheduler_admin.history.models import Decision
+from scheduler_admin.history.replay import CannotReplayError
+
+AT_ONCE = 20_000
+"""In clusters of up to so many pods it is worked out with every look at the page; in larger ones when asked for."""
+
+
+@dataclass(frozen=True)
+class NeedLine:
+    """One amount, as people read it."""
+
+    what: str
+    where: str
+    required: str
+    available: str
+    evictable: str
+    missing: str
+
+
+@dataclass(frozen=True)
+class TierLine:
+    """One thing that the ask has to pass."""
+
+    name: str
+    label: Message
+    passes: bool
+    sentence: Message
+    needs: list[NeedLine]
+    nodes: tuple[tuple[Message, int], ...]
+    remedies: list[Message]
+
+
+@dataclass(frozen=True)
+class WaitingPart:
+    """The part of the page; or what kept it from being worked out."""
+
+    tiers: list[TierLine]
+    ahead: Message | None = None
+    together: Message | None = None
+    at: datetime | None = None
+    problem: str = ""
+
+    @property
+    def refusing(self) -> list[TierLine]:
+        """What stops it."""
+        return [tier for tier in self.tiers if not tier.passes]
+
+
+def waiting_part(scope: Scope, row: Decision) -> WaitingPart:
+    """Work it out; it takes as long as the cluster is large."""
+    try:
+        found = history.why_waiting(row)
+    except (CannotReplayError, JournalError):
+        return WaitingPart([], problem=_("What was seen then can’t be read any more, so it can’t be worked out."))
+    told = history.seen_by(scope, found.waiting, row.ask_queue)
+    return WaitingPart(
+        tiers=[_line(tier, found.priority) for tier in told.tiers],
+        ahead=asks_ahead(told.ahead),
+        together=together() if told.together and len(told.refusing) > 1 else None,
+        at=found.at,
+    )
+
+
+def _line(tier: Tier, priority: int) -> TierLine:
+    return TierLine(
+        name=tier.name.value,
+        label=tier_label(tier.name),
+        passes=tier.passes,
+        sentence=tier_sentence(tier, priority),
+        needs=[_need(tier, need) for need in tier.needs if need.resource not in (NODES, PODS) or need.where],
+        nodes=refused_nodes(tier),
+        remedies=[remedy_sentence(remedy) for remedy in tier.remedies],
+    )
+
+
+def _need(tier: Tier, need: Need) -> NeedLine:
+    """Of a guarantee something has to be left, and that is one unit: told as more than so much."""
+    above = tier.name is TierName.GUARANTEE
+    missing = _told(need.resource, need.missing - above)
+    return NeedLine(
+        what=need.resource,
+        where=need.where if tier.name is TierName.NODE else short_name(need.where),
+        required=f"> {_told(need.resource, 0)}" if above else _told(need.resource, need.required),
+        available=_told(need.resource, need.available),
+        evictable=_told(need.resource, need.evictable) if need.evictable else "",
+        missing="" if not need.missing else f"> {missing}" if above else missing,
+    )
+
+
+def _told(resource: str, value: int) -> str:
+    return f"−{format_amount(resource, -value)}" if value < 0 else format_amount(resource, value)
