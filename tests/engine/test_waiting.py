@@ -246,14 +246,14 @@ def _agrees(at: Snapshot, queues: QueueTree) -> None:
 
 
 @given(queues=queue_trees(), objects=clusters())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_tiers_agree_with_the_policy_in_random_clusters(queues: QueueTree, objects: list[Node | Pod]) -> None:
     """Queues with every setting there is."""
     _agrees(_worlds((queues, list(objects))), queues)
 
 
 @given(world=crowds())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_tiers_agree_with_the_policy_where_much_is_preempted(world: World) -> None:
     """Many pods on a node, rules between them, guarantees that bite."""
     _agrees(_worlds(world), world[0])
@@ -288,7 +288,7 @@ def _helps(case: Case, found: Waiting) -> int:
 
 
 @given(queues=queue_trees(), objects=clusters())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_remedies_help_and_are_the_smallest_in_random_clusters(queues: QueueTree, objects: list[Node | Pod]) -> None:
     """Of request, max, guarantee and priority."""
     at = _worlds((queues, list(objects)))
@@ -297,7 +297,7 @@ def test_remedies_help_and_are_the_smallest_in_random_clusters(queues: QueueTree
 
 
 @given(world=worlds())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_under_policy_priority_tiers_agree_and_remedies_help(world: tuple[Snapshot, Pod]) -> None:
     """No queue has a say there; a pod of the same priority may not go."""
     at, one = world
