@@ -3,6 +3,7 @@
 Nothing here translates: a Message is rendered where the reader's language is known.
 """
 
+from engine.explain.aftermath import grace, in_its_place
 from engine.explain.hindsight import departures, hindsight_lines
 from engine.explain.holds import hold_heading, hold_sentence
 from engine.explain.laws import against, in_order, law, lines, number, unmet
@@ -43,9 +44,11 @@ __all__ = [
     "border_clause",
     "border_label",
     "departures",
+    "grace",
     "hindsight_lines",
     "hold_heading",
     "hold_sentence",
+    "in_its_place",
     "in_order",
     "in_vain",
     "interlock",

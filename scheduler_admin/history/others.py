@@ -208,6 +208,8 @@ class Others:
             requests=pod.requests,
             node=pod.node or row.node,
             started_at=moment(pod.started_ms),
+            controller=fitting("controller", pod.controller, Victim),
+            grace_s=pod.grace_s,
             reason=row.reason,
             state=Victim.State.GONE if gone else Victim.State.EVICTED,
             evicted_at=moment(taken.at_ms),

@@ -26,6 +26,7 @@ from scheduler_admin.clusters.stops import Stops
 from scheduler_admin.clusters.watching import OWNER, Watch
 from scheduler_admin.faults import reached
 from scheduler_admin.history import journal
+from scheduler_admin.history.aftermath import follow_aftermath
 from scheduler_admin.history.carrying import Carrier
 from scheduler_admin.history.disruption import Disruption, promised
 from scheduler_admin.history.interlocks import Interlocks, breakers_of, may_go
@@ -236,6 +237,7 @@ def _store(
     journal.write(cluster=cluster, watch=watch, state=found.state, moment=found.moment, decided=decided, now=now)
     health = watch.watcher.health()
     news = record_others(cluster=cluster, revision=revision, state=found.state, seen=others, now=now)
+    news |= follow_aftermath(cluster=cluster, state=found.state, now=now)
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
     if due:
         figures = queue_figures(found.snapshot, found.snapshot.tree)

@@ -206,6 +206,8 @@ def _store_victims(row: Decision, decision: EngineDecision) -> None:
             requests=verdict.pod.requests,
             node=verdict.pod.node,
             started_at=moment(verdict.pod.started_ms),
+            controller=fitting("controller", verdict.pod.controller, Victim),
+            grace_s=verdict.pod.grace_s,
             reason=verdict.reason.value,
         )
         for position, verdict in enumerate(decision.to_evict)

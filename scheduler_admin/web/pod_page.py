@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -14,6 +15,8 @@ from engine.explain import (
     Name,
     Tense,
     asker_sentence,
+    grace,
+    in_its_place,
     interlock,
     label,
     observed_asker,
@@ -27,6 +30,7 @@ from engine.explain import (
 )
 from engine.explain.message import listed, short_name
 from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.history.aftermath import WATCHED
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.otherwise import own_changes
 from scheduler_admin.history.pods import PodEvent, seen_by
@@ -89,6 +93,8 @@ class PodPage:
     working: bool
     """Whether that is still being worked out."""
     happened: list[Happened]
+    meant: list[Message]
+    """What it meant for its people: how it could stop, and what came in its place."""
     waiting: bool
     really: bool
 
@@ -145,6 +151,7 @@ def pod_page(scope: Scope, event: PodEvent) -> PodPage:
         prevention=prevented,
         working=victim is not None and victim.changes is None and tense is not Tense.STOPPED,
         happened=_happened(event),
+        meant=_meant(event.victim) if event.victim else [],
         waiting=victim is None,
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
@@ -201,6 +208,22 @@ def _unread(event: PodEvent) -> Message:
     if event.victim is not None:
         return Message(UNREAD_VICTIM, {"pod": Name(event.name), "asker": short_name(event.decision.ask_queue)})
     return Message(UNREAD_ASK, {"pod": Name(event.name), "queue": short_name(event.queue)})
+
+
+def _meant(victim: Victim) -> list[Message]:
+    at = victim.evicted_at
+    if at is None or victim.state not in LOST:
+        return []
+    found = []
+    if victim.grace_s is not None and (victim.gone_at or victim.state == Victim.State.EVICTED):
+        took_s = (victim.gone_at - at).total_seconds() if victim.gone_at else None
+        found.append(grace(victim.grace_s, took_s, "" if took_s is None else seconds(took_s)))
+    after, then = (
+        seconds(max(0.0, (each - at).total_seconds())) if each else ""  # a pod is dated by whole seconds
+        for each in (victim.recreated_at, victim.running_at)
+    )
+    over = timezone.now() - at > WATCHED
+    return [*found, in_its_place(victim.controller, successor=victim.successor, after=after, then=then, over=over)]
 
 
 def _happened(event: PodEvent) -> list[Happened]:

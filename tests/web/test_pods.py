@@ -91,6 +91,33 @@ def test_why_it_was_preempted(cluster, search):
     assert [each.offset for each in shown.happened] == ["0 s", "+0.1 s", "+17.6 s"]
 
 
+def meant(client) -> list[str]:
+    """What it meant for the victim's people."""
+    return [text(each) for each in client.get(f"/pods/demo/search/{VICTIM}/").context["why"].meant]
+
+
+def test_what_it_meant_is_told(cluster, search):
+    """How it could stop, and what its controller did."""
+    victim = Victim.objects.get(name=VICTIM)
+    assert meant(search)[0] == "It was given 30 seconds to stop, and took 17.5 s."
+    assert meant(search)[1].endswith("may make a pod in its place; none has come yet.")
+    at = victim.evicted_at
+    Victim.objects.filter(pk=victim.pk).update(
+        successor="embed-2", recreated_at=at - timedelta(seconds=0.1), gone_at=at + timedelta(seconds=30.4)
+    )
+    assert meant(search) == [
+        "It was given 30 seconds to stop and needed all of them: what had not stopped by then was killed.",
+        "ReplicaSet embed-batch-7f9c made embed-2 in its place, 0.0 s after the eviction; that has not started yet.",
+    ]
+    Victim.objects.filter(pk=victim.pk).update(running_at=at + timedelta(seconds=95))
+    assert meant(search)[1].endswith("in its place, 0.0 s after the eviction; that started 2 min after it.")
+    Victim.objects.filter(pk=victim.pk).update(controller="", gone_at=None, state=Victim.State.EVICTED)
+    assert meant(search) == [
+        "It has 30 seconds to stop, from its eviction on.",
+        "Nothing makes it again: no controller owns it.",
+    ]
+
+
 def test_what_would_have_prevented_it_is_said_to_be_under_way(cluster, search):
     """It is worked out after the decision, and comes by itself."""
     Victim.objects.filter(name=VICTIM).update(changes=None)

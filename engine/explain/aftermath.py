@@ -1,0 +1,50 @@
+"""What an eviction meant for the victim's people, in words: its grace period, and what came in its place."""
+
+from engine.explain.message import Message, Name, counted, gettext_noop, ngettext_noop
+
+IN_TIME = ngettext_noop(
+    "It was given %(count)s second to stop, and took %(took)s.",
+    "It was given %(count)s seconds to stop, and took %(took)s.",
+)
+CUT_SHORT = ngettext_noop(
+    "It was given %(count)s second to stop and needed all of it: what had not stopped by then was killed.",
+    "It was given %(count)s seconds to stop and needed all of them: what had not stopped by then was killed.",
+)
+STOPPING = ngettext_noop(
+    "It has %(count)s second to stop, from its eviction on.",
+    "It has %(count)s seconds to stop, from its eviction on.",
+)
+NOT_AGAIN = gettext_noop("Nothing makes it again: no controller owns it.")
+WILL_BE = gettext_noop("%(kind)s %(name)s may make a pod in its place; none has come yet.")
+NEVER_CAME = gettext_noop("%(kind)s %(name)s made no pod in its place within the hour after.")
+WAITS = gettext_noop(
+    "%(kind)s %(name)s made %(successor)s in its place, %(after)s after the eviction; that has not started yet."
+)
+RUNS = gettext_noop(
+    "%(kind)s %(name)s made %(successor)s in its place, %(after)s after the eviction; that started %(then)s after it."
+)
+
+
+def grace(given_s: int, took_s: float | None, took: str) -> Message:
+    """How its grace period was used; ``took_s``: None while it still stops, else as ``took`` says it."""
+    if took_s is None:
+        return counted(STOPPING, given_s)
+    if took_s >= given_s:
+        return counted(CUT_SHORT, given_s)
+    return counted(IN_TIME, given_s, took=took)
+
+
+def in_its_place(controller: str, *, successor: str, after: str, then: str, over: bool) -> Message:
+    """What its controller (``Kind/name``, empty: none) did.
+
+    ``after``: how long after the eviction it made the successor, ``then``: how long after it that started; empty:
+    not yet. ``over``: whether it is not watched any more.
+    """
+    kind, _, name = controller.partition("/")
+    if not kind:
+        return Message(NOT_AGAIN)
+    params = {"kind": kind, "name": Name(name)}
+    if not successor:
+        return Message(NEVER_CAME if over else WILL_BE, params)
+    made = {**params, "successor": Name(successor), "after": after}
+    return Message(RUNS, {**made, "then": then}) if then else Message(WAITS, made)

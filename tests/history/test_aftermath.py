@@ -1,0 +1,69 @@
+"""What a victim's controller did afterwards is taken down: the pod in its place, and since when that runs."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+import time_machine
+from django.utils import timezone
+
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.models import Victim
+from tests.builders import pod
+from tests.history.passing import preemption, run
+from tests.history.watch import Watch
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def victim(cluster: Cluster, watch: Watch) -> Victim:
+    """Evicted, on its way out."""
+    run(cluster, watch)
+    return preemption().victims.get()
+
+
+def made(watch: Watch, name: str, **settings: object) -> None:
+    """The ReplicaSet of the victims makes a pod, now."""
+    now_ms = int(timezone.now().timestamp() * 1000)
+    watch.put(msgspec.structs.replace(pod(name, queue="test", app="test"), created_ms=now_ms, **settings))
+
+
+def test_its_controller_and_grace_are_kept_with_it(victim: Victim) -> None:
+    """As the pod had them."""
+    assert (victim.controller, victim.grace_s) == ("ReplicaSet/test", 30)
+
+
+def test_the_pod_in_its_place_is_followed_until_it_runs(cluster: Cluster, watch: Watch, victim: Victim) -> None:
+    """And pages hear of both."""
+    made(watch, "test-9")
+    before = ClusterStatus.objects.get().news
+    run(cluster, watch)
+    victim.refresh_from_db()
+    assert (victim.successor, victim.running_at) == ("test-9", None)
+    assert victim.recreated_at is not None
+    assert ClusterStatus.objects.get().news > before
+    made(watch, "test-9", node="n1", started_ms=int(timezone.now().timestamp() * 1000))
+    run(cluster, watch)
+    victim.refresh_from_db()
+    assert victim.running_at is not None
+
+
+def test_one_that_goes_before_it_ran_is_replaced_by_the_next(cluster: Cluster, watch: Watch, victim: Victim) -> None:
+    """A pod that never ran did not stand in for anything."""
+    made(watch, "test-8")
+    run(cluster, watch)
+    watch.gone("test-8")
+    made(watch, "test-9")
+    run(cluster, watch)
+    victim.refresh_from_db()
+    assert victim.successor == "test-9"
+
+
+def test_after_an_hour_nobody_looks_any_more(cluster: Cluster, watch: Watch, victim: Victim) -> None:
+    """What comes then comes for reasons of its own."""
+    with time_machine.travel(timezone.now() + timedelta(minutes=61), tick=False):
+        made(watch, "test-9")
+        run(cluster, watch)
+    victim.refresh_from_db()
+    assert victim.successor == ""
