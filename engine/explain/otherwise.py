@@ -1,6 +1,7 @@
 """What would have been decided otherwise, and the least victims there were, in words."""
 
 from engine.counterfactual import Change, Counterfactual, Then
+from engine.decision import Decision
 from engine.explain.message import (
     Message,
     Moment,
@@ -14,6 +15,7 @@ from engine.explain.message import (
     short_name,
 )
 from engine.optimal import Optimal
+from engine.policies import priority
 from engine.resources import Amounts
 
 _NAMED_UP_TO = 3
@@ -109,7 +111,21 @@ LEAST_ALONE = ngettext_noop(
     "Room could be made after all: without %(count)s pods (%(pods)s) on %(node)s. The policy does not find it, as it "
     "takes all pods of lower priority away before it tries.",
 )
+LEAST_UNTRIED = ngettext_noop(
+    "Room could be made after all: without %(count)s pod (%(pods)s) on %(node)s. The policy does not find it, as it "
+    "tries few sets of pods on each node.",
+    "Room could be made after all: without %(count)s pods (%(pods)s) on %(node)s. The policy does not find it, as it "
+    "tries few sets of pods on each node.",
+)
 DISTANCE: dict[str, tuple[str, str]] = {
+    "opted_out": ngettext_noop(
+        "The choice made takes %(count)s pod more that opted out.",
+        "The choice made takes %(count)s pods more that opted out.",
+    ),
+    "originators": ngettext_noop(
+        "The choice made takes the first pod of %(count)s application more.",
+        "The choice made takes the first pods of %(count)s applications more.",
+    ),
     "violations": ngettext_noop(
         "The choice made has %(count)s victim more beyond disruption budgets.",
         "The choice made has %(count)s victims more beyond disruption budgets.",
@@ -123,15 +139,27 @@ DISTANCE: dict[str, tuple[str, str]] = {
         "The sum of the priorities of the victims chosen is higher by %(count)s.",
         "The sum of the priorities of the victims chosen is higher by %(count)s.",
     ),
+    "tree_distance": ngettext_noop(
+        "The victims chosen are %(count)s step further away in the tree, together.",
+        "The victims chosen are %(count)s steps further away in the tree, together.",
+    ),
+    "work_lost_ms": ngettext_noop(
+        "The victims chosen have run %(count)s ms longer, together.",
+        "The victims chosen have run %(count)s ms longer, together.",
+    ),
     "started_ms": ngettext_noop(
         "The most important victim chosen started %(count)s ms earlier.",
         "The most important victim chosen started %(count)s ms earlier.",
     ),
+    "created_ms": ngettext_noop(
+        "The oldest victim chosen was created %(count)s ms earlier.",
+        "The oldest victim chosen was created %(count)s ms earlier.",
+    ),
 }
 """In the order in which they decide: more victims always weigh more in the sum of priorities than these do."""
 LEFT_OUT = ngettext_noop(
-    "On %(count)s node it was not worked out: too many pods may go there.",
-    "On %(count)s nodes it was not worked out: too many pods may go there.",
+    "On %(count)s node it was not worked out: it would take too long.",
+    "On %(count)s nodes it was not worked out: it would take too long.",
 )
 
 
@@ -178,16 +206,16 @@ def _budgets(one: Counterfactual, params: dict[str, Param]) -> Message:
     return counted(forms, allowed, budget=Name(budget), **pod)
 
 
-def least(found: Optimal, *, chosen: bool) -> tuple[Message, ...]:
-    """The least victims beside those that were ``chosen``, if any were, and how far apart the two are."""
+def least(found: Optimal, decision: Decision) -> tuple[Message, ...]:
+    """The least victims beside those of the ``decision``, if it has any, and how far apart the two are."""
     left_out = (counted(LEFT_OUT, len(found.left_out)),) if found.left_out else ()
     if not found.node:
         return left_out
     if found.same:
         return (Message(LEAST_SO_FAR if left_out else LEAST_SAME), *left_out)
-    told = counted(
-        LEAST if chosen else LEAST_ALONE, len(found.victims), pods=names(found.victims), node=Name(found.node)
-    )
+    alone = LEAST_ALONE if decision.policy == priority.POLICY else LEAST_UNTRIED
+    forms = LEAST if decision.evicts else alone
+    told = counted(forms, len(found.victims), pods=names(found.victims), node=Name(found.node))
     decisive = next((name for name in DISTANCE if found.distance.get(name, 0) > 0), None)
     apart = (counted(DISTANCE[decisive], found.distance[decisive]),) if decisive else ()
     return (told, *apart, *left_out)

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from engine.optimal.search import Cost, Line, Weighing
+from engine.optimal.bounds import Bounds
+from engine.optimal.search import Bound, Cost, Line, Weighing
 from engine.policies.fence import Parameters, may_resort
 from engine.policies.fence.candidates import claim_of
 from engine.policies.fence.question import Question
@@ -16,6 +17,8 @@ from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
 _LEAST = -(2**62)
+_FIRST = 20
+"""So many nodes are looked at before the others: those that are cheapest for the policy."""
 
 
 class FenceWeighing(Weighing):
@@ -39,13 +42,36 @@ class FenceWeighing(Weighing):
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
         """Nodes by what the policy's own victims there cost, then those where it has none."""
         costs, blocked = self.survey.costs, self.survey.blocked(self.question)
-        first = costs.places[costs.ranked(blocked)].tolist()
+        first = costs.places[costs.ranked(blocked)[:_FIRST]].tolist()
         useful = np.flatnonzero(self.question.scope & (self.survey.counts > 0) & ~blocked)
         return first, [place for place in useful.tolist() if place not in set(first)]
 
+    def bound(self) -> Bound:
+        """By how much has to go.
+
+        A pod that a former part of the bound rules out counts in no later one: with it, the former would be more.
+        """
+        question, columns, order = self.question, self.columns, self.question.ground.order
+        candidates = np.zeros(len(columns.pods), np.bool_)
+        candidates[self.survey.candidates(question)] = True
+        limits = [limit for limit in self.feasibility.limits if not limit.mends and limit.unless is None]
+        bounds = Bounds(columns, limits, candidates, question.leaving)
+        opted_out, originators = bounds.some(order.opted_out), bounds.some(order.originator)
+        among = columns.priority <= bounds.highest[columns.node]
+        among &= ~order.opted_out | (opted_out[columns.node] > 0)
+        among &= ~order.originator | (originators[columns.node] > 0)
+        steps = bounds.fewest(self._steps[question.ground.row_queue], among)
+        lost, age = bounds.fewest(order.lost, among), bounds.least(-order.created, among)
+        parts = (opted_out, originators, bounds.highest, bounds.count, steps, lost, age)
+
+        def bound(place: int) -> Cost:
+            return tuple(int(part[place]) for part in parts)
+
+        return bound
+
     def candidates(self, place: int) -> Sequence[int]:
         """Whom the policy itself may take, each for itself."""
-        return [int(row) for row in self.survey.candidates_on(self.question, place)]
+        return [int(row) for row in self.survey.candidates(self.question, place)]
 
     def leaving(self, place: int) -> Sequence[str]:
         """Those on their way out."""

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from engine.feasibility.checks import Limit
+from engine.optimal.bounds import Bounds
 from engine.optimal.search import Bound, Cost, Line, Weighing
 from engine.policies.priority_nodes import Survey
 from engine.policies.priority_victims import PRIORITY_SHIFT
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Numbers, Rows, running
 
 _LEAST = -(2**62)
 
@@ -72,36 +72,24 @@ class PriorityWeighing(Weighing):
         return (*cost[:2], cost[2] - cost[3] * PRIORITY_SHIFT, *cost[3:])
 
     def bound(self) -> Bound:
-        """Worked out for all nodes at once."""
-        found, columns, ends = self.found, self.columns, self.columns.first[1:]
-        violations = np.zeros(len(columns.nodes), np.int64)
-        top = np.full(len(columns.nodes), self.nothing[1])
-        count = np.ones(len(columns.nodes), np.int64)
-        for limit in self._limits():
-            weight = np.where(found.candidates, limit.weight, 0)
-            need = limit.held - limit.cap + (np.maximum(limit.more(), 0) if limit.added else 0)
-            short = np.flatnonzero((need > 0) & (columns.sums(weight) >= need))
-            upto = running(weight)
-            # Of the least important ones that are enough together, the most important:
-            top[short] = np.maximum(top[short], columns.priority[_last(upto, upto[ends[short]] - need[short])])
-            stretches = np.stack([columns.first[short], ends[short]], axis=1).ravel()
-            largest = np.maximum.reduceat(np.append(weight, 0), stretches)[::2] if len(short) else need[short]
-            count[short] = np.maximum(count[short], -(-need[short] // largest))
-            within = columns.sums(np.where(found.budgets.violating, 0, weight))
-            violations[short] |= within[short] < need[short]
+        """By how much has to go, and by whom budgets allow for.
+
+        A pod that a former part of the bound rules out counts in no later one: with it, the former would be more.
+        """
+        found, columns = self.found, self.columns
+        bounds = Bounds(columns, self._limits(), found.candidates, None)
+        violations = bounds.some(found.budgets.violating)
+        highest = bounds.highest[columns.node]
+        summed = bounds.fewest(columns.priority + PRIORITY_SHIFT, columns.priority <= highest)
+        started = bounds.least(-columns.started, columns.priority == highest)
+
+        parts = (violations, bounds.highest, summed, bounds.count, started)
 
         def bound(place: int) -> Cost:
-            highest, victims = int(top[place]), int(count[place])
-            more = (victims - 1) * (int(columns.priority[ends[place] - 1]) + PRIORITY_SHIFT)
-            return int(violations[place]), highest, highest + PRIORITY_SHIFT + more, victims, _LEAST
+            return tuple(int(part[place]) for part in parts)
 
         return bound
 
 
 def _need(limit: Limit, place: int) -> int:
     return int(limit.held[place]) - int(limit.cap[place]) + max(limit.added.get(place, 0), 0)
-
-
-def _last(upto: Numbers, amount: Numbers) -> Rows:
-    """The last row before which no more than so much is."""
-    return (np.searchsorted(upto, amount, side="right") - 1).astype(np.intp)

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +16,8 @@ MOST_CANDIDATES = 30
 """A node with more pods that may go is left out."""
 _MOST_STEPS = 200_000
 """When the search has taken so many on all nodes together, the node that it is at and those after it are left out."""
+_A_NODE = 100
+"""So many steps is it to begin with a node."""
 
 Cost = tuple[int, ...]
 """What a set is compared by: the least wins, the first difference decides."""
@@ -49,9 +51,9 @@ class Weighing(ABC):
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
         """Where evictions might help: first what the policy would take, so that the others are soon given up."""
 
+    @abstractmethod
     def bound(self) -> Bound:
         """What a set on a node costs at least; asked for once."""
-        return lambda _place: self.nothing
 
     @abstractmethod
     def candidates(self, place: int) -> Sequence[int]:
@@ -116,11 +118,13 @@ class Search:
         self._on(first)
         if len(others):
             bound = self.weighing.bound()
-            self._on(place for place in others if bound(place) < self.least)
+            ranked = sorted((bound(place), place) for place in others)
+            self._on(place for _, place in takewhile(lambda one: one[0] < self.least, ranked))
         self.left_out.sort()
 
     def _on(self, places: Iterable[int]) -> None:
         for place in places:
+            self.steps += _A_NODE
             rows = self.weighing.candidates(place)
             if len(rows) > MOST_CANDIDATES or not _Node(self, place, rows).search():
                 self.left_out.append(place)

@@ -61,7 +61,7 @@ class OtherwiseView(DecisionView):
             "counterfactuals": [_told(one, otherwise(one)) for one in found.counterfactuals],
             "troubles": [_told(one, trouble(one)) for one in found.troubles],
             "quirks": [_told(one, *quirk(one, found.decision)) for one in found.quirks],
-            "optimal": _told(found.least, *least(found.least, chosen=found.decision.evicts)) if found.least else None,
+            "optimal": _told(found.least, *least(found.least, found.decision)) if found.least else None,
         }
         return Response(OtherwiseSerializer(body).data)
 

@@ -43,8 +43,8 @@ def otherwise(row: Decision) -> Otherwise:
     """
     again, decision = _as_it_was(row)
     snapshot, ask = again.snapshot, again.ask
+    assert row.revision is not None
     if decision.dialect == yunikorn.DIALECT:
-        assert row.revision is not None
         partition = msgspec.convert(row.revision.parameters, yunikorn.Parameters)
         quirks = yunikorn.effects(snapshot, snapshot.tree, ask, decision, partition)
         return Otherwise(decision=decision, quirks=quirks)
@@ -53,7 +53,7 @@ def otherwise(row: Decision) -> Otherwise:
         decision=decision,
         counterfactuals=counterfactuals(again, decision),
         troubles=troubles(snapshot, ask, decision) if by_priority else (),
-        least=optimal(snapshot, snapshot.tree, ask, decision),
+        least=optimal(snapshot, snapshot.tree, ask, decision, row.revision.parameters),
     )
 
 

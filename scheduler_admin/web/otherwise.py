@@ -37,6 +37,6 @@ def otherwise_part(row: Decision) -> OtherwisePart:
             *(quirk(one, found.decision) for one in found.quirks),
         ),
         quirks=found.decision.dialect == yunikorn.DIALECT,
-        least=least(found.least, chosen=found.decision.evicts) if found.least else (),
+        least=least(found.least, found.decision) if found.least else (),
         troubles=tuple(map(trouble, found.troubles)),
     )

@@ -1,5 +1,6 @@
 """What would have been otherwise, the least victims and what people stumble over: a whole sentence for each."""
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 
@@ -13,6 +14,9 @@ from tests.builders import node, pod
 from tests.engine.priority_worlds import worlds
 from tests.engine.test_counterfactual import ASK, changes, cluster, decide
 from tests.engine.test_explain import whole
+
+CHOSEN = decide(cluster(node("n1", 3), pod("a", cpu=3, node="n1"), ASK), ASK)
+NONE = decide(cluster(node("n1", 3), pod("a", cpu=3, node="n1", priority=2000), ASK), ASK)
 
 
 def test_a_smaller_request_is_told_as_people_say_it():
@@ -50,24 +54,34 @@ def test_fragmentation_is_told_in_numbers():
 def test_the_least_victims_are_told_beside_those_chosen():
     """With the first thing in which they are better."""
     found = Optimal(node="n4", victims=("ns/search-7",), pdb_violations=0, same=False, distance={"victims": 1})
-    told = [whole(message) for message in least(found, chosen=True)]
+    told = [whole(message) for message in least(found, CHOSEN)]
     assert told == ["The least possible: 1 pod (search-7) on n4.", "The choice made takes 1 pod more."]
-    assert whole(least(found, chosen=False)[0]).startswith("Room could be made after all: without 1 pod (search-7)")
+
+
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [("priority", "it takes all pods of lower priority away before it tries"), ("fence", "it tries few sets of pods")],
+)
+def test_why_a_policy_finds_no_room_where_there_is_some_is_told(policy, why):
+    found, none = Optimal(node="n4", victims=("ns/search-7",)), msgspec.structs.replace(NONE, policy=policy)
+    (told,) = (whole(message) for message in least(found, none))
+    assert told.startswith("Room could be made after all: without 1 pod (search-7) on n4.")
+    assert why in told
 
 
 def test_where_not_every_node_was_searched_no_more_is_said_than_is_known():
     found = Optimal(node="n", victims=("ns/a",), pdb_violations=0, same=True, left_out=("n", "m"))
-    left_out = "On 2 nodes it was not worked out: too many pods may go there."
-    told = [whole(message) for message in least(found, chosen=True)]
+    left_out = "On 2 nodes it was not worked out: it would take too long."
+    told = [whole(message) for message in least(found, CHOSEN)]
     assert told == ["Of the sets of pods that were tried none would have cost less.", left_out]
-    assert [whole(message) for message in least(Optimal(left_out=("n", "m")), chosen=False)] == [left_out]
+    assert [whole(message) for message in least(Optimal(left_out=("n", "m")), NONE)] == [left_out]
 
 
 @pytest.mark.parametrize("name", DISTANCE)
 @pytest.mark.parametrize("amount", [1, 3])
 def test_every_distance_has_a_sentence(name, amount):
     found = Optimal(node="n", victims=("ns/a",), pdb_violations=0, same=False, distance={name: amount}, left_out=("m",))
-    assert len([whole(message) for message in least(found, chosen=True)]) == 3
+    assert len([whole(message) for message in least(found, CHOSEN)]) == 3
 
 
 @pytest.mark.parametrize("ending", ["taken", "gone", "bound-elsewhere"])
@@ -90,5 +104,5 @@ def test_whatever_is_found_has_a_sentence(world):
     for one in troubles(at, asker, decision):
         assert whole(trouble(one)).endswith(".")
     found = optimal(at, at.tree, asker, decision)
-    for message in least(found, chosen=bool(decision.victims)) if found else ():
+    for message in least(found, decision) if found else ():
         assert whole(message).endswith(".")

@@ -10,6 +10,7 @@ from engine.decision import Outcome
 from engine.feasibility.plain import refusal
 from engine.optimal import MOST_CANDIDATES, Optimal
 from engine.optimal import optimal as least_of
+from engine.optimal.priority import PriorityWeighing
 from engine.policies.priority_nodes import Survey
 from engine.snapshot import AffinityTerm, DisruptionBudget, Requirement
 from tests.builders import ask, node, pod
@@ -107,7 +108,10 @@ def test_no_set_of_pods_on_any_node_costs_less(world):
     if decide(at, asker).outcome not in (Outcome.PREEMPT, Outcome.NO_CANDIDATE):
         assert found is None
         return
-    least = min(_every_cost(at, asker), default=None)
+    costs = list(_every_cost(at, asker))
+    least = min((cost for _, cost in costs), default=None)
+    bound = PriorityWeighing(at, at.tree, asker, {}).bound()
+    assert all(bound(place) <= cost for place, cost in costs)
     assert (found is None) == (least is None)
     if found is None:
         return
@@ -130,7 +134,7 @@ def _every_cost(at, asker):
         for count in range(1, len(there) + 1):
             for chosen in combinations(there, count):
                 if refusal(at, asker, one, {pod.uid for pod in chosen}, miscounting=True) is None:
-                    yield _cost(at, asker, one.name, chosen)
+                    yield place, _cost(at, asker, one.name, chosen)
 
 
 def _cost(at, asker, name, chosen):

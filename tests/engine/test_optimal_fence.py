@@ -11,6 +11,7 @@ from engine.decision import Decision, Outcome, Reason
 from engine.laws import Terms, audit, broken
 from engine.optimal import MOST_CANDIDATES, Optimal
 from engine.optimal import optimal as least_of
+from engine.optimal.fence import FenceWeighing
 from engine.policies import fence
 from engine.queues import QueueTree
 from engine.snapshot import AffinityTerm, Node, Pod, Requirement, Snapshot
@@ -145,7 +146,10 @@ def _held_against_every_set(at: Snapshot, asker: Pod, last_resort: str) -> None:
     if max(map(len, on_nodes), default=0) > 8:
         return
     terms = Terms(last_resort=last_resort)
-    costs = [_cost(at, asker, pods) for pods in _sets(on_nodes) if _lawful(at, asker, pods, terms)]
+    lawful = [pods for pods in _sets(on_nodes) if _lawful(at, asker, pods, terms)]
+    costs = [_cost(at, asker, pods) for pods in lawful]
+    bound = FenceWeighing(at.without_reservation(asker.uid), at.tree, asker, {"last_resort": last_resort}).bound()
+    assert all(bound(at.columns.place[pods[0].node or ""]) <= cost for pods, cost in zip(lawful, costs, strict=True))
     assert (found is None) == (not costs)
     if found is not None:
         pods = {one.key: one for one in at.pods}

@@ -25,7 +25,7 @@ class Survey:
         by_reason = np.bincount(self.reasons + 1, ground.counts, len(excluding()) + 1)
         self.excluded: Numbers = by_reason.astype(np.int64)  # of so few pods a float is exact
         """How many bound pods there are that nothing keeps from being candidates, then those of each reason."""
-        candidates = self._candidates(question)
+        candidates = self.candidates(question)
         self.counts: Numbers = np.bincount(columns.node[candidates], minlength=len(columns.nodes))
         """Place -> how many candidates there are."""
         gone = candidates
@@ -42,12 +42,10 @@ class Survey:
         self.costs = Costs(ground, question.leaf, turns.rows[sets.victims])
         self._became: dict[int, Became] = {}
 
-    def _candidates(self, question: Question, where: slice = slice(None)) -> Rows:
-        """The pods that may be evicted for the ask, node by node from the most expendable on.
-
-        ``where``: of all pods in that order.
-        """
-        order = question.ground.order
+    def candidates(self, question: Question, place: int | None = None) -> Rows:
+        """The pods that may be evicted for the ask, or those of one node; node by node from the most expendable on."""
+        order, first = question.ground.order, question.columns.first
+        where = slice(None) if place is None else slice(first[place], first[place + 1])
         rows = order.rows[where][(self.reasons < 0)[order.kind[where]]]
         for guard in ROW_GUARDS.values():
             kept_out = guard(question.columns)
@@ -60,11 +58,6 @@ class Survey:
         for guard in GUARDS.values():
             blocked |= guard(self, question)
         return blocked
-
-    def candidates_on(self, question: Question, place: int) -> Rows:
-        """The candidates on one node, from the most expendable on."""
-        first = question.columns.first
-        return self._candidates(question, slice(first[place], first[place + 1]))
 
     def became(self, question: Question, ranked: Rows) -> Became:
         """What becomes of the candidates on the first of these nodes (places), to be told of.
@@ -79,7 +72,7 @@ class Survey:
         return self._became[best]
 
     def _on(self, question: Question, places: Rows) -> Sets:
-        many = [self.candidates_on(question, place) for place in places.tolist()]
+        many = [self.candidates(question, place) for place in places.tolist()]
         turns = Turns(question.ground, question.leaf, places, np.concatenate(many), np.array(list(map(len, many))))
         return Sets(question, turns, self.spared)
 
