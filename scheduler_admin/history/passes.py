@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from engine.decision import Interlock
@@ -275,9 +276,14 @@ def _store(
 
 
 def due_clusters(now: datetime) -> list[int]:
-    """Clusters whose next pass is due; each is moved on to its next turn by compare-and-swap."""
+    """Clusters whose next pass is due, that which had none for the longest time first.
+
+    What is not taken up at once is dropped, so on a busy machine the last ones often are: they are the first next time.
+    Each is moved on to its next turn by compare-and-swap.
+    """
     due = []
-    for cluster in Cluster.objects.filter(hierarchy__current__isnull=False):
+    began = F("owned_until").asc(nulls_first=True)  # a pass claims its cluster as it begins
+    for cluster in Cluster.objects.filter(hierarchy__current__isnull=False).order_by(began, "pk"):
         turn = now + timedelta(milliseconds=cluster.interval_ms) - _JITTER
         # A turn later than the next one is from before the clock was set back: it is not waited for.
         if cluster.next_pass_at is not None and now < cluster.next_pass_at <= turn:

@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +129,38 @@ class Product:
         self.children.start(f"simulator-{name}", cluster.command(manifests))
         wait_for(cluster.kubeconfig.exists, "The simulated cluster")
         self.manage("import_queues", name, str(tree), "--reason", "test")
-        yield cluster
+        try:
+            yield cluster
+        finally:
+            self.forget(name)
+            self.end(f"simulator-{name}")
+
+    def forget(self, name: str) -> None:
+        """Nobody asks for a cluster's passes any more: it takes no time from those of later tests."""
+        self.manage("shell", "-c", "from scheduler_admin.clusters.models import Cluster as C; "
+                    f"C.objects.filter(name='{name}').update(hierarchy=None)")  # fmt: skip
+
+    def end(self, name: str) -> None:
+        """End one of its processes."""
+        child = self.children._children.pop(name)
+        child.kill()
+        child.wait()
+
+    def last_words(self) -> dict[str, str]:
+        """What each process of ours does now, as far as it says so, and the end of its log."""
+        words = {}
+        for name in ("engine", "beat", "redis"):
+            child = self.children._children.get(name)
+            if child is None:
+                continue
+            log = self.place.logs / f"{name}.log"
+            before = log.stat().st_size
+            if child.poll() is None and name == "engine" and b"[queues]" in log.read_bytes():  # it listens by now
+                child.send_signal(signal.SIGUSR1)  # Celery then writes down what each of its threads does
+                with suppress(AssertionError):
+                    wait_for(lambda log=log, before=before: log.stat().st_size > before, "Its stacks", 5)
+            words[f"{name} ({child.poll()})"] = log.read_text(errors="replace")[-6000:]
+        return words
 
     def act_on(self, cluster: "SimulatedCluster") -> None:
         """Add the cluster, and let the engine act there as soon as it has been read."""

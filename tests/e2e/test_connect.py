@@ -78,6 +78,7 @@ def theirs(
         cluster.start(_theirs())
     wait_for(lambda: len(cluster.running("batch")) == 4, "Their batch")
     yield cluster
+    product.forget(cluster.name)
     cluster.stop()
 
 

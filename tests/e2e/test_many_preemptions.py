@@ -35,8 +35,7 @@ def api(product: Product, tmp_path: Path) -> Iterator[Simulated]:
         product.manage("add_cluster", "many", "--hierarchy", "many", "--kubeconfig", str(config))
         wait_for(lambda: (product.api("/clusters/many") or {}).get("last_pass"), "The first pass")
         yield simulated
-        product.manage("shell", "-c", "from scheduler_admin.clusters.models import Cluster as C; "
-                       "C.objects.filter(name='many').update(hierarchy=None)")  # fmt: skip
+        product.forget("many")
 
 
 def _kubeconfig(address: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
+from scheduler_admin.clusters import ownership
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history import passes
 from tests.history.passing import run
@@ -37,6 +38,16 @@ def test_every_due_cluster_is_sent_once_per_interval(cluster: Cluster) -> None:
     assert passes.due_clusters(now) == [cluster.pk]
     assert passes.due_clusters(now) == []
     assert passes.due_clusters(now + timedelta(seconds=1)) == [cluster.pk]
+
+
+def test_who_had_no_pass_for_the_longest_time_is_the_first(cluster: Cluster) -> None:
+    """On a busy machine the last ones are dropped: each time others."""
+    now = timezone.now()
+    west = Cluster.objects.create(name="west", hierarchy=cluster.hierarchy)
+    new = Cluster.objects.create(name="new", hierarchy=cluster.hierarchy)
+    ownership.claim(cluster=west, owner="us", now=now - timedelta(seconds=9))
+    ownership.claim(cluster=cluster, owner="us", now=now - timedelta(seconds=1))
+    assert passes.due_clusters(now) == [new.pk, west.pk, cluster.pk]
 
 
 def test_after_three_days_asleep_one_pass_is_due_and_not_a_quarter_of_a_million(cluster: Cluster) -> None:
