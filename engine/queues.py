@@ -214,10 +214,19 @@ class QueueTree:
                 return above
         return None
 
-    def delay_ms(self, leaf: str) -> int:
-        """How long an ask of this leaf waits before it may preempt, in milliseconds."""
-        own = self.queues[leaf].delay_ms
-        return DEFAULT_DELAY_MS if own is None else own
+    def delay_by(self, leaf: str, *, inherited: bool = False) -> str | None:
+        """The queue that says how long asks of a leaf wait before they may preempt, None if none does.
+
+        ``inherited``: as in YuniKorn, where a leaf takes what a queue above says.
+        """
+        said = self.lineage(leaf) if inherited else (leaf,)
+        return next((path for path in said if self.queues[path].delay_ms is not None), None)
+
+    def delay_ms(self, leaf: str, *, inherited: bool = False) -> int:
+        """How long they wait, in milliseconds."""
+        by = self.delay_by(leaf, inherited=inherited)
+        said = self.queues[by].delay_ms if by is not None else None
+        return DEFAULT_DELAY_MS if said is None else said
 
     def quota_delay_ms(self, path: str) -> int | None:
         """How long after its max was lowered a queue is brought under it (inherited), None if it never is."""

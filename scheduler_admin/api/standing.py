@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.queues import DEFAULT_DELAY_MS, PreemptionPolicy, QueueTree, Standing
+from engine.policies import FOREIGN
+from engine.queues import QueueTree, Standing
 from engine.resources import format_amount
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.queues.models import Queue
@@ -37,22 +38,17 @@ class QueueStanding:
     oldest_ask_at: datetime | None
     fence: str | None
     """The nearest queue from this one upwards that has a fence."""
+    delay_ms: int | None
+    """How long an ask of this leaf waits before it may preempt; None for queues that hold queues."""
 
     @property
     def parent(self) -> str | None:
         """The path of the queue above."""
         return self.queue.path.rpartition(".")[0] or None
 
-    @property
-    def delay_ms(self) -> int | None:
-        """How long an ask of this leaf waits before it may preempt; None for queues that hold queues."""
-        if not self.queue.leaf:
-            return None
-        return DEFAULT_DELAY_MS if self.queue.delay_ms is None else self.queue.delay_ms
 
-
-def stand(queue: Queue, status: ClusterStatus | None, fences: frozenset[str]) -> QueueStanding:
-    """A queue's standing; what was never read is unknown rather than nothing."""
+def stand(queue: Queue, status: ClusterStatus | None, tree: QueueTree, *, dialect: str) -> QueueStanding:
+    """A queue's standing in its tree; what was never read is unknown rather than nothing."""
     read: Mapping[str, Any] | None = status.queues.get(queue.path) if status else None
     used = read["used"] if read else None
     names = sorted({*queue.guaranteed, *queue.max, *(used or {})})
@@ -62,21 +58,9 @@ def stand(queue: Queue, status: ClusterStatus | None, fences: frozenset[str]) ->
         resources={name: _resource(name, queue, used) for name in names},
         asks_waiting=read["asks"] if read else None,
         oldest_ask_at=datetime.fromtimestamp(oldest / 1000, UTC) if oldest is not None else None,
-        fence=_nearest(queue.path, fences),
+        fence=tree.fence(queue.path),  # only ever a part of its own path: it tells a tenant nothing of other queues
+        delay_ms=tree.delay_ms(queue.path, inherited=dialect in FOREIGN) if queue.leaf else None,
     )
-
-
-def fences_of(tree: QueueTree) -> frozenset[str]:
-    """The paths of all queues with a fence; one on the root has no effect."""
-    fenced = (path for path, one in tree.queues.items() if one.preemption_policy is PreemptionPolicy.FENCE)
-    return frozenset(path for path in fenced if path != tree.root)
-
-
-def _nearest(path: str, fences: frozenset[str]) -> str | None:
-    """Only ever a part of ``path`` itself, so that it tells a tenant nothing of other queues."""
-    while path and path not in fences:
-        path = path.rpartition(".")[0]
-    return path or None
 
 
 def _resource(name: str, queue: Queue, used: Mapping[str, int] | None) -> ResourceStanding:

@@ -18,7 +18,7 @@ from scheduler_admin.api.filters import DecisionParameters, UsageParameters, fil
 from scheduler_admin.api.pagination import NewestFirst, next_link
 from scheduler_admin.api.redaction import SeenDecision
 from scheduler_admin.api.schema import CLUSTER, IF_NONE_MATCH, PROBLEM, UNCHANGED
-from scheduler_admin.api.standing import QueueStanding, fences_of, stand
+from scheduler_admin.api.standing import QueueStanding, stand
 from scheduler_admin.api.usage import samples
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
@@ -71,8 +71,8 @@ class QueueView(ApiView):
         """The user's queues of the revision, dynamic ones too, with their standing."""
         there = present(cluster)
         queues = visible(self.request.user, revision, there)
-        fences, status = fences_of(tree_with(revision, there)), status_of(cluster)
-        return [stand(queue, status, fences) for queue in queues]
+        tree, status = tree_with(revision, there), status_of(cluster)
+        return [stand(queue, status, tree, dialect=revision.dialect) for queue in queues]
 
     def head_of(self, cluster: Cluster, revision: Revision | None) -> dict[str, Any]:
         """What the answer is about, and as of when."""

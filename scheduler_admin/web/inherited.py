@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from engine.policies import FOREIGN
 from engine.queues import PriorityPolicy, QueueTree
 from engine.resources import Amounts
 
@@ -36,9 +37,12 @@ def granted(tree: QueueTree, path: str, resources: list[str], capacity: Amounts)
     return result
 
 
-def delay(tree: QueueTree, path: str) -> Inherited:
-    """How long its asks wait before they may preempt, in milliseconds."""
-    return Inherited(tree.delay_ms(path), path if tree[path].delay_ms is not None else None)
+def delay(tree: QueueTree, path: str, dialect: str) -> Inherited | None:
+    """How long a leaf's asks wait before they may preempt, in milliseconds; None for queues that hold queues."""
+    if not tree.is_leaf(path):
+        return None
+    inherited = dialect in FOREIGN
+    return Inherited(tree.delay_ms(path, inherited=inherited), tree.delay_by(path, inherited=inherited))
 
 
 def priority_fence(tree: QueueTree, path: str) -> str | None:

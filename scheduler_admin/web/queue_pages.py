@@ -61,7 +61,7 @@ class QueuePage:
     waiting: list[Waiting]
     reach: Reach
     granted: list[inherited.Granted]
-    delay: inherited.Inherited
+    delay: inherited.Inherited | None
     priority_fence: str | None
     rules: list[ToldRule]
     templates: list[ToldTemplate]
@@ -120,7 +120,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
         reach=reach(tree, path, seen),
         granted=inherited.granted(tree, path, names, capacity),
-        delay=inherited.delay(tree, path),
+        delay=inherited.delay(tree, path, revision.dialect),
         priority_fence=inherited.priority_fence(tree, path),
         rules=rules(tree) if path == tree.root and scope_of(user, "view").everything else [],
         templates=[one for one in templates(tree) if one.path == path],

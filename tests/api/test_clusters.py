@@ -6,8 +6,10 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.pausing import pause
-from scheduler_admin.queues.models import Queue
+from scheduler_admin.queues.models import Hierarchy, Queue
+from scheduler_admin.queues.services import Terms, publish
 from tests.api.builders import NOW, RED
+from tests.builders import queue, tree
 
 PROD = "/api/v1/clusters/prod"
 
@@ -68,6 +70,15 @@ def test_queues_tell_asks_fence_and_delay(olga: APIClient, cluster: Cluster) -> 
     assert (batch["fence"], batch["delay_ms"], batch["parent"]) == ("root.red", 5000, "root.red")
     assert (found["root.blue"]["fence"], found["root.blue"]["delay_ms"]) == (None, 30_000)
     assert found["root.red"]["delay_ms"] is None
+
+
+def test_under_yunikorns_rules_a_leaf_has_the_delay_of_a_queue_above(olga: APIClient, cluster: Cluster) -> None:
+    """A leaf that says nothing of its own."""
+    delayed = tree({"red": queue(delay_ms=7000), "red.batch": queue(), "blue": queue()})
+    theirs = Terms(policy="fence", dialect="yunikorn")
+    publish(hierarchy=Hierarchy.objects.get(), tree=delayed, author=None, reason="theirs", terms=theirs)
+    found = {row["path"]: row["delay_ms"] for row in olga.get(f"{PROD}/queues").json()["results"]}
+    assert found == {"root": None, "root.red": None, RED: 7000, "root.blue": 30_000}
 
 
 def test_a_queue_that_no_pass_has_read_is_unknown(olga: APIClient, cluster: Cluster) -> None:

@@ -49,7 +49,7 @@ def test_the_page_tells_which_departures_changed_it(watch: Watch, client: Client
     assert "is left with 0 of the 2 cpu that it is guaranteed." in page
     assert "Without that nothing would go." in page
     assert "Against law 2: a queue is taken below its guarantee." in page
-    assert "those rules do not promise them" in page
+    assert "YuniKorn goes by rules of its own, which may break them" in page
     assert "test has 3 cpu where 2 are guaranteed, and 0 without it" in page
     assert "What would prevent it" not in page
 

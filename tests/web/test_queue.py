@@ -185,8 +185,8 @@ def test_settings_say_where_they_come_from() -> None:
     assert (cpu.guaranteed, cpu.guaranteed_by, cpu.max, cpu.max_by) == (4, "root.a", 8, "root.a")
     assert (memory.guaranteed, memory.max_by) == (None, "root.a")
     assert (gpu.max, gpu.max_by) == (2, None)
-    assert inherited.delay(tree, "root.a.one") == inherited.Inherited(5_000, "root.a.one")
-    assert inherited.delay(tree, "root.a") == inherited.Inherited(30_000, None)
+    assert inherited.delay(tree, "root.a.one", "design") == inherited.Inherited(5_000, "root.a.one")
+    assert inherited.delay(tree, "root.a", "design") is None
     assert inherited.priority_fence(tree, "root.a.one") == "root.a"
 
 
@@ -194,3 +194,21 @@ def test_the_page_reads_what_is_stored_only(ada: Client, demo: Cluster) -> None:
     """A trace that can't be read leaves the reason's name; nothing fails."""
     Decision.objects.update(document=json.dumps({"from": "another version"}), last_seen=timezone.now())
     assert ada.get(PAGE).status_code == 200
+
+
+@pytest.mark.parametrize(("dialect", "told"), [("design", (30_000, None)), ("yunikorn", (7_000, "root.a"))])
+def test_in_yunikorn_a_leaf_inherits_the_delay(dialect: str, told: tuple[int, str | None]) -> None:
+    """What a queue above says has no effect in the design."""
+    tree = QueueTree([Queue(path="root"), Queue(path="root.a", delay_ms=7_000), Queue(path="root.a.one")])
+    assert inherited.delay(tree, "root.a.one", dialect) == inherited.Inherited(*told)
+
+
+def test_the_page_tells_whose_delay_it_is(ada: Client, demo: Cluster) -> None:
+    """By the dialect of the revision; a queue that holds queues has none."""
+    delayed = [(path, s | ({"delay_ms": 7_000} if path == "root.tenant-1" else {})) for path, s in rows.TREE]
+    made = rows.revision("demo", delayed, number=2)
+    assert "7 s" not in ada.get(PAGE).content.decode()
+    type(made).objects.filter(pk=made.pk).update(dialect="yunikorn")
+    page = ada.get(PAGE).content.decode()
+    assert "<td>7 s</td><td>tenant-1</td>" in page
+    assert "Delay before preempting" not in ada.get("/clusters/demo/queues/root.tenant-1/").content.decode()

@@ -17,7 +17,7 @@ from engine.policies.yunikorn.quirks import ALL, Quirks
 from engine.policies.yunikorn.survey import Survey
 from engine.policies.yunikorn.table import opted_out, table_of
 from engine.policies.yunikorn.victims import more, trimmed
-from engine.queues import DEFAULT_DELAY_MS, QueueTree
+from engine.queues import QueueTree
 from engine.resources import CPU, Amounts
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.columns import Leaving, Rows
@@ -143,16 +143,10 @@ def _not_eligible(case: _Case, leaf: str, parameters: Parameters) -> Decision | 
     since_ms = ask.created_ms // 1000 * 1000 if case.quirks.delay_from_creation else ask.unschedulable_ms
     if since_ms is None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NOT_TRIED)
-    due_ms = since_ms + (_delay_ms if case.quirks.delay_from_creation else QueueTree.delay_ms)(case.tree, leaf)
+    due_ms = since_ms + case.tree.delay_ms(leaf, inherited=case.quirks.delay_from_creation)
     if case.snapshot.now_ms < due_ms:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.DELAY, due_ms=due_ms)
     return None
-
-
-def _delay_ms(tree: QueueTree, leaf: str) -> int:
-    """How long an ask waits: in YuniKorn a leaf inherits what a queue above says, like most properties."""
-    said = (tree[path].delay_ms for path in tree.lineage(leaf))
-    return next((delay for delay in said if delay is not None), DEFAULT_DELAY_MS)
 
 
 def _preempt(case: _Case, leaf: str, *, nodes_tried: bool) -> Decision:
