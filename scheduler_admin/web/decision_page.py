@@ -139,6 +139,7 @@ def decision_page(detail: Detail) -> DecisionPage:
     traced = engine or (seen.hindsight.decision if seen and seen.hindsight else None)
     promised = row.source == Decision.Source.ENGINE and row.dialect not in FOREIGN
     trace, policy = (traced.trace, traced.policy) if traced else (None, "")
+    preventable = engine is not None and not broken(detail.checks)
     laws = [
         LawLine(number(check.law, row.policy), law(check.law, row.policy), check.holds, lines(check))
         for check in in_order(detail.checks, row.policy)
@@ -166,8 +167,8 @@ def decision_page(detail: Detail) -> DecisionPage:
         laws=laws,
         holding=sum(each.holds for each in laws),
         steps=[_step(each, row, victims) for each in detail.steps],
-        prevention=_prevention(detail) if engine and not broken(detail.checks) else (),
-        working=any(victim.changes is None for victim in victims),
+        prevention=_prevention(detail) if preventable else (),
+        working=preventable and any(victim.changes is None for victim in victims),
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
 

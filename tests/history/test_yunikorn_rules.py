@@ -8,8 +8,6 @@ from rest_framework.test import APIClient
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import set_mode
-from scheduler_admin.history.models import Decision
-from scheduler_admin.history.otherwise import answers
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import Terms, publish, tree_of
 from tests.builders import ask, node, pod
@@ -148,11 +146,3 @@ def test_by_rest_the_dialect_is_named_that_a_cluster_can_not_enforce(cluster: Cl
     (error,) = answer.json()["errors"]
     assert error["pointer"] == "/dialect"
     assert "can't be enforced as east is" in error["detail"]
-
-
-def test_what_is_not_of_its_rules_does_not_offer_it(watch: Watch) -> None:
-    """The design's decisions have their laws."""
-    row = first(watch)
-    assert answers(row)
-    Decision.objects.update(dialect="design")
-    assert not answers(Decision.objects.get(pk=row.pk))
