@@ -228,11 +228,12 @@ def test_where_yunikorn_has_other_figures_stands_on_the_page(ada: Client, demo: 
     assert "YuniKorn’s own figures" not in ada.get(PAGE).content.decode()
     Cluster.objects.update(yunikorn_service="yunikorn/yunikorn-service:9080")
     html = ada.get(PAGE).content.decode()
-    for cells in (
-        'guaranteed cpu</td><td class="n">2</td><td class="n">3',
-        'fence</td><td class="n">yes</td><td class="n">no',
-        'not in the tree here</td><td class="n">–</td><td class="n">–',
+    for what, ours, theirs in (
+        ("guaranteed cpu", "2", "3"),
+        ("fence", "yes", "no"),
+        ("not in the tree here", "–", "–"),
     ):
+        cells = f'{what}</td><td class="n" data-l="Here">{ours}</td><td class="n" data-l="YuniKorn">{theirs}<'
         assert cells in html, cells
     ClusterStatus.objects.update(yunikorn_differs=[])
     assert "Its queues are as they are here." in ada.get(PAGE).content.decode()
