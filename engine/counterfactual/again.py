@@ -14,7 +14,7 @@ from engine.snapshot.amended import Amended
 
 _LARGE = 20_000
 """With more pods than that each change of one takes some tenths of a second, so that fewer are tried."""
-_TRIES, _FEW = 48, 16
+_TRIES, _FEW = 48, 4
 
 
 class Again:

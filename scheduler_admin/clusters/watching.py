@@ -9,6 +9,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from django.conf import settings
+from django.db import DatabaseError
 
 from engine.cluster.actuator import Actuator
 from engine.cluster.connection import Connection
@@ -170,8 +171,16 @@ class Watches:
             watch.close()
 
     def start(self) -> None:
-        """Open the watches of every cluster that has a tree; one that can't be opened is told by its first pass."""
-        for cluster in Cluster.objects.filter(hierarchy__current__isnull=False):
+        """Open the watches of every cluster that has a tree; one that can't be opened is told by its first pass.
+
+        So it is with all of them while the database is away.
+        """
+        try:
+            clusters = list(Cluster.objects.filter(hierarchy__current__isnull=False))
+        except DatabaseError:
+            log.exception("clusters can't be read")
+            return
+        for cluster in clusters:
             try:
                 self.of(cluster)
             except Exception:

@@ -66,7 +66,7 @@ def check_heartbeats() -> None:
 
 @shared_task
 def work_out_changes() -> None:
-    """Work out what would have spared victims. Runs in the other worker, whose other tasks wait that long at most."""
+    """Work out what would have spared victims, in the other worker: its other tasks wait for one decision more."""
     work_out(for_s=WORKING_OUT_S)
 
 

@@ -4,8 +4,10 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from django.db import OperationalError
 
 from engine.cluster.yunikorn import KIND
 from scheduler_admin.clusters import watching
@@ -63,6 +65,18 @@ def test_a_cluster_that_is_deleted_is_followed_no_longer(cluster: Cluster, watch
     cluster.delete()
     tasks.send_due_passes()
     assert not following()
+
+
+def test_a_worker_starts_while_the_database_is_away(
+    cluster: Cluster, watches: Watches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Passes open the watches once it is back."""
+    with monkeypatch.context() as away:
+        away.setattr(Cluster.objects, "filter", Mock(side_effect=OperationalError("database is locked")))
+        watches.start()
+    assert not following()
+    watches.start()
+    assert following()
 
 
 @pytest.mark.parametrize(("streamed", "verbs"), [(False, {"list", "watch"}), (True, {"watch"})])

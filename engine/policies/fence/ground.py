@@ -32,7 +32,7 @@ class Ground:
         """Depth -> queue -> the queue of that depth which it is or lies in, nobody where it is less deep."""
         for number, lineage in enumerate(lineages):
             self.line[: len(lineage), number] = lineage
-        self.kinds = Kinds(columns.pods, _kind)
+        self.kinds: Kinds = columns.once("kinds", "fence", lambda: Kinds(columns.pods, _kind))
         one = self.kinds.each
         self.counts: Rows = np.bincount(self.kinds.of, minlength=len(one))
         """Kind -> how many pods there are of it."""
