@@ -1,6 +1,7 @@
 """Why an ask waits, tier by tier, in words that a person outside the platform team understands."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from engine.counterfactual import Change
 from engine.decision import NodeReason
@@ -117,7 +118,7 @@ def tier_sentence(tier: Tier, priority: int) -> Message:
 
 
 def _quota(tier: Tier, _priority: int) -> Message:
-    worst = min(tier.needs, key=lambda need: need.available + need.evictable - need.required, default=None)
+    worst = min(tier.needs, key=_part, default=None)
     if worst is None:
         return Message(QUOTA_NONE if tier.passes else QUOTA_ABOVE)
     if worst.missing == 0 and not tier.passes:
@@ -184,6 +185,11 @@ _SENTENCES = {
     TierName.PRIORITY: _priority,
     TierName.NODE: _node,
 }
+
+
+def _part(need: Need) -> Fraction:
+    """How many times what is asked is there, or can be made."""
+    return Fraction(need.available + need.evictable, need.required)
 
 
 def _left(need: Need) -> Param:
