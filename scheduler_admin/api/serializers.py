@@ -13,6 +13,7 @@ from engine.queues import PriorityPolicy, Standing
 from scheduler_admin.api.fields import QUEUE_POLICIES, AmountsField, UtcField
 from scheduler_admin.api.redaction import SeenAsk, SeenDecision
 from scheduler_admin.api.standing import UNKNOWN, QueueStanding, ResourceStanding
+from scheduler_admin.api.waits import QueueWaitsSerializer
 from scheduler_admin.clusters.holds import Hold
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.selectors import holds, status_of
@@ -193,6 +194,7 @@ class QueueDetailSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="Pods of these namespaces that name no queue run in this leaf."
     )
     applications = ApplicationSerializer(many=True, help_text="Largest first, at most twenty; empty unless a leaf.")
+    waits = QueueWaitsSerializer(allow_null=True, help_text="How long its asks wait; null unless a leaf.")
 
 
 class AskSerializer(serializers.Serializer[SeenAsk]):

@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import Prefetch, Q
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -23,6 +24,7 @@ from scheduler_admin.api.usage import samples
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
+from scheduler_admin.history.waits import waits_of
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors import tree_with, visible
 
@@ -132,10 +134,16 @@ class QueueDetailView(QueueView):
                 **self.head_of(cluster, revision),
                 "queue": found,
                 "namespaces": found.queue.namespaces,
+                "waits": self._waits(cluster, path) if found.queue.leaf else None,
                 "applications": [app for app in running if self.scope.has_pod(app["namespace"], path)],
             }
         ).data
         return tagged(request, dict(body))
+
+    def _waits(self, cluster: Cluster, path: str) -> dict[str, Any]:
+        """What was told of asks, and came of it, is told to those who see everything."""
+        found, told = waits_of(cluster, path, timezone.now()), self.scope.everything
+        return {"estimate": found.estimate, "half": found.half if told else None, "most": found.most if told else None}
 
 
 class DecisionView(ApiView):

@@ -18,10 +18,12 @@ from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import AmountsField, UtcField
 from scheduler_admin.api.schema import PROBLEM
+from scheduler_admin.api.waits import WaitSerializer
 from scheduler_admin.history import waiting as history
 from scheduler_admin.history.pods import own_asks
 from scheduler_admin.history.replay import CannotReplayError
 from scheduler_admin.history.sentences import text
+from scheduler_admin.history.waits import wait_of
 
 _CHANGES = (Change.REQUEST, Change.MAX, Change.GUARANTEE, Change.FENCE, Change.PRIORITY, Change.MAY_PREEMPT)
 
@@ -116,6 +118,7 @@ class WaitingSerializer(serializers.Serializer[Any]):
     at = UtcField(help_text="As of when.")
     tiers = TierSerializer(many=True)
     ahead = AheadSerializer()
+    wait = WaitSerializer(allow_null=True, help_text="How long it may take; null: its beginning was not seen.")
     together = serializers.BooleanField(
         help_text="Whether it gets room with the first remedy of every tier that stops it, all of them together."
     )
@@ -138,5 +141,6 @@ class WaitingView(ApiView):
         except (CannotReplayError, JournalError) as error:
             raise problems.NotWorkedOut from error
         told = history.seen_by(self.scope, found.waiting, row.ask_queue)
-        body = {"at": found.at, "tiers": told.tiers, "ahead": told.ahead, "together": told.together}
+        wait = wait_of(row.cluster, row.ask_uid)
+        body = {"at": found.at, "wait": wait, "tiers": told.tiers, "ahead": told.ahead, "together": told.together}
         return Response(WaitingSerializer(body, context={"priority": found.priority}).data)

@@ -36,6 +36,7 @@ from scheduler_admin.history.observing import Seen, look, record_others
 from scheduler_admin.history.recording import Finding, record
 from scheduler_admin.history.selectors import read
 from scheduler_admin.history.usage import INTERVAL, sample
+from scheduler_admin.history.waits import follow_waits
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import tree_of
 
@@ -237,6 +238,7 @@ def _store(
     rows, decided = record(cluster=cluster, revision=revision, findings=found.findings, now=now, took_us=found.took_us)
     journal.write(cluster=cluster, watch=watch, state=found.state, moment=found.moment, decided=decided, now=now)
     health = watch.watcher.health()
+    follow_waits(cluster=cluster, asks=found.snapshot.asks, state=found.state, now=now)
     news = record_others(cluster=cluster, revision=revision, state=found.state, seen=others, now=now)
     news |= follow_aftermath(cluster=cluster, state=found.state, now=now)
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()

@@ -15,8 +15,9 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status import store_error
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.history import journal, passes
-from scheduler_admin.history.models import Decision, Pass, Usage
+from scheduler_admin.history.models import Decision, Pass, Usage, Wait
 from scheduler_admin.history.otherwise import work_out
+from scheduler_admin.history.waits import KEPT
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +77,7 @@ def prune() -> None:
     now = timezone.now()
     Pass.objects.filter(at__lt=now - KEEP_PASSES).delete()
     Usage.objects.filter(hour__lt=now - KEEP_USAGE).delete()
+    Wait.objects.filter(since__lt=now - KEPT).delete()
     noted = Decision.objects.filter(state=Decision.State.NOTED, last_seen__lt=now - KEEP_NOTED)
     _drop(noted.exclude(outcome=Outcome.PREEMPT))
     _drop(Decision.objects.filter(last_seen__lt=now - KEEP_PREEMPTIONS))

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import Http404
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -16,11 +17,12 @@ from engine.explain.message import listed
 from scheduler_admin.accounts.scopes import Scope, Who, is_inside, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
-from scheduler_admin.history import activity_selectors, sentences, usage_selectors
+from scheduler_admin.history import activity_selectors, sentences, usage_selectors, wait_sentences
 from scheduler_admin.history.filters import fitting
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.pods import PodEvent, seen_by
 from scheduler_admin.history.selectors import read_observed
+from scheduler_admin.history.waits import waits_of
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.web import inherited, plots
@@ -49,6 +51,15 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class WaitPart:
+    """How long the asks of a leaf wait, and whether what was told of it came true."""
+
+    told: explain.Message
+    checks: list[tuple[explain.Message, str, explain.Message]]
+    """Each with its kind and word; for those who see everything."""
+
+
+@dataclass(frozen=True)
 class QueuePage:
     """Everything that the page of one queue shows."""
 
@@ -59,6 +70,8 @@ class QueuePage:
     applications: list[dict[str, Any]]
     asks: int
     waiting: list[Waiting]
+    wait: WaitPart | None
+    """How long asks wait; of leaves alone."""
     reach: Reach
     granted: list[inherited.Granted]
     delay: inherited.Inherited | None
@@ -118,6 +131,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         applications=_applications(scope_of(user, "view"), status.applications if status else {}, path),
         asks=row.asks,
         waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
+        wait=_wait(cluster, path, everything=scope_of(user, "view").everything) if queue.leaf else None,
         reach=reach(tree, path, seen),
         granted=inherited.granted(tree, path, names, capacity),
         delay=inherited.delay(tree, path, revision.dialect),
@@ -149,6 +163,15 @@ def _waiting(user: Who, cluster: Cluster, path: str, last_pass: datetime) -> lis
         Waiting(row, listed(row.ask_requests), why(scope, row))
         for row in activity_selectors.waiting(user, cluster, path, last_pass)
     ]
+
+
+def _wait(cluster: Cluster, path: str, *, everything: bool) -> WaitPart:
+    found = waits_of(cluster, path, timezone.now())
+    checks = wait_sentences.checks(found) if everything else []
+    return WaitPart(
+        wait_sentences.told(found.estimate, of_queue=True),
+        [(message, wait_sentences.KINDS[one], wait_sentences.verdict(one)) for message, one in checks],
+    )
 
 
 def why(scope: Scope, row: Decision) -> SafeString:

@@ -16,15 +16,21 @@ from engine.explain import (
 )
 from engine.explain.message import short_name
 from engine.journal import JournalError
-from engine.resources import PODS, format_amount
+from engine.resources import format_amount
 from engine.waiting import NODES, Need, Tier, TierName
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history import waiting as history
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.replay import CannotReplayError
+from scheduler_admin.history.wait_sentences import told as wait_told
+from scheduler_admin.history.waits import wait_of
 
 AT_ONCE = 20_000
 """In clusters of up to so many pods it is worked out with every look at the page; in larger ones when asked for."""
+
+
+_OF_AMOUNTS = (TierName.QUOTA, TierName.GUARANTEE, TierName.NODE)
+"""Tiers that need amounts; the others need a pod, and their sentence tells whether there is one."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,8 @@ class WaitingPart:
     tiers: list[TierLine]
     ahead: Message | None = None
     together: Message | None = None
+    wait: Message | None = None
+    """How long it may take."""
     at: datetime | None = None
     problem: str = ""
 
@@ -75,7 +83,9 @@ def waiting_part(scope: Scope, row: Decision) -> WaitingPart:
     except (CannotReplayError, JournalError):
         return WaitingPart([], problem=_("What was seen then can’t be read any more, so it can’t be worked out."))
     told = history.seen_by(scope, found.waiting, row.ask_queue)
+    wait = wait_of(row.cluster, row.ask_uid)
     return WaitingPart(
+        wait=wait_told(wait.told, alike=wait.alike) if wait else None,
         tiers=[_line(tier, found.priority) for tier in told.tiers],
         ahead=asks_ahead(told.ahead),
         together=together() if told.together and len(told.refusing) > 1 else None,
@@ -89,7 +99,7 @@ def _line(tier: Tier, priority: int) -> TierLine:
         label=tier_label(tier.name),
         passes=tier.passes,
         sentence=tier_sentence(tier, priority),
-        needs=[_need(tier, need) for need in tier.needs if need.resource not in (NODES, PODS) or need.where],
+        needs=[_need(tier, need) for need in tier.needs if tier.name in _OF_AMOUNTS and need.resource != NODES],
         nodes=refused_nodes(tier),
         remedies=[remedy_sentence(remedy) for remedy in tier.remedies],
     )

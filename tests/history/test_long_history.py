@@ -18,7 +18,7 @@ from tests.history.watch import Watch
 
 pytestmark = pytest.mark.django_db
 
-WHOLE = re.compile(r"^SCAN history_|^SEARCH history_(decision|pass) .*\(cluster_id=\?\)$|\(evicted_at=\?\)$")
+WHOLE = re.compile(r"^SCAN history_|^SEARCH history_(decision|pass|wait) .*\(cluster_id=\?\)$|\(evicted_at=\?\)$")
 """Steps of SQLite's plans that read all rows of a table, all of a cluster, or all victims that were not evicted."""
 
 

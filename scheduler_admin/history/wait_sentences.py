@@ -1,0 +1,77 @@
+"""How long asks wait, and whether what was told of it came true, in sentences."""
+
+from engine.explain import Message
+from engine.explain.message import counted, gettext_noop, ngettext_noop
+from engine.waits import Checked, Estimate, Verdict
+from scheduler_admin.history.sentences import seconds
+from scheduler_admin.history.waits import LOOKED_BACK, QueueWaits
+
+ALIKE = ngettext_noop(
+    "Half of such pods got room within %(half)s, nine of ten within %(most)s (from %(count)s pod of the last %(days)s "
+    "days that was like it).",
+    "Half of such pods got room within %(half)s, nine of ten within %(most)s (from %(count)s pods of the last %(days)s "
+    "days that were like it).",
+)
+ALIKE_HALF = ngettext_noop(
+    "Half of such pods got room within %(half)s (from %(count)s pod of the last %(days)s days that was like it).",
+    "Half of such pods got room within %(half)s (from %(count)s pods of the last %(days)s days that were like it).",
+)
+QUEUE = ngettext_noop(
+    "Half of this queue’s pods got room within %(half)s, nine of ten within %(most)s (from %(count)s pod of the last "
+    "%(days)s days).",
+    "Half of this queue’s pods got room within %(half)s, nine of ten within %(most)s (from %(count)s pods of the last "
+    "%(days)s days).",
+)
+QUEUE_HALF = ngettext_noop(
+    "Half of this queue’s pods got room within %(half)s (from %(count)s pod of the last %(days)s days).",
+    "Half of this queue’s pods got room within %(half)s (from %(count)s pods of the last %(days)s days).",
+)
+NOT_TOLD = gettext_noop("How long it may take is not told: too few pods of its queue are known to have waited.")
+QUEUE_NOT_TOLD = gettext_noop("How long they wait is not told: too few are known to have got room.")
+
+HALF_CAME = ngettext_noop(
+    "Of %(count)s pod that was told of, %(in_time)s got room within the time told for half.",
+    "Of %(count)s pods that were told of, %(in_time)s got room within the time told for half.",
+)
+MOST_CAME = ngettext_noop(
+    "Of %(count)s pod that was told of, %(in_time)s got room within the time told for nine of ten.",
+    "Of %(count)s pods that were told of, %(in_time)s got room within the time told for nine of ten.",
+)
+VERDICTS: dict[Verdict, str] = {
+    Verdict.TOO_FEW: gettext_noop("too few to tell"),
+    Verdict.TRUE: gettext_noop("as told"),
+    Verdict.TOO_SHORT: gettext_noop("told too short"),
+    Verdict.TOO_LONG: gettext_noop("told too long"),
+}
+KINDS: dict[Verdict, str] = {
+    Verdict.TOO_FEW: "none",
+    Verdict.TRUE: "ok",
+    Verdict.TOO_SHORT: "warn",
+    Verdict.TOO_LONG: "warn",
+}
+"""How pages mark a verdict."""
+
+
+def told(found: Estimate | None, *, alike: bool = False, of_queue: bool = False) -> Message:
+    """Within how long asks got room. ``alike``: those like one ask. ``of_queue``: told of a queue, not of an ask."""
+    if found is None:
+        return Message(QUEUE_NOT_TOLD if of_queue else NOT_TOLD)
+    params = {"half": seconds(found.half_ms / 1000), "days": str(LOOKED_BACK.days)}
+    if found.most_ms is None:
+        return counted(ALIKE_HALF if alike else QUEUE_HALF, found.known, **params)
+    return counted(ALIKE if alike else QUEUE, found.known, most=seconds(found.most_ms / 1000), **params)
+
+
+def checks(found: QueueWaits) -> list[tuple[Message, Verdict]]:
+    """What came of what was told, where it is known of any."""
+    both = ((HALF_CAME, found.half), (MOST_CAME, found.most))
+    return [(_came(forms, one), one.verdict) for forms, one in both if one.of]
+
+
+def _came(forms: tuple[str, str], one: Checked) -> Message:
+    return counted(forms, one.of, in_time=str(one.in_time))
+
+
+def verdict(one: Verdict) -> Message:
+    """A verdict in a word or two."""
+    return Message(VERDICTS[one])
