@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from engine.explain import (
@@ -18,12 +20,15 @@ from engine.explain.message import short_name
 from engine.journal import JournalError
 from engine.resources import format_amount
 from engine.waiting import NODES, Need, Tier, TierName
-from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.accounts.scopes import Scope, scope_of
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history import waiting as history
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.replay import CannotReplayError
 from scheduler_admin.history.wait_sentences import told as wait_told
 from scheduler_admin.history.waits import wait_of
+from scheduler_admin.web.live import Context
 
 AT_ONCE = 20_000
 """In clusters of up to so many pods it is worked out with every look at the page; in larger ones when asked for."""
@@ -74,6 +79,21 @@ class WaitingPart:
     def refusing(self) -> list[TierLine]:
         """What stops it."""
         return [tier for tier in self.tiers if not tier.passes]
+
+
+def waiting_shell(request: HttpRequest, cluster: Cluster, row: Decision) -> Context:
+    """What the part is shown from that a page leaves as it is when it refreshes itself; nothing where there is none."""
+    status = status_of(cluster)
+    if request.headers.get("HX-Request") == "true" or not history.answers(row):
+        return {}
+    address = reverse("web:pod_waiting", args=[cluster.name, row.ask_namespace, row.ask_name])
+    return {
+        "waits": True,
+        "waiting": waiting_part(scope_of(request.user, "view"), row) if "waiting" in request.GET else None,
+        "asked": request.GET.get("decision", ""),
+        "address": f"{address}?decision={row.pk}",
+        "at_once": status is not None and status.pods <= AT_ONCE,
+    }
 
 
 def waiting_part(scope: Scope, row: Decision) -> WaitingPart:

@@ -106,6 +106,16 @@ def test_the_page_of_the_pod_loads_it_after_the_rest(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("cluster")
+def test_the_page_of_the_decision_has_the_same_part(client: Client) -> None:
+    """For those who see everything."""
+    row = run(watched())
+    client.force_login(somebody("olga", User.Role.AUDITOR))
+    address = f"/clusters/east/decisions/{row.pk}/"
+    assert f'hx-get="/pods/east/ours/want/waiting/?decision={row.pk}"' in client.get(address).content.decode()
+    assert "1 of these stops it" in client.get(f"{address}?waiting=1").content.decode()
+
+
+@pytest.mark.usefixtures("cluster")
 @pytest.mark.parametrize("asked", [{}, {"cpu": 9}, {"priority": -5}, {"cpu": 2}])
 def test_nothing_of_other_tenants_is_told(client: Client, asked: dict[str, object]) -> None:
     """Neither names, nor amounts and counts of theirs: not what could be taken, nor from whom."""

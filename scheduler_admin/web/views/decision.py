@@ -14,6 +14,7 @@ from scheduler_admin.history.otherwise import answers
 from scheduler_admin.web.decision_page import decision_page
 from scheduler_admin.web.live import Context, answer
 from scheduler_admin.web.otherwise import otherwise_part
+from scheduler_admin.web.waiting import waiting_shell
 
 
 @require_safe
@@ -42,5 +43,6 @@ def decision(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         cluster=cluster,
         number=pk,
         answers=answers(detail.row),
+        **waiting_shell(request, cluster, detail.row),
         otherwise=otherwise_part(detail.row) if asked else None,
     )

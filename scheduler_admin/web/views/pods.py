@@ -3,7 +3,6 @@
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
@@ -15,7 +14,7 @@ from scheduler_admin.history import pods as selectors
 from scheduler_admin.history.waiting import answers
 from scheduler_admin.web.live import Context, answer
 from scheduler_admin.web.pod_page import pod_lines, pod_page
-from scheduler_admin.web.waiting import AT_ONCE, waiting_part
+from scheduler_admin.web.waiting import waiting_part, waiting_shell
 
 
 @require_safe
@@ -56,7 +55,8 @@ def pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRespon
         return {"why": pod_page(scope, event), "others": others, "fresh": fresh}
 
     shell: Context = {"cluster": cluster, "namespace": namespace, "pod_name": pod}
-    return answer(request, "pod", build, cluster, **shell, **_waiting(request, cluster, event))
+    waits = waiting_shell(request, cluster, event.decision) if event.victim is None else {}
+    return answer(request, "pod", build, cluster, **shell, **waits)
 
 
 def _wanted(
@@ -69,21 +69,6 @@ def _wanted(
     if event is None:
         raise Http404
     return events, event
-
-
-def _waiting(request: HttpRequest, cluster: Cluster, event: selectors.PodEvent) -> Context:
-    """What the part about an ask that waits is shown from; its page's refresh leaves that part as it is."""
-    row, status = event.decision, clusters.status_of(cluster)
-    if event.victim is not None or request.headers.get("HX-Request") == "true" or not answers(row):
-        return {"answers": False}
-    address = reverse("web:pod_waiting", args=[cluster.name, event.namespace, event.name])
-    return {
-        "answers": True,
-        "waiting": waiting_part(scope_of(request.user, "view"), row) if "waiting" in request.GET else None,
-        "asked": request.GET.get("decision", ""),
-        "address": f"{address}?decision={row.pk}",
-        "at_once": status is not None and status.pods <= AT_ONCE,
-    }
 
 
 @require_safe
