@@ -26,6 +26,7 @@ QUEUE_HALF = ngettext_noop(
     "Half of this queue’s pods got room within %(half)s (from %(count)s pod of the last %(days)s days).",
     "Half of this queue’s pods got room within %(half)s (from %(count)s pods of the last %(days)s days).",
 )
+LATE = gettext_noop("It has waited for longer than that already.")
 NOT_TOLD = gettext_noop("How long it may take is not told: too few pods of its queue are known to have waited.")
 QUEUE_NOT_TOLD = gettext_noop("How long they wait is not told: too few are known to have got room.")
 
@@ -60,6 +61,11 @@ def told(found: Estimate | None, *, alike: bool = False, of_queue: bool = False)
     if found.most_ms is None:
         return counted(ALIKE_HALF if alike else QUEUE_HALF, found.known, **params)
     return counted(ALIKE if alike else QUEUE, found.known, most=seconds(found.most_ms / 1000), **params)
+
+
+def late() -> Message:
+    """That it waits for longer than nine of ten."""
+    return Message(LATE)
 
 
 def checks(found: QueueWaits) -> list[tuple[Message, Verdict]]:

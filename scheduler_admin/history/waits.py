@@ -37,7 +37,7 @@ def follow_waits(*, cluster: Cluster, asks: Iterable[Pod], state: ClusterState, 
     waiting = {ask.uid: ask for ask in asks if ask.queue is not None and ask.unschedulable_ms is not None}
     still = set()
     ended = []
-    for wait in Wait.objects.filter(cluster=cluster, ending=""):
+    for wait in Wait.objects.filter(cluster=cluster, ending="").only("uid", "since").order_by():
         if wait.uid in waiting:
             still.add(wait.uid)
         else:
@@ -121,6 +121,11 @@ def waits_of(cluster: Cluster, queue: str, now: datetime) -> QueueWaits:
 def _told(waits: Iterable[Wait], name: str, now: datetime) -> list[Told]:
     told = [(getattr(wait, name), wait) for wait in waits]
     return [Told(within, _lasted(wait, now), _ms(now - wait.since)) for within, wait in told if within is not None]
+
+
+def is_late(wait: Wait, now: datetime) -> bool:
+    """Whether it waits for longer already than nine of ten were told to."""
+    return wait.until is None and wait.most_ms is not None and _ms(now - wait.since) > wait.most_ms
 
 
 def wait_of(cluster: Cluster, uid: str) -> Wait | None:

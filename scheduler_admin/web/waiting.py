@@ -1,10 +1,12 @@
 """Why an ask waits, tier by tier, as its page tells it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from engine.explain import (
@@ -23,11 +25,11 @@ from engine.waiting import NODES, Need, Tier, TierName
 from scheduler_admin.accounts.scopes import Scope, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.history import wait_sentences
 from scheduler_admin.history import waiting as history
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.replay import CannotReplayError
-from scheduler_admin.history.wait_sentences import told as wait_told
-from scheduler_admin.history.waits import wait_of
+from scheduler_admin.history.waits import is_late, wait_of
 from scheduler_admin.web.live import Context
 
 AT_ONCE = 20_000
@@ -70,7 +72,7 @@ class WaitingPart:
     tiers: list[TierLine]
     ahead: Message | None = None
     together: Message | None = None
-    wait: Message | None = None
+    wait: tuple[Message, ...] = ()
     """How long it may take."""
     at: datetime | None = None
     problem: str = ""
@@ -103,14 +105,21 @@ def waiting_part(scope: Scope, row: Decision) -> WaitingPart:
     except (CannotReplayError, JournalError):
         return WaitingPart([], problem=_("What was seen then can’t be read any more, so it can’t be worked out."))
     told = history.seen_by(scope, found.waiting, row.ask_queue)
-    wait = wait_of(row.cluster, row.ask_uid)
     return WaitingPart(
-        wait=wait_told(wait.told, alike=wait.alike) if wait else None,
+        wait=tuple(_wait(row)),
         tiers=[_line(tier, found.priority) for tier in told.tiers],
         ahead=asks_ahead(told.ahead),
         together=together() if told.together and len(told.refusing) > 1 else None,
         at=found.at,
     )
+
+
+def _wait(row: Decision) -> Iterator[Message]:
+    wait = wait_of(row.cluster, row.ask_uid)
+    if wait is not None:
+        yield wait_sentences.told(wait.told, alike=wait.alike)
+        if is_late(wait, timezone.now()):
+            yield wait_sentences.late()
 
 
 def _line(tier: Tier, priority: int) -> TierLine:

@@ -100,6 +100,19 @@ def test_an_ask_is_followed_from_first_unschedulable_to_bound() -> None:
 
 
 @pytest.mark.usefixtures("cluster")
+def test_where_too_few_are_known_pages_say_so(client: Client) -> None:
+    """That of the queue, and that of the pod; REST has null."""
+    run(full(waiting("want")))
+    client.force_login(olga())
+    assert "How long they wait is not told" in page(client, f"/clusters/east/queues/{QUEUE}/")
+    assert "How long it may take is not told" in page(client, "/pods/east/ns/want/waiting/")
+    api = APIClient()
+    api.force_authenticate(User.objects.get())
+    assert api.get(f"/api/v1/clusters/east/queues/{QUEUE}").json()["waits"]["estimate"] is None
+    assert api.get("/api/v1/clusters/east/queues/root").json()["waits"] is None
+
+
+@pytest.mark.usefixtures("cluster")
 def test_one_that_goes_away_waited_for_as_long_as_it_was_there() -> None:
     """It did not get room."""
     watch = full(waiting())
@@ -220,6 +233,8 @@ def test_the_page_of_the_pod_and_rest_tell_it(cluster: Cluster, client: Client) 
         "(from 37 pods of the last 14 days)."
     )
     assert told in page(client, "/pods/east/ns/want/waiting/")
+    with time_machine.travel(NOW + timedelta(minutes=31), tick=False):
+        assert "It has waited for longer than that already." in page(client, "/pods/east/ns/want/waiting/")
     api = APIClient()
     api.force_authenticate(tess)
     row = Cluster.objects.get().decisions.get(ask_name="want")
