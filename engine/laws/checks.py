@@ -1,5 +1,7 @@
 """What an audit says: plain data, serialisable, with the arithmetic that a page can show line by line."""
 
+import operator
+from collections.abc import Callable
 from enum import StrEnum
 
 import msgspec
@@ -134,18 +136,16 @@ def differs(subject: str, left: str, right: str) -> Comparison:
 
 
 def _compare(left: int, relation: Relation, right: int) -> bool:
-    match relation:
-        case Relation.AT_LEAST:
-            return left >= right
-        case Relation.ABOVE:
-            return left > right
-        case Relation.BELOW:
-            return left < right
-        case Relation.AT_MOST:
-            return left <= right
-        case Relation.EQUAL:
-            return left == right
-        case Relation.DIFFERS:
-            return left != right
-        case _:
-            raise ValueError(f"{relation} compares queues, not amounts")
+    if relation not in _COMPARISONS:
+        raise ValueError(f"{relation} compares queues, not amounts")
+    return _COMPARISONS[relation](left, right)
+
+
+_COMPARISONS: dict[Relation, Callable[[int, int], bool]] = {
+    Relation.AT_LEAST: operator.ge,
+    Relation.ABOVE: operator.gt,
+    Relation.BELOW: operator.lt,
+    Relation.AT_MOST: operator.le,
+    Relation.EQUAL: operator.eq,
+    Relation.DIFFERS: operator.ne,
+}

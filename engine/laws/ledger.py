@@ -1,6 +1,6 @@
 """Who uses what, kept by the audit itself: added up once for a snapshot, then moved on decision by decision."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
@@ -34,9 +34,10 @@ class Ledger:
         for queue in tree.queues.values():
             for resource, promised in queue.guaranteed.items():
                 self.lacking[resource] = self.lacking.get(resource, 0) + max(0, promised)
-        self._count_bound(snapshot.pods)
-        for pod in snapshot.pods:
-            if pod.terminating and pod.node is not None:
+        bound = [pod for pod in snapshot.pods if pod.node is not None]
+        self._count_bound(bound)
+        for pod in bound:
+            if pod.terminating:
                 self._count_leaving(pod)
         for reservation in snapshot.reservations:
             self._reserve(reservation)
@@ -72,11 +73,12 @@ class Ledger:
 
     def _count_bound(self, pods: Iterable[Pod]) -> None:
         """Those that are alike at once: of a large cluster's pods many share what they request."""
-        bound = [pod for pod in pods if pod.node is not None]
-        requests = {id(pod.requests): pod.requests for pod in bound}
-        alike = Counter([(pod.queue, id(pod.requests)) for pod in bound])
-        for (queue, which), times in alike.items():
-            self._enter(self._bound, queue, {resource: amount * times for resource, amount in requests[which].items()})
+        alike: dict[tuple[str | None, int], list[Pod]] = defaultdict(list)
+        for pod in pods:
+            alike[pod.queue, id(pod.requests)].append(pod)
+        for (queue, _), many in alike.items():
+            requests = {resource: amount * len(many) for resource, amount in many[0].requests.items()}
+            self._enter(self._bound, queue, requests)
 
     def _count_leaving(self, pod: Pod) -> None:
         self.leaving_uids.add(pod.uid)
@@ -103,11 +105,11 @@ class Ledger:
         for path in self.tree.lineage(queue) if queue is not None and queue in self.tree else ():
             promised = self.tree[path].guaranteed
             for resource, amount in requests.items():
-                lacked = max(0, promised.get(resource, 0) - self.settled(path, resource))
+                if resource in promised:
+                    self.lacking[resource] -= max(0, promised[resource] - self.settled(path, resource))
                 book[path][resource] += amount
                 if resource in promised:
-                    lacks = max(0, promised[resource] - self.settled(path, resource))
-                    self.lacking[resource] += lacks - lacked
+                    self.lacking[resource] += max(0, promised[resource] - self.settled(path, resource))
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):

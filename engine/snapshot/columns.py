@@ -76,28 +76,31 @@ class Columns:
         """Place -> the first row of its pods; the next place's is where they end."""
         self.stray = tuple(pod for pod in snapshot.pods if pod.node is not None and pod.node not in self.place)
         """Pods bound to nodes that are not here."""
-        self.terminating: Flags = _flags(pod.terminating for pod in self.pods)
-        """Row -> whether the pod is on its way out."""
-        self.leaving: Rows = np.flatnonzero(self.terminating)
-        """The rows of those pods, in the order in which it was found out."""
+        self.leaving: Rows = np.flatnonzero(_flags(pod.terminating for pod in self.pods))
+        """The rows of pods on their way out, in the order in which it was found out."""
         self._kept: dict[tuple[str, Hashable], Any] = {}
 
     def expecting(self, amended: Mapping[str, "Pod"]) -> "Columns":
         """The same with some pods (by uid) on their way out; what does not depend on that is worked out once."""
-        rows = {row: pod for uid, pod in amended.items() if (row := self.row.get(uid)) is not None}
+        rows = {self._row_of(pod): pod for pod in amended.values() if pod.node in self.place}
         new = np.array(list(rows), np.intp)
         later = copy(self)
         later.pods, later.leaving = Amended(self.pods, rows), np.concatenate([self.leaving, new])
-        later.terminating = self.terminating.copy()
-        later.terminating[new] = True
+        later.__dict__.pop("terminating", None)
         if any(pod.uid in amended for pod in self.stray):
             later.stray = tuple(amended.get(pod.uid, pod) for pod in self.stray)
         return later
 
+    def _row_of(self, pod: "Pod") -> int:
+        """The row of a pod of one of these nodes; for a few of them that is found sooner than all are numbered."""
+        return next(row for row in self.rows(self.place[pod.node or ""]) if self.pods[row].uid == pod.uid)
+
     def since(self, earlier: "Columns") -> Rows | None:
         """The rows of pods on their way out since an earlier moment of the same pass; None of any other moment."""
         known = len(earlier.leaving)
-        if earlier.node is not self.node or not np.array_equal(self.leaving[:known], earlier.leaving):
+        if earlier.node is not self.node or known > len(self.leaving):
+            return None
+        if not (self.leaving[:known] == earlier.leaving).all():
             return None
         return self.leaving[known:]
 
@@ -153,6 +156,11 @@ class Columns:
         only = np.zeros(len(self.pods), np.bool_)
         only[rows] = True
         return only
+
+    @cached_property
+    def terminating(self) -> Flags:
+        """Row -> whether the pod is on its way out."""
+        return self.only(self.leaving)
 
     @cached_property
     def row(self) -> dict[str, int]:

@@ -9,7 +9,7 @@ from engine.planning import each, plan
 from engine.policies import fence
 from engine.queues import QueueTree
 from engine.snapshot import Node, Pod, Snapshot
-from tests.builders import OPTED_OUT, ask, node, pod, queue, snapshot, tree
+from tests.builders import OPTED_OUT, ask, node, pod, queue, reservation, snapshot, tree
 from tests.engine import plain_fence
 from tests.engine.strategies import clusters, queue_trees
 
@@ -37,12 +37,15 @@ def test_what_a_pass_shares_changes_no_decision(tree: QueueTree, objects: list[N
 
 
 def test_asks_of_one_shape_go_to_node_after_node() -> None:
-    """The second finds the first's node kept, the third that its queue has what it was promised."""
-    shape = tree({"prod": queue("2"), "test": queue()})
-    nodes = [node(f"n{i}", 1) for i in range(3)]
-    running = [pod(f"t{i}", queue="test", node=f"n{i}") for i in range(3)]
-    at = snapshot(shape, nodes, running, [ask(f"a{i}", queue="prod") for i in range(3)])
-    assert [one.decision.node for one in plan(at, shape, fence.decide)] == ["n0", "n1", None]
+    """Each finds the former ones' nodes kept, the last one that its queue has what it was promised."""
+    shape = tree({"prod": queue("7"), "test": queue()})
+    nodes = [node(f"n{i}", 1) for i in range(8)]
+    running = [pod(f"t{i}", queue="test", node=f"n{i}") for i in range(8)]
+    at = snapshot(shape, nodes, running, [ask(f"a{i}", queue="prod") for i in range(8)])
+    assert [one.decision.node for one in plan(at, shape, fence.decide)] == [*(f"n{i}" for i in range(7)), None]
+    for moment, found in each(at, shape, fence.decide):
+        again = next(one for one in moment.asks if one.uid == found.decision.ask.uid)
+        assert encode(found.decision) == encode(fence.decide(afresh(moment), shape, again))
 
 
 def test_a_snapshot_carried_on_is_the_snapshot_with_other_pods() -> None:
@@ -61,3 +64,34 @@ def test_a_snapshot_carried_on_is_the_snapshot_with_other_pods() -> None:
     assert [one.terminating for one in later.columns.pods] == [one.terminating for one in again.columns.pods]
     assert later.pod(decision.victims[0].pod.uid).terminating
     assert not at.pod(decision.victims[0].pod.uid).terminating
+
+
+def test_moments_are_carried_on_one_from_the_other() -> None:
+    """However many there are, each is as if it were worked out now, and those before it stay as they were."""
+    running = [pod(f"t{i}", queue="test", node=f"n{i % 2}") for i in range(4)]
+    at = snapshot(tree({"test": queue()}), node("n0", 2), node("n1", 2), running)
+    assert at.columns
+    assert at.pods_by_node
+    moments = [at]
+    for one in running:
+        moments.append(moments[-1].expecting({one.uid}).reserving(reservation(one, node="n0")))
+    for number, moment in enumerate(moments):
+        again = afresh(moment)
+        assert list(moment.pods_by_node.items()) == list(again.pods_by_node.items())
+        assert list(moment.columns.terminating) == list(again.columns.terminating)
+        assert moment.kept_for == again.kept_for == {one.uid for one in running[:number]}
+
+
+def test_a_moment_knows_who_began_to_leave_since_an_earlier_one() -> None:
+    """Of a moment that it does not come from it knows nothing."""
+    running = [pod(f"t{i}", queue="test", node="n0") for i in range(3)]
+    at = snapshot(tree({"test": queue()}), node("n0", 3), running)
+    assert at.columns
+    first, other = at.expecting({running[0].uid}), at.expecting({running[1].uid})
+    both = first.expecting({running[2].uid})
+    since = both.columns.since(first.columns)
+    assert [both.columns.pods[row].name for row in since] == ["t2"]
+    assert len(both.columns.since(at.columns)) == 2
+    assert both.columns.since(other.columns) is None
+    assert first.columns.since(both.columns) is None
+    assert both.columns.since(afresh(at).columns) is None

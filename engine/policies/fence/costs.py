@@ -19,7 +19,7 @@ class Costs:
         first = np.flatnonzero(np.diff(node, prepend=-1))
         self.places: Rows = node[first]
         self.counts: Numbers = np.diff(first, append=len(victims))
-        self._by: tuple[Numbers, ...] = (
+        by = (
             _over(np.add, order.opted_out[victims].astype(np.int64), first),
             _over(np.add, order.originator[victims].astype(np.int64), first),
             _over(np.maximum, columns.priority[victims], first),
@@ -29,8 +29,9 @@ class Costs:
             -_over(np.minimum, order.created[victims], first),
             self.places,  # in the order of names
         )
-        telling = [cost for cost in self._by[::-1] if len(cost) and cost.min() != cost.max()]
+        telling = [cost for cost in by[::-1] if len(cost) and cost.min() != cost.max()]
         self._order: Rows = np.lexsort(telling) if telling else np.arange(len(first))
+        self._by: Numbers = np.array(by)
 
     def ranked(self, without: Flags) -> Rows:
         """The nodes, but those (places) that are of no use any more, cheapest first, by their number here."""
@@ -38,7 +39,7 @@ class Costs:
 
     def loses(self, many: Rows, best: int) -> list[str]:
         """For each of these nodes the first of CRITERIA in which it is dearer than the best."""
-        differs = np.array([cost[many] != cost[best] for cost in self._by], np.bool_)
+        differs = self._by[:, many] != self._by[:, [best]]
         return [CRITERIA[number] for number in differs.argmax(axis=0).tolist()]
 
 

@@ -57,6 +57,11 @@ class Question:
         return np.fromiter((node.name == wanted for node in self.columns.nodes), np.bool_, len(self.columns.nodes))
 
     @cached_property
+    def open(self) -> Flags:
+        """Place -> whether the ask may be sent there, were there room."""
+        return self.scope & ~self.usage.kept & ~self.columns.not_ready
+
+    @cached_property
     def emptying(self) -> Flags:
         """Place -> whether a pod there is on its way out."""
         emptying = np.zeros(len(self.columns.nodes), np.bool_)
@@ -70,13 +75,10 @@ class Question:
 
     def node_with_room(self, *, leaving_counted: bool) -> str | None:
         """A node where the ask fits without eviction; with ``leaving_counted`` once pods on their way out are gone."""
-        usable = self.scope & ~self.usage.kept & ~self.columns.not_ready
-        room = self.shape.room
-        if leaving_counted:
-            usable &= self.emptying
-            room = self.feasibility.refusing(self.leaving) == FITS if usable.any() else room
-        fitting = np.flatnonzero(usable & room)
-        return self.columns.nodes[fitting[0]].name if len(fitting) else None
+        fitting = self.open & (self.emptying if leaving_counted else self.shape.room)
+        if leaving_counted and fitting.any():
+            fitting &= self.feasibility.refusing(self.leaving) == FITS
+        return self.columns.nodes[int(fitting.argmax())].name if fitting.any() else None
 
     def excess(self) -> dict[tuple[str, str], int]:
         """Queue above the ask's own, and resource -> by how much the ask would exceed the max there; where it would."""

@@ -26,14 +26,14 @@ class Survey:
         self.excluded: Numbers = by_reason.astype(np.int64)  # of so few pods a float is exact
         """How many bound pods there are that nothing keeps from being candidates, then those of each reason."""
         candidates = self.candidates(question)
-        self.counts: Numbers = np.bincount(columns.node[candidates], minlength=len(columns.nodes))
+        gone = Leaving(columns, candidates)
+        self.counts = gone.counts
         """Place -> how many candidates there are."""
-        gone = candidates
         if len(columns.leaving):
             leaving = columns.terminating.copy()
             leaving[candidates] = True
-            gone = np.flatnonzero(leaving)
-        self.refusing: Rows = question.feasibility.refusing(Leaving(columns, gone), surely=question.leaving)
+            gone = Leaving(columns, np.flatnonzero(leaving))
+        self.refusing: Rows = question.feasibility.refusing(gone, surely=question.leaving)
         """Place -> the number of the check that refuses the ask whichever candidates are gone."""
         useful = question.scope & (self.counts > 0) & ~self.blocked(question)
         rows = candidates if useful[self.counts > 0].all() else candidates[useful[columns.node[candidates]]]
@@ -62,11 +62,11 @@ class Survey:
     def became(self, question: Question, ranked: Rows) -> Became:
         """What becomes of the candidates on the first of these nodes (places), to be told of.
 
-        Asks of one shape go to node after node: each time it is worked out for twice as many as before at once.
+        Asks of one shape go to node after node: each time it is worked out for several times as many at once.
         """
         best = int(ranked[0])
         if best not in self._became:
-            next_ones = np.sort(ranked[: len(self._became) + 1])
+            next_ones = np.sort(ranked[: 3 * len(self._became) + 1])
             sets = self._on(question, next_ones)
             self._became.update({place: sets.told_on(index) for index, place in enumerate(next_ones.tolist())})
         return self._became[best]

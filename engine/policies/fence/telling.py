@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
@@ -9,7 +10,6 @@ from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVer
 from engine.feasibility import FITS
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.question import Question
-from engine.policies.fence.sets import Became
 from engine.policies.fence.survey import Survey
 from engine.snapshot import Pod
 from engine.snapshot.columns import Flags, Rows
@@ -25,18 +25,15 @@ class Told:
         self.question, self.claim, self.survey = question, claim, survey
         self.ranked = survey.costs.ranked(survey.blocked(question))
         """The nodes with victims, cheapest first, by their number among the costs."""
-        self.best = int(survey.costs.places[self.ranked[0]]) if len(self.ranked) else None
+        self.places = survey.costs.places[self.ranked]
+        """The same by their places."""
+        self.best = int(self.places[0]) if len(self.places) else None
         """The place of the node to take; None where there is none."""
-        self.victims, self.passed = self._became()
+        self.victims, self.passed = survey.became(question, self.places) if len(self.places) else ([], [])
         """There: the victims (rows), and who may stay and why."""
         self.counts = self._counts()
         """PodReason -> number of bound pods that are no candidates."""
         self.candidates = len(question.columns.pods) - sum(self.counts.values())
-
-    def _became(self) -> Became:
-        if self.best is None:
-            return [], []
-        return self.survey.became(self.question, self.survey.costs.places[self.ranked])
 
     def _counts(self) -> dict[PodReason, int]:
         question, reasons = self.question, (None, *excluding())
@@ -51,6 +48,13 @@ class Told:
         left = self.survey.excluded - np.bincount(others + 1, minlength=len(reasons))
         counts |= {reason: count for reason, count in zip(reasons, left.tolist(), strict=True) if reason is not None}
         return {reason: count for reason, count in counts.items() if count}
+
+    @cached_property
+    def useless(self) -> Flags:
+        """Place -> whether nobody would go there."""
+        useless = self.question.scope.copy()
+        useless[self.places] = False
+        return useless
 
     def trace(self) -> Trace:
         """The trace of the decision for the best node, or for none."""
@@ -89,20 +93,21 @@ def _excluded(told: Told) -> Iterator[PodVerdict]:
     field = Field(question.ground, told.claim, survey.spared)
     columns, guards = question.columns, tuple(excluding().items())
     rows = columns.rows(told.best or 0)
-    by_row = {reason: _between(guard(columns), rows) for reason, guard in ROW_GUARDS.items()}
-    for row in (rows.start + np.argsort(columns.told[rows.start : rows.stop])).tolist():
+    of_row = {row: reason for reason, guard in reversed(ROW_GUARDS.items()) for row in _among(guard(columns), rows)}
+    here = rows.start + np.argsort(columns.told[rows.start : rows.stop])
+    numbers = survey.reasons[question.ground.kinds.of[here]]
+    for row, number in zip(here.tolist(), numbers.tolist(), strict=True):
         pod = columns.pods[row]
-        first = next((reason for reason, found in by_row.items() if row in found), None)
-        number = int(survey.reasons[question.ground.kinds.of[row]])
-        if first is not None:
-            yield PodVerdict(pod=PodFacts.of(pod), reason=first)
+        if row in of_row:
+            yield PodVerdict(pod=PodFacts.of(pod), reason=of_row[row])
         elif number >= 0:
             reason, guard = guards[number]
             yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=guard.detail(field, pod))
 
 
-def _between(rows: Rows, these: range) -> set[int]:
-    return set(rows[(rows >= these.start) & (rows < these.stop)].tolist())
+def _among(rows: Rows, these: range) -> list[int]:
+    among: list[int] = rows[(rows >= these.start) & (rows < these.stop)].tolist()
+    return among
 
 
 def _passed_over(told: Told) -> Iterator[NodeVerdict]:
@@ -113,15 +118,8 @@ def _passed_over(told: Told) -> Iterator[NodeVerdict]:
     known = zip(costs.places[dearer].tolist(), costs.counts[dearer].tolist(), lost, strict=True)
     for place, victims, criterion in known:
         yield NodeVerdict(node=nodes[place].name, reason=NodeReason.DEARER, detail=criterion, victims=victims)
-    for place in np.flatnonzero(_useless(told))[: _NODES_IN_FULL - len(dearer)]:
+    for place in np.flatnonzero(told.useless)[: _NODES_IN_FULL - len(dearer)]:
         yield _verdict(told, int(place))
-
-
-def _useless(told: Told) -> Flags:
-    """Place -> whether nobody would go there."""
-    useless = told.question.scope.copy()
-    useless[told.survey.costs.places[told.ranked]] = False
-    return useless
 
 
 def _verdict(told: Told, place: int) -> NodeVerdict:
@@ -143,7 +141,7 @@ def _node_counts(told: Told) -> Counter[NodeReason]:
     """Why nodes were passed over, counted: the same as every one's verdict."""
     question, survey = told.question, told.survey
     counts = Counter({NodeReason.DEARER: max(0, len(told.ranked) - 1)})
-    left = _useless(told)
+    left = told.useless.copy()
     for reason, flags in (
         (NodeReason.RESERVED, question.usage.kept),
         (NodeReason.NOT_READY, question.columns.not_ready),

@@ -68,7 +68,8 @@ class Usage:
         for resource, by_queue in sums.items():
             before = self.of(book, resource)
             after = before.copy() if max(map(abs, by_queue.values())) <= SAFE else before.astype(object)
-            after[list(by_queue)] += np.array(list(by_queue.values()), after.dtype)
+            for number, amount in by_queue.items():
+                after[number] += amount
             after[ground.nobody] = 0
             book[resource] = after
 
