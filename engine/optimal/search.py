@@ -124,10 +124,14 @@ class Search:
 
     def _on(self, places: Iterable[int]) -> None:
         for place in places:
-            self.steps += _A_NODE
-            rows = self.weighing.candidates(place)
-            if len(rows) > MOST_CANDIDATES or not _Node(self, place, rows).search():
+            if not self._in_time(place):
                 self.left_out.append(place)
+
+    def _in_time(self, place: int) -> bool:
+        """Whether the search of a node came to its end."""
+        self.steps += _A_NODE
+        rows = self.weighing.candidates(place) if self.steps <= _MOST_STEPS else ()
+        return 0 < len(rows) <= MOST_CANDIDATES and _Node(self, place, rows).search()
 
 
 class _Node:

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.decision import Decision, Outcome, Reason
 from engine.laws import Terms, audit, broken
-from engine.optimal import MOST_CANDIDATES, Optimal
+from engine.optimal import MOST_CANDIDATES, Optimal, search
 from engine.optimal import optimal as least_of
 from engine.optimal.fence import FenceWeighing
 from engine.policies import fence
@@ -109,6 +110,18 @@ def test_nodes_with_too_many_candidates_are_named_and_left_out() -> None:
     decision, found = optimal(snapshot(stuck, node("n1", "3100m"), many, NEW))
     assert decision.outcome is Outcome.NO_CANDIDATE
     assert found == Optimal(left_out=("n1",))
+
+
+@pytest.mark.parametrize("steps", [0, 150])
+def test_a_search_that_takes_too_long_names_the_nodes_that_it_left_out(
+    steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those after the one at which it was given up; what it found before stands."""
+    monkeypatch.setattr(search, "_MOST_STEPS", steps)
+    full = [[node(name, 2), pod(name, queue="test", cpu=2, node=name)] for name in ("n1", "n2", "n3")]
+    _, found = optimal(snapshot(TREE, *full, NEW))
+    left_out = ("n2", "n3") if steps else ("n1", "n2", "n3")
+    assert found == Optimal(node="n1", victims=("ns/n1",), same=True, left_out=left_out)
 
 
 def test_there_is_none_where_none_is_needed_or_may_be_taken() -> None:
