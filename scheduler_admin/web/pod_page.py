@@ -36,6 +36,7 @@ from scheduler_admin.history.otherwise import own_changes
 from scheduler_admin.history.pods import PodEvent, seen_by
 from scheduler_admin.history.selectors import read, read_observed
 from scheduler_admin.history.sentences import LOST, offset, outcome, seconds, tense_of, text
+from scheduler_admin.history.waiting import answers
 from scheduler_admin.web.figures import QueueLanes, lanes_of, observed_lanes
 from scheduler_admin.web.words import duration
 
@@ -189,7 +190,8 @@ def _answer(event: PodEvent, decision: EngineDecision | None, tense: Tense) -> t
     if decision is None:
         return _unread(event), ()
     if victim is None:
-        return asker_sentence(decision, tense), remedies(decision)
+        # Where its tiers are told, so is what would get it past them.
+        return asker_sentence(decision, tense), () if answers(event.decision) else remedies(decision)
     if all(verdict.pod.uid != victim.uid for verdict in decision.victims):
         return _unread(event), ()
     # Of the whole decision, to choose the same resource as its own page; it tells of the pod's own queue only.

@@ -101,6 +101,7 @@ def test_the_page_of_the_pod_loads_it_after_the_rest(client: Client) -> None:
     page = client.get("/pods/east/ours/want/").content.decode()
     assert 'hx-get="/pods/east/ours/want/waiting/?decision=' in page
     assert "train already uses all" not in page.partition("h-waiting")[2]
+    assert "What would make it eligible" not in page  # that is told with the tiers
     assert "1 of these stops it" in client.get("/pods/east/ours/want/?waiting=1").content.decode()
     assert "h-waiting" not in client.get("/pods/east/ours/want/", headers={"HX-Request": "true"}).content.decode()
 
