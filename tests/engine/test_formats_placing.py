@@ -26,7 +26,7 @@ from engine.snapshot import (
     SpreadConstraint,
     Volume,
 )
-from tests.engine.test_formats_kubernetes import OBJECTS, REQUIRED, pod
+from tests.engine.kubernetes_objects import OBJECTS, REQUIRED, pod
 
 APP = {"matchLabels": {"app": "web"}}
 WEB = (Requirement("app", "In", ("web",)),)

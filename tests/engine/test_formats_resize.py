@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.formats.kubernetes import decode_pod
-from tests.engine.test_formats_kubernetes import container, pod
+from tests.engine.kubernetes_objects import container, pod
 
 PENDING = {"type": "PodResizePending", "status": "True"}
 
