@@ -7,7 +7,14 @@ from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from scheduler_admin.accounts.models import AuditEvent, Tenant, User
+from scheduler_admin.accounts.models import AuditEvent, Membership, Tenant, User
+
+
+class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]  # the stubs' generics are not there at run time
+    """A person's tenants."""
+
+    model = Membership
+    extra = 0
 
 
 @admin.register(User)
@@ -15,7 +22,8 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # the stubs' generics a
     """Django's own, with role and tenants."""
 
     list_display = ("username", "email", "role", "is_active")
-    fieldsets = (*(UserAdmin.fieldsets or ()), (_("What they see"), {"fields": ("role", "tenants")}))
+    fieldsets = (*(UserAdmin.fieldsets or ()), (_("What they see"), {"fields": ("role",)}))
+    inlines = [MembershipInline]
 
 
 @admin.register(Tenant)

@@ -19,8 +19,8 @@ class User(AbstractUser):
         TENANT = "tenant", _("Tenant")
 
     role = models.CharField(max_length=16, choices=Role, default=Role.TENANT)
-    tenants: "models.ManyToManyField[Tenant, models.Model]" = models.ManyToManyField(
-        "Tenant", related_name="members", blank=True
+    tenants: "models.ManyToManyField[Tenant, Membership]" = models.ManyToManyField(
+        "Tenant", through="Membership", related_name="members", blank=True
     )
     token: "ApiToken | None" = None
     """The token that this request signed in with: it limits what the user may do. None: signed in otherwise."""
@@ -35,6 +35,24 @@ class Tenant(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Membership(models.Model):
+    """A person of a tenant: they see what is the tenant's, and an editor changes the trees below its subtrees too."""
+
+    class Role(models.TextChoices):
+        TENANT = "tenant", _("Tenant")
+        EDITOR = "editor", _("Editor")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=16, choices=Role, default=Role.TENANT)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "tenant"], name="one_membership")]
+
+    def __str__(self) -> str:
+        return f"{self.user} {self.get_role_display()} {self.tenant}"
 
 
 def check_scopes(value: Any) -> None:

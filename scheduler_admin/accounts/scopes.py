@@ -1,13 +1,13 @@
 """What a user may see and do, and the queryset that every read goes through."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeVar
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 
-from scheduler_admin.accounts.models import ApiToken, User
+from scheduler_admin.accounts.models import ApiToken, Membership, User
 
 Action = Literal["view", "operate", "configure", "plan", "edit", "connect", "classify"]
 """view: read. operate: pause, modes. configure: what bounds evictions. plan: what a change of a tree would do. edit:
@@ -20,6 +20,12 @@ _MAY: dict[str, frozenset[str]] = {
     User.Role.OPERATOR: frozenset({"view", "operate"}),
     User.Role.AUDITOR: frozenset({"view"}),
 }
+_BY_MEMBERSHIP: Mapping[Action, frozenset[str]] = {
+    "view": frozenset(Membership.Role.values),
+    "plan": frozenset({Membership.Role.EDITOR}),
+    "edit": frozenset({Membership.Role.EDITOR}),
+}
+"""What one may do to what is a tenant's, by the role that one has there."""
 ALLOWING: Mapping[Action, tuple[ApiToken.Scope, ...]] = {
     "view": tuple(ApiToken.Scope),
     "operate": (ApiToken.Scope.OPERATE,),
@@ -42,11 +48,14 @@ class Scope:
     subtrees: frozenset[str] = frozenset()
     narrowed: bool = False
     """Whether pods have to run in the subtrees, too."""
+    given: frozenset[str] = frozenset()
+    """Queues of the subtrees whose own settings are given from above: who has the scope changes only what is below."""
 
     def within(self, subtree: str) -> "Scope":
         """The part of it that lies inside a subtree, seen as its tenant sees it."""
         own = {subtree} if self.has_path(subtree) else {path for path in self.subtrees if is_inside(path, subtree)}
-        return Scope(namespaces=None if self.everything else self.namespaces, subtrees=frozenset(own), narrowed=True)
+        spaces = None if self.everything else self.namespaces
+        return replace(self, everything=False, namespaces=spaces, subtrees=frozenset(own), narrowed=True)
 
     def paths(self, field: str) -> models.Q:
         """Rows whose ``field`` is a queue path inside one of the subtrees."""
@@ -60,6 +69,10 @@ class Scope:
     def has_path(self, path: str) -> bool:
         """Whether a queue lies inside one of the subtrees."""
         return self.everything or any(is_inside(path, top) for top in self.subtrees)
+
+    def may_change(self, path: str) -> bool:
+        """Whether the queue itself is theirs to change, name or take away; children may be theirs all the same."""
+        return self.has_path(path) and path not in self.given
 
     def pods(self, namespace: str, queue: str) -> models.Q:
         """Rows about a pod of theirs, by the fields that hold its namespace and its queue."""
@@ -76,6 +89,9 @@ class Scope:
         return own and (not self.narrowed or self.has_path(queue))
 
 
+EVERYTHING = Scope(everything=True)
+
+
 def is_inside(path: str, subtree: str) -> bool:
     """Whether a queue is the top of a subtree or lies below it."""
     return path == subtree or path.startswith(f"{subtree}.")
@@ -87,7 +103,7 @@ def allows(token: ApiToken | None, action: Action) -> bool:
 
 
 def scope_of(user: Who, action: Action) -> Scope:
-    """What ``user`` may do ``action`` to: everything by role, the tenants' own for viewing, else nothing.
+    """What ``user`` may do ``action`` to: everything by role, what is their tenants', as their role there says.
 
     A user who signed in by a token may do no more than the token's scopes allow, and only inside its subtree.
     """
@@ -99,14 +115,24 @@ def scope_of(user: Who, action: Action) -> Scope:
 
 def _scope_by_role(user: User, action: Action) -> Scope:
     if user.is_superuser or action in _MAY.get(user.role, frozenset()):
-        return Scope(everything=True)
-    if action != "view":
+        return EVERYTHING
+    if action not in _BY_MEMBERSHIP:
         return Scope()
-    models.prefetch_related_objects([user], "tenants")  # once a request: every ``restrict`` needs them
+    tenants = [one.tenant for one in memberships(user) if one.role in _BY_MEMBERSHIP[action]]
+    subtrees = frozenset(path for tenant in tenants for path in tenant.subtrees)
+    tops = frozenset(path for path in subtrees if not any(path.startswith(f"{other}.") for other in subtrees))
     return Scope(
-        namespaces=frozenset(name for tenant in user.tenants.all() for name in tenant.namespaces),
-        subtrees=frozenset(path for tenant in user.tenants.all() for path in tenant.subtrees),
+        namespaces=frozenset(name for tenant in tenants for name in tenant.namespaces),
+        subtrees=subtrees,
+        given=frozenset() if action == "view" else tops,
     )
+
+
+def memberships(user: User) -> list[Membership]:
+    """The user's, with their tenants: read once a request, as every ``restrict`` needs them."""
+    rows = Membership.objects.select_related("tenant")
+    models.prefetch_related_objects([user], models.Prefetch("memberships", rows))
+    return list(user.memberships.all())
 
 
 class RestrictedQuerySet(models.QuerySet[M]):

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from scheduler_admin.accounts.models import ApiToken, AuditEvent, Tenant, User
+from scheduler_admin.accounts.models import ApiToken, AuditEvent, Membership, Tenant, User
 
 TOKEN_MARK = "sa_"  # noqa: S105 - the part that is no secret
 """How every token begins, so that scanners for leaked secrets can tell it."""
@@ -145,10 +145,14 @@ def create_user(
     password: str | None = None,
     role: str = User.Role.TENANT,
     tenants: Iterable[Tenant] = (),
+    edits: Iterable[Tenant] = (),
     email: str = "",
     actor: User | None = None,
 ) -> User:
-    """A new user; without a password it signs in by token only. Raises ValidationError."""
+    """A new user; without a password it signs in by token only. Raises ValidationError.
+
+    ``edits``: tenants whose subtrees it changes, beside those that it only belongs to.
+    """
     user = User(username=User.normalize_username(username), email=email, role=role)
     if password is None:
         user.set_unusable_password()
@@ -157,15 +161,26 @@ def create_user(
         user.set_password(password)
     user.full_clean()
     user.save()
-    mine = list(tenants)
-    user.tenants.set(mine)
+    roles = dict.fromkeys(tenants, Membership.Role.TENANT) | dict.fromkeys(edits, Membership.Role.EDITOR)
+    set_memberships(user=user, roles=roles)
     record(
         actor=actor,
         verb="user.create",
         target=user.get_username(),
-        details={"role": str(role), "tenants": sorted(tenant.name for tenant in mine)},
+        details={"role": str(role), "tenants": {tenant.name: str(mine) for tenant, mine in roles.items()}},
     )
     return user
+
+
+@transaction.atomic
+def set_memberships(*, user: User, roles: Mapping[Tenant, str]) -> None:
+    """Make a user a member of these tenants, in these roles, and of no others. Raises ValidationError."""
+    user.memberships.exclude(tenant__in=roles).delete()
+    for tenant, role in roles.items():
+        found = Membership.objects.filter(user=user, tenant=tenant).first() or Membership(user=user, tenant=tenant)
+        found.role = role
+        found.full_clean()
+        found.save()
 
 
 @transaction.atomic

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, ClassVar
 
-from django.db.models import prefetch_related_objects
 from django.http import Http404
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext as _
@@ -36,10 +35,8 @@ class ApiView(APIView):
         return problems.handler
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """After the credentials, read the user's tenants once: every ``restrict`` of the request uses them."""
+        """After the credentials, the query."""
         super().initial(request, *args, **kwargs)
-        if isinstance(request.user, User) and request.user.role == User.Role.TENANT:
-            prefetch_related_objects([request.user], "tenants")
         self.asked = self._read_parameters(request)
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:

@@ -18,12 +18,13 @@ from engine.formats.yunikorn.document import load
 from engine.formats.yunikorn.lines import Lines
 from engine.lint import errors
 from engine.queues import QueueTree
-from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.accounts.scopes import Scope, is_inside
 from scheduler_admin.api import problems
 from scheduler_admin.api.media import YUNIKORN, Body
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Native, Terms, check_terms, terms_of, tree_of
+from scheduler_admin.queues.subtrees import FOREIGN, error
 
 Place = Callable[[Note], dict[str, Any]]
 """Where in a document a note is about, as members of an error: a pointer, or a line."""
@@ -46,16 +47,55 @@ class Sent:
         return _error(note, self.place)
 
 
-def read(body: Body, terms: Terms) -> Sent:
-    """The tree in a body. What it says nothing of is as in ``terms``.
+@dataclass(frozen=True)
+class Part:
+    """A document that holds one subtree: all else is as in the tree in force."""
+
+    subtree: str
+    tree: QueueTree
+    scope: Scope
+    """What the sender sees: namespaces that they do not are kept."""
+
+    def completed(self, document: Any) -> Any:
+        """The whole tree's document: the queues that were sent, then the others. Raises InvalidTree."""
+        sent = document.get("queues") if isinstance(document, dict) else None
+        if not isinstance(sent, list):
+            return document  # which reading it says
+        wrong = [error("", FOREIGN, "placement")] if "placement" in document else []
+        paths = [queue.get("path") if isinstance(queue, dict) else None for queue in sent]
+        wrong += [
+            msgspec.structs.replace(error(path, FOREIGN), index=index)
+            for index, path in enumerate(paths)
+            if isinstance(path, str) and not is_inside(path, self.subtree)
+        ]
+        if wrong:
+            raise problems.InvalidTree(_errors(wrong, lambda note: {"pointer": note.pointer}))
+        others = [write_queue(self.tree[path]) for path in self.tree.walk() if not is_inside(path, self.subtree)]
+        queues = [*(self._with_unseen(queue) for queue in sent), *others]
+        return {**document, "placement": write_rules(self.tree.placement), "queues": queues}
+
+    def _with_unseen(self, queue: Any) -> Any:
+        path = queue.get("path") if isinstance(queue, dict) else None
+        if not isinstance(path, str) or path not in self.tree or not isinstance(queue.get("namespaces", []), list):
+            return queue
+        unseen = [name for name in self.tree[path].namespaces if not self.scope.has_pod(name, path)]
+        return {**queue, "namespaces": [*queue.get("namespaces", []), *unseen]} if unseen else queue
+
+
+def read(body: Body, terms: Terms, part: Part | None = None) -> Sent:
+    """The tree in a body. What it says nothing of is as in ``terms``, and outside of a ``part`` as it is in force.
 
     Raises Unreadable for what is not of its format, InvalidTree with every error in it.
     """
     try:
         text = body.raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise problems.Unreadable([{"detail": _("This is not UTF-8.")}]) from error
-    return _read_yunikorn(text, terms) if body.media_type == YUNIKORN else _read_own_form(text, terms)
+    except UnicodeDecodeError as reason:
+        raise problems.Unreadable([{"detail": _("This is not UTF-8.")}]) from reason
+    if body.media_type != YUNIKORN:
+        return _read_own_form(text, terms, part)
+    if part is not None:
+        raise problems.Unreadable([{"detail": _("A queues.yaml is of a whole tree: send a subtree as JSON.")}])
+    return _read_yunikorn(text, terms)
 
 
 def _read_yunikorn(text: str, terms: Terms) -> Sent:
@@ -77,12 +117,13 @@ def _read_yunikorn(text: str, terms: Terms) -> Sent:
     return Sent(imported.tree, terms, Native("yunikorn", text), imported.notes, place)
 
 
-def _read_own_form(text: str, terms: Terms) -> Sent:
+def _read_own_form(text: str, terms: Terms, part: Part | None) -> Sent:
     try:
         document = json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number)
         json.dumps(document, ensure_ascii=False).encode()  # halves of surrogate pairs, which no database takes
-    except (ValueError, RecursionError) as error:
-        raise problems.Unreadable([_not_json(error)]) from error
+    except (ValueError, RecursionError) as reason:
+        raise problems.Unreadable([_not_json(reason)]) from reason
+    document = part.completed(document) if part else document
     reading = read_form(document)
     indices = {queue["path"]: index for index, queue in enumerate(document["queues"])} if reading.tree else {}
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from django.utils.translation import gettext as _
 
-from engine.forecast import Eviction, Toll, grouped
+from engine.forecast import Eviction, Loop, Toll, grouped
 from engine.journal import TornError
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
@@ -21,7 +21,7 @@ def outcome(proposal: Proposal, clusters: Sequence[Cluster], scope: Scope) -> di
         "changed": proposal.changed,
         "revision": proposal.number,
         "diff": proposal.diff(),
-        "lint": proposal.lint(clusters),
+        "lint": proposal.lint(clusters, scope),
         "forecast": [_outlook(cluster, proposal.sent, scope) for cluster in clusters],
     }
 
@@ -44,7 +44,7 @@ def _told(found: Outlook, scope: Scope) -> dict[str, Any]:
     return {
         "at": found.at,
         "settles": found.proposed.settles.value,
-        "loop": found.proposed.loop,
+        "loop": _loop(found, scope),
         "passes": found.proposed.passes,
         "next_pass": Toll.of(one for one in mine if one.round == 1),
         "total": Toll.of(mine),
@@ -52,6 +52,12 @@ def _told(found: Outlook, scope: Scope) -> dict[str, Any]:
         "caused": _summed(_own(found.change.caused, scope)),
         "spared": _summed(_own(found.change.spared, scope)),
     }
+
+
+def _loop(found: Outlook, scope: Scope) -> Loop | None:
+    """What goes on for ever, with the scope's queues in it."""
+    loop = found.proposed.loop
+    return loop and msgspec.structs.replace(loop, queues=tuple(filter(scope.has_path, loop.queues)))
 
 
 def _own(evictions: Iterable[Eviction], scope: Scope) -> list[Eviction]:

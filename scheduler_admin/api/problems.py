@@ -63,10 +63,10 @@ class InvalidTree(Refusal):
 
 
 class OutsideSubtree(Refusal):
-    """A change where the token is not good."""
+    """A change outside of the subtrees that are one's own to change."""
 
     status_code = HTTPStatus.FORBIDDEN
-    default_detail = gettext_lazy("This token changes nothing outside of %(subtree)s.")
+    default_detail = gettext_lazy("Only what lies inside of %(subtree)s is yours to change.")
 
 
 class InsufficientScope(Refusal):

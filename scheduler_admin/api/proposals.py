@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from engine.changes import Change, Kind, Setting, changes, sentences
-from engine.formats.notes import Note, Severity
+from engine.formats.notes import Note
 from engine.formats.placement import write_rules
 from engine.formats.tree import encode_tree
 from engine.lint import lint
@@ -23,10 +22,7 @@ from scheduler_admin.history.sentences import text
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
-
-_FOREIGN = gettext_noop("This is not inside of the token's subtree.")
-_CLAIMED = gettext_noop("A token with a subtree claims no further namespace: whose pods run there is not its to say.")
-_LOST = gettext_noop("A queue that is not inside of the token's subtree would be taken away.")
+from scheduler_admin.queues.subtrees import FOREIGN, error, outside
 
 
 @dataclass(frozen=True)
@@ -70,20 +66,8 @@ class Proposal:
 
     def outside(self, scope: Scope) -> list[dict[str, Any]]:
         """Members of a problem's errors for all that it changes outside of a scope. Unseen queues are not named."""
-        if scope.everything:
-            return []
-        foreign = [change for change in self.changes if not scope.has_path(change.path)]
-        notes = [_error(change.path, _FOREIGN) for change in foreign if change.kind is not Kind.REMOVED]
-        notes += [_error("", _LOST, "queues")] if len(notes) < len(foreign) else []
-        notes += [_error("", _FOREIGN, one.field) for one in self.terms]
-        notes += [_error(path, _CLAIMED, "namespaces") for path in self._claiming(scope)]
-        return [self.sent.error(note) for note in notes]
-
-    def _claiming(self, scope: Scope) -> list[str]:
-        """Queues of a scope that claim namespaces, whosoever they are, that none of the scope's queues had before."""
-        had = {name for path in self.before.queues if scope.has_path(path) for name in self.before[path].namespaces}
-        queues = self.sent.tree.queues.values()
-        return [queue.path for queue in queues if scope.has_path(queue.path) and not had.issuperset(queue.namespaces)]
+        terms = [] if scope.everything else [error("", FOREIGN, one.field) for one in self.terms]
+        return [self.sent.error(note) for note in (*outside(self.before, self.sent.tree, scope), *terms)]
 
     def diff(self) -> list[dict[str, Any]]:
         """All changes, a row for each sentence."""
@@ -94,14 +78,14 @@ class Proposal:
             rows += [_row(change.path, change.kind, one, text(message)) for one, message in told]
         return rows
 
-    def lint(self, clusters: Iterable[Cluster]) -> list[dict[str, Any]]:
-        """What is odd and what holds; with a cluster's name, whether the guarantees fit it."""
+    def lint(self, clusters: Iterable[Cluster], scope: Scope) -> list[dict[str, Any]]:
+        """What is odd and what holds of a scope's queues; with a cluster's name, whether the guarantees fit it."""
         found = partial(lint, self.sent.tree, policy=self.sent.terms.policy, dialect=self.sent.terms.dialect)
         plain = found()
-        rows = [self._noted(note) for note in (*self.sent.notes, *plain)]
+        rows = [self._noted(note) for note in (*self.sent.notes, *plain) if scope.has_path(note.path)]
         for cluster in clusters:
             if status := status_of(cluster):
-                fitting = [note for note in found(status.capacity) if note not in plain]
+                fitting = [note for note in found(status.capacity) if note not in plain and scope.has_path(note.path)]
                 rows += [self._noted(note, cluster.name) for note in fitting]
         return rows
 
@@ -113,10 +97,6 @@ class Proposal:
 
 def _written(term: Any) -> str:
     return term if isinstance(term, str) else msgspec.json.encode(term, order="sorted").decode()
-
-
-def _error(path: str, message: str, field: str = "") -> Note:
-    return Note(severity=Severity.ERROR, path=path, line=None, message=message, field=field)
 
 
 def _terms(setting: Setting) -> str:

@@ -22,6 +22,11 @@ class PutParameters(serializers.Serializer[Any]):
     reason = serializers.CharField(
         default="", max_length=1000, help_text="Why, for who reads the revisions later; required unless dry_run."
     )
+    subtree = serializers.CharField(
+        default="",
+        max_length=500,
+        help_text="Path of a queue: the document holds it and what is below; the rest stays.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """A reason for whatever is published."""

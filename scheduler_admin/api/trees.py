@@ -13,12 +13,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
+from engine.queues import BARE
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api import tree_serializers as serializers
 from scheduler_admin.api.base import ApiView, answer
-from scheduler_admin.api.documents import own_form, read, wrong_terms
+from scheduler_admin.api.documents import Part, own_form, read, wrong_terms
 from scheduler_admin.api.hierarchies import HIERARCHY
 from scheduler_admin.api.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
 from scheduler_admin.api.outcomes import outcome
@@ -27,7 +28,7 @@ from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, UNCHANGED
 from scheduler_admin.clusters import selectors
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.revision_selectors import as_yunikorn
-from scheduler_admin.queues.services import OutdatedError, Terms, fingerprint, publish_as, terms_of
+from scheduler_admin.queues.services import OutdatedError, Terms, fingerprint, publish_as, terms_of, tree_of
 
 _ETAG = OpenApiParameter(
     "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 201, 304], description="Of the tree in force."
@@ -88,12 +89,12 @@ class TreeView(ApiView):
         self.demand(action)
         hierarchy = self._changeable(name, action)
         current = hierarchy.current if hierarchy else None
-        sent = read(body_of(request), terms_of(current) if current else Terms())
+        sent = read(body_of(request), terms_of(current) if current else Terms(), self._part(current))
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
         if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
             preconditions.check(request, _tag(current), required=action == "edit")
         if outside := proposal.outside(scope):
-            raise problems.OutsideSubtree(outside, subtree=", ".join(scope.subtrees))
+            raise problems.OutsideSubtree(outside, subtree=", ".join(sorted(scope.subtrees)))
         clusters = selectors.using(request.user, hierarchy)
         body = serializers.OutcomeSerializer(outcome(proposal, clusters, scope)).data  # before it is in force
         if action == "edit":
@@ -112,8 +113,18 @@ class TreeView(ApiView):
         if found is None and not scope_of(user, action).everything:
             raise Http404
         if found is not None and not rows.restrict(user, action).exists():
-            raise PermissionDenied(_("Only admins change trees."))
+            raise PermissionDenied(_("Only admins and editors change trees."))
         return found
+
+    def _part(self, current: Revision | None) -> Part | None:
+        """What the document is of, where it is not of the whole tree."""
+        subtree = self.asked["subtree"]
+        if not subtree:
+            return None
+        tree = tree_of(current) if current else BARE
+        if subtree not in tree or not self.scope.has_path(subtree):
+            raise problems.WrongParameters({"subtree": [_("There is no queue %(name)s.") % {"name": subtree}]})
+        return Part(subtree, tree, self.scope)
 
     def _publish(self, name: str, proposal: Proposal) -> Revision:
         user, sent, current = self.request.user, proposal.sent, proposal.current

@@ -1,7 +1,7 @@
 """Reads of drafts: the tree with what is wrong and what is new in it, and who else has a draft open."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +12,11 @@ from engine.changes import Change, Kind, Setting, changes
 from engine.formats.notes import Note, Severity
 from engine.lint import lint
 from engine.queues import QueueTree
-from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who
 from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading, text_of
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
 from scheduler_admin.queues.services import terms_of, tree_of
+from scheduler_admin.queues.subtrees import outside
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,24 @@ class DraftState:
         """Whether it may be published as it is."""
         return not self.errors and not self.draft.conflicts and not self.draft.outdated and bool(self.changes)
 
+    def part(self, scope: Scope) -> "DraftState":
+        """What of it lies inside a scope."""
+        if scope.everything:
+            return self
+        places = [index for index, row in enumerate(self.rows) if scope.has_path(row.path)]
+        at = {index: place for place, index in enumerate(places)}
+        notes = [
+            note for note in self.notes if (note.index in at if note.index is not None else scope.has_path(note.path))
+        ]
+        placed = [note if note.index is None else msgspec.structs.replace(note, index=at[note.index]) for note in notes]
+        rows = tuple(self.rows[index] for index in places)
+        found = tuple(change for change in self.changes if scope.has_path(change.path))
+        return replace(self, rows=rows, notes=tuple(placed), changes=found)
 
-def find(user: Who, hierarchy: Hierarchy | None, pk: int) -> Draft:
+
+def find(user: Who, hierarchy: Hierarchy | None, pk: int, action: Action = "view") -> Draft:
     """One draft of a hierarchy. Raises Http404 for a stranger."""
-    rows = Draft.objects.restrict(user, "view").select_related("hierarchy__current", "base", "author")
+    rows = Draft.objects.restrict(user, action).select_related("hierarchy__current", "base", "author")
     draft = rows.filter(hierarchy=hierarchy, pk=pk).first()
     if draft is None:
         raise Http404
@@ -88,8 +103,8 @@ def rivals_of(user: Who, draft: Draft) -> DraftQuerySet:
     return drafts_of(user, draft.hierarchy).filter(version__gt=1).exclude(pk=draft.pk)
 
 
-def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState:
-    """Everything about a draft as it is now. ``capacity``: see engine.lint."""
+def state(draft: Draft, capacity: Mapping[str, int] | None = None, scope: Scope = EVERYTHING) -> DraftState:
+    """Everything about a draft as it is now; what it changes outside of a scope is an error. ``capacity``: see lint."""
     queues = queues_of(draft)
     base = tree_of(draft.base)
     read = reading(queues, base)
@@ -98,7 +113,7 @@ def state(draft: Draft, capacity: Mapping[str, int] | None = None) -> DraftState
     if read.tree is not None:
         terms = terms_of(draft.base)
         told = lint(read.tree, capacity, policy=terms.policy, dialect=terms.dialect)
-        notes = (*notes, *_sound(read.tree, notes, told))
+        notes = (*notes, *_sound(read.tree, notes, told), *outside(base, read.tree, scope))
         row_at = {one.path: one.row for one in queues}
         differing = changes(base, read.tree, moved(queues))
         found = tuple(_as_typed(one, row_at.get(one.path)) for one in differing)

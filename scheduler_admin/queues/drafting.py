@@ -8,11 +8,13 @@ from engine.formats.form import write_queue
 from engine.formats.notes import MOST_QUEUES
 from engine.queues import ROOT, is_queue_name
 from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.draft_form import AMOUNTS, MARKS, TEXTS, assign, fields_of, queues_of, reading, text_of
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import OutdatedError, publish, tree_of
+from scheduler_admin.queues.subtrees import CLAIMED, GIVEN, outside
 
 LONGEST_TEXT = 100
 """Of an amount, in characters; the other settings have their columns' lengths."""
@@ -65,11 +67,13 @@ def edit(*, draft: Draft, row: int, setting: str, text: str, was: str, actor: Us
     """Set one setting (``max/cpu``, ``delay``) of a queue to what was typed, also when it can't be read.
 
     ``was`` is what the person saw there: raises ConflictError when it says something else by now, ValidationError for
-    a setting that queues do not have, DraftQueue.DoesNotExist for a queue that is gone.
+    a setting that queues do not have or the actor may not change, DraftQueue.DoesNotExist for a queue that is gone.
     """
     draft = locked(draft)
-    queue = draft.queues.get(pk=row)
+    queue = _theirs(draft, row, actor)
     _check_setting(setting, text)
+    if setting == "namespaces" and not scope_of(actor, "edit").everything:
+        raise ValidationError(_(CLAIMED))
     now = text_of(queue, setting)
     text = text.strip()
     if now == text:
@@ -86,7 +90,7 @@ def add(*, draft: Draft, parent: int, name: str, actor: User) -> tuple[Draft, Dr
     draft = locked(draft)
     if draft.queues.count() >= MOST_QUEUES:
         raise ValidationError(_("There are more than %(most)s queues.") % {"most": MOST_QUEUES})
-    queue = DraftQueue(draft=draft, parent=draft.queues.get(pk=parent))
+    queue = DraftQueue(draft=draft, parent=_theirs(draft, parent, actor, below=True))
     _set_name(draft, queue, name)
     queue.save()
     return changed(draft, actor, queue), queue
@@ -96,7 +100,7 @@ def add(*, draft: Draft, parent: int, name: str, actor: User) -> tuple[Draft, Dr
 def rename(*, draft: Draft, row: int, name: str, was: str, actor: User) -> Draft:
     """Give a queue another name. ``was`` is the name that was seen. Raises as ``edit``, and for a name not allowed."""
     draft = locked(draft)
-    queue = draft.queues.get(pk=row)
+    queue = _theirs(draft, row, actor)
     if queue.name == name.strip():
         return draft
     if queue.name != was:
@@ -109,7 +113,7 @@ def rename(*, draft: Draft, row: int, name: str, was: str, actor: User) -> Draft
 def move(*, draft: Draft, row: int, parent: int, was: int, actor: User) -> Draft:
     """Put a queue, with all below it, under another parent. ``was`` is the parent that was seen (pk)."""
     draft = locked(draft)
-    queue, target = draft.queues.get(pk=row), draft.queues.get(pk=parent)
+    queue, target = _theirs(draft, row, actor), _theirs(draft, parent, actor, below=True)
     if queue.parent_id == target.pk:
         return draft
     if queue.parent_id != was:
@@ -125,7 +129,7 @@ def move(*, draft: Draft, row: int, parent: int, was: int, actor: User) -> Draft
 def delete(*, draft: Draft, row: int, version: int, actor: User) -> Draft:
     """Take a queue away with all below it. Raises ConflictError if any of them changed since ``version`` was read."""
     draft = locked(draft)
-    queue = draft.queues.get(pk=row)
+    queue = _theirs(draft, row, actor)
     if queue.parent_id is None:
         raise ValidationError(_("The root can't be deleted."))
     for one in subtree(draft, queue):
@@ -140,7 +144,8 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
     """Publish a draft as it was read in ``version``, and end it.
 
     Raises StaleError when it was changed since, OutdatedError when another revision is in force than its base,
-    ValidationError when there is anything wrong in it, nothing changed, conflicts left, or no reason.
+    ValidationError when there is anything wrong in it, nothing changed, conflicts left, no reason, or a change outside
+    of what the actor may change.
     """
     draft = locked(draft)
     if draft.version != version:
@@ -152,6 +157,8 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
     found = reading(queues_of(draft), tree_of(draft.base))
     if found.failed or found.tree is None:
         raise ValidationError([said(note) for note in found.notes])
+    if foreign := outside(tree_of(draft.base), found.tree, scope_of(actor, "edit")):
+        raise ValidationError([f"{note.path}: {said(note)}" if note.path else said(note) for note in foreign])
     revision = publish(
         hierarchy=draft.hierarchy, tree=found.tree, author=actor, reason=reason.strip(), onto=draft.base_id
     )
@@ -186,6 +193,23 @@ def changed(draft: Draft, actor: User, *queues: DraftQueue) -> Draft:
         queue.full_clean(exclude=["parent"])
         queue.save()
     return draft
+
+
+def _theirs(draft: Draft, row: int, actor: User, *, below: bool = False) -> DraftQueue:
+    """A queue that the actor may change, or may change what is ``below``.
+
+    Raises DraftQueue.DoesNotExist for one that is gone, or outside of their subtrees, and ValidationError for the top
+    of a subtree.
+    """
+    queue, scope = draft.queues.get(pk=row), scope_of(actor, "edit")
+    if scope.everything:
+        return queue
+    path = next(one.path for one in queues_of(draft) if one.row.pk == row)
+    if not scope.has_path(path):
+        raise DraftQueue.DoesNotExist
+    if not below and not scope.may_change(path):
+        raise ValidationError(f"{path}: {_(GIVEN)}")
+    return queue
 
 
 def _check_setting(setting: str, text: str) -> None:

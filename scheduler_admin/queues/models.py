@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from engine.queues import PreemptionPolicy, PriorityPolicy
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
+from scheduler_admin.accounts.scopes import Action, RestrictedQuerySet, Scope, Who, scope_of
 
 
 class HierarchyQuerySet(RestrictedQuerySet["Hierarchy"]):
@@ -73,7 +73,12 @@ class Revision(models.Model):
 
 
 class DraftQuerySet(RestrictedQuerySet["Draft"]):
-    """Drafts; a tenant sees none, as they show the whole tree."""
+    """Drafts hold the whole tree: who sees all of it sees all of them, who changes a part of it their own."""
+
+    def restrict(self, user: Who, action: Action = "view") -> Self:
+        if scope_of(user, action).everything:
+            return self
+        return self.filter(author=user.pk) if scope_of(user, "edit").subtrees else self.none()
 
 
 class Draft(models.Model):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
 from scheduler_admin.accounts.scopes import scope_of
@@ -10,12 +11,14 @@ from scheduler_admin.web.words import unit_words
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Site-wide facts: languages, the words of durations, which page this is, whether the user sees everything."""
+    """Site-wide facts: languages, the words of durations, which page this is, what the user sees."""
     match = request.resolver_match
-    user = getattr(request, "user", None)
+    user = getattr(request, "user", AnonymousUser())
+    staff = scope_of(user, "view").everything
     return {
         "languages": settings.LANGUAGES,
         "units": unit_words(),
         "page": match.url_name if match else "",
-        "staff": user is not None and user.is_authenticated and scope_of(user, "view").everything,
+        "staff": staff,
+        "edits": staff or bool(scope_of(user, "edit").subtrees),
     }

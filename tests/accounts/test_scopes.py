@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_admin.accounts.models import ApiToken, User
+from scheduler_admin.accounts.models import ApiToken, Tenant, User
 from scheduler_admin.accounts.scopes import Action, Scope, is_inside, scope_of
+from scheduler_admin.accounts.services import create_tenant, create_user, set_memberships
 
 PATHS = st.lists(st.sampled_from(["a", "ab", "b"]), max_size=3).map(lambda names: ".".join(["root", *names]))
 NAMESPACES = st.sampled_from(["red", "blue"])
@@ -60,9 +61,11 @@ def test_a_token_may_what_its_scopes_say(scopes: list[str], may: set[Action]) ->
     assert {action for action in actions if scope_of(signed_in(*scopes), action).everything} == may
 
 
+@pytest.mark.django_db
 def test_a_token_may_no_more_than_its_user() -> None:
     """An auditor's token that may write trees writes none."""
     auditor = signed_in("tree:write", role=User.Role.AUDITOR)
+    auditor.save()
     assert scope_of(auditor, "view").everything
     assert scope_of(auditor, "edit") == Scope()
 
@@ -75,3 +78,46 @@ def test_a_tokens_subtree_narrows_every_action() -> None:
         scope = scope_of(user, action)
         assert not scope.everything
         assert (scope.has_path("root.red.x"), scope.has_path("root.blue")) == (True, False)
+
+
+@pytest.mark.django_db
+class TestMemberships:
+    """One person may be an editor of one tenant's subtrees, and no more than a tenant of another."""
+
+    @pytest.fixture
+    def eve(self) -> User:
+        """Editor of red, tenant of blue."""
+        red = create_tenant(name="red", subtrees=["root.red"], namespaces=["red"])
+        blue = create_tenant(name="blue", subtrees=["root.blue"], namespaces=["blue"])
+        return create_user(username="eve", tenants=[blue], edits=[red])
+
+    def test_both_are_seen(self, eve: User) -> None:
+        """An editor reads what a tenant reads."""
+        scope = scope_of(eve, "view")
+        assert (scope.subtrees, scope.namespaces) == ({"root.red", "root.blue"}, {"red", "blue"})
+
+    def test_only_what_is_below_the_top_is_changed(self, eve: User) -> None:
+        """The top itself is given from above; nothing else of anybody's, and nothing else is done."""
+        for action in ("plan", "edit"):
+            scope = scope_of(eve, action)
+            may = [path for path in ("root", "root.red", "root.red.a", "root.blue.a") if scope.may_change(path)]
+            assert may == ["root.red.a"]
+        assert [scope_of(eve, action) for action in ("operate", "configure", "connect", "classify")] == [Scope()] * 4
+
+    def test_a_subtree_within_another_is_given_by_nobody_else(self) -> None:
+        """Only the outermost tops are."""
+        tenant = create_tenant(name="red", subtrees=["root.red", "root.red.a"])
+        scope = scope_of(create_user(username="eve", edits=[tenant]), "edit")
+        assert (scope.given, scope.may_change("root.red.a")) == ({"root.red"}, True)
+
+    def test_a_tokens_subtree_gives_no_top_away(self, eve: User) -> None:
+        """A token for the subtree itself changes no more than its user."""
+        eve.token = ApiToken(scopes=["tree:write"], subtree="root.red")
+        assert not scope_of(eve, "edit").may_change("root.red")
+        assert scope_of(eve, "edit").may_change("root.red.a")
+
+    def test_a_role_is_taken_away_again(self, eve: User) -> None:
+        """Memberships are set as a whole."""
+        set_memberships(user=eve, roles={Tenant.objects.get(name="red"): "tenant"})
+        eve = User.objects.get(pk=eve.pk)
+        assert (scope_of(eve, "edit").subtrees, scope_of(eve, "view").subtrees) == (frozenset(), {"root.red"})

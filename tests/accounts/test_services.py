@@ -126,7 +126,7 @@ def test_a_password_is_never_on_record(alice: User) -> None:
     """The audit log knows that a user was made, not with which password."""
     event = AuditEvent.objects.get(verb="user.create", target="alice")
     assert "horse" not in str(event.__dict__)
-    assert event.details == {"role": "tenant", "tenants": []}
+    assert event.details == {"role": "tenant", "tenants": {}}
 
 
 def test_a_tenants_name_is_its_own() -> None:

@@ -75,7 +75,7 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
-    """Two tenants, seven people, at a noon that lasts."""
+    """Two tenants, eight people, at a noon that lasts."""
     with (
         time_machine.travel(seeded.NOW, tick=False),
         override_settings(SECURE_SSL_REDIRECT=False, **SIMULATOR),
@@ -84,6 +84,7 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
     ):
         people = seeded.people()
         red, blue = seeded.make(people["admin"])
+        seeded.draft(seeded.SHARED, people["editor"], f"{red.canary} draft")
         logging.disable(logging.WARNING)  # every 404 and 405 that is asked for here
         yield World(
             red,

@@ -13,8 +13,9 @@ from itertools import pairwise
 from tests.grid.addresses import Route, routes
 from tests.grid.world import RED
 
-PEOPLE = ("anonymous", "nobody", "other", "tenant", "auditor", "operator", "admin")
-"""Not signed in; signed in without a tenant; another tenant's; whose things the address names; the three roles."""
+PEOPLE = ("anonymous", "nobody", "other", "tenant", "editor", "auditor", "operator", "admin")
+"""Not signed in; signed in without a tenant; another tenant's; whose things the address names; who may change them
+below the tops of their subtrees; the three roles."""
 READS = ("GET", "HEAD", "OPTIONS")
 METHODS = (*READS, "POST", "PUT", "PATCH", "DELETE")
 
@@ -27,39 +28,41 @@ def _row(*answers: int | str) -> Answers:
     return dict(zip(PEOPLE, answers, strict=True))
 
 
-#                  anonymous, nobody, other, tenant, auditor, operator, admin
-EVERYONE = _row(200, 200, 200, 200, 200, 200, 200)
-NOBODY = _row(405, 405, 405, 405, 405, 405, 405)
-ALL_LED_ON = _row(302, 302, 302, 302, 302, 302, 302)
-SIGN_IN = _row(200, 302, 302, 302, 302, 302, 302)
-SIGN_IN_ONLY = _row(405, 302, 302, 302, 302, 302, 302)
-SIGNED_IN = _row(IN, 200, 200, 200, 200, 200, 200)
-LED_ON = _row(IN, 302, 302, 302, 302, 302, 302)
-SHARERS = _row(IN, 404, 200, 200, 200, 200, 200)
-OWNERS = _row(IN, 404, 404, 200, 200, 200, 200)
-OWNERS_LED_ON = _row(IN, 404, 404, 302, 200, 200, 200)
-STAFF = _row(IN, 404, 404, 404, 200, 200, 200)
-OPERATORS_ACT = _row(IN, 404, 403, 403, 403, 302, 302)
-ADMINS_WRITE = _row(IN, 404, 403, 403, 403, 403, 422)  # 422: nothing was sent
-ADMINS_SIGN_IN = _row(IN, 404, 404, 404, 403, 403, 422)  # 422: no credentials were sent
-ADMINS_SIGN_OUT = _row(IN, 404, 404, 404, 403, 403, 204)
-EDITORS_ACT = _row(IN, 404, 404, 404, 403, 403, 302)
-EDITORS_MISS = _row(IN, 404, 404, 404, 403, 403, 410)  # 410: no row was named
-EDITORS_CLASH = _row(IN, 404, 404, 404, 403, 403, 412)  # 412: no version was named, or another
-CONNECTORS = _row(IN, 404, 404, 404, 403, 403, 200)
-OPERATORS_SET = _row(IN, 404, 404, 404, 403, 302, 302)
-OPERATORS_CLASH = _row(IN, 404, 404, 404, 403, 428, 428)  # 428: no tag was sent
-OPERATORS_SEND = _row(IN, 404, 404, 404, 403, 422, 422)  # 422: nothing was named
-OPERATORS_DELETE = _row(IN, 404, 404, 404, 403, 204, 404)  # 404: the operator did
-ADMINS_SEND = _row(IN, 404, 404, 404, 403, 403, 422)
-ADMINS_DELETE = _row(IN, 404, 404, 404, 403, 403, 204)
-ADMINS_CLASH = _row(IN, 404, 404, 404, 403, 403, 428)  # 428: no tag was sent
-STAFF_MISS = _row(IN, 404, 404, 404, 409, 409, 409)  # 409: there is no journal to decide again on
-NO_JOURNAL = _row(IN, 404, 404, 409, 409, 409, 409)
-OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 302, 302)
-NOTHING = _row(IN, 404, 404, 404, 404, 404, 404)
+#                  anonymous, nobody, other, tenant, editor, auditor, operator, admin
+EVERYONE = _row(200, 200, 200, 200, 200, 200, 200, 200)
+NOBODY = _row(405, 405, 405, 405, 405, 405, 405, 405)
+ALL_LED_ON = _row(302, 302, 302, 302, 302, 302, 302, 302)
+SIGN_IN = _row(200, 302, 302, 302, 302, 302, 302, 302)
+SIGN_IN_ONLY = _row(405, 302, 302, 302, 302, 302, 302, 302)
+SIGNED_IN = _row(IN, 200, 200, 200, 200, 200, 200, 200)
+LED_ON = _row(IN, 302, 302, 302, 302, 302, 302, 302)
+SHARERS = _row(IN, 404, 200, 200, 200, 200, 200, 200)
+OWNERS = _row(IN, 404, 404, 200, 200, 200, 200, 200)
+OWNERS_LED_ON = _row(IN, 404, 404, 302, 302, 200, 200, 200)
+STAFF = _row(IN, 404, 404, 404, 404, 200, 200, 200)
+OPERATORS_ACT = _row(IN, 404, 403, 403, 403, 403, 302, 302)
+EDITORS_WRITE = _row(IN, 404, 403, 403, 422, 403, 403, 422)  # 422: nothing was sent
+ADMINS_SIGN_IN = _row(IN, 404, 404, 404, 404, 403, 403, 422)  # 422: no credentials were sent
+ADMINS_SIGN_OUT = _row(IN, 404, 404, 404, 404, 403, 403, 204)
+ADMINS_ACT = _row(IN, 404, 404, 404, 404, 403, 403, 302)
+ADMINS_MISS = _row(IN, 404, 404, 404, 404, 403, 403, 410)  # 410: no row was named
+ADMINS_RACE = _row(IN, 404, 404, 404, 404, 403, 403, 412)  # 412: no version was named, or another
+EDITORS_READ = _row(IN, 404, 404, 404, 200, 200, 200, 200)
+EDITORS_ACT = _row(IN, 404, 404, 404, 302, 403, 403, 302)
+CONNECTORS = _row(IN, 404, 404, 404, 404, 403, 403, 200)
+OPERATORS_SET = _row(IN, 404, 404, 404, 404, 403, 302, 302)
+OPERATORS_CLASH = _row(IN, 404, 404, 404, 404, 403, 428, 428)  # 428: no tag was sent
+OPERATORS_SEND = _row(IN, 404, 404, 404, 404, 403, 422, 422)  # 422: nothing was named
+OPERATORS_DELETE = _row(IN, 404, 404, 404, 404, 403, 204, 404)  # 404: the operator did
+ADMINS_SEND = _row(IN, 404, 404, 404, 404, 403, 403, 422)
+ADMINS_DELETE = _row(IN, 404, 404, 404, 404, 403, 403, 204)
+ADMINS_CLASH = _row(IN, 404, 404, 404, 404, 403, 403, 428)  # 428: no tag was sent
+STAFF_MISS = _row(IN, 404, 404, 404, 404, 409, 409, 409)  # 409: there is no journal to decide again on
+NO_JOURNAL = _row(IN, 404, 404, 409, 409, 409, 409, 409)
+OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 404, 302, 302)
+NOTHING = _row(IN, 404, 404, 404, 404, 404, 404, 404)
 
-NOT_ANSWERED = {"web": NOBODY, "api": _row(IN, *[405] * 6), "admin": ALL_LED_ON}
+NOT_ANSWERED = {"web": NOBODY, "api": _row(IN, *[405] * 7), "admin": ALL_LED_ON}
 """By namespace: what a method gets that a route does not answer. The API asks who is there first."""
 
 
@@ -125,26 +128,26 @@ ROUTES = {
     "web:queues": page(SHARERS, "queue"),
     "web:queue": page(OWNERS, "application", "namespace", "ask"),
     "web:queue_usage": page(OWNERS),
-    "web:editor": page(STAFF),
+    "web:editor": page(EDITORS_READ),
     "web:draft_start": act(EDITORS_ACT, name="next"),
     "web:draft": page(STAFF, "queue"),
     "web:draft_news": Rule(dict.fromkeys(("GET", "HEAD", "POST"), STAFF)),
     "web:draft_forecast": page(STAFF),
-    "web:draft_edit": act(EDITORS_ACT),
-    "web:draft_add": act(EDITORS_MISS, name="next"),
-    "web:draft_rename": act(EDITORS_MISS, name="next"),
-    "web:draft_move": act(EDITORS_MISS),
-    "web:draft_delete": act(EDITORS_MISS),
-    "web:draft_merge": act(EDITORS_ACT),
-    "web:draft_choose": act(EDITORS_ACT),
-    "web:draft_publish": act(EDITORS_CLASH),
-    "web:draft_discard": act(EDITORS_ACT),
+    "web:draft_edit": act(ADMINS_ACT),
+    "web:draft_add": act(ADMINS_MISS, name="next"),
+    "web:draft_rename": act(ADMINS_MISS, name="next"),
+    "web:draft_move": act(ADMINS_MISS),
+    "web:draft_delete": act(ADMINS_MISS),
+    "web:draft_merge": act(ADMINS_ACT),
+    "web:draft_choose": act(ADMINS_ACT),
+    "web:draft_publish": act(ADMINS_RACE),
+    "web:draft_discard": act(ADMINS_ACT),
     "web:revisions": page(STAFF),
     "web:revision": page(STAFF, "queue"),
     "web:revision_forecast": page(STAFF),
     "web:revision_json": page(STAFF, "queue", "namespace"),
     "web:revision_yaml": page(STAFF),
-    "web:revision_back": act(EDITORS_CLASH, onto="999999"),
+    "web:revision_back": act(ADMINS_RACE, onto="999999"),
     "web:demo_surge": act(OPERATORS_FIND),
     "web:demo_speed": act(OPERATORS_FIND, speed="2"),
     "web:demo_reset": act(OPERATORS_FIND),
@@ -188,14 +191,14 @@ ROUTES = {
     ),
     "api:queues": api(SHARERS, "queue"),
     "api:queue": api(OWNERS, "application", "namespace"),
-    "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
+    "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
     "api:decisions": api(SHARERS, "ask", "pod", "application", "priority_class", "node"),
     "api:decision": api(OWNERS, "ask", "pod", "application", "priority_class", "node"),
     "api:otherwise": api(STAFF_MISS),
     "api:waiting": api(NO_JOURNAL),
     "api:hierarchies": api(SIGNED_IN, "hierarchy"),
     "api:hierarchy": api(SHARERS),
-    "api:tree": api(SHARERS, "queue", "namespace", put=ADMINS_WRITE, written_with={"dry_run": "true"}),
+    "api:tree": api(SHARERS, "queue", "namespace", put=EDITORS_WRITE, written_with={"dry_run": "true"}),
     "api:revisions": api(SHARERS),
     "api:revision": api(STAFF, "queue", "namespace"),
     "api:nothing": api(NOTHING),

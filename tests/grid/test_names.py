@@ -8,6 +8,7 @@ import pytest
 from django.http import HttpResponse
 
 from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.queues.models import Draft
 from tests.grid.addresses import Route
 from tests.grid.conftest import World
 from tests.grid.names import foreign, said
@@ -15,7 +16,7 @@ from tests.grid.rules import GUESSES, PEOPLE, READ, names_of, rule_of
 from tests.grid.world import BLUE, MAY_SEE, NOBODYS, RED, SHARED, tree_of
 
 pytestmark = pytest.mark.django_db
-TENANTS_AND_STRANGERS = ("anonymous", "nobody", "other", "tenant")
+TENANTS_AND_STRANGERS = ("anonymous", "nobody", "other", "tenant", "editor")
 WHOLE, REFRESHED = {}, {"HX-Request": "true"}
 
 
@@ -27,7 +28,7 @@ def everywhere(world: World, route: Route) -> Iterator[str]:
         "queue": [path for side in (RED, BLUE) for path in ("root", side.team, side.queue, side.batch, side.met)],
         "namespace": [RED.namespace, BLUE.namespace],
         "pod": {*Decision.objects.values_list("ask_name", flat=True), *Victim.objects.values_list("name", flat=True)},
-        "draft": [world.red.draft, world.blue.draft],
+        "draft": list(Draft.objects.values_list("pk", flat=True)),
         "decision": list(Decision.objects.values_list("pk", flat=True)),
     }
     named = names_of(route)
@@ -88,7 +89,7 @@ def told(response: HttpResponse, address: str, as_if: str) -> str:
 def test_a_good_guess_is_answered_like_nonsense(world: World, route: Route) -> None:
     """What one may not see can't be told from what does not exist: not in addresses, not in any filter."""
     told_apart = []
-    for (theirs, nothing), person in product(guesses(world, route), ("anonymous", "nobody", "tenant")):
+    for (theirs, nothing), person in product(guesses(world, route), ("anonymous", "nobody", "tenant", "editor")):
         guessed, nonsense = (world.ask(person, "GET", address) for address in (theirs, nothing))
         if told(guessed, theirs, nothing) != told(nonsense, nothing, nothing):
             told_apart.append(f"{theirs} as {person}")

@@ -66,7 +66,7 @@ class Side:
     decision: int
     """The number of the decision that took ``pod`` for ``ask``."""
     draft: int
-    """The number of a draft of a tree of theirs; all drafts are the staff's."""
+    """The number of a draft of a tree of theirs, which is the staff's."""
     pause: int
     """The number of a pause of a queue of theirs."""
     window: int
@@ -108,6 +108,7 @@ MAY_SEE = {
     "nobody": set[str](),
     "other": {BLUE.canary, *MET},
     "tenant": {RED.canary, *MET},
+    "editor": {RED.canary, *MET},
     "auditor": {RED.canary, BLUE.canary, *MET, STAFF},
     "operator": {RED.canary, BLUE.canary, *MET, STAFF},
     "admin": {RED.canary, BLUE.canary, *MET, STAFF, ADMIN},
@@ -130,6 +131,7 @@ def people() -> dict[str, User]:
         "nobody": create_user(username="nobody"),
         "other": create_user(username=f"{BLUE.canary}-person", tenants=[blue]),
         "tenant": create_user(username=f"{RED.canary}-person", tenants=[red]),
+        "editor": create_user(username=f"{RED.canary}-editor", edits=[red]),
         "auditor": create_user(username=f"{STAFF}-auditor", role=User.Role.AUDITOR),
         "operator": create_user(username=f"{STAFF}-operator", role=User.Role.OPERATOR),
         "admin": create_user(username=f"{STAFF}-admin", role=User.Role.ADMIN),
@@ -155,8 +157,8 @@ def make(author: User) -> tuple[Side, Side]:
     for side in (RED, BLUE):
         _cluster(side.cluster, (side,), author)
     red, blue = _happened(shared, 0)
-    return replace(red, draft=_draft(SHARED, author), **_stops(red)), replace(
-        blue, draft=_draft(BLUE.cluster, author), **_stops(blue)
+    return replace(red, draft=draft(SHARED, author), **_stops(red)), replace(
+        blue, draft=draft(BLUE.cluster, author), **_stops(blue)
     )
 
 
@@ -168,9 +170,10 @@ def _stops(side: Side) -> dict[str, int]:
     return {"pause": Pause.objects.of(shared, side.team).get().pk, "window": window.pk}
 
 
-def _draft(cluster: str, author: User) -> int:
+def draft(cluster: str, author: User, name: str = f"{STAFF} draft") -> int:
+    """The number of a new draft of a cluster's tree."""
     hierarchy = Hierarchy.objects.get(name=tree_of(cluster))
-    return drafting.start(hierarchy=hierarchy, name=f"{STAFF} draft", author=author).pk
+    return drafting.start(hierarchy=hierarchy, name=name, author=author).pk
 
 
 def grow(author: User, times: int = 10) -> None:
@@ -179,8 +182,8 @@ def grow(author: User, times: int = 10) -> None:
     for number in range(1, times):
         for side in (RED, BLUE):
             _cluster(f"{side.cluster}-{number}", (side,), author)
-            _draft(side.cluster, author)
-        _draft(SHARED, author)
+            draft(side.cluster, author)
+        draft(SHARED, author)
         _happened(shared, number)
     assert shared.hierarchy is not None
     for number in range(1, times):

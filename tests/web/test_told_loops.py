@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.forecast import Forecast, forecast
-from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.accounts.scopes import EVERYTHING, Scope
 from scheduler_admin.api.outcomes import _told
 from scheduler_admin.api.tree_serializers import ForecastSerializer
 from scheduler_admin.history.forecasting import Outlook
@@ -24,7 +24,14 @@ def looping() -> Forecast:
 
 def test_a_person_reads_which_queues_take_from_each_other(looping: Forecast) -> None:
     """Instead of after how many passes it is quiet."""
-    assert sorted(_ending(looping).rpartition(" pods would go in ")[2].rstrip(".").split(", ")) == sorted(QUEUES)
+    told = _ending(looping, EVERYTHING)
+    assert sorted(told.rpartition(" pods would go in ")[2].rstrip(".").split(", ")) == sorted(QUEUES)
+
+
+def test_who_sees_one_of_the_queues_reads_no_names(looping: Forecast) -> None:
+    """That it never comes to rest is told all the same."""
+    told = _ending(looping, Scope(subtrees=frozenset({"root.x"})))
+    assert told == "It never comes to rest: pods would go in turn, for ever."
 
 
 def test_a_pipeline_reads_them_too(looping: Forecast) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from engine.changes import sentences
 from engine.explain import Message
-from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.models import Draft
 
@@ -34,19 +34,20 @@ class Rivals:
     more: int
 
 
-def draft_lines(drafts: Iterable[Draft]) -> list[DraftLine]:
-    """Each draft, with its queues, and the number of its changes."""
-    return [_line(draft) for draft in drafts]
+def draft_lines(user: Who, drafts: Iterable[Draft]) -> list[DraftLine]:
+    """Each draft, with its queues, and the number of its changes, as far as the user sees them."""
+    sees = scope_of(user, "view")
+    return [_line(draft, sees) for draft in drafts]
 
 
 def rivals(user: Who, draft: Draft) -> Rivals:
     """Of a draft; those that change nothing are none."""
     others = draft_selectors.rivals_of(user, draft)
-    lines = [line for line in draft_lines(others[:_NOTICES]) if line.changes]
+    lines = [line for line in draft_lines(user, others[:_NOTICES]) if line.changes]
     return Rivals(lines, max(0, others.count() - _NOTICES))
 
 
-def _line(draft: Draft) -> DraftLine:
-    found = draft_selectors.state(draft)
+def _line(draft: Draft, sees: Scope) -> DraftLine:
+    found = draft_selectors.state(draft).part(sees)
     said = [message for change in found.changes for message in sentences(change)]
     return DraftLine(draft, len(found.changes), len(found.errors), said[:_FEW], max(0, len(said) - _FEW))

@@ -11,6 +11,7 @@ from django.utils.translation import get_language
 
 from engine.changes import Kind
 from engine.formats.notes import Note, Severity
+from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues import sifting
 from scheduler_admin.queues.draft_form import MARKS, TEXTS, text_of
 from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
@@ -144,6 +145,8 @@ class Row:
     editable: bool
     closed: str
     """The query of the page without it unfolded."""
+    whole: bool
+    """Whether its reader sees everything; else not which namespaces run in it, as some may be another tenant's."""
 
     @property
     def href(self) -> str:
@@ -180,7 +183,7 @@ class Row:
     @cached_property
     def more(self) -> list[Field]:
         """Those without."""
-        return [self._field(Column(setting)) for setting in MORE]
+        return [self._field(Column(setting)) for setting in MORE if self.whole or setting != "namespaces"]
 
     def has(self, setting: str) -> bool:
         """Whether a setting has a column."""
@@ -259,12 +262,20 @@ def resource_names(state: DraftState, capacity: Mapping[str, int], extra: Iterab
     return [*names, *(name for name in extra if name not in names)]
 
 
-def grid(state: DraftState, names: Sequence[str], shown: Shown, *, editable: bool) -> list[Row]:
-    """All queues of a draft, parents before children."""
+def grid(state: DraftState, names: Sequence[str], shown: Shown, changes_in: Scope, *, whole: bool = True) -> list[Row]:
+    """All queues of a draft, parents before children; those of ``changes_in`` are edited."""
     fences = [one.path for one in state.rows if one.placed.row.preemption_policy == "fence" and one.placed.depth]
     marks = sifting.fence_marks([one.path for one in state.rows], fences)
     every, closed = columns(names), shown.closed
     return [
-        Row(one, every, marks[one.path], shown.act if one.placed.row.pk == shown.queue else "", editable, closed)
+        Row(
+            of=one,
+            columns=every,
+            marks=marks[one.path],
+            act=shown.act if one.placed.row.pk == shown.queue else "",
+            editable=changes_in.may_change(one.path),
+            closed=closed,
+            whole=whole,
+        )
         for one in state.rows
     ]

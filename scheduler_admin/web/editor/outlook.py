@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 from engine.forecast import Eviction, Forecast, Group, Settling, Toll, grouped
 from engine.journal import TornError
 from engine.queues import QueueTree
+from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.forecasting import forecast_tree
 from scheduler_admin.queues.services import Terms
@@ -26,8 +27,10 @@ class Prospect:
 
     at: datetime
     groups: Sequence[Group]
-    """Evictions that only the change causes."""
+    """Evictions that only the change causes, of the reader's own pods."""
     more: int
+    others: int
+    """How many more pods go that are not the reader's."""
     caused: Toll
     first: Toll
     """Those of the next pass alone."""
@@ -46,8 +49,8 @@ class Prospect:
         return text % {"n": self.caused.pods}
 
 
-def prospect(cluster: Cluster, tree: QueueTree, terms: Terms) -> Prospect | None:
-    """The forecast of a tree; None where the cluster was not read yet."""
+def prospect(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> Prospect | None:
+    """The forecast of a tree, its pods named as far as they are the reader's; None where the cluster was not read."""
     try:
         found = forecast_tree(
             cluster=cluster, tree=tree, policy=terms.policy, dialect=terms.dialect, parameters=terms.parameters
@@ -56,16 +59,19 @@ def prospect(cluster: Cluster, tree: QueueTree, terms: Terms) -> Prospect | None
         return None
     if found is None:
         return None
-    groups = grouped(found.change.caused)
+    caused = found.change.caused
+    own = [one for one in caused if sees.has_pod(one.victim.namespace, one.victim.queue)]
+    groups = grouped(own)
     return Prospect(
         at=found.at,
         groups=groups[:MOST],
         more=max(0, len(groups) - MOST),
-        caused=Toll.of(found.change.caused),
-        first=Toll.of(_first(found.change.caused)),
+        others=Toll.of(caused).pods - Toll.of(own).pods,
+        caused=Toll.of(caused),
+        first=Toll.of(_first(caused)),
         spared=Toll.of(found.change.spared),
         anyway=found.present.total,
-        ending=_ending(found.proposed),
+        ending=_ending(found.proposed, sees),
         enforced=cluster.mode == Cluster.Mode.ENFORCE,
     )
 
@@ -74,8 +80,10 @@ def _first(evictions: Sequence[Eviction]) -> list[Eviction]:
     return [one for one in evictions if one.round == 1]
 
 
-def _ending(proposed: Forecast) -> str:
+def _ending(proposed: Forecast, sees: Scope) -> str:
     """How it goes on after the first pass."""
+    if proposed.loop is not None and not all(map(sees.has_path, proposed.loop.queues)):
+        return _("It never comes to rest: pods would go in turn, for ever.")
     if proposed.loop is not None:
         queues = ", ".join(proposed.loop.queues[:MOST_IN_LOOP])
         return _("It never comes to rest: in turn, for ever, pods would go in %(queues)s.") % {"queues": queues}

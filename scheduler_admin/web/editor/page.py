@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from engine.formats.notes import Severity
 from engine.queues import QueueTree
 from engine.resources import PODS
-from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.accounts.scopes import EVERYTHING, Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.queues import draft_selectors
@@ -48,6 +48,10 @@ class DraftPage:
     state: DraftState
     shown: Shown
     may_edit: bool
+    sees: Scope
+    """What of the tree its reader sees."""
+    changes_in: Scope
+    """What of it they may change."""
     elsewhere: str
     """Other clusters that it would come into force in."""
     typed: Mapping[str, str] = field(default_factory=dict)
@@ -59,6 +63,11 @@ class DraftPage:
     def draft(self) -> Draft:
         """The draft."""
         return self.state.draft
+
+    @property
+    def whole(self) -> bool:
+        """Whether the reader sees all of the tree."""
+        return self.sees.everything
 
     @property
     def tag(self) -> str:
@@ -74,7 +83,7 @@ class DraftPage:
     @cached_property
     def rows(self) -> list[Row]:
         """The grid."""
-        return grid(self.state, self.names, self.shown, editable=self.may_edit)
+        return grid(self.state, self.names, self.shown, self.changes_in, whole=self.whole)
 
     @cached_property
     def chosen(self) -> Row | None:
@@ -94,7 +103,7 @@ class DraftPage:
     @property
     def conflicts(self) -> list[panels.Choice]:
         """See panels."""
-        return panels.choices(self.state)
+        return [one for one in panels.choices(self.state) if self.sees.has_path(one.queue)]
 
     @property
     def obstacle(self) -> str:
@@ -123,17 +132,17 @@ class DraftPage:
         if self.chosen is None:
             return []
         own = {row.pk for row in panels.below(self.rows, self.chosen.of.placed.row)}
-        return [row for row in self.rows if row.pk not in own]
+        return [row for row in self.rows if row.pk not in own and self.changes_in.has_path(row.of.path)]
 
     @property
     def rules(self) -> list[ToldRule]:
-        """Of placement, which a draft keeps as they are."""
-        return rules(self.state.tree or tree_of(self.draft.base))
+        """Of placement, which a draft keeps as they are; they may name anybody's queue."""
+        return rules(self.state.tree or tree_of(self.draft.base)) if self.whole else []
 
     @property
     def templates(self) -> list[ToldTemplate]:
         """Likewise."""
-        return templates(self.state.tree or tree_of(self.draft.base))
+        return templates(self.state.tree or tree_of(self.draft.base)) if self.whole else []
 
     @property
     def toll(self) -> Toll | None:
@@ -163,10 +172,14 @@ def tag(draft: Draft) -> str:
 def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, **more: Any) -> DraftPage:
     """The page of a draft as it is now."""
     status = status_of(cluster)
-    state = draft_selectors.state(draft, status.capacity if status else None)
+    sees, changes_in = scope_of(user, "view"), scope_of(user, "edit")
+    may_edit = changes_in.everything or Draft.objects.restrict(user, "edit").filter(pk=draft.pk).exists()
+    changes_in = changes_in if may_edit else Scope()
+    checked = changes_in if may_edit else EVERYTHING
+    state = draft_selectors.state(draft, status.capacity if status else None, checked).part(sees)
     others = Cluster.objects.restrict(user, "view").filter(hierarchy=draft.hierarchy).exclude(pk=cluster.pk)
     elsewhere = names(list(others.values_list("name", flat=True)))
-    return DraftPage(cluster, state, shown, scope_of(user, "edit").everything, elsewhere, **more)
+    return DraftPage(cluster, state, shown, may_edit, sees, changes_in, elsewhere, **more)
 
 
 def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse:

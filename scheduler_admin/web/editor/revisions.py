@@ -7,7 +7,7 @@ from itertools import pairwise
 from engine.changes import Change, Kind
 from engine.formats.form import write_queue
 from engine.queues import QueueTree
-from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues import revision_selectors as selectors
 from scheduler_admin.queues.draft_form import Placed, fields_of
 from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
@@ -87,7 +87,7 @@ def _table(revision: Revision, found: Sequence[Change]) -> tuple[list[str], list
     rows = tuple(_row(tree, path, place, by_path.get(path)) for place, path in enumerate(tree.walk(), start=1))
     state = DraftState(Draft(hierarchy=revision.hierarchy, base=revision), rows, tree, (), tuple(found))
     names = resource_names(state, {}, ())
-    return names, grid(state, names, Shown(), editable=False)
+    return names, grid(state, names, Shown(), Scope())
 
 
 def _row(tree: QueueTree, path: str, place: int, change: Change | None) -> DraftRow:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 
 from engine.formats.notes import ImportFailure
 from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import draft_merging, draft_selectors, drafting
 from scheduler_admin.queues.drafting import ConflictError, StaleError
@@ -26,7 +27,7 @@ from scheduler_admin.web.editor.grid import Shown
 from scheduler_admin.web.editor.page import draft_page, news
 from scheduler_admin.web.editor.words import setting_name, text_in_words
 from scheduler_admin.web.numbers import read_number
-from scheduler_admin.web.views.drafts import editable, editor_page, whole_page
+from scheduler_admin.web.views.drafts import editable, editor_page, find_editable, whole_page
 
 View = Callable[[HttpRequest, str, int], HttpResponse]
 Act = Callable[[Draft, User, QueryDict], int | None]
@@ -62,7 +63,7 @@ def _acting(act: Act) -> View:
     @wraps(act)
     def view(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         cluster, actor = editable(request, name)
-        draft = draft_selectors.find(actor, cluster.hierarchy, pk)
+        draft = find_editable(actor, cluster, pk)
         try:
             row = act(draft, actor, request.POST)
         except Draft.DoesNotExist as error:
@@ -209,7 +210,7 @@ def choose(draft: Draft, actor: User, form: QueryDict) -> None:
 def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Put a draft in force as it was read; what keeps it back is said on its page, with the reason still there."""
     cluster, actor = editable(request, name)
-    draft = draft_selectors.find(actor, cluster.hierarchy, pk)
+    draft = find_editable(actor, cluster, pk)
     try:
         with transaction.atomic():
             revision = drafting.publish_draft(
@@ -229,6 +230,8 @@ def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     except ValidationError as error:
         return _refused(request, cluster, draft, 422, " ".join(error.messages))
     messages.success(request, _("Revision %(number)s is in force.") % {"number": revision.number})
+    if not scope_of(actor, "view").everything:  # which a revision shows
+        return redirect("web:queues", cluster.name)
     return redirect("web:revision", cluster.name, revision.number)
 
 
@@ -237,7 +240,7 @@ def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def discard(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Throw a draft away."""
     cluster, actor = editable(request, name)
-    draft = draft_selectors.find(actor, cluster.hierarchy, pk)
+    draft = find_editable(actor, cluster, pk)
     try:
         drafting.discard(draft=draft, actor=actor)
     except Draft.DoesNotExist as error:

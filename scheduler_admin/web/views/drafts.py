@@ -4,38 +4,52 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_http_methods, require_safe
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import draft_selectors
-from scheduler_admin.queues.models import Draft
+from scheduler_admin.queues.models import Draft, Hierarchy
 from scheduler_admin.queues.services import terms_of
 from scheduler_admin.web.editor.drafts import draft_lines, rivals
 from scheduler_admin.web.editor.grid import Shown
 from scheduler_admin.web.editor.outlook import prospect
 from scheduler_admin.web.editor.page import DraftPage, draft_page, news, tag
-from scheduler_admin.web.views.history import seen_whole
 
 
 @require_safe
 @login_required
 def editor(request: HttpRequest, name: str) -> HttpResponse:
     """The open drafts."""
-    return editor_page(request, seen_whole(request.user, name))
+    return editor_page(request, edited(request.user, name))
+
+
+def edited(user: Who, name: str) -> Cluster:
+    """A cluster whose tree the user sees as a whole, or may change a part of. Raises Http404 for others."""
+    cluster = clusters.get(user, name)
+    if not scope_of(user, "view").everything and not _may_edit(user, cluster):
+        raise Http404
+    return cluster
+
+
+def _may_edit(user: Who, cluster: Cluster) -> bool:
+    scope = scope_of(user, "edit")
+    rows = Hierarchy.objects.restrict(user, "edit").filter(clusters=cluster)
+    return scope.everything or (bool(scope.subtrees) and rows.exists())
 
 
 def editor_page(request: HttpRequest, cluster: Cluster, *, status: int = 200, **more: Any) -> HttpResponse:
     """The page of the open drafts; ``more`` tells of a form that was turned away."""
     context = {
         "cluster": cluster,
-        "lines": draft_lines(draft_selectors.drafts_of(request.user, cluster.hierarchy)),
+        "lines": draft_lines(request.user, draft_selectors.drafts_of(request.user, cluster.hierarchy)),
         "revision": cluster.hierarchy.current if cluster.hierarchy else None,
-        "may_edit": scope_of(request.user, "edit").everything,
+        "may_edit": _may_edit(request.user, cluster),
     }
     return render(request, "web/editor.html", context | more, status=status)
 
@@ -49,24 +63,32 @@ def draft(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 
 
 def find(request: HttpRequest, name: str, pk: int) -> tuple[Cluster, Draft]:
-    """A draft of a cluster's hierarchy, for those who see everything. Raises Http404 for others."""
-    cluster = seen_whole(request.user, name)
+    """A draft of a cluster's hierarchy that the user may see. Raises Http404 for others."""
+    cluster = edited(request.user, name)
     return cluster, draft_selectors.find(request.user, cluster.hierarchy, pk)
 
 
 def editable(request: HttpRequest, name: str) -> tuple[Cluster, User]:
-    """The cluster and who edits its tree.
+    """The cluster and who edits its tree, or a part of it.
 
     Raises Http404 for strangers, PermissionDenied for those who only read, BadRequest for a form with a NUL in it,
     which PostgreSQL does not take.
     """
-    cluster = seen_whole(request.user, name)
-    if not scope_of(request.user, "edit").everything:
+    cluster = edited(request.user, name)
+    if not _may_edit(request.user, cluster):
         raise PermissionDenied
     if any("\0" in text for field in request.POST.items() for text in field):
         raise BadRequest
     assert isinstance(request.user, User)
     return cluster, request.user
+
+
+def find_editable(actor: User, cluster: Cluster, pk: int) -> Draft:
+    """A draft to be changed. Raises Http404 for strangers, PermissionDenied for those who only read it."""
+    found = draft_selectors.find(actor, cluster.hierarchy, pk)
+    if not Draft.objects.restrict(actor, "edit").filter(pk=pk).exists():
+        raise PermissionDenied
+    return found
 
 
 def whole_page(request: HttpRequest, page: DraftPage, status: int = 200) -> HttpResponse:
@@ -114,4 +136,4 @@ def _forecast(page: DraftPage) -> dict[str, Any]:
     current = page.draft.hierarchy.current
     if page.state.tree is None or current is None:
         return {"told": True, "prospect": None}
-    return {"told": True, "prospect": prospect(page.cluster, page.state.tree, terms_of(current))}
+    return {"told": True, "prospect": prospect(page.cluster, page.state.tree, terms_of(current), page.sees)}

@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from engine.formats.notes import ImportFailure
+from scheduler_admin.accounts.scopes import EVERYTHING, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import revision_selectors as selectors
 from scheduler_admin.queues.models import Revision
@@ -57,7 +58,7 @@ def _page(
     view = revision_view(request.user, found, against)
     context = {"cluster": cluster, "view": view, "problem": problem, "reason": reason}
     if "forecast" in request.GET:  # asked for by those whose browser does not load it
-        context |= {"told": True, "prospect": prospect(cluster, tree_of(found), terms_of(found))}
+        context |= {"told": True, "prospect": prospect(cluster, tree_of(found), terms_of(found), EVERYTHING)}
     return render(request, "web/revision.html", context, status=status)
 
 
@@ -66,7 +67,7 @@ def _page(
 def revision_forecast(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """What going back to it would preempt now."""
     cluster, found = _find(request, name, number)
-    told = prospect(cluster, tree_of(found), terms_of(found))
+    told = prospect(cluster, tree_of(found), terms_of(found), EVERYTHING)
     context = {"cluster": cluster, "told": True, "prospect": told}
     html = render_to_string("web/_prospect.html", context, request)
     response = JsonResponse({"parts": {"prospect": html}})
@@ -101,7 +102,10 @@ def _download(text: str, content_type: str, file: str) -> HttpResponse:
 @login_required
 def revision_back(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Put a former revision in force again, onto the one that was seen in force."""
+    seen_whole(request.user, name)
     cluster, actor = editable(request, name)
+    if not scope_of(actor, "edit").everything:
+        raise PermissionDenied
     found = selectors.find_revision(actor, cluster.hierarchy, number)
     onto, reason = read_number(request.POST.get("onto", "")), request.POST.get("reason", "").strip()
     if not onto:

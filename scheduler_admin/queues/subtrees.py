@@ -1,0 +1,99 @@
+"""What those may not change who change subtrees only: all outside, and what the tops of the subtrees are given."""
+
+from collections.abc import Iterator
+
+from engine.changes import Change, Kind, changes
+from engine.formats.notes import Note, Place, Severity, gettext_noop
+from engine.queues import PreemptionPolicy, QueueTree
+from engine.resources import Amounts, format_amount, total
+from scheduler_admin.accounts.scopes import Scope, is_inside
+
+FOREIGN = gettext_noop("This is not inside of a subtree that is yours to change.")
+LOST = gettext_noop("A queue would be taken away that is not yours to change.")
+GIVEN = gettext_noop("What it is called and given is changed by those who change the queue above it.")
+CLAIMED = gettext_noop("Who changes a subtree claims no further namespace: whose pods run there is not theirs to say.")
+TEMPLATE = gettext_noop("Who changes a subtree changes no template: any number of queues may come into being by it.")
+SHIELDED = gettext_noop("Who changes a subtree can't turn preemption off in it: others take back there what is theirs.")
+PROMISED = gettext_noop(
+    "Below %(queue)s %(below)s %(resource)s would be guaranteed together; %(given)s is what may be promised there."
+)
+
+
+def outside(before: QueueTree, after: QueueTree, scope: Scope) -> list[Note]:
+    """An error for each thing that changes though it is not the scope's to change. Unseen queues are not named."""
+    if scope.everything:
+        return []
+    foreign = [change for change in changes(before, after) if not scope.may_change(change.path)]
+    notes = [_foreign(change, scope) for change in foreign if change.kind is not Kind.REMOVED]
+    notes += [error("", LOST, "queues")] if len(notes) < len(foreign) else []
+    notes += [error(path, CLAIMED, "namespaces") for path in _claiming(before, after, scope)]
+    if scope.given:
+        notes += [*_loosened(before, after, scope), *_promised(before, after, scope)]
+    return notes
+
+
+def _foreign(change: Change, scope: Scope) -> Note:
+    return error(change.path, GIVEN if scope.has_path(change.path) else FOREIGN)
+
+
+def _claiming(before: QueueTree, after: QueueTree, scope: Scope) -> list[str]:
+    """Queues of a scope that claim namespaces, whosoever they are, that none of the scope's queues had before."""
+    had = {name for path in before.queues if scope.has_path(path) for name in before[path].namespaces}
+    queues = after.queues.values()
+    return [queue.path for queue in queues if scope.has_path(queue.path) and not had.issuperset(queue.namespaces)]
+
+
+def _loosened(before: QueueTree, after: QueueTree, scope: Scope) -> Iterator[Note]:
+    """Settings by which a subtree would give others less than its top does."""
+    for path, queue in after.queues.items():
+        was = before.queues.get(path)
+        if not scope.may_change(path):
+            continue
+        if queue.template != (was.template if was else None):
+            yield error(path, TEMPLATE, "template")
+        off = PreemptionPolicy.DISABLED
+        if queue.preemption_policy is off and not (was and was.preemption_policy is off):
+            yield error(path, SHIELDED, "preemption_policy")
+
+
+def _promised(before: QueueTree, after: QueueTree, scope: Scope) -> Iterator[Note]:
+    """Guarantees that come to more than the top of a subtree has: the nearest one counts, so it would be claimed."""
+    for top in sorted(path for path in scope.given if path in before and path in after):
+        had, has = _below(before, top), _below(after, top)
+        for resource, below in sorted(has.items()):
+            given = max(before[top].guaranteed.get(resource, 0), had.get(resource, 0))
+            if below > given:
+                yield from (
+                    error(
+                        path,
+                        PROMISED,
+                        Place().at("guaranteed", resource).field,
+                        queue=top,
+                        resource=resource,
+                        below=format_amount(resource, below),
+                        given=format_amount(resource, given),
+                    )
+                    for path in _raised(before, after, top, resource)
+                )
+
+
+def _below(tree: QueueTree, path: str) -> Amounts:
+    """The most that the queues below one can claim together, whichever of those in a line claim it."""
+    return total(_most(tree, child) for child in tree.children[path])
+
+
+def _most(tree: QueueTree, path: str) -> Amounts:
+    own, below = tree[path].guaranteed, _below(tree, path)
+    return {name: max(own.get(name, 0), below.get(name, 0)) for name in (*own, *below)}
+
+
+def _raised(before: QueueTree, after: QueueTree, top: str, resource: str) -> list[str]:
+    """The queues below a top that are guaranteed more of a resource than they were."""
+    inside = [path for path in after.queues if path != top and is_inside(path, top)]
+    had = {path: before[path].guaranteed.get(resource, 0) if path in before else 0 for path in inside}
+    return [path for path in inside if after[path].guaranteed.get(resource, 0) > had[path]]
+
+
+def error(path: str, message: str, field: str = "", **params: str) -> Note:
+    """An error about a queue; without a path, about the tree."""
+    return Note(severity=Severity.ERROR, path=path, line=None, message=message, field=field, params=params)
