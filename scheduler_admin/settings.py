@@ -32,6 +32,17 @@ def _fernet_keys(text: str) -> list[str]:
     return keys
 
 
+def _with_issuer(name: str, *, address: bool = False) -> str:
+    text = os.environ.get(name, "")
+    if not os.environ.get("OIDC_ISSUER"):
+        return text
+    if not text:
+        raise ImproperlyConfigured(f"OIDC_ISSUER is set, so {name} is needed too: see docs/operations.md.")
+    if address and not text.startswith("https://") and not INSECURE_HTTP:
+        raise ImproperlyConfigured(f"{name} has to begin with https://.")
+    return text
+
+
 # DEBUG: tracebacks in the browser. Never on a machine that others reach.
 DEBUG = _flag("DEBUG")
 # SECRET_KEY: signs sessions. Required; `make demo` and the tests make one of their own.
@@ -93,6 +104,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "scheduler_admin.web.oidc.Renewal",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -129,6 +141,33 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
 
 AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend", "scheduler_admin.accounts.oidc.Backend"]
+# OIDC_ISSUER: people may sign in at this OpenID provider too; the others, but OIDC_END_SESSION_ENDPOINT, are needed
+# with it, and stand in its /.well-known/openid-configuration. See "People who sign in elsewhere", docs/operations.md.
+OIDC_ISSUER = os.environ.get("OIDC_ISSUER", "")
+OIDC_RP_CLIENT_ID = _with_issuer("OIDC_CLIENT_ID")
+OIDC_RP_CLIENT_SECRET = _with_issuer("OIDC_CLIENT_SECRET")
+OIDC_OP_AUTHORIZATION_ENDPOINT = _with_issuer("OIDC_AUTHORIZATION_ENDPOINT", address=True)
+OIDC_OP_TOKEN_ENDPOINT = _with_issuer("OIDC_TOKEN_ENDPOINT", address=True)
+OIDC_OP_JWKS_ENDPOINT = _with_issuer("OIDC_JWKS_ENDPOINT", address=True)
+OIDC_OP_USER_ENDPOINT = ""  # what is known of a person stands in the ID token, which is signed
+OIDC_END_SESSION_ENDPOINT = os.environ.get("OIDC_END_SESSION_ENDPOINT", "")
+# OIDC_NAME: what the provider is called on the sign-in page. OIDC_SCOPES, OIDC_GROUPS_CLAIM: what is asked for, and
+# where the ID token has the groups. OIDC_SIGN_ALGORITHM: RS256 or ES256.
+OIDC_NAME = os.environ.get("OIDC_NAME", "") or OIDC_ISSUER
+OIDC_RP_SCOPES = os.environ.get("OIDC_SCOPES", "openid email profile")
+OIDC_GROUPS_CLAIM = os.environ.get("OIDC_GROUPS_CLAIM", "groups")
+OIDC_RP_SIGN_ALGO = os.environ.get("OIDC_SIGN_ALGORITHM", "RS256")
+if OIDC_RP_SIGN_ALGO not in {"RS256", "ES256"}:
+    raise ImproperlyConfigured(f"OIDC_SIGN_ALGORITHM is {OIDC_RP_SIGN_ALGO}: RS256 and ES256 are known.")
+OIDC_USE_PKCE = True
+OIDC_TIMEOUT = 10
+OIDC_AUTHENTICATION_CALLBACK_URL = "web:oidc_callback"
+OIDC_RENEW_ID_TOKEN_EXPIRY_SECONDS = 900  # then a page that is opened asks the provider again, unseen
+# TOKEN_REVIEW_CLUSTER: tokens of this cluster's service accounts and users are good for the REST API.
+# TOKEN_REVIEW_AUDIENCES: comma-separated; a token must be meant for one of them.
+TOKEN_REVIEW_CLUSTER = os.environ.get("TOKEN_REVIEW_CLUSTER", "")
+TOKEN_REVIEW_AUDIENCES = [one for one in os.environ.get("TOKEN_REVIEW_AUDIENCES", "scheduler-admin").split(",") if one]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")

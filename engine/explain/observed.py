@@ -240,15 +240,15 @@ def flag_verdict(flagged: Flagged) -> Message:
     return Message(template, {"queue": short_name(flagged.queue)})
 
 
-def observed_victim(seen: Observed, uid: str, *, by: str) -> Message:
-    """Why this pod, to its own tenant: of the asker only its queue's name."""
+def observed_victim(seen: Observed, uid: str, *, by: str, tells_queue: bool = True) -> Message:
+    """Why this pod, to its own tenant: of the asker its queue's name at most."""
     pod = next(one.pod for one in seen.victims if one.pod.uid == uid)
     params: dict[str, Param] = {"pod": Name(pod.name), "node": Name(seen.node or pod.node)}
     if seen.source in VICTIM_EVICTED:
         return Message(VICTIM_EVICTED[seen.source], params)
     if seen.over_max:
         return Message(VICTIM_OVER_MAX, {**params, "by": by})
-    asker = short_name(seen.ask.queue) if seen.ask and seen.ask_known else ""
+    asker = short_name(seen.ask.queue) if seen.ask and seen.ask_known and tells_queue else ""
     if not asker:
         return Message(VICTIM_OF_UNKNOWN, {**params, "by": by})
     template = VICTIM if seen.source is Source.KUBE_SCHEDULER else VICTIM_FOR_QUEUE

@@ -23,6 +23,7 @@ from engine.explain.sentences import (
     VICTIM,
     VICTIM_PLAIN,
     VICTIM_PRIORITY,
+    VICTIM_UNTOLD,
     Tense,
 )
 from engine.resources import format_amount
@@ -71,8 +72,8 @@ def _shape(decision: Decision, resource: str, tense: Tense) -> tuple[tuple[str, 
     return ABOVE[tense], {**numbers, "over": format_amount(resource, over[0])}
 
 
-def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
-    """Why this pod: its own queue's numbers; of the asker only its queue's name."""
+def victim_sentence(decision: Decision, uid: str, tense: Tense, *, tells_queue: bool = True) -> Message:
+    """Why this pod: its own queue's numbers; of the asker its queue's name at most."""
     victim = next(verdict.pod for verdict in decision.victims if verdict.pod.uid == uid)
     params: dict[str, Param] = {
         "pod": Name(victim.name),
@@ -88,8 +89,9 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message:
     if not claims or chosen is None:
         plain = (VICTIM_PRIORITY if decision.policy == priority.POLICY else VICTIM_PLAIN)[tense]
         return Message(plain, {name: value for name, value in params.items() if f"%({name})s" in plain})
-    told = {name: params[name] for name in ("pod", "node", "asker", "queue")}
-    return Message(VICTIM[tense], {**told, "over": amount(*chosen)})
+    names = ("pod", "node", "asker", "queue") if tells_queue else ("pod", "node", "queue")
+    told = {name: params[name] for name in names}
+    return Message((VICTIM if tells_queue else VICTIM_UNTOLD)[tense], {**told, "over": amount(*chosen)})
 
 
 def asker_sentence(decision: Decision, tense: Tense) -> Message:

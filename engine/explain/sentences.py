@@ -215,6 +215,29 @@ VICTIM: Single = {
     ),
 }
 """To a victim's tenant, where guarantees decided."""
+VICTIM_UNTOLD: Single = {
+    Tense.EVICTED: gettext_noop(
+        "%(pod)s was evicted from %(node)s because another queue stood below its guarantee while %(queue)s stood "
+        "%(over)s above its own."
+    ),
+    Tense.EVICTING: gettext_noop(
+        "%(pod)s is being evicted from %(node)s because another queue stood below its guarantee while %(queue)s "
+        "stood %(over)s above its own."
+    ),
+    Tense.WOULD: gettext_noop(
+        "%(pod)s would be evicted from %(node)s because another queue stood below its guarantee while %(queue)s "
+        "stood %(over)s above its own."
+    ),
+    Tense.HELD: gettext_noop(
+        "%(pod)s would be evicted from %(node)s because another queue stood below its guarantee while %(queue)s "
+        "stood %(over)s above its own, but the decision is held back."
+    ),
+    Tense.STOPPED: gettext_noop(
+        "%(pod)s would have been evicted from %(node)s because another queue stood below its guarantee while "
+        "%(queue)s stood %(over)s above its own, but the decision was stopped."
+    ),
+}
+"""The same, where the asker's queue is not told."""
 VICTIM_PLAIN: Single = {
     Tense.EVICTED: gettext_noop("%(pod)s was evicted from %(node)s to make room there for a pod of another queue."),
     Tense.EVICTING: gettext_noop(

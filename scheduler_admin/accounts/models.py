@@ -22,6 +22,10 @@ class User(AbstractUser):
     tenants: "models.ManyToManyField[Tenant, Membership]" = models.ManyToManyField(
         "Tenant", through="Membership", related_name="members", blank=True
     )
+    identity = models.CharField(max_length=500, null=True, blank=True, unique=True, editable=False)
+    """Who it is at the door that they came in by: another issuer's or cluster's name for them. None: a local user."""
+    outside_groups = models.JSONField(default=list, blank=True, editable=False)
+    """What that door last said they belong to: role and tenants follow from it by GroupMapping."""
     token: "ApiToken | None" = None
     """The token that this request signed in with: it limits what the user may do. None: signed in otherwise."""
 
@@ -55,6 +59,50 @@ class Membership(models.Model):
         return f"{self.user} {self.get_role_display()} {self.tenant}"
 
 
+class GroupMapping(models.Model):
+    """What a group of another door is here: a role on the whole site, or a role at a tenant."""
+
+    ROLES = [*(choice for choice in User.Role.choices if choice[0] != User.Role.TENANT), *Membership.Role.choices]
+
+    group = models.CharField(max_length=300, help_text=_("As the door names it; see docs/operations.md."))
+    role = models.CharField(max_length=16, choices=ROLES)
+    tenant = models.ForeignKey(Tenant, null=True, blank=True, on_delete=models.CASCADE, related_name="mappings")
+
+    class Meta:
+        ordering = ["group", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["group", "role", "tenant"], name="one_mapping"),
+            models.UniqueConstraint(fields=["group", "role"], condition=models.Q(tenant=None), name="one_site_mapping"),
+        ]
+
+    def __str__(self) -> str:
+        place = f" {self.tenant}" if self.tenant else ""
+        return f"{self.group}: {self.role}{place}"
+
+    def clean(self) -> None:
+        """A role at a tenant says at which, one on the whole site says none."""
+        if (self.role in Membership.Role.values) != (self.tenant is not None):
+            at = _("Say at which tenant.") if self.tenant is None else _("This role is on the whole site.")
+            raise ValidationError({"tenant": at})
+
+
+class Site(models.Model):
+    """What holds for the whole site: one row, or none as long as everything is as it begins."""
+
+    class Preemptor(models.TextChoices):
+        """What a victim's side learns of the ask for which it went; each says what those before it say, too."""
+
+        NOTHING = "nothing", _("nothing")
+        QUEUE = "queue", _("its queue")
+        UID = "uid", _("its pod’s UID")
+        NAME = "name", _("its pod’s name")
+
+    preemptor = models.CharField(max_length=10, choices=Preemptor, default=Preemptor.QUEUE)
+
+    def __str__(self) -> str:
+        return "site"
+
+
 def check_scopes(value: Any) -> None:
     """Raise ValidationError for a list that holds anything but scopes."""
     for scope in value:
@@ -77,6 +125,7 @@ class ApiToken(models.Model):
         CONNECT = "cluster:connect", _("replace the credentials of clusters")
         OPERATE = "cluster:operate", _("pause, set modes and limits")
         CLASSES = "cluster:classes", _("change priority classes")
+        SITE = "site:administer", _("change what holds for the whole site")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100)

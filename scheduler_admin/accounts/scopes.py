@@ -9,14 +9,15 @@ from django.db import models
 
 from scheduler_admin.accounts.models import ApiToken, Membership, User
 
-Action = Literal["view", "operate", "configure", "plan", "edit", "connect", "classify"]
+Action = Literal["view", "operate", "configure", "plan", "edit", "connect", "classify", "administer"]
 """view: read. operate: pause, modes. configure: what bounds evictions. plan: what a change of a tree would do. edit:
-trees, accounts. connect: clusters, and what signs in to them. classify: priority classes."""
+trees, accounts. connect: clusters, and what signs in to them. classify: priority classes.
+administer: the whole site."""
 Who = User | AnonymousUser
 M = TypeVar("M", bound=models.Model)
 
 _MAY: dict[str, frozenset[str]] = {
-    User.Role.ADMIN: frozenset({"view", "operate", "configure", "plan", "edit", "connect", "classify"}),
+    User.Role.ADMIN: frozenset({"view", "operate", "configure", "plan", "edit", "connect", "classify", "administer"}),
     User.Role.OPERATOR: frozenset({"view", "operate"}),
     User.Role.AUDITOR: frozenset({"view"}),
 }
@@ -34,6 +35,7 @@ ALLOWING: Mapping[Action, tuple[ApiToken.Scope, ...]] = {
     "edit": (ApiToken.Scope.WRITE,),
     "connect": (ApiToken.Scope.CONNECT,),
     "classify": (ApiToken.Scope.CLASSES,),
+    "administer": (ApiToken.Scope.SITE,),
 }
 """The scopes of a token that allow an action, the least first."""
 

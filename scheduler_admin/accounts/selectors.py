@@ -2,10 +2,12 @@
 
 from datetime import datetime
 
+from django.core.exceptions import ValidationError
 from django.db.models import Q
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from scheduler_admin.accounts.models import ApiToken
+from scheduler_admin.accounts.models import ApiToken, Site, Tenant
 from scheduler_admin.accounts.services import digest_of
 
 
@@ -27,3 +29,16 @@ def tokens(username: str = "") -> list[ApiToken]:
     """All tokens, or a user's, with their users: the oldest first."""
     rows = ApiToken.objects.select_related("user").order_by("user__username", "created_at", "pk")
     return list(rows.filter(user__username=username) if username else rows)
+
+
+def site() -> Site:
+    """What holds for the whole site."""
+    return Site.objects.first() or Site()
+
+
+def tenant_called(name: str) -> Tenant | None:
+    """The tenant of that name, None for an empty one. Raises ValidationError where there is none."""
+    found = Tenant.objects.filter(name=name).first()
+    if name and found is None:
+        raise ValidationError({"tenant": _("There is no such tenant.")})
+    return found

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from scheduler_admin.accounts.models import ApiToken, AuditEvent, Membership, Tenant, User
+from scheduler_admin.accounts.models import ApiToken, AuditEvent, Membership, Site, Tenant, User
 
 TOKEN_MARK = "sa_"  # noqa: S105 - the part that is no secret
 """How every token begins, so that scanners for leaked secrets can tell it."""
@@ -194,3 +194,28 @@ def create_tenant(
     details = {"namespaces": tenant.namespaces, "subtrees": tenant.subtrees}
     record(actor=actor, verb="tenant.create", target=tenant.name, details=details)
     return tenant
+
+
+@transaction.atomic
+def change_site(*, preemptor: str, actor: User | None = None, reason: str) -> Site:
+    """Set what victims' sides learn of preemptors. Raises ValidationError by field, also without a reason."""
+    check_reason(reason)
+    found = Site.objects.select_for_update().first() or Site()
+    before, found.preemptor = found.preemptor, preemptor
+    found.full_clean()
+    if preemptor != before:
+        found.save()
+        record(
+            actor=actor,
+            verb="site.change",
+            target="*",
+            reason=reason.strip(),
+            details={"preemptor": [before, preemptor]},
+        )
+    return found
+
+
+def check_reason(reason: str) -> None:
+    """Raise ValidationError where nobody says why."""
+    if not reason.strip():
+        raise ValidationError({"reason": _("Say why: others will read it.")})

@@ -13,6 +13,7 @@ from scheduler_admin.api.documents import Sent
 from scheduler_admin.api.proposals import Proposal
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.forecasting import Outlook, forecast_tree
+from scheduler_admin.history.redaction import Redaction
 
 
 def outcome(proposal: Proposal, clusters: Sequence[Cluster], scope: Scope) -> dict[str, Any]:
@@ -49,8 +50,8 @@ def _told(found: Outlook, scope: Scope) -> dict[str, Any]:
         "next_pass": Toll.of(one for one in mine if one.round == 1),
         "total": Toll.of(mine),
         "waiting": sum(scope.has_pod(ask.namespace, ask.queue) for ask in waiting),
-        "caused": _summed(_own(found.change.caused, scope)),
-        "spared": _summed(_own(found.change.spared, scope)),
+        "caused": _summed(_own(found.change.caused, scope), scope),
+        "spared": _summed(_own(found.change.spared, scope), scope),
     }
 
 
@@ -64,5 +65,6 @@ def _own(evictions: Iterable[Eviction], scope: Scope) -> list[Eviction]:
     return [one for one in evictions if scope.has_pod(one.victim.namespace, one.victim.queue)]
 
 
-def _summed(evictions: list[Eviction]) -> dict[str, Any]:
-    return {**msgspec.structs.asdict(Toll.of(evictions)), "groups": grouped(evictions)}
+def _summed(evictions: list[Eviction], scope: Scope) -> dict[str, Any]:
+    groups = Redaction.of(scope).groups(grouped(evictions))
+    return {**msgspec.structs.asdict(Toll.of(evictions)), "groups": groups}

@@ -1,4 +1,4 @@
-"""A decision as far as its reader may see it. Tenants see their own ask and victims; of others, the queue's name."""
+"""A decision as far as its reader may see it. Tenants see their own ask and victims; of others what the site tells."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,12 @@ import msgspec
 
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.redaction import Redaction
 
 
 @dataclass(frozen=True)
 class SeenAsk:
-    """An ask; all but the queue is None when it is another tenant's."""
+    """An ask; of another tenant's what the site tells, all else None."""
 
     queue: str
     redacted: bool
@@ -32,19 +33,31 @@ class SeenDecision:
     """Wraps a decision whose victims were fetched through ``restrict``."""
 
     decision: Decision
-    scope: Scope
+    redaction: Redaction
+
+    @property
+    def scope(self) -> Scope:
+        """What the reader sees."""
+        return self.redaction.scope
 
     @property
     def own(self) -> bool:
         """Whether the ask is the reader's to see."""
-        return self.scope.has_pod(self.decision.ask_namespace, self.decision.ask_queue)
+        return self.redaction.owns(self.decision)
 
     @property
     def ask(self) -> SeenAsk:
-        """The ask, or its queue only."""
+        """The ask, or what of it is told."""
         row = self.decision
         if not self.own:
-            return SeenAsk(queue=row.ask_queue, redacted=True)
+            told = self.redaction.preemptor(row)
+            return SeenAsk(
+                queue=told.queue,
+                redacted=True,
+                uid=told.uid or None,
+                namespace=told.namespace or None,
+                name=told.name or None,
+            )
         return SeenAsk(
             queue=row.ask_queue,
             redacted=False,

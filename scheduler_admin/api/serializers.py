@@ -198,7 +198,7 @@ class QueueDetailSerializer(serializers.Serializer[Any]):
 
 
 class AskSerializer(serializers.Serializer[SeenAsk]):
-    """The pod that wants room. Of another tenant's, only the queue is told."""
+    """The pod that wants room. Of another tenant's (`redacted`) is told what the site lets victims learn."""
 
     redacted = serializers.BooleanField()
     queue = serializers.CharField(allow_blank=True)

@@ -25,6 +25,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
 from scheduler_admin.history.waits import waits_of
+from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors import tree_with, visible
 
@@ -177,7 +178,8 @@ class DecisionsView(DecisionView):
         rows = self.rows().filter(cluster=cluster).defer("document", "laws")
         mine = filtered(rows, self.asked, user=request.user, scope=scope)
         found, place = NewestFirst(self.asked).page(mine)
-        results = [SeenDecision(decision, scope) for decision in found]
+        redaction = Redaction.of(scope)
+        results = [SeenDecision(decision, redaction) for decision in found]
         body = {"next": next_link(request, place), "results": results}
         return Response(serializers.DecisionsSerializer(body).data)
 
@@ -193,7 +195,7 @@ class DecisionDetailView(DecisionView):
     def get(self, request: Request, pk: int) -> Response:
         """One decision with the laws it was held against, what happened, and the engine's own document."""
         del request
-        seen = SeenDecision(get_object_or_404(self.rows(), pk=pk), self.scope)
+        seen = SeenDecision(get_object_or_404(self.rows(), pk=pk), Redaction.of(self.scope))
         return Response(serializers.DecisionDetailSerializer(seen).data)
 
 

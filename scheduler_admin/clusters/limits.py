@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services import name_of, record
+from scheduler_admin.accounts.services import check_reason, name_of, record
 from scheduler_admin.clusters.models import Cluster, Window
 from scheduler_admin.clusters.pausing import check_queue, show_stops
 
@@ -62,7 +62,7 @@ def change_limits(
         raise ClashError(clashes)
     for name, value in wanted.items():
         setattr(cluster, name, value)
-    _check_reason(reason)
+    check_reason(reason)
     cluster.full_clean()
     cluster.save(update_fields=list(wanted))
     changed = {name: [before[name], value] for name, value in wanted.items() if value != before[name]}
@@ -119,7 +119,7 @@ def add_window(*, cluster: Cluster | None, actor: User | None, reason: str, **ho
 @transaction.atomic
 def remove_window(*, window: Window, actor: User | None, reason: str) -> None:
     """It holds no longer. Raises ValidationError without a reason."""
-    _check_reason(reason)
+    check_reason(reason)
     window.delete()
     record(
         actor=actor, verb="window.remove", target=_place(window), reason=reason.strip(), details={"window": str(window)}
@@ -129,8 +129,3 @@ def remove_window(*, window: Window, actor: User | None, reason: str) -> None:
 
 def _place(window: Window) -> str:
     return window.cluster.name if window.cluster else "*"
-
-
-def _check_reason(reason: str) -> None:
-    if not reason.strip():
-        raise ValidationError({"reason": _("Say why: others will read it.")})

@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Max, Q
 from django.db.models.functions import Coalesce, TruncHour
 
-from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.pods import own_asks
+from scheduler_admin.history.redaction import Redaction
 
 _LOST = (Victim.State.EVICTED, Victim.State.GONE)
 
@@ -43,19 +44,28 @@ def last_preemptions(user: Who, cluster: Cluster, paths: Sequence[str]) -> LastP
     decisions = {
         row.pk: row
         for row in Decision.objects.filter(pk__in={*latest_out.values(), *latest_in.values()})
-        .only("pk", "ask_queue", "first_seen")
+        .only("pk", "ask_queue", "ask_namespace", "ask_uid", "ask_name", "first_seen")
         .annotate(
             lost=Count("victims", filter=Q(victims__state__in=_LOST)),
             from_queue=Max("victims__queue", filter=Q(victims__state__in=_LOST)),
         )
     }
-    into = {queue: _last(decisions[pk], "from_queue") for queue, pk in latest_in.items() if pk in decisions}
-    out = {queue: _last(decisions[pk], "ask_queue") for queue, pk in latest_out.items() if pk in decisions}
+    redaction = Redaction.of(scope_of(user, "view"))
+    into = {queue: _last(decisions[pk], _giver(decisions[pk])) for queue, pk in latest_in.items() if pk in decisions}
+    out = {
+        queue: _last(decisions[pk], redaction.preemptor(decisions[pk]).queue)
+        for queue, pk in latest_out.items()
+        if pk in decisions
+    }
     return LastPreemptions(_roll_up(into, paths), _roll_up(out, paths))
 
 
+def _giver(decision: Decision) -> str:
+    return decision.from_queue or ""  # type: ignore[attr-defined]
+
+
 def _last(decision: Decision, other: str) -> LastPreemption:
-    return LastPreemption(decision.pk, decision.first_seen, getattr(decision, other) or "", decision.lost)  # type: ignore[attr-defined]
+    return LastPreemption(decision.pk, decision.first_seen, other, decision.lost)  # type: ignore[attr-defined]
 
 
 def _roll_up(by_leaf: dict[str, LastPreemption], paths: Iterable[str]) -> dict[str, LastPreemption]:

@@ -13,14 +13,16 @@ from django.db import transaction
 from django.db.models import Q
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, KeptBy, Outcome, Result, Terms
-from engine.policies import priority
 from engine.snapshot import Pod
+from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
 from scheduler_admin.history.books import UNANSWERED, Books
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.recording import deadline
+from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.selectors import read
+from scheduler_admin.history.telling import condition_reason, told_ask, told_victim
 
 _RETRY = timedelta(seconds=5)
 """When a held eviction is tried again where the API server does not say."""
@@ -139,7 +141,7 @@ class Carrier(Books):
             row.save(update_fields=["state", "deadline"])
             self._step(row, Step.Kind.RESERVED, note=row.node)
         reached("begun")
-        told = f"{len(victims)} of the pods on {row.node} are evicted to make room, {_claim(row)}."
+        told = f"{len(victims)} of the pods on {row.node} are evicted to make room, {told_ask(row)}."
         if not victims:
             told = f"Pods that are on their way out already make room on {row.node}."
         kept = (
@@ -255,10 +257,10 @@ class Carrier(Books):
         self._evicted(row, victim)
         self._prolong(row, victim)
         reached(f"noted {victim.position}")
-        # The asker stays unnamed: its queue is as much as another tenant may know.
+        # Whoever reads the pod may be a stranger to the asker.
         link = f"{settings.SITE_URL}/pods/{self.cluster.name}/{victim.namespace}/{victim.name}/"
-        told = f"Preempted, {_claim(row, victim)}."
-        self.executor.mark(victim, _condition_reason(victim.reason), f"{told} Why: {link}")
+        told = f"Preempted, {told_victim(row, victim, Redaction.of(Scope()).preemptor(row))}."
+        self.executor.mark(victim, condition_reason(victim.reason), f"{told} Why: {link}")
         self.executor.event(victim, "Preempted", f"{told} Why: {link}", "Warning")
 
     def _watch_victims(self, row: Decision) -> None:
@@ -285,20 +287,6 @@ class Carrier(Books):
         left = left or (decision is not None and not all(self._left(one.pod) for one in decision.victims))
         self.close(row, Decision.Ending.EXPIRED if left else Decision.Ending.TAKEN)
         return False
-
-
-def _claim(row: Decision, victim: Victim | None = None) -> str:
-    """Why room is made for the ask, told to it or to a ``victim``."""
-    if row.policy == priority.POLICY:
-        asker = f"as a pod of the higher priority {row.ask_priority} needs the room"
-        return asker if victim else f"as their priority is below its {row.ask_priority}"
-    guaranteed = f"as queue {row.ask_queue} is below its guarantee"
-    return f"{guaranteed} and queue {victim.queue} above its own" if victim else guaranteed
-
-
-def _condition_reason(reason: str) -> str:
-    """As Kubernetes writes the reasons of conditions: ``over-guarantee`` -> ``OverGuarantee``."""
-    return "".join(part.capitalize() for part in reason.split("-"))
 
 
 def _asker(row: Decision) -> Ref:

@@ -1,4 +1,4 @@
-"""What the pages of a tenant's pods show. Of other tenants a queue's name at most, in no field anything else."""
+"""What the pages of a tenant's pods show. Of other tenants what the site tells of preemptors, and nothing else."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -34,6 +34,7 @@ from scheduler_admin.history.aftermath import WATCHED
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.otherwise import own_changes
 from scheduler_admin.history.pods import PodEvent, seen_by
+from scheduler_admin.history.redaction import Preemptor, Redaction
 from scheduler_admin.history.selectors import read, read_observed
 from scheduler_admin.history.sentences import LOST, offset, outcome, seconds, tense_of, text
 from scheduler_admin.history.waiting import answers
@@ -41,6 +42,9 @@ from scheduler_admin.web.figures import QueueLanes, lanes_of, observed_lanes
 from scheduler_admin.web.words import duration
 
 UNREAD_VICTIM = gettext_noop("%(pod)s was chosen to make room for a pod of %(asker)s.")
+UNTOLD_VICTIM = gettext_noop("%(pod)s was chosen to make room for another pod.")
+FOR_UID = gettext_noop("The room is for the pod with UID %(uid)s.")
+FOR_POD = gettext_noop("The room is for pod %(pod)s of namespace %(namespace)s, UID %(uid)s.")
 UNREAD_ASK = gettext_noop("%(pod)s was considered in its queue %(queue)s.")
 FIRST_SEEN = gettext_noop("The scheduler found no room for the pod.")
 CHOSEN = gettext_noop("Chosen to be evicted.")
@@ -100,20 +104,21 @@ class PodPage:
     really: bool
 
 
-def pod_lines(events: Iterable[PodEvent]) -> list[PodLine]:
+def pod_lines(redaction: Redaction, events: Iterable[PodEvent]) -> list[PodLine]:
     """Every event in a line."""
-    return [_line(event) for event in events]
+    return [_line(redaction, event) for event in events]
 
 
-def _line(event: PodEvent) -> PodLine:
+def _line(redaction: Redaction, event: PodEvent) -> PodLine:
     kind, word = _fate(event)
     requests = event.victim.requests if event.victim else event.decision.ask_requests
-    return PodLine(event, short_name(event.queue), listed(requests), kind, word, _why(event))
+    return PodLine(event, short_name(event.queue), listed(requests), kind, word, _why(redaction, event))
 
 
-def _why(event: PodEvent) -> str:
-    if event.victim is not None and event.decision.reason == "below-guarantee":
-        return _("for %(queue)s, below its guarantee") % {"queue": short_name(event.decision.ask_queue)}
+def _why(redaction: Redaction, event: PodEvent) -> str:
+    queue = redaction.preemptor(event.decision).queue
+    if event.victim is not None and event.decision.reason == "below-guarantee" and queue:
+        return _("for %(queue)s, below its guarantee") % {"queue": short_name(queue)}
     return text(label(event.decision.reason))
 
 
@@ -133,16 +138,16 @@ def _fate(event: PodEvent) -> tuple[str, str]:
     return "wait", _("being evicted")
 
 
-def pod_page(scope: Scope, event: PodEvent) -> PodPage:
+def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
     """Answer why, with the pod's own numbers."""
-    row, victim, decision = event.decision, event.victim, seen_by(scope, event)
+    row, victim, decision = event.decision, event.victim, seen_by(redaction.scope, event)
     tense, (kind, word) = _tense(event), _fate(event)
-    sentence, prevented = _answer(event, decision, tense)
+    sentence, prevented = _answer(event, decision, tense, redaction.preemptor(row))
     started = victim.started_at if victim else None
     return PodPage(
         event=event,
         sentence=sentence,
-        because=_because(scope, event, decision, tense),
+        because=[*_preemptor(event, redaction), *_because(redaction.scope, event, decision, tense)],
         asked=listed(victim.requests if victim else row.ask_requests),
         priority=victim.priority if victim else row.ask_priority,
         ran=duration((row.first_seen - started).total_seconds()) if started else "",
@@ -156,6 +161,16 @@ def pod_page(scope: Scope, event: PodEvent) -> PodPage:
         waiting=victim is None,
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
+
+
+def _preemptor(event: PodEvent, redaction: Redaction) -> list[Message]:
+    """The ask for which a victim went, where the site tells more than its queue."""
+    told = redaction.preemptor(event.decision)
+    if event.victim is None or not told.uid:
+        return []
+    if not told.name:
+        return [Message(FOR_UID, {"uid": Name(told.uid)})]
+    return [Message(FOR_POD, {"pod": Name(told.name), "namespace": Name(told.namespace), "uid": Name(told.uid)})]
 
 
 def _because(scope: Scope, event: PodEvent, decision: EngineDecision | None, tense: Tense) -> list[Message]:
@@ -181,21 +196,24 @@ def _side(event: PodEvent, decision: EngineDecision | None) -> QueueLanes | None
     return lanes_of(decision, event.queue, side) if decision else None
 
 
-def _answer(event: PodEvent, decision: EngineDecision | None, tense: Tense) -> tuple[Message, tuple[Message, ...]]:
+def _answer(
+    event: PodEvent, decision: EngineDecision | None, tense: Tense, asker: Preemptor
+) -> tuple[Message, tuple[Message, ...]]:
     """The sentence, and what would have prevented it or would make the ask eligible."""
-    victim, seen = event.victim, read_observed(event.decision)
+    victim, seen, named = event.victim, read_observed(event.decision), bool(asker.queue)
     if seen is not None:
         by = str(event.decision.get_source_display())
-        return observed_victim(seen, victim.uid, by=by) if victim else observed_asker(seen, by=by), ()
+        said = observed_victim(seen, victim.uid, by=by, tells_queue=named) if victim else observed_asker(seen, by=by)
+        return said, ()
     if decision is None:
-        return _unread(event), ()
+        return _unread(event, asker), ()
     if victim is None:
         # Where its tiers are told, so is what would get it past them.
         return asker_sentence(decision, tense), () if answers(event.decision) else remedies(decision)
     if all(verdict.pod.uid != victim.uid for verdict in decision.victims):
-        return _unread(event), ()
+        return _unread(event, asker), ()
     # Of the whole decision, to choose the same resource as its own page; it tells of the pod's own queue only.
-    sentence = victim_sentence(read(event.decision) or decision, victim.uid, tense)
+    sentence = victim_sentence(read(event.decision) or decision, victim.uid, tense, tells_queue=named)
     return sentence, () if tense is Tense.STOPPED else tuple(map(otherwise, own_changes(victim)))
 
 
@@ -206,9 +224,11 @@ def _tense(event: PodEvent) -> Tense:
     return tense_of(event.decision, [event.victim])
 
 
-def _unread(event: PodEvent) -> Message:
+def _unread(event: PodEvent, asker: Preemptor) -> Message:
+    if event.victim is not None and not asker.queue:
+        return Message(UNTOLD_VICTIM, {"pod": Name(event.name)})
     if event.victim is not None:
-        return Message(UNREAD_VICTIM, {"pod": Name(event.name), "asker": short_name(event.decision.ask_queue)})
+        return Message(UNREAD_VICTIM, {"pod": Name(event.name), "asker": short_name(asker.queue)})
     return Message(UNREAD_ASK, {"pod": Name(event.name), "queue": short_name(event.queue)})
 
 

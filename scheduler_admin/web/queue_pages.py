@@ -21,6 +21,7 @@ from scheduler_admin.history import activity_selectors, sentences, usage_selecto
 from scheduler_admin.history.filters import fitting
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.pods import PodEvent, seen_by
+from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.selectors import read_observed
 from scheduler_admin.history.waits import waits_of
 from scheduler_admin.queues import selectors
@@ -188,12 +189,15 @@ def why(scope: Scope, row: Decision) -> SafeString:
 
 def marks(user: Who, cluster: Cluster, path: str, since: datetime) -> list[plots.Mark]:
     """The preemptions of a queue since then, each with the page of its decision."""
-    found = []
+    found, redaction = [], Redaction.of(scope_of(user, "view"))
     for row in activity_selectors.preemptions_of(user, cluster, path, since):
         out = row.taken > 0  # type: ignore[attr-defined]
         pods = row.taken if out else row.lost  # type: ignore[attr-defined]
-        name = row.ask_queue.rpartition(".")[2]
-        if out:
+        told = redaction.preemptor(row).queue
+        name = told.rpartition(".")[2]
+        if out and row.ask_queue and not told:
+            text = ngettext("%(n)s pod went", "%(n)s pods went", pods)
+        elif out:
             text = ngettext("%(n)s pod went, for %(queue)s", "%(n)s pods went, for %(queue)s", pods)
         else:
             text = ngettext("%(n)s pod preempted for %(queue)s", "%(n)s pods preempted for %(queue)s", pods)

@@ -1,6 +1,5 @@
 """Every page."""
 
-from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 from django.views.i18n import set_language
 
@@ -14,19 +13,24 @@ from scheduler_admin.web.views import (
     drafts,
     fences,
     history,
+    oidc,
     pods,
     priority_classes,
     queues,
     revisions,
     settings,
     shell,
+    site,
 )
 
 app_name = "web"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", shell.home, name="home"),
     path("sign-in/", shell.SignIn.as_view(), name="login"),
-    path("sign-out/", LogoutView.as_view(), name="logout"),
+    path("sign-out/", shell.SignOut.as_view(), name="logout"),
+    path("sign-in/elsewhere/", oidc.Begin.as_view(), name="oidc"),
+    path("sign-in/elsewhere/back/", oidc.Back.as_view(), name="oidc_callback"),
+    path("site/", site.site, name="site"),
     path("language/", set_language, name="language"),
     path("clusters/", clusters.clusters, name="clusters"),
     path("clusters/connect/", connecting.connecting, name="connect"),

@@ -13,6 +13,7 @@ from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.forecasting import forecast_tree
+from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.queues.services import Terms
 
 MOST = 20
@@ -61,7 +62,7 @@ def prospect(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> Pr
         return None
     caused = found.change.caused
     own = [one for one in caused if sees.has_pod(one.victim.namespace, one.victim.queue)]
-    groups = grouped(own)
+    groups = Redaction.of(sees).groups(grouped(own))
     return Prospect(
         at=found.at,
         groups=groups[:MOST],

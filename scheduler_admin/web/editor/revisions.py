@@ -61,7 +61,7 @@ def revision_view(user: Who, revision: Revision, against: Revision | None) -> Re
     """One revision, what it changed against another, and what going back to it would change."""
     found, current = selectors.difference(against, revision), revision.hierarchy.current
     names, rows = _table(revision, found if against else ())  # of the first, every queue would be marked as new
-    may_roll_back = current is not None and current.pk != revision.pk and scope_of(user, "edit").everything
+    may_roll_back = scope_of(user, "edit").everything and current is not None and current.pk != revision.pk
     return RevisionView(
         revision=revision,
         against=against,

@@ -11,6 +11,7 @@ from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import pods as selectors
+from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.waiting import answers
 from scheduler_admin.web.live import Context, answer
 from scheduler_admin.web.pod_page import pod_lines, pod_page
@@ -28,7 +29,7 @@ def pods(request: HttpRequest) -> HttpResponse:
 
     def build() -> Context:
         found = selectors.events(request.user, search, request.GET.get("before", ""))
-        return {"lines": pod_lines(found.events), "older": found.older}
+        return {"lines": pod_lines(Redaction.of(scope), found.events), "older": found.older}
 
     scope = scope_of(request.user, "view")
     shell: Context = {
@@ -46,13 +47,13 @@ def pods(request: HttpRequest) -> HttpResponse:
 def pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpResponse:
     """Why one pod was preempted, or why it waits: the newest decision about it, or the one that is asked for."""
     cluster = clusters.get(request.user, name)
-    scope = scope_of(request.user, "view")
+    redaction = Redaction.of(scope_of(request.user, "view"))
     events, event = _wanted(request, cluster, namespace, pod)
 
     def build() -> Context:
         fresh = clusters.freshness(clusters.status_of(cluster), timezone.now())
-        others = pod_lines(one for one in events if one is not event)
-        return {"why": pod_page(scope, event), "others": others, "fresh": fresh}
+        others = pod_lines(redaction, (one for one in events if one is not event))
+        return {"why": pod_page(redaction, event), "others": others, "fresh": fresh}
 
     shell: Context = {"cluster": cluster, "namespace": namespace, "pod_name": pod}
     waits = waiting_shell(request, cluster, event.decision) if event.victim is None else {}

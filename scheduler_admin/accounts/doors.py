@@ -1,0 +1,116 @@
+"""Who comes in by another door, OIDC or Kubernetes: what their groups are here. Local users have no part in it."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from scheduler_admin.accounts.models import GroupMapping, Membership, Tenant, User
+from scheduler_admin.accounts.services import check_reason, record, set_memberships
+
+KUBERNETES = "kubernetes:"
+"""How groups and names of Kubernetes begin in mappings: no group of an OIDC provider that begins so counts."""
+_LONGEST = 100
+"""Of a name that a door gives; what makes it unlike others' follows it."""
+_STRONGEST = (User.Role.ADMIN, User.Role.OPERATOR, User.Role.AUDITOR)
+
+
+class UnmappedError(Exception):
+    """None of somebody's groups is anything here, or they were locked out."""
+
+
+@transaction.atomic
+def _admitted(*, identity: str, name: str, email: str, groups: Iterable[str]) -> User:
+    user = User.objects.select_for_update().filter(identity=identity).first() or _newcomer(identity, name, email)
+    given = sorted(set(groups))
+    if user.pk is None and not GroupMapping.objects.filter(group__in=given).exists():
+        return user
+    if user.pk is None or user.outside_groups != given:
+        user.outside_groups = given
+        user.full_clean()
+        user.save()
+    apply_mappings(user=user)
+    return user
+
+
+def admit(*, identity: str, name: str, groups: Iterable[str], email: str = "") -> User:
+    """The user for who is called ``identity`` at another door, with the role and tenants of their groups as of now.
+
+    Somebody new becomes a user of their own, whatever name or e-mail they share with others. Raises UnmappedError for
+    who has no mapped group: whoever had one before has lost what came with it.
+    """
+    user = _admitted(identity=identity, name=name, email=email, groups=groups)
+    if user.pk is None or not user.is_active or not GroupMapping.objects.filter(group__in=user.outside_groups).exists():
+        raise UnmappedError
+    return user
+
+
+def _newcomer(identity: str, name: str, email: str) -> User:
+    plain = re.sub(r"[^\w.@+-]", "-", name)[:_LONGEST] or "person"
+    taken = User.objects.filter(username__iexact=plain).exists()
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
+    user = User(identity=identity, username=f"{plain}-{digest}" if taken else plain, email=_readable(email))
+    user.set_unusable_password()
+    return user
+
+
+def _readable(email: str) -> str:
+    """An address that is none is nothing to keep anybody out for."""
+    try:
+        User._meta.get_field("email").clean(email, None)  # noqa: SLF001 - documented
+    except ValidationError:
+        return ""
+    return email
+
+
+@transaction.atomic
+def apply_mappings(*, user: User) -> None:
+    """Set an outsider's role and tenants by their groups; recorded where that changes anything."""
+    found = list(GroupMapping.objects.filter(group__in=user.outside_groups).select_related("tenant"))
+    roles = {one.role for one in found}
+    role = next((one for one in _STRONGEST if one in roles), User.Role.TENANT)
+    wanted: dict[Tenant, str] = {}
+    for one in found:
+        if one.tenant is not None and wanted.get(one.tenant) != Membership.Role.EDITOR:
+            wanted[one.tenant] = one.role
+    had = {one.tenant: one.role for one in Membership.objects.filter(user=user).select_related("tenant")}
+    if (user.role, had) == (role, wanted):
+        return
+    user.role = role
+    user.save(update_fields=["role"])
+    set_memberships(user=user, roles=wanted)
+    details = {"role": role, "tenants": {tenant.name: str(mine) for tenant, mine in wanted.items()}}
+    record(actor=None, by="groups", verb="user.groups", target=user.username, details=details)
+
+
+@transaction.atomic
+def add_mapping(*, group: str, role: str, tenant: Tenant | None, actor: User | None, reason: str) -> GroupMapping:
+    """A group is something here from now on, also to those who are signed in. Raises ValidationError by field."""
+    check_reason(reason)
+    made = GroupMapping(group=group.strip(), role=role, tenant=tenant)
+    made.full_clean()
+    made.save()
+    record(actor=actor, verb="mapping.add", target="*", reason=reason.strip(), details=_said(made))
+    _reapply(made.group)
+    return made
+
+
+@transaction.atomic
+def remove_mapping(*, mapping: GroupMapping, actor: User | None, reason: str) -> None:
+    """It is that no longer: what came with it alone is gone at once. Raises ValidationError without a reason."""
+    check_reason(reason)
+    mapping.delete()
+    record(actor=actor, verb="mapping.remove", target="*", reason=reason.strip(), details=_said(mapping))
+    _reapply(mapping.group)
+
+
+def _said(mapping: GroupMapping) -> dict[str, str]:
+    return {"group": mapping.group, "role": mapping.role, "tenant": mapping.tenant.name if mapping.tenant else ""}
+
+
+def _reapply(group: str) -> None:
+    for user in User.objects.exclude(identity=None).iterator():
+        if group in user.outside_groups:
+            apply_mappings(user=user)

@@ -1,0 +1,96 @@
+"""Signing in at an OpenID provider: who its ID token says that somebody is.
+
+mozilla-django-oidc does the flow, with state, nonce and PKCE; what it leaves open is closed here. It looks a person up
+by their e-mail, which another may have too, and checks of the token only signature and nonce.
+"""
+
+import secrets
+from typing import Any
+
+import jwt
+import requests
+from django.conf import settings
+from django.contrib.auth.backends import ModelBackend
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest
+from django.utils.translation import gettext_noop
+from django.views.decorators.debug import sensitive_variables
+from mozilla_django_oidc.auth import OIDCAuthenticationBackend
+
+from scheduler_admin.accounts.doors import KUBERNETES, UnmappedError, admit
+from scheduler_admin.accounts.models import User
+
+_SKEW_S = 60
+"""Clocks of two machines differ."""
+_NEEDED = ("iss", "sub", "aud", "exp", "iat", "nonce")
+MOST_GROUPS = 500
+"""More are of no use to anybody, and a row has to hold them."""
+
+
+class SignInError(Exception):
+    """Somebody could not be signed in; ``sentence`` says why, as a message id, and names nothing secret."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library has no types
+    """Who comes back from the provider with a code."""
+
+    @sensitive_variables()
+    def authenticate(self, request: HttpRequest | None, **kwargs: Any) -> User | None:
+        """The user for a code and its nonce; None where nobody comes from a provider. Raises SignInError."""
+        if not settings.OIDC_ISSUER or "nonce" not in kwargs:
+            return None
+        try:
+            user: User | None = super().authenticate(request, **kwargs)
+        except requests.RequestException as error:
+            raise SignInError(gettext_noop("The provider does not answer as it should. Try again later.")) from error
+        except jwt.ExpiredSignatureError as error:
+            raise SignInError(gettext_noop("What the provider said of you was out of date. Try again.")) from error
+        except (jwt.PyJWTError, SuspiciousOperation, KeyError, TypeError, ValueError) as error:
+            raise SignInError(gettext_noop("What the provider said of you can’t be trusted.")) from error
+        except UnmappedError as error:
+            raise SignInError(gettext_noop("None of the groups that you have there is known here.")) from error
+        return user
+
+    @sensitive_variables()
+    def verify_token(self, token: str, **kwargs: Any) -> dict[str, Any]:
+        """The claims of an ID token that is this provider's, for us, in time, and of the sign-in that was begun."""
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            self.retrieve_matching_jwk(token),
+            algorithms=[settings.OIDC_RP_SIGN_ALGO],
+            audience=settings.OIDC_RP_CLIENT_ID,
+            issuer=settings.OIDC_ISSUER,
+            leeway=_SKEW_S,
+            options={"require": list(_NEEDED)},
+        )
+        if not secrets.compare_digest(str(claims["nonce"]), str(kwargs.get("nonce"))):
+            raise SuspiciousOperation
+        if claims.get("azp", settings.OIDC_RP_CLIENT_ID) != settings.OIDC_RP_CLIENT_ID:
+            raise SuspiciousOperation
+        return claims
+
+    def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> User:
+        """By issuer and subject alone, never by name or e-mail. Raises UnmappedError."""
+        del access_token, id_token
+        verified = payload.get("email_verified", True) is True
+        return admit(
+            identity=f"oidc {payload['iss']} {payload['sub']}",
+            name=str(payload.get("preferred_username") or payload.get("email") or payload["sub"]),
+            email=str(payload.get("email") or "") if verified else "",
+            groups=_groups(payload.get(settings.OIDC_GROUPS_CLAIM)),
+        )
+
+    def get_user(self, user_id: int) -> User | None:
+        """As Django's own: not who was locked out."""
+        found: User | None = ModelBackend.get_user(self, user_id)
+        return found
+
+
+def _groups(claim: Any) -> list[str]:
+    """Some providers send a single group as a text. None of them speaks for Kubernetes."""
+    given = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
+    return [one for one in given[:MOST_GROUPS] if isinstance(one, str) and not one.startswith(KUBERNETES)]

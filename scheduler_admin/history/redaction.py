@@ -1,0 +1,62 @@
+"""What a victim's side learns of the preemptor: decided here, for pages, the API, exports and Events alike."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+import msgspec
+
+from engine.forecast import Group
+from scheduler_admin.accounts.models import Site
+from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.accounts.selectors import site
+from scheduler_admin.history.models import Decision
+
+
+@dataclass(frozen=True)
+class Preemptor:
+    """An ask as far as a reader may know it; empty is not told."""
+
+    queue: str = ""
+    uid: str = ""
+    namespace: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Redaction:
+    """What one reader is told of others' asks."""
+
+    scope: Scope
+    told: str
+    """Site.Preemptor: how much the site tells."""
+
+    @classmethod
+    def of(cls, scope: Scope) -> Self:
+        """For who has this scope; nothing of it is a stranger's, such as whoever reads an Event."""
+        return cls(scope, Site.Preemptor.NAME if scope.everything else site().preemptor)
+
+    def owns(self, row: Decision) -> bool:
+        """Whether the ask is the reader's to see."""
+        return self.scope.has_pod(row.ask_namespace, row.ask_queue)
+
+    def tells_queue(self, queue: str) -> bool:
+        """Whether the queue of an ask that is not the reader's is told; what they see anyway always is."""
+        return self.told != Site.Preemptor.NOTHING or self.scope.has_path(queue)
+
+    def preemptor(self, row: Decision) -> Preemptor:
+        """A decision's ask."""
+        own = self.owns(row)
+        name = own or self.told == Site.Preemptor.NAME
+        return Preemptor(
+            queue=row.ask_queue if own or self.tells_queue(row.ask_queue) else "",
+            uid=row.ask_uid if name or self.told == Site.Preemptor.UID else "",
+            namespace=row.ask_namespace if name else "",
+            name=row.ask_name if name else "",
+        )
+
+    def groups(self, found: Iterable[Group]) -> list[Group]:
+        """What a forecast says of the reader's pods, without the queues for which they would go that are not told."""
+        return [
+            one if self.tells_queue(one.asker_queue) else msgspec.structs.replace(one, asker_queue="") for one in found
+        ]
