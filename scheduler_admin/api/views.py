@@ -24,8 +24,8 @@ from scheduler_admin.api.usage import samples
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
-from scheduler_admin.history.waits import waits_of
 from scheduler_admin.history.redaction import Redaction
+from scheduler_admin.history.waits import waits_of
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors import tree_with, visible
 

@@ -133,7 +133,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         asks=row.asks,
         waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
         wait=_wait(cluster, path, everything=scope_of(user, "view").everything) if queue.leaf else None,
-        reach=reach(tree, path, seen),
+        reach=reach(tree, path, seen, tells_askers=Redaction.of(scope_of(user, "view")).tells_queue("")),
         granted=inherited.granted(tree, path, names, capacity),
         delay=inherited.delay(tree, path, revision.dialect),
         priority_fence=inherited.priority_fence(tree, path),

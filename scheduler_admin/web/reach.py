@@ -20,7 +20,10 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Group:
-    """Leaves behind one border. ``because`` is None where that would tell of a queue that the reader may not see."""
+    """Leaves behind one border, none where they are not told.
+
+    ``because`` is None where that would tell of a queue that the reader may not see.
+    """
 
     queues: list[str]
     because: Message | None
@@ -61,23 +64,30 @@ def _foremost(borders: Iterable[Border]) -> Border:
     return next(each for each in shut if (each.reason, each.queue) == (reason, queue))
 
 
-def reach(tree: QueueTree, path: str, seen: set[str]) -> Reach:
-    """Both sides of a queue for a reader who may see the queues ``seen``: of others only names, where they matter."""
+def reach(tree: QueueTree, path: str, seen: set[str], *, tells_askers: bool = True) -> Reach:
+    """Both sides of a queue for a reader who may see the queues ``seen``: of others only names, where they matter.
+
+    ``tells_askers``: whether those that may preempt it are named, though they are others'.
+    """
     found = neighbours(tree, path)
     out = [(each.path, each.out) for each in found]
     into = [(each.path, each.into) for each in found]
     return Reach(
         may_preempt=_groups(out, seen, allowed=True),
         spared=_groups(out, seen, allowed=False),
-        preempted_by=_groups(into, seen, allowed=True),
+        preempted_by=_groups(into, seen, allowed=True, names_others=tells_askers),
         kept_away=_groups(into, seen, allowed=False),
     )
 
 
-def _groups(borders: Sequence[tuple[str, Border]], seen: set[str], *, allowed: bool) -> list[Group]:
+def _groups(
+    borders: Sequence[tuple[str, Border]], seen: set[str], *, allowed: bool, names_others: bool = True
+) -> list[Group]:
     groups: dict[str, Group] = {}
     for path, each in borders:
-        if each.allowed is allowed and (allowed or path in seen):
+        if each.allowed is allowed and path not in seen and not names_others:
+            groups.setdefault("", Group([], None))
+        elif each.allowed is allowed and (allowed or path in seen):
             because = border_clause(each) if path in seen else None
             groups.setdefault(repr(because), Group([], because)).queues.append(path)
     return list(groups.values())

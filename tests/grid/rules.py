@@ -59,6 +59,7 @@ ADMINS_DELETE = _row(IN, 404, 404, 404, 404, 403, 403, 204)
 ADMINS_CLASH = _row(IN, 404, 404, 404, 404, 403, 403, 428)  # 428: no tag was sent
 STAFF_MISS = _row(IN, 404, 404, 404, 404, 409, 409, 409)  # 409: there is no journal to decide again on
 NO_JOURNAL = _row(IN, 404, 404, 409, 409, 409, 409, 409)
+NOT_SET_UP = _row(404, 404, 404, 404, 404, 404, 404, 404)
 OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 404, 302, 302)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404, 404)
 
@@ -112,6 +113,9 @@ ROUTES = {
     "web:login": Rule(dict.fromkeys(METHODS, SIGN_IN) | dict.fromkeys(("PATCH", "DELETE"), SIGN_IN_ONLY)),
     "web:logout": Rule({"POST": ALL_LED_ON, "OPTIONS": EVERYONE}),
     "web:language": Rule(dict.fromkeys(METHODS, ALL_LED_ON)),
+    "web:oidc": page(NOT_SET_UP),
+    "web:oidc_callback": page(NOT_SET_UP),
+    "web:site": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant",), body={"act": "tell"}),
     "web:clusters": page(STAFF, "cluster"),
     "web:connect": Rule(dict.fromkeys(("GET", "HEAD", "POST"), CONNECTORS)),
     "web:connection": Rule({"GET": STAFF, "HEAD": STAFF, "POST": CONNECTORS}),
@@ -171,6 +175,15 @@ ROUTES = {
     "api:settings": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": OPERATORS_CLASH}, written_with={"reason": "why"}
     ),
+    "api:site": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH}, written_with={"reason": "why"}
+    ),
+    "api:mappings": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND},
+        ("tenant",),
+        written_with={"reason": "why"},
+    ),
+    "api:mapping": Rule({"OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE}, written_with={"reason": "why"}),
     "api:pauses": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, ("team",), body={"reason": "why"}
     ),
@@ -215,6 +228,7 @@ PARAMETERS = {
     "decisions/pk": "decision",
     "drafts/pk": "draft",
     "pauses/pk": "pause",
+    "group-mappings/pk": "mapping",
     "windows/pk": "window",
     "namespace": "namespace",
     "priority_class": "priority_class",

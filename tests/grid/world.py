@@ -12,7 +12,8 @@ from engine.policies import policy
 from engine.queues import Queue
 from engine.resources import Amounts, parse_amounts
 from engine.snapshot import ClassQuota, ClassRule, ClusterState, Pod, Preempted, PriorityClass
-from scheduler_admin.accounts.models import ApiToken, User
+from scheduler_admin.accounts.doors import add_mapping
+from scheduler_admin.accounts.models import ApiToken, Tenant, User
 from scheduler_admin.accounts.services import create_tenant, create_token, create_user
 from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.limits import add_window
@@ -71,6 +72,8 @@ class Side:
     """The number of a pause of a queue of theirs."""
     window: int
     """The number of a window of theirs."""
+    mapping: int
+    """The number of what a group of another door is at their tenant."""
 
     @classmethod
     def of(cls, canary: str, *, met: str, revision: int = 1, number: int = 2**31) -> "Side":
@@ -90,6 +93,7 @@ class Side:
             draft=number,
             pause=number,
             window=number,
+            mapping=number,
             **{name: f"{canary}-{name.replace('_', '-')}" for name in plain},
         )
 
@@ -163,11 +167,14 @@ def make(author: User) -> tuple[Side, Side]:
 
 
 def _stops(side: Side) -> dict[str, int]:
-    """The numbers of the pause and of a window of a side's team in the shared cluster."""
+    """The numbers of the pause and of a window of a side's team in the shared cluster, and of a group's mapping."""
     shared = Cluster.objects.get(name=SHARED)
     hours = {"weekdays": ["mon"], "begins": time(1), "ends": time(2), "zone": "UTC"}
     window = add_window(cluster=shared, queue=side.team, kind="deny", actor=None, reason=f"{STAFF} window", **hours)
-    return {"pause": Pause.objects.of(shared, side.team).get().pk, "window": window.pk}
+    tenant = Tenant.objects.get(name=side.tenant)
+    mapping = add_mapping(group=f"{STAFF}-group", role="editor", tenant=tenant, actor=None, reason=f"{STAFF} mapping")
+    pause = Pause.objects.of(shared, side.team).get()
+    return {"pause": pause.pk, "window": window.pk, "mapping": mapping.pk}
 
 
 def draft(cluster: str, author: User, name: str = f"{STAFF} draft") -> int:

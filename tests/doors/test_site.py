@@ -1,0 +1,168 @@
+"""What holds for the whole site, on its page and by REST: who changes it, and what is said of wrong input."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from scheduler_admin.accounts.models import AuditEvent, GroupMapping, User
+from scheduler_admin.accounts.selectors import site
+from scheduler_admin.accounts.services import create_tenant, create_token, create_user
+
+pytestmark = pytest.mark.django_db
+SITE, GROUPS = "/api/v1/site", "/api/v1/group-mappings"
+
+
+def browser(role: str) -> Client:
+    """Somebody of this role."""
+    client = Client()
+    client.force_login(create_user(username=role, role=role))
+    return client
+
+
+def api(*scopes: str, role: str = User.Role.ADMIN) -> APIClient:
+    """A token of somebody's."""
+    _token, plaintext = create_token(user=create_user(username=f"api-{role}", role=role), name="ci", scopes=scopes)
+    return APIClient(HTTP_AUTHORIZATION=f"Bearer {plaintext}")
+
+
+def send(client: APIClient, method: str, address: str, body: Any, match: str = "") -> Any:
+    """A request that writes, with a reason."""
+    headers = {"If-Match": match} if match else {}
+    return client.generic(
+        method, f"{address}?reason=why", json.dumps(body), content_type="application/json", headers=headers
+    )
+
+
+class TestThePage:
+    """By hand."""
+
+    def test_an_admin_says_what_is_told(self) -> None:
+        """On record, with the reason; the default is the queue."""
+        assert site().preemptor == "queue"
+        ada = browser("admin")
+        assert ada.post("/site/", {"act": "tell", "preemptor": "nothing", "reason": "agreed"}).status_code == 302
+        assert site().preemptor == "nothing"
+        event = AuditEvent.objects.get(verb="site.change")
+        assert (event.actor_name, event.reason, event.details) == (
+            "admin",
+            "agreed",
+            {"preemptor": ["queue", "nothing"]},
+        )
+        page = ada.get("/site/").content.decode()
+        assert '<option value="nothing" selected>' in page
+        assert "agreed" in page
+
+    @pytest.mark.parametrize(("preemptor", "reason"), [("everything", "why"), ("uid", " ")])
+    def test_what_can_not_be_is_said_and_nothing_is_lost(self, preemptor: str, reason: str) -> None:
+        """The form holds what was typed."""
+        response = browser("admin").post("/site/", {"act": "tell", "preemptor": preemptor, "reason": reason})
+        assert (response.status_code, site().preemptor) == (422, "queue")
+        assert 'role="alert"' in response.content.decode()
+
+    def test_a_group_becomes_an_editor_and_nothing_again(self) -> None:
+        """Both on record."""
+        create_tenant(name="red", subtrees=["root.red"])
+        ada = browser("admin")
+        form = {"act": "map", "group": " red-leads ", "role": "editor", "tenant": "red", "reason": "their own"}
+        assert ada.post("/site/", form).status_code == 302
+        made = GroupMapping.objects.get()
+        assert str(made) == "red-leads: editor red"
+        assert "red-leads" in ada.get("/site/").content.decode()
+        assert ada.post("/site/", {"act": "unmap", "mapping": made.pk, "reason": "moved"}).status_code == 302
+        assert not GroupMapping.objects.exists()
+        assert set(AuditEvent.objects.filter(verb__startswith="mapping").values_list("verb", "reason")) == {
+            ("mapping.add", "their own"),
+            ("mapping.remove", "moved"),
+        }
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"role": "editor", "tenant": ""},
+            {"role": "admin", "tenant": "red"},
+            {"role": "king", "tenant": ""},
+            {"role": "editor", "tenant": "nobody"},
+            {"group": "  "},
+            {"reason": ""},
+        ],
+    )
+    def test_a_mapping_that_means_nothing_is_refused(self, wrong: dict[str, str]) -> None:
+        """With what was typed still there."""
+        create_tenant(name="red")
+        form = {"act": "map", "group": "leads", "role": "tenant", "tenant": "red", "reason": "why", **wrong}
+        response = browser("admin").post("/site/", form)
+        assert (response.status_code, GroupMapping.objects.count()) == (422, 0)
+        html = response.content.decode()
+        assert re.search(r'id="e-map">[^<]+<', html)
+        assert f'name="group" value="{form["group"]}"' in html
+
+    def test_the_same_twice_is_refused(self) -> None:
+        """Of a tenant, and of the whole site."""
+        create_tenant(name="red")
+        ada = browser("admin")
+        for form in ({"role": "tenant", "tenant": "red"}, {"role": "auditor", "tenant": ""}):
+            sent = {"act": "map", "group": "leads", "reason": "why", **form}
+            assert [ada.post("/site/", sent).status_code for _ in range(2)] == [302, 422]
+
+    def test_operators_and_auditors_read_it(self) -> None:
+        """Without a button; tenants find nothing."""
+        for role in ("operator", "auditor"):
+            client = browser(role)
+            page = client.get("/site/").content.decode()
+            assert ("What groups are here" in page, 'name="act"' in page) == (True, False)
+            assert client.post("/site/", {"act": "tell", "preemptor": "name", "reason": "why"}).status_code == 403
+        assert browser("tenant").get("/site/").status_code == 404
+
+
+class TestRest:
+    """The same for programs."""
+
+    def test_what_is_told_changes_under_its_etag(self) -> None:
+        """Read, change, and be overtaken."""
+        client = api("site:administer")
+        tag = client.get(SITE)["ETag"]
+        done = send(client, "PATCH", SITE, {"preemptor": "uid"}, tag)
+        assert (done.status_code, done.json(), done["ETag"] != tag) == (200, {"preemptor": "uid"}, True)
+        assert send(client, "PATCH", SITE, {"preemptor": "name"}, tag).status_code == 412
+        assert send(client, "PATCH", SITE, {"preemptor": "name"}).status_code == 428
+        assert site().preemptor == "uid"
+
+    def test_groups_come_and_go(self) -> None:
+        """With their numbers."""
+        create_tenant(name="red")
+        client = api("site:administer")
+        made = send(client, "POST", GROUPS, {"group": "leads", "role": "editor", "tenant": "red"})
+        ops = send(client, "POST", GROUPS, {"group": "kubernetes:group:ops", "role": "operator"})
+        assert (made.status_code, ops.status_code, ops.json()["tenant"]) == (201, 201, None)
+        assert [one["group"] for one in client.get(GROUPS).json()["results"]] == ["kubernetes:group:ops", "leads"]
+        assert send(client, "DELETE", f"{GROUPS}/{made.json()['id']}", {}).status_code == 204
+        assert GroupMapping.objects.count() == 1
+
+    @pytest.mark.parametrize(
+        ("body", "pointer"),
+        [
+            ({"group": "x", "role": "editor"}, "/tenant"),
+            ({"group": "x", "role": "editor", "tenant": "nobody"}, "/tenant"),
+            ({"group": "x", "role": "king"}, "/role"),
+            ({"role": "admin"}, "/group"),
+        ],
+    )
+    def test_errors_stand_at_their_place(self, body: dict[str, str], pointer: str) -> None:
+        """As everywhere in the API."""
+        response = send(api("site:administer"), "POST", GROUPS, body)
+        assert (response.status_code, pointer in [one.get("pointer") for one in response.json()["errors"]]) == (
+            422,
+            True,
+        )
+
+    def test_it_takes_the_scope_and_the_role(self) -> None:
+        """A token for trees changes no site, nor does an operator's."""
+        refused = send(api("tree:write"), "PATCH", SITE, {"preemptor": "name"}, "*")
+        assert (refused.status_code, "site:administer" in refused["WWW-Authenticate"]) == (403, True)
+        operator = api("site:administer", role=User.Role.OPERATOR)
+        assert send(operator, "PATCH", SITE, {"preemptor": "name"}, "*").status_code == 403
+        assert operator.get(SITE).status_code == 200
