@@ -15,7 +15,7 @@ from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, S
 from engine.cluster.identity import LIMIT_S, STRANGER, bounded, cluster_uid, explained, unreachable
 from engine.cluster.lease import holder_of
 from engine.cluster.outcomes import reserved_for
-from engine.cluster.rights import WRITING_CLASSES, Right, granted, needed
+from engine.cluster.rights import REVIEWING, WRITING_CLASSES, Right, granted, needed
 from engine.cluster.survey import read
 from engine.cluster.timing import Clock
 from engine.discovery import Survey, facts, propose, rivals
@@ -32,6 +32,7 @@ SUBJECTS = (
     gettext_noop("server"),
     gettext_noop("clock"),
     gettext_noop("identity"),
+    gettext_noop("tokens"),
     gettext_noop("credentials"),
     gettext_noop("rights"),
     gettext_noop("priority classes"),
@@ -85,6 +86,8 @@ class Expected:
     """Who may hold the lease: the workers of this installation."""
     open_asks: frozenset[str] = frozenset()
     """UIDs of the asks of open decisions."""
+    reviews: bool = False
+    """Whether tokens of the cluster are good for our REST API."""
     single: bool = True
     """Whether the policy wants no scheduler beside it that preempts."""
 
@@ -133,13 +136,16 @@ class _Check:
             yield from self._server()
             yield self._identity()
             yield self._credentials()
-            rights = {right: granted(self._connection, right) for right in (*self._needed(), *WRITING_CLASSES)}
+            asked = (*self._needed(), *WRITING_CLASSES, *(REVIEWING if self._expected.reviews else ()))
+            rights = {right: granted(self._connection, right) for right in asked}
         except ConnectionFailure as error:
             raise unreachable(self._connection, error) from None
         except ApiFailure as error:
             raise explained(self._connection, error, "be asked what we may do") from None
         yield from self._rights({right: rights[right] for right in self._needed()})
         yield self._classes([right for right in WRITING_CLASSES if not rights[right]])
+        if self._expected.reviews:
+            yield self._reviews(may=all(rights[right] for right in REVIEWING))
         if all(rights[right] for right in needed("observe") if not right.without):
             yield from self._contents(read(self._connection, self._until_s - self._clock.steady_s(), self._clock))
         if self._expected.mode == "enforce" and all(ok for right, ok in rights.items() if right.resource == "leases"):
@@ -225,6 +231,13 @@ class _Check:
         message = gettext_noop("Priority classes are only read here: may not %(rights)s. %(manifest)s grants it.")
         params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
         return _line("priority classes", Level.OK, message, **params)
+
+    def _reviews(self, *, may: bool) -> Line:
+        """Whether the API server would review tokens for us."""
+        if may:
+            return _line("tokens", Level.OK, gettext_noop("Tokens of this cluster are reviewed for the REST API."))
+        message = gettext_noop("Tokens of this cluster are not good here: may not %(right)s. %(manifest)s grants it.")
+        return _line("tokens", Level.ERROR, message, right=str(REVIEWING[0]), manifest=REVIEWING[0].manifest)
 
     # What is there
 

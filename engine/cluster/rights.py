@@ -10,6 +10,7 @@ from engine.cluster.tables import CLAIMS, NAMESPACES, PREEMPTED, QUOTAS, TABLES,
 from engine.formats.notes import gettext_noop
 
 OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/priority-classes.yaml"
+REVIEWS = "deploy/token-review.yaml"
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
@@ -94,6 +95,8 @@ WRITING_CLASSES = tuple(
     for verb in ("get", "create", "patch", "delete")
 )
 """What it takes to change priority classes from here, in any mode; no mode needs it."""
+REVIEWING = (Right("create", "tokenreviews", "authentication.k8s.io", manifest=REVIEWS),)
+"""What it takes to let people in by tokens of the cluster; no mode needs it."""
 
 
 def needed(mode: str, *, publish: bool = False) -> tuple[Right, ...]:

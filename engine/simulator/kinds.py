@@ -116,6 +116,7 @@ BUILT_IN = (
          "selfsubjectaccessreview", False, verbs=("create",)),
     Kind("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", "selfsubjectreview", False,
          verbs=("create",)),
+    Kind("authentication.k8s.io", "v1", "TokenReview", "tokenreviews", "tokenreview", False, verbs=("create",)),
     Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions",
          "customresourcedefinition", False, ("crd", "crds"), ("status",), ("api-extensions",), (), True),
 )  # fmt: skip

@@ -59,7 +59,7 @@ def _create(store: Store, call: Call) -> Answer:
     obj = calls.mapping(call.body)
     calls.check_body(call, obj)
     if call.kind.plural in reviews.REVIEWS:
-        return 201, reviews.review(call.kind, obj)
+        return 201, reviews.review(call.kind, obj, store)
     if call.kind.plural == "bindings":
         return _bind(store, call, (obj.get("metadata") or {}).get("name", ""), obj)
     taken = accept(call.kind, store.kinds[call.kind.storage], obj)

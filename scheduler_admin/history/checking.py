@@ -1,5 +1,7 @@
 """Whether a cluster can be used as its mode wants: what we know of it ourselves, held against the cluster."""
 
+from django.conf import settings
+
 from engine.cluster.check import Expected, Level, Line, Report, check
 from engine.cluster.errors import SettingsError
 from engine.cluster.identity import LIMIT_S
@@ -24,10 +26,11 @@ def check_cluster(*, cluster: Cluster, mode: str = "", limit_s: float = LIMIT_S)
         tree=tree_of(revision) if revision else None,
         owners=frozenset({holder(cluster=cluster, owner=cluster.owner)}),
         open_asks=frozenset(open_asks),
+        reviews=cluster.name == settings.TOKEN_REVIEW_CLUSTER,
         single=revision is None or revision.policy != "priority",
     )
     try:
-        settings = Way.to(cluster).settings()
+        way = Way.to(cluster).settings()
     except SettingsError as error:
         return Report(expected.mode, (Line("credentials", Level.ERROR, error.message, error.params),))
-    return check(settings, expected, limit_s=limit_s)
+    return check(way, expected, limit_s=limit_s)

@@ -15,8 +15,20 @@ from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.lease import ClusterLease
 from engine.cluster.outcomes import EvictionOutcome, Terms
 from engine.cluster.priority_classes import ChangedError, PriorityClasses
-from engine.cluster.rights import ACTING, CLASSES, ENFORCE, OBSERVE, OBSERVING, PUBLISHING, WRITING_CLASSES, needed
+from engine.cluster.rights import (
+    ACTING,
+    CLASSES,
+    ENFORCE,
+    OBSERVE,
+    OBSERVING,
+    PUBLISHING,
+    REVIEWING,
+    REVIEWS,
+    WRITING_CLASSES,
+    needed,
+)
 from engine.cluster.survey import survey
+from engine.cluster.token_review import review
 from engine.cluster.watcher import ClusterWatcher
 from engine.formats.kubernetes import decode_pod
 from engine.snapshot import PriorityClass
@@ -53,7 +65,8 @@ def granted(*paths: str) -> set[RULE]:
 
 def test_the_manifests_are_what_the_table_of_rights_says():
     """By which people are told what is missing, and where to get it."""
-    for path, rights in ((OBSERVE, OBSERVING), (ENFORCE, ACTING), (CLASSES, WRITING_CLASSES)):
+    manifests = ((OBSERVE, OBSERVING), (ENFORCE, ACTING), (CLASSES, WRITING_CLASSES), (REVIEWS, REVIEWING))
+    for path, rights in manifests:
         assert granted(path) == {(one.verb, one.group, one.resource, one.name, one.namespace) for one in rights}
         assert {one.manifest for one in rights} == {path}
 
@@ -107,7 +120,7 @@ def account(plane: ControlPlane) -> Iterator[Account]:
 
 def used(plane: ControlPlane, since: int) -> set[RULE]:
     """What the account asked for and was allowed by a role of ours; fails where it was forbidden anything."""
-    rules, known = set(), granted(OBSERVE, ENFORCE, CLASSES)
+    rules, known = set(), granted(OBSERVE, ENFORCE, CLASSES, REVIEWS)
     for event in plane.events(since):
         if event["user"].get("username") != ACCOUNT:
             continue
@@ -207,10 +220,23 @@ def test_nothing_forbidden_is_tried_and_nothing_granted_is_unused(
     assert classes_of(settings) == "Priority classes can be changed from here."
     assert granted(CLASSES) <= used(plane, since)
 
+    assert tokens_of(settings).endswith("deploy/token-review.yaml grants it.")
+    settings = account.give(REVIEWS)
+    since = plane.audited()
+    until(lambda: tokens_of(settings) == "Tokens of this cluster are reviewed for the REST API.", "it may")
+    assert review(settings, settings.token, ("scheduler-admin",)) is None  # it is for the API server itself
+    assert granted(REVIEWS) <= used(plane, since)
+
 
 def classes_of(settings: ConnectionSettings) -> str:
     """What a check says of changing priority classes."""
     return next(str(line) for line in check(settings, Expected("observe")).lines if line.subject == "priority classes")
+
+
+def tokens_of(settings: ConnectionSettings) -> str:
+    """What a check says of reviewing tokens, where that is wanted."""
+    lines = check(settings, Expected("observe", reviews=True)).lines
+    return next(str(line) for line in lines if line.subject == "tokens")
 
 
 def missing(settings: ConnectionSettings) -> list[str]:
