@@ -65,7 +65,8 @@ class _SiteView(ApiView):
 
     def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
         """Only what writes has any."""
-        return WritingParameters if request.method in ("PATCH", "POST", "DELETE") else super().parameters_of(request)
+        writes = {"patch", "post", "delete"} & set(self.http_method_names)
+        return WritingParameters if str(request.method).lower() in writes else super().parameters_of(request)
 
     def read_by_staff(self) -> None:
         """Raise Http404 for who does not see everything."""
