@@ -76,8 +76,8 @@ NODE_NONE = gettext_noop("No node may take it as it is.")
 
 FIRST = gettext_noop("No other pod is considered before it.")
 AHEAD = ngettext_noop(
-    "%(count)s other pod is considered before it, %(own)s of them of its own queue.",
-    "%(count)s other pods are considered before it, %(own)s of them of its own queue.",
+    "%(count)s other pod is considered before it; of its own queue: %(own)s.",
+    "%(count)s other pods are considered before it; of its own queue: %(own)s.",
 )
 TOGETHER = gettext_noop("With the first change of every part together it would get room.")
 

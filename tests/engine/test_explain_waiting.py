@@ -188,6 +188,6 @@ def test_what_stands_around_the_tiers_has_words_too() -> None:
     assert [(whole(label), count) for label, count in refused] == [("not enough", 3), ("taint", 1)]
     assert whole(asks_ahead(Ahead(cluster=0, queue=0))) == "No other pod is considered before it."
     assert whole(asks_ahead(Ahead(cluster=3, queue=1))) == (
-        "3 other pods are considered before it, 1 of them of its own queue."
+        "3 other pods are considered before it; of its own queue: 1."
     )
     assert whole(together()) == "With the first change of every part together it would get room."

@@ -88,7 +88,7 @@ def test_its_page_tells_what_stops_it_and_what_would_help(client: Client) -> Non
     client.force_login(somebody("tess"))
     page = fragment(client)
     assert "1 of these stops it." in page
-    assert "1 other pod is considered before it, 0 of them of its own queue." in page
+    assert "1 other pod is considered before it; of its own queue: 0." in page
     assert "train already uses all the cpu that it is guaranteed" in page
     assert "It would get room if train were guaranteed more than this: cpu 2." in page
 
