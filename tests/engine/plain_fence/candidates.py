@@ -3,10 +3,12 @@
 import msgspec
 
 from engine.decision import PodReason
-from engine.queues import PriorityPolicy, QueueTree
+from engine.queues import PriorityPolicy, Queue, QueueTree
 from engine.snapshot import Pod, Shield, Snapshot
 from tests.engine.plain_fence.usage import Ledger
 
+LOWEST = -(2**31)
+"""No pod's priority is below this."""
 Verdict = tuple[PodReason, str]
 """Why a pod is no candidate, and the queue, priority or class that this names."""
 
@@ -41,10 +43,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge(snapshot: Snapshot, tree: QueueTree, ledger: Ledger, claim: Claim) -> dict[str, Verdict | None]:
     """Uid of every pod on a node -> why it is no candidate, None when it is one."""
-    limits = priority_limits(tree, claim)
-    return {
-        pod.uid: _why_not(pod, tree, ledger, claim, limits) for pods in snapshot.pods_by_node.values() for pod in pods
-    }
+    return {pod.uid: _why_not(pod, tree, ledger, claim) for pods in snapshot.pods_by_node.values() for pod in pods}
 
 
 def candidates_of(snapshot: Snapshot, verdicts: dict[str, Verdict | None]) -> dict[str, list[Pod]]:
@@ -55,7 +54,7 @@ def candidates_of(snapshot: Snapshot, verdicts: dict[str, Verdict | None]) -> di
     }
 
 
-def _why_not(pod: Pod, tree: QueueTree, ledger: Ledger, claim: Claim, limits: dict[str, int]) -> Verdict | None:
+def _why_not(pod: Pod, tree: QueueTree, ledger: Ledger, claim: Claim) -> Verdict | None:
     """The first reason why a pod is no candidate."""
     if pod.terminating:
         return PodReason.TERMINATING, ""
@@ -73,7 +72,7 @@ def _why_not(pod: Pod, tree: QueueTree, ledger: Ledger, claim: Claim, limits: di
         return PodReason.OUTSIDE_FENCE, claim.fence
     if disabled := tree.disabled_by(pod.queue):
         return PodReason.DISABLED, disabled
-    if pod.priority > limits.get(pod.queue, claim.ask.priority):  # law 6
+    if pod.priority > highest_priority(tree, claim, pod.queue):  # law 6
         return PodReason.HIGHER_PRIORITY, str(pod.priority)
     for path in claim.entitling.values():
         if tree.contains(path, pod.queue):
@@ -85,39 +84,27 @@ def _why_not(pod: Pod, tree: QueueTree, ledger: Ledger, claim: Claim, limits: di
     return None
 
 
-def priority_limits(tree: QueueTree, claim: Claim) -> dict[str, int]:
-    """Leaf -> the highest priority that may be taken there.
+def highest_priority(tree: QueueTree, claim: Claim, leaf: str) -> int:
+    """The highest priority that may be taken from a leaf; below every one where none may.
 
-    The pods' own priorities always bound it (law 6). YuniKorn's priority.policy and priority.offset may narrow that,
-    never widen it: offsets below the asker's fence are taken off on the way down, as yunikorn-core's
-    FindEligiblePreemptionVictims does.
+    What the ask ranks as changes on its way up to the nearest queue above both, and from there down to the leaf:
+    priority.offset counts up and then off again, and priority.policy `fence` ranks all below it as its own offset.
+    Whatever comes of that, the ask's own priority is the highest (law 6).
     """
-    own = claim.ask.priority
-    top = claim.fence or tree.root
-    on_path: dict[str, int] = {}
-    current = own
-    for path in tree.lineage(claim.leaf):
-        queue = tree[path]
-        fenced = queue.priority_policy is PriorityPolicy.FENCE
-        current = queue.priority_offset if fenced else current + queue.priority_offset
-        on_path[path] = current
-        if path == top:
-            break
-    limits: dict[str, int] = {}
+    up, down = _ways(tree, claim.leaf, leaf)
+    rank = claim.ask.priority
+    for queue in up:
+        rank = queue.priority_offset if queue.priority_policy is PriorityPolicy.FENCE else rank + queue.priority_offset
+    for queue in down:
+        if queue.priority_policy is PriorityPolicy.FENCE:
+            return claim.ask.priority if queue.priority_offset <= rank else LOWEST
+        rank -= queue.priority_offset
+    return min(claim.ask.priority, rank)
 
-    def descend(path: str, current: int) -> None:
-        if tree.is_leaf(path):
-            limits[path] = min(own, current)
-        for child in tree.children[path]:
-            queue = tree[child]
-            if child in on_path:
-                descend(child, on_path[child])
-            elif queue.priority_policy is PriorityPolicy.FENCE:
-                # Behind a priority fence all are taken or none; law 6 still bounds each.
-                whole = own if queue.priority_offset <= current else -(2**31)
-                limits.update({leaf: whole for leaf in tree.walk(child) if tree.is_leaf(leaf)})
-            else:
-                descend(child, current - queue.priority_offset)
 
-    descend(top, on_path[top])
-    return limits
+def _ways(tree: QueueTree, asker: str, leaf: str) -> tuple[list[Queue], list[Queue]]:
+    """From the asker's leaf up to the first queue that is above both, that included, and from below it to the other."""
+    mine, others = tree.lineage(asker), tree.lineage(leaf)
+    met = next(path for path in mine if path in others)
+    up, down = mine[: mine.index(met) + 1], others[: others.index(met)]
+    return [tree[path] for path in up], [tree[path] for path in reversed(down)]
