@@ -39,7 +39,9 @@ class Survey:
         rows = candidates if useful[self.counts > 0].all() else candidates[useful[columns.node[candidates]]]
         turns = Turns(ground, question.leaf, np.flatnonzero(useful), rows, self.counts[useful])
         sets = Sets(question, turns, self.spared)
-        self.costs = Costs(ground, question.leaf, turns.rows[sets.victims])
+        self.victims: Rows = turns.rows[sets.victims]
+        """The rows of those who would go on each node, node by node."""
+        self.costs = Costs(ground, question.leaf, self.victims)
         self._became: dict[int, Became] = {}
 
     def candidates(self, question: Question, place: int | None = None) -> Rows:

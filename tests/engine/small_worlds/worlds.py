@@ -1,176 +1,206 @@
-"""Every small world of one resource, and an oracle that tries all sets of pods by the rules alone."""
+"""Every small world of one resource, up to what makes no difference.
 
-from collections.abc import Iterator, Mapping
-from itertools import chain, combinations, combinations_with_replacement, product
+A world is a tree in which leaf ``a`` asks, up to four pods of two sizes and two priorities in its leaves and on two
+nodes, and what is promised to whom. Of worlds that differ in this alone there is one:
+
+- the order of pods, the names of nodes, and which of two siblings is ``b`` and which ``c``;
+- what a node without pods could hold: worlds of one node are those in which the other is empty;
+- the priority of pods in ``a``: none of them goes for another;
+- how much a queue lacks beyond one unit of what it is promised: it keeps all, or may ask;
+- a max or a fence of queues that only victims are in: they bind their own asks.
+
+Left out are asks that fit, and those of a queue that lacks nothing: nobody goes for them.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import combinations_with_replacement, product
+from random import Random
+from typing import NamedTuple
 
 import msgspec
 
-from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
-from tests.builders import ask, node, pod, queue, snapshot, tree
-
-Running = tuple[str, int, str, int]
-"""A pod: queue, size, node, priority."""
-
+MOST = 4
+"""Pods."""
 SIZES = (1, 2)
-NODES = ("n1", "n2")
-LOW, HIGH = 0, 1
-_SWAPPED = {"n1": "n2", "n2": "n1"}
+NODES = (0, 1)
+PRIORITIES = (0, 1)
+FREE = (0, 1)
+"""What may be free on a node beside its pods: less than an ask of two."""
+_TOGETHER = 2000
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """A tree: queue -> queue above ("" for the root); leaf ``a`` is the asker's."""
+class Running(NamedTuple):
+    """A pod on a node."""
+
+    leaf: str
+    size: int
+    node: int
+    priority: int
+
+
+class Ask(NamedTuple):
+    """A pod of leaf ``a`` without a node."""
+
+    size: int
+    priority: int
+
+
+class World(NamedTuple):
+    """Pods, what is free on each node, and what is promised to each of the shape's ``others``; 0: nothing."""
+
+    pods: tuple[Running, ...]
+    free: tuple[int, ...]
+    promised: tuple[int, ...]
+
+    def used(self, leaves: str) -> int:
+        """What the pods of some leaves hold."""
+        return sum(pod.size for pod in self.pods if pod.leaf in leaves)
+
+
+class Above(NamedTuple):
+    """What is said of the queue above the ask's."""
+
+    spare: int | None = None
+    """What it uses beyond its guarantee; None: it has none."""
+    over: int = 0
+    """By how much the ask would exceed its max; 0: it has none."""
+    fence: bool = False
+    claimed: bool = False
+    """Whether the ask claims what this queue lacks; else its own queue lacks something, and it claims that."""
+
+
+class Shape(msgspec.Struct, frozen=True, dict=True):
+    """A tree: queue -> queue above, "" for the root."""
 
     above: Mapping[str, str]
-    guaranteed: Mapping[str, int]
-    max: Mapping[str, int] = {}
-    fences: tuple[str, ...] = ()
 
-    def lineage(self, leaf: str) -> list[str]:
-        """The queue and all above it but the root, which promises and limits nothing here."""
-        return [leaf, *self.lineage(self.above[leaf])] if leaf else []
+    @cached_property
+    def leaves(self) -> str:
+        """The queues with none below, a letter each."""
+        return "".join(name for name in self.above if name not in self.above.values())
 
-    def path(self, name: str) -> str:
-        """The path below the root."""
-        return ".".join(reversed(self.lineage(name)))
+    @property
+    def shared(self) -> str:
+        """The queue above the ask's, "" where that is the root."""
+        return self.above["a"]
 
-    def tree(self) -> QueueTree:
-        """The same in the engine's types."""
-        return tree(
-            {
-                self.path(name): queue(
-                    {"cpu": self.guaranteed[name]} if name in self.guaranteed else None,
-                    max={"cpu": self.max[name]} if name in self.max else None,
-                    fence=name in self.fences,
-                )
-                for name in self.above
-            }
-        )
+    @cached_property
+    def others(self) -> tuple[str, ...]:
+        """The queues that are neither the ask's nor above it."""
+        return tuple(name for name in self.above if name not in ("a", self.shared))
 
+    def below(self, name: str) -> str:
+        """The leaves in a queue's subtree, which may be the queue itself; "" below no queue."""
+        return "".join(leaf for leaf in self.leaves if name and name in (leaf, self.above[leaf]))
 
-class World(msgspec.Struct, frozen=True, kw_only=True):
-    """Pods on nodes that have ``free`` left each, and an ask of ``a`` that is larger than that."""
+    @cached_property
+    def beside(self) -> str:
+        """The other leaves below the ``shared`` queue."""
+        return self.below(self.shared).replace("a", "")
 
-    shape: Shape
-    pods: tuple[Running, ...]
-    ask: int
-    free: int
-    priority: int = HIGH
-    """The ask's."""
+    def aboves(self, size: int, below: int) -> Iterator[Above]:
+        """All that can be said of the ``shared`` queue where ``beside`` use so much, for an ask of that size.
 
-    def snapshot(self, tree: QueueTree) -> Snapshot:
-        """The same in the engine's types; pod ``p0`` is the first, and so on."""
-        running = [
-            pod(f"p{i}", queue=self.shape.path(leaf), cpu=size, node=where, priority=priority)
-            for i, (leaf, size, where, priority) in enumerate(self.pods)
-        ]
-        held = {name: sum(size for _, size, where, _ in self.pods if where == name) for name in NODES}
-        nodes = [node(name, held[name] + self.free) for name in NODES]
-        return snapshot(tree, nodes, running, self._asking())
-
-    def _asking(self) -> Pod:
-        return ask("ask", queue=self.shape.path("a"), cpu=self.ask, priority=self.priority)
-
-    def lawful_sets(self) -> set[frozenset[str]]:
-        """All sets of pods of one node whose going makes room and breaks no law."""
-        entitling = next((one for one in self.shape.lineage("a") if one in self.shape.guaranteed), None)
-        if entitling is None or self._used(entitling) >= self.shape.guaranteed[entitling]:
-            return set()
-        fence = next((one for one in self.shape.lineage("a") if one in self.shape.fences), "")
-        allowed = [
-            i
-            for i, (leaf, _, _, priority) in enumerate(self.pods)
-            if entitling not in self.shape.lineage(leaf)
-            and leaf != "a"
-            and priority <= self.priority
-            and (not fence or fence in self.shape.lineage(leaf))
-        ]
-        on_nodes = ([i for i in allowed if self.pods[i][2] == name] for name in NODES)
-        subsets = chain.from_iterable(
-            combinations(here, count) for here in on_nodes for count in range(1, len(here) + 1)
-        )
-        return {frozenset(f"p{i}" for i in chosen) for chosen in subsets if self._lawful(chosen)}
-
-    def _lawful(self, chosen: tuple[int, ...]) -> bool:
-        if self.free + sum(self.pods[i][1] for i in chosen) < self.ask:
-            return False
-        for name in self.shape.above:
-            used = self._used(name)
-            gone = sum(self.pods[i][1] for i in chosen if name in self.shape.lineage(self.pods[i][0]))
-            mine = name in self.shape.lineage("a")
-            if mine and used - gone + self.ask > self.shape.max.get(name, 99):
-                return False
-            promised = self.shape.guaranteed.get(name, 0)
-            if gone and mine and used - gone + self.ask < min(promised, used):
-                return False
-            if gone and not mine and used - gone < promised:
-                return False
-        return True
-
-    def _used(self, name: str) -> int:
-        return sum(size for leaf, size, _, _ in self.pods if name in self.shape.lineage(leaf))
+        To have more to spare than that is as good as no guarantee; to be over by more than may go, as by one more. A
+        fence or a claim of this queue leaves nothing to tell of both: all who may go are inside it, or outside.
+        """
+        if not self.shared:
+            yield Above()
+            return
+        for spare in (None, *range(below - size)):
+            most = below if spare is None else spare + size
+            yield from (Above(spare, over) for over in range(most + 2))
+        for over in (0, 1):
+            yield Above(over=over, fence=True)
+            yield Above(over=over, claimed=True)
 
 
-def all_pods(most: int, leaves: str = "abc", priorities: tuple[int, ...] = (LOW,)) -> Iterator[tuple[Running, ...]]:
-    """Every choice of up to ``most`` pods; of two that differ in the names of the nodes alone, one."""
-    kinds = sorted(product(leaves, SIZES, NODES, priorities))
+THREE_QUEUES = {
+    "flat": Shape({"a": "", "b": "", "c": ""}),
+    "asker-deep": Shape({"t": "", "a": "t", "b": ""}),
+    "victims-deep": Shape({"a": "", "t": "", "b": "t"}),
+    "siblings": Shape({"t": "", "a": "t", "b": "t"}),
+}
+"""Every tree of up to three queues that has somebody to take from; two leaves alone are a flat one with one empty."""
+FOUR_QUEUES = {
+    "siblings-and-one": Shape({"t": "", "a": "t", "b": "t", "c": ""}),
+    "victims-are-siblings": Shape({"a": "", "t": "", "b": "t", "c": "t"}),
+    "three-siblings": Shape({"t": "", "a": "t", "b": "t", "c": "t"}),
+}
+"""Every tree of three leaves with a queue above two or all of them."""
+
+
+def worlds(shape: Shape, most: int = MOST) -> Iterator[World]:
+    """Every world of a shape with up to so many pods."""
+    for pods in _pods(shape, most):
+        rooms = [FREE if any(pod.node == node for pod in pods) else (0,) for node in NODES]
+        used = [sum(pod.size for pod in pods if pod.leaf in shape.below(name)) for name in shape.others]
+        promises = [range(amount + 2) if amount else (0,) for amount in used]
+        yield from (World(pods, *one) for one in product(product(*rooms), product(*promises)))
+
+
+def _pods(shape: Shape, most: int) -> Iterator[tuple[Running, ...]]:
+    """Every choice of pods; of those that differ in names alone, the first."""
+    every = (Running(*one) for one in product(shape.leaves, SIZES, NODES, PRIORITIES))
+    kinds = sorted(pod for pod in every if pod.leaf != "a" or pod.priority == min(PRIORITIES))
+    leaves = ["abc", "acb"] if shape.above["b"] == shape.above.get("c") else ["abc"]
+    renamings = list(product(leaves, (NODES, NODES[::-1])))
     for count in range(most + 1):
         for pods in combinations_with_replacement(kinds, count):
-            if pods <= tuple(sorted((leaf, size, _SWAPPED[where], priority) for leaf, size, where, priority in pods)):
+            if all(list(pods) <= _renamed(pods, *names) for names in renamings):
                 yield pods
 
 
-def flat_worlds(leaves: str, most: int) -> Iterator[World]:
-    """Every world of leaves side by side with pods and asks of two priorities, up to what makes no difference.
-
-    The ask's leaf is below its guarantee, by how much does not matter; another's guarantee is none, or anything that it
-    keeps, just keeps or lacks. An ask of two on nodes with one free is as one of one on full nodes.
-    """
-    above = dict.fromkeys(leaves, "")
-    for pods in all_pods(most, leaves, (LOW, HIGH)):
-        used = {leaf: sum(size for one, size, _, _ in pods if one == leaf) for leaf in leaves}
-        options = {leaf: (None, *range(1, used[leaf] + 2)) if used[leaf] else (None,) for leaf in leaves}
-        for promised in _promises(options | {"a": (used["a"] + 1,)}):
-            shape = Shape(above=above, guaranteed=promised)
-            for size, priority in product(SIZES, (LOW, HIGH)):
-                yield World(shape=shape, pods=pods, ask=size, free=0, priority=priority)
+def _renamed(pods: Iterable[Running], leaves: str, nodes: tuple[int, ...]) -> list[Running]:
+    return sorted(pod._replace(leaf=leaves["abc".index(pod.leaf)], node=nodes[pod.node]) for pod in pods)
 
 
-def _promises(options: Mapping[str, tuple[int | None, ...]]) -> Iterator[dict[str, int]]:
-    for amounts in product(*options.values()):
-        yield {name: amount for name, amount in zip(options, amounts, strict=True) if amount is not None}
+class Batch(NamedTuple):
+    """Worlds of one shape to which the same can be put."""
+
+    worlds: list[World]
+    sizes: list[int]
+    """Of the asks: too large for what is free."""
+    below: int
+    """What is used ``beside`` the ask."""
 
 
-FLAT = {"a": "", "b": "", "c": ""}
-ASKER_DEEP = {"t": "", "a": "t", "b": "t", "c": ""}
-VICTIMS_DEEP = {"t": "", "a": "", "b": "t", "c": "t"}
+def batches(shape: Shape, most: int = MOST) -> Iterator[Batch]:
+    """Every world of a shape with up to so many pods, many at a time."""
+    found: dict[tuple[int, int], list[World]] = defaultdict(list)
+    for world in worlds(shape, most):
+        key = max(world.free), world.used(shape.beside)
+        found[key].append(world)
+        if len(found[key]) == _TOGETHER:
+            yield _batch(key, found.pop(key))
+    for key, rest in found.items():
+        yield _batch(key, rest)
 
 
-def flat_shapes() -> list[Shape]:
-    """Three leaves side by side."""
-    return [Shape(above=FLAT, guaranteed=g) for g in _promises({"a": (None, 1, 3), "b": (None, 1, 2), "c": (None, 1)})]
+def _batch(key: tuple[int, int], some: list[World]) -> Batch:
+    free, below = key
+    return Batch(some, [size for size in SIZES if size > free], below)
 
 
-def shapes_with_the_asker_deep() -> list[Shape]:
-    """The ask's leaf and a sibling under a parent with a guarantee, a max or a fence, and a leaf beside."""
-    promises = list(_promises({"t": (None, 2, 4), "a": (None, 3), "b": (None, 1), "c": (None, 1)}))
-    limits = ({}, {"t": 3}, {"a": 3})
-    return [
-        Shape(above=ASKER_DEEP, guaranteed=promised, max=limit, fences=fences)
-        for promised, limit, fences in product(promises, limits, ((), ("t",)))
-    ]
+def some_worlds(random: Random, shape: Shape, count: int) -> tuple[list[World], Above, Ask]:
+    """Worlds of a shape, with what is left out of ``worlds``, and what can be put to all of them."""
+    ask = Ask(random.choice(SIZES), random.choice(PRIORITIES))
+    found = []
+    for _ in range(count):
+        pods = tuple(_some_pod(random, shape) for _ in range(random.randint(1, MOST)))
+        free = tuple(random.randrange(ask.size) for _ in NODES)
+        used = [World(pods, free, ()).used(shape.below(name)) for name in shape.others]
+        found.append(World(pods, free, tuple(random.randint(0, amount + 3) for amount in used)))
+    below = min(world.used(shape.beside) for world in found)
+    return found, random.choice(list(shape.aboves(ask.size, below))), ask
 
 
-def shapes_with_victims_deep() -> list[Shape]:
-    """Both other leaves under a parent that has a guarantee of its own."""
-    return [
-        Shape(above=VICTIMS_DEEP, guaranteed=promised)
-        for promised in _promises({"a": (2, 4), "t": (None, 2, 3), "b": (None, 1), "c": (None, 1)})
-    ]
-
-
-def worlds(shape: Shape, most: int) -> Iterator[World]:
-    """Every world of a shape: pods, a free unit on each node or none, an ask of each size that does not fit yet."""
-    for pods in all_pods(most):
-        for size, free in ((1, 0), (2, 0), (2, 1)):
-            yield World(shape=shape, pods=pods, ask=size, free=free)
+def _some_pod(random: Random, shape: Shape) -> Running:
+    return Running(
+        leaf=random.choice(shape.leaves),
+        size=random.choice(SIZES),
+        node=random.choice(NODES),
+        priority=random.choice(PRIORITIES),
+    )
