@@ -51,9 +51,9 @@ class Counterfactual(msgspec.Struct, frozen=True, kw_only=True):
     budgets: dict[str, int] = {}
     """Of change ``budget``: by ``namespace/name``, how many each would have to allow."""
     queue: str = ""
-    """Of changes ``guarantee``, ``max`` and ``fence``: the path of the queue that would be set otherwise."""
+    """Of change ``guarantee``: the path of the queue that would be set otherwise."""
     amounts: Amounts = {}
-    """And to how much of each resource; all of them together."""
+    """And to how much of which resource."""
     more: Amounts = {}
     """By how much that is more than it was."""
     started_ms: int | None = None

@@ -32,10 +32,7 @@ SIMPLE: dict[tuple[Then, Change], str] = {
     (Then.SPARED, Change.OWN_REQUEST): gettext_noop("%(pod)s would stay if it requested %(less)s less."),
     (Then.SPARED, Change.START): gettext_noop("%(pod)s would stay if it had started at %(moment)s or before."),
     (Then.SPARED, Change.GUARANTEE): gettext_noop(
-        "%(pod)s would stay if %(queue)s were guaranteed %(amounts)s: %(more)s more."
-    ),
-    (Then.FITS, Change.MAX): gettext_noop(
-        "It would fit on %(node)s without any preemption if the max of %(queue)s were %(amounts)s: %(more)s more."
+        "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s."
     ),
 }
 ROOM: dict[Change, tuple[str, str]] = {
@@ -51,22 +48,6 @@ ROOM: dict[Change, tuple[str, str]] = {
         "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if its priority were "
         "%(priority)s.",
     ),
-    Change.GUARANTEE: ngettext_noop(
-        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if %(queue)s were guaranteed "
-        "%(amounts)s: %(more)s more.",
-        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if %(queue)s were guaranteed "
-        "%(amounts)s: %(more)s more.",
-    ),
-    Change.MAX: ngettext_noop(
-        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if the max of %(queue)s were "
-        "%(amounts)s: %(more)s more.",
-        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if the max of %(queue)s were "
-        "%(amounts)s: %(more)s more.",
-    ),
-    Change.FENCE: ngettext_noop(
-        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if %(queue)s had no fence.",
-        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if %(queue)s had no fence.",
-    ),
     Change.MAY_PREEMPT: ngettext_noop(
         "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if its priority class let it "
         "preempt.",
@@ -74,17 +55,6 @@ ROOM: dict[Change, tuple[str, str]] = {
         "preempt.",
     ),
 }
-FOR_TENANTS: dict[Change, str] = {
-    Change.REQUEST: gettext_noop("Room could be made for it if it requested %(less)s less."),
-    Change.PRIORITY: gettext_noop("Room could be made for it if its priority were %(priority)s."),
-    Change.GUARANTEE: gettext_noop(
-        "Room could be made for it if %(queue)s were guaranteed %(amounts)s: %(more)s more."
-    ),
-    Change.MAX: gettext_noop("Room could be made for it if the max of %(queue)s were %(amounts)s: %(more)s more."),
-    Change.FENCE: gettext_noop("Room could be made for it if %(queue)s had no fence."),
-    Change.MAY_PREEMPT: gettext_noop("Room could be made for it if its priority class let it preempt."),
-}
-"""The same as ``ROOM``, without whose pods would go."""
 BUDGETS: dict[Then, tuple[str, str]] = {
     Then.NO_VIOLATION: ngettext_noop(
         "No victim would be beyond its disruption budget if %(budget)s allowed for %(count)s disruption.",
@@ -163,8 +133,8 @@ LEFT_OUT = ngettext_noop(
 )
 
 
-def otherwise(one: Counterfactual, *, names_victims: bool = True) -> Message:
-    """What would have been with one thing changed, in a sentence; those who would go are named to staff alone."""
+def otherwise(one: Counterfactual) -> Message:
+    """What would have been with one thing changed, in a sentence."""
     params: dict[str, Param] = {
         "node": Name(one.node),
         "pod": Name(one.spared.rpartition("/")[2]),
@@ -172,17 +142,17 @@ def otherwise(one: Counterfactual, *, names_victims: bool = True) -> Message:
         "less": _amounts(one.smaller),
         "priority": str(one.priority),
         "queue": short_name(one.queue),
-        "amounts": _amounts(one.amounts),
-        "more": _amounts(one.more),
+        "amounts": _amounts({name: value - 1 for name, value in one.amounts.items()}),
+        "has": _amounts({name: value - one.more.get(name, 0) for name, value in one.amounts.items()}),
     }
     if one.started_ms is not None:
         params["moment"] = Moment(one.started_ms)
     if one.change is Change.BUDGET:
         return _budgets(one, params)
-    if one.then is Then.ROOM and names_victims:
+    if one.then is Then.ROOM:
         forms = ROOM[one.change]
         return counted(forms, len(one.victims), **_used(forms[1], params))
-    template = FOR_TENANTS[one.change] if one.then is Then.ROOM else SIMPLE[one.then, one.change]
+    template = SIMPLE[one.then, one.change]
     return Message(template, _used(template, params))
 
 

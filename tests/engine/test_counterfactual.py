@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.scenario_p import scenario_p
-from engine.counterfactual import Again, Change, Counterfactual, Then, counterfactuals
+from engine.counterfactual import Again, Change, Counterfactual, Then, counterfactuals, for_own
 from engine.decision import Decision, Outcome, PodReason, Reason
 from engine.policies import priority
 from engine.queues import ROOT, Queue, QueueTree
@@ -22,7 +22,9 @@ def decide(snapshot: Snapshot, asker: Pod) -> Decision:
 
 def changes(snapshot: Snapshot, asker: Pod) -> tuple[Counterfactual, ...]:
     """All that would have changed what the policy decides."""
-    return counterfactuals(Again(snapshot, TREE, asker, decide_under), decide(snapshot, asker))
+    again, decision = Again(snapshot, TREE, asker, decide_under), decide(snapshot, asker)
+    own = [one for victim in decision.victims[:3] for one in for_own(again, decision, victim.pod.uid)]
+    return (*counterfactuals(again, decision), *own)
 
 
 def decide_under(snapshot: Snapshot, tree: QueueTree, asker: Pod) -> Decision:
@@ -180,6 +182,11 @@ def test_what_is_told_comes_true_and_is_the_least(world):
                 tried = [
                     (by, _with_priority(at, asker, before, by)) for by in range(before.priority + 1, one.priority + 1)
                 ]
+            case Change.OWN_REQUEST:
+                ((name, least),) = one.smaller.items()
+                tried = [(by, _victim_with(at, asker, one, less={name: by})) for by in (least - 1, least)]
+            case Change.START:
+                tried = [(0, _victim_with(at, asker, one, started_ms=one.started_ms))]
             case Change.BUDGET:
                 tried = [(0, _with_budgets(at, asker, one.budgets))]
             case _:
@@ -219,6 +226,14 @@ def _with_priority(at, asker, whose, value):
     changed = msgspec.structs.replace(whose, priority=value)
     pods = tuple(changed if pod.uid == whose.uid else pod for pod in at.pods)
     return decide(msgspec.structs.replace(at, pods=pods), changed if whose.uid == asker.uid else asker)
+
+
+def _victim_with(at, asker, one, *, less=None, **changed):
+    victim = next(pod for pod in at.pods if pod.key == one.spared)
+    if less is not None:
+        changed["requests"] = {name: amount - less.get(name, 0) for name, amount in victim.requests.items()}
+    pods = tuple(msgspec.structs.replace(pod, **changed) if pod.uid == victim.uid else pod for pod in at.pods)
+    return decide(msgspec.structs.replace(at, pods=pods), asker)
 
 
 def _with_budgets(at, asker, allowed):

@@ -1,6 +1,4 @@
-"""What would have spared a victim or let an ask in under policy ``fence``: made, decided again, no more than needed."""
-
-from functools import partial
+"""What of its own would have spared a victim under policy ``fence``: made, decided again, no more than needed."""
 
 import msgspec
 from hypothesis import given, settings
@@ -8,7 +6,7 @@ from hypothesis import given, settings
 from engine.counterfactual import Again, Change, Counterfactual, Then, counterfactuals, for_own
 from engine.decision import Decision, Outcome
 from engine.policies import fence, yunikorn
-from engine.queues import PreemptionPolicy, QueueTree
+from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 from tests.builders import OPTED_OUT, amounts, ask, node, pod, queue, snapshot, tree
 from tests.engine.strategies import clusters, queue_trees
@@ -20,7 +18,13 @@ def changes(under: QueueTree, *objects: object, asker: str = "ask") -> tuple[Cou
     """All that would have changed what is decided about an ask."""
     at = snapshot(under, *objects)
     wanted = next(one for one in at.asks if one.name == asker)
-    return counterfactuals(Again(at, under, wanted, fence.decide), fence.decide(at, under, wanted))
+    return _changes(at, under, wanted)
+
+
+def _changes(at: Snapshot, under: QueueTree, asker: Pod) -> tuple[Counterfactual, ...]:
+    again, decision = Again(at, under, asker, fence.decide), fence.decide(at, under, asker)
+    own = [one for victim in decision.victims for one in for_own(again, decision, victim.pod.uid)]
+    return (*counterfactuals(again, decision), *own)
 
 
 def told(found: tuple[Counterfactual, ...], change: Change, then: Then = Then.SPARED) -> list[Counterfactual]:
@@ -63,41 +67,6 @@ def test_a_victim_is_spared_by_a_request_beside_which_the_ask_fits() -> None:
     assert (spared.smaller, spared.victims) == ({"cpu": 1000}, ())
 
 
-def test_an_ask_that_is_at_its_guarantee_is_told_which_one_would_do() -> None:
-    """Just above what its queue uses, in all that it lacks."""
-    under = tree({"prod": queue("1"), "test": queue()})
-    busy = (pod("own", queue="prod", cpu=1, node="n1"), pod("one", queue="test", cpu=3, node="n1"))
-    (room,) = told(changes(under, *full(*busy)), Change.GUARANTEE, Then.ROOM)
-    assert (room.queue, room.amounts, room.more, room.victims) == ("root.prod", {"cpu": 1001}, {"cpu": 1}, ("ns/one",))
-
-
-def test_an_ask_over_its_max_is_told_which_one_would_do() -> None:
-    """Of each queue above it where that alone helps."""
-    under = tree({"prod": queue("4", max="1"), "test": queue()})
-    (room,) = told(changes(under, *full(pod("one", queue="test", cpu=3, node="n1"))), Change.MAX, Then.ROOM)
-    assert (room.queue, room.amounts, room.more) == ("root.prod", {"cpu": 2000}, {"cpu": 1000})
-
-
-def test_an_ask_behind_a_fence_is_told_which_one_stands_in_its_way() -> None:
-    """The nearest that alone does."""
-    under = tree({"a": queue(fence=True), "a.prod": queue("4"), "test": queue()})
-    objects = (node("n1", 4), pod("one", queue="test", cpu=4, node="n1"), ask("ask", queue="a.prod", cpu=2))
-    (room,) = told(changes(under, *objects), Change.FENCE, Then.ROOM)
-    assert (room.queue, room.victims) == ("root.a", ("ns/one",))
-
-
-def test_an_ask_of_too_low_a_priority_is_told_the_lowest_that_does() -> None:
-    high = pod("one", queue="batch", cpu=4, node="n1", priority=9)
-    (room,) = told(changes(TREE, *full(high)), Change.PRIORITY, Then.ROOM)
-    assert (room.pod, room.priority) == ("ns/ask", 9)
-
-
-def test_an_ask_that_never_preempts_is_told_what_that_costs_it() -> None:
-    shy = ask("ask", queue="prod", cpu=2, never_preempts=True)
-    found = changes(TREE, node("n1", 4), pod("one", queue="batch", cpu=4, node="n1"), shy)
-    assert [one.victims for one in told(found, Change.MAY_PREEMPT, Then.ROOM)] == [("ns/one",)]
-
-
 def test_a_smaller_ask_fits_without_any_preemption() -> None:
     """Told by how much less of what."""
     found = changes(TREE, *full(pod("one", queue="test", cpu=3, node="n1")))
@@ -114,12 +83,10 @@ def test_whatever_is_told_comes_true_and_a_little_less_does_not_do(under: QueueT
     """Each change is made by hand, as it is told, and by one unit less."""
     at = snapshot(under, objects, OPTED_OUT)
     for asker in at.asks:
-        decision = fence.decide(at, under, asker)
-        for one in counterfactuals(Again(at, under, asker, fence.decide), decision):
-            made = partial(_made, at, under, asker, one)
-            assert _came(one, made(0)), one
-            if one.change not in (Change.MAX, Change.PRIORITY, Change.START, Change.MAY_PREEMPT, Change.FENCE):
-                assert len(one.smaller or one.amounts) > 1 or not _came(one, made(1)), one
+        for one in _changes(at, under, asker):
+            assert _came(one, _made(at, under, asker, one, 0)), one
+            if one.change not in (Change.PRIORITY, Change.START):
+                assert not _came(one, _made(at, under, asker, one, 1)), one
 
 
 @given(under=queue_trees(), objects=clusters())
@@ -136,17 +103,12 @@ def test_what_spares_a_victim_of_yunikorns_rules_comes_true_under_them(under: Qu
 
 def _made(at: Snapshot, under: QueueTree, asker: Pod, one: Counterfactual, short: int, decide=fence.decide) -> Decision:
     """What is decided with the change made; ``short``: of so much less of it."""
-    if one.change in (Change.GUARANTEE, Change.MAX, Change.FENCE):
+    if one.change is Change.REQUEST:
+        return decide(at, under, msgspec.structs.replace(asker, requests=_less(asker, one, short)))
+    if one.change is Change.GUARANTEE:
         return decide(at, _tree_with(under, one, short), asker)
-    if one.then is Then.SPARED:
-        pods = tuple(_pod_with(each, one, short) if each.key == one.spared else each for each in at.pods)
-        return decide(msgspec.structs.replace(at, pods=pods), under, asker)
-    changed = {
-        Change.REQUEST: {"requests": _less(asker, one, short)},
-        Change.PRIORITY: {"priority": one.priority},
-        Change.MAY_PREEMPT: {"never_preempts": False},
-    }[one.change]
-    return decide(at, under, msgspec.structs.replace(asker, **changed))
+    pods = tuple(_pod_with(each, one, short) if each.key == one.spared else each for each in at.pods)
+    return decide(msgspec.structs.replace(at, pods=pods), under, asker)
 
 
 def _pod_with(each: Pod, one: Counterfactual, short: int) -> Pod:
@@ -164,16 +126,11 @@ def _less(each: Pod, one: Counterfactual, short: int) -> dict[str, int]:
 
 def _tree_with(under: QueueTree, one: Counterfactual, short: int) -> QueueTree:
     found = under[one.queue]
-    amounts = {name: amount - short for name, amount in one.amounts.items()}
-    changed = {
-        Change.GUARANTEE: {"guaranteed": {**found.guaranteed, **amounts}},
-        Change.MAX: {"max": {**found.max, **amounts}},
-        Change.FENCE: {"preemption_policy": PreemptionPolicy.DEFAULT},
-    }[one.change]
-    return QueueTree({**under.queues, one.queue: msgspec.structs.replace(found, **changed)}.values())
+    guaranteed = {**found.guaranteed, **{name: amount - short for name, amount in one.amounts.items()}}
+    return QueueTree({**under.queues, one.queue: msgspec.structs.replace(found, guaranteed=guaranteed)}.values())
 
 
 def _came(one: Counterfactual, again: Decision) -> bool:
     if one.then is Then.SPARED:
         return all(each.pod.key != one.spared for each in again.victims)
-    return again.outcome is (Outcome.FITS if one.then is Then.FITS else Outcome.PREEMPT)
+    return again.outcome is Outcome.FITS

@@ -72,7 +72,7 @@ def test_the_page_holds_all_of_it(cluster, reader):
         "queue-b nvidia.com/gpu 6 − 1 − 1 = 4 ≥ 2",
         "taint <code>maintenance:NoSchedule</code>",
         "What would have prevented it",
-        "would stay if queue-b were guaranteed 5 nvidia.com/gpu: 3 nvidia.com/gpu more.",
+        "would stay if queue-b were guaranteed more than 4 nvidia.com/gpu; it has 2 nvidia.com/gpu.",
         "not accepted: disruption budget rank-batch",
         "25.5 s after its eviction",
     ):

@@ -85,8 +85,8 @@ def test_why_it_was_preempted(cluster, search):
     assert shown.side.path == "root.tenant-1.queue-b"
     stays = f"{VICTIM} would stay if"
     found = [text(each) for each in shown.prevention]
-    assert found[0] == f"{stays} queue-b were guaranteed 18501m cpu: 6501m cpu more."
-    assert found[2] == f"{stays} queue-b were guaranteed 5 nvidia.com/gpu: 3 nvidia.com/gpu more."
+    assert found[0] == f"{stays} queue-b were guaranteed more than 18500m cpu; it has 12 cores."
+    assert found[2] == f"{stays} queue-b were guaranteed more than 4 nvidia.com/gpu; it has 2 nvidia.com/gpu."
     assert f"{stays} its priority were 1001." in found
     assert [each.offset for each in shown.happened] == ["0 s", "+0.1 s", "+17.6 s"]
 
