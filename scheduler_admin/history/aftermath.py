@@ -16,12 +16,12 @@ _AT_ONCE = 500
 
 def follow_aftermath(*, cluster: Cluster, state: ClusterState, now: datetime) -> bool:
     """Take down which pods stand in for victims of the last hour, and which of those have started; whether any did."""
-    rows = Victim.objects.filter(
-        decision__cluster=cluster, evicted_at__gt=now - WATCHED, running_at=None, state__in=LOST
-    ).exclude(controller="")
+    recent = _recent(cluster, now)
+    watched = [victim for victim in recent if victim.running_at is None and victim.state in LOST and victim.controller]
+    taken = {victim.successor_uid for victim in recent if victim.successor_uid}
     changed = False
     waiting = []
-    for victim in rows.order_by("evicted_at", "pk")[:_AT_ONCE]:
+    for victim in watched[:_AT_ONCE]:
         successor = state.pods.get(victim.successor_uid)
         if successor is None:
             waiting.append(victim)
@@ -29,10 +29,20 @@ def follow_aftermath(*, cluster: Cluster, state: ClusterState, now: datetime) ->
             victim.running_at = moment(successor.started_ms)
             victim.save(update_fields=["running_at"])
             changed = True
-    return _take_down(cluster, waiting, state, now) or changed
+    return _take_down(waiting, state, taken) or changed
 
 
-def _take_down(cluster: Cluster, waiting: list[Victim], state: ClusterState, now: datetime) -> bool:
+def _recent(cluster: Cluster, now: datetime) -> list[Victim]:
+    """The victims of the last hour, in the order in which they went.
+
+    Of all clusters at first: asked for one cluster's, SQLite reads the whole history of that.
+    """
+    rows = Victim.objects.filter(evicted_at__gt=now - WATCHED).select_related("decision").order_by("evicted_at", "pk")
+    rows = rows.defer("requests", "changes", "decision__document", "decision__laws")
+    return [victim for victim in rows if victim.decision.cluster_id == cluster.pk]
+
+
+def _take_down(waiting: list[Victim], state: ClusterState, taken: set[str]) -> bool:
     """Who stands in for those that nobody stands in for, or nobody any more."""
     lost = [
         Lost(
@@ -46,8 +56,7 @@ def _take_down(cluster: Cluster, waiting: list[Victim], state: ClusterState, now
     ]
     if not lost:
         return False
-    known = Victim.objects.filter(decision__cluster=cluster, evicted_at__gt=now - WATCHED).exclude(successor_uid="")
-    found = successors(state, lost, taken=set(known.values_list("successor_uid", flat=True)))
+    found = successors(state, lost, taken=taken)
     for victim in waiting:
         pod = found.get(victim.uid)
         if pod is not None:

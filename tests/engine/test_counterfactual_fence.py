@@ -69,7 +69,7 @@ def test_a_victim_is_spared_by_a_request_beside_which_the_ask_fits() -> None:
 
 def test_a_smaller_ask_fits_without_any_preemption() -> None:
     """Told by how much less of what."""
-    found = changes(TREE, *full(pod("one", queue="test", cpu=3, node="n1")))
+    found = changes(TREE, *full(pod("one", queue="batch", cpu=3, node="n1")))
     assert [one.smaller for one in told(found, Change.REQUEST, Then.FITS)] == [amounts("1")]
 
 
