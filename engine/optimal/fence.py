@@ -54,8 +54,7 @@ class FenceWeighing(Weighing):
         question, columns, order = self.question, self.columns, self.question.ground.order
         candidates = np.zeros(len(columns.pods), np.bool_)
         candidates[self.survey.candidates(question)] = True
-        limits = [limit for limit in self.feasibility.limits if not limit.mends and limit.unless is None]
-        bounds = Bounds(columns, limits, candidates, question.leaving)
+        bounds = Bounds(columns, self.limits, candidates, question.leaving)
         opted_out, originators = bounds.some(order.opted_out), bounds.some(order.originator)
         among = columns.priority <= bounds.highest[columns.node]
         among &= ~order.opted_out | (opted_out[columns.node] > 0)

@@ -44,10 +44,7 @@ class PriorityWeighing(Weighing):
 
     def needs(self, place: int, rows: Sequence[int]) -> list[Line]:
         """The limits of the node."""
-        return [Line([int(limit.weight[row]) for row in rows], _need(limit, place)) for limit in self._limits()]
-
-    def _limits(self) -> list[Limit]:
-        return [limit for limit in self.feasibility.limits if not limit.mends and limit.unless is None]
+        return [Line([int(limit.weight[row]) for row in rows], _need(limit, place)) for limit in self.limits]
 
     def alone(self, row: int) -> Cost:
         """What one pod costs."""
@@ -77,7 +74,7 @@ class PriorityWeighing(Weighing):
         A pod that a former part of the bound rules out counts in no later one: with it, the former would be more.
         """
         found, columns = self.found, self.columns
-        bounds = Bounds(columns, self._limits(), found.candidates, None)
+        bounds = Bounds(columns, self.limits, found.candidates, None)
         violations = bounds.some(found.budgets.violating)
         highest = bounds.highest[columns.node]
         summed = bounds.fewest(columns.priority + PRIORITY_SHIFT, columns.priority <= highest)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from engine.feasibility import Feasibility
-from engine.feasibility.checks import Rule
+from engine.feasibility.checks import Limit, Rule
 from engine.snapshot.columns import Columns
 
 MOST_CANDIDATES = 30
@@ -46,6 +46,11 @@ class Weighing(ABC):
     """The parts that a set has no less of than any pod in it."""
     ties: int
     """So many parts, the last ones, tell pods apart that are otherwise alike: of those the cheaper one goes."""
+
+    @property
+    def limits(self) -> list[Limit]:
+        """Those that tell by themselves how much has to go; the others are held against a whole set."""
+        return [limit for limit in self.feasibility.limits if not limit.mends and limit.unless is None]
 
     @abstractmethod
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
