@@ -29,6 +29,10 @@ class Turns:
         self.rows = _nearest_first(ground, leaf, rows)
         self.start: Rows = running(count)[:-1]
 
+    def index(self, place: int) -> int:
+        """The so many-th of the places it is."""
+        return int(np.searchsorted(self.places, place))
+
     def on(self, index: int) -> slice:
         """Where the candidates of the place that is so many-th stand in ``rows``."""
         return slice(int(self.start[index]), int(self.start[index] + self.count[index]))

@@ -12,6 +12,9 @@ from engine.policies.fence.sets import Became, Sets, Turns
 from engine.policies.fence.spare import Spared, spared
 from engine.snapshot.columns import Flags, Leaving, Numbers, Rows
 
+_AT_ONCE = 16
+"""Of so many nodes it is kept what becomes of the candidates there."""
+
 
 class Survey:
     """All nodes as asks of one shape find them."""
@@ -42,7 +45,8 @@ class Survey:
         self.victims: Rows = turns.rows[sets.victims]
         """The rows of those who would go on each node, node by node."""
         self.costs = Costs(ground, question.leaf, self.victims)
-        self._became: dict[int, Became] = {}
+        cheapest = self.costs.places[self.costs.ranked(self.blocked(question))[:_AT_ONCE]]
+        self._became = {place: sets.told_on(turns.index(place)) for place in cheapest.tolist()}
 
     def candidates(self, question: Question, place: int | None = None) -> Rows:
         """The pods that may be evicted for the ask, or those of one node; node by node from the most expendable on."""
@@ -64,19 +68,16 @@ class Survey:
     def became(self, question: Question, ranked: Rows) -> Became:
         """What becomes of the candidates on the first of these nodes (places), to be told of.
 
-        Asks of one shape go to node after node: each time it is worked out for several times as many at once.
+        Asks of one shape go to node after node, so that it is known of some of the cheapest at once.
         """
         best = int(ranked[0])
         if best not in self._became:
-            next_ones = np.sort(ranked[: 3 * len(self._became) + 1])
-            sets = self._on(question, next_ones)
-            self._became.update({place: sets.told_on(index) for index, place in enumerate(next_ones.tolist())})
+            places = np.sort(ranked[:_AT_ONCE])
+            many = [self.candidates(question, place) for place in places.tolist()]
+            turns = Turns(question.ground, question.leaf, places, np.concatenate(many), np.array(list(map(len, many))))
+            sets = Sets(question, turns, self.spared)
+            self._became = {place: sets.told_on(turns.index(place)) for place in places.tolist()}
         return self._became[best]
-
-    def _on(self, question: Question, places: Rows) -> Sets:
-        many = [self.candidates(question, place) for place in places.tolist()]
-        turns = Turns(question.ground, question.leaf, places, np.concatenate(many), np.array(list(map(len, many))))
-        return Sets(question, turns, self.spared)
 
     def holds_for(self, question: Question) -> bool:
         """Whether another moment differs only in nodes that were reserved since, and pods there that began to leave."""
