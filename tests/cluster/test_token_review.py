@@ -1,14 +1,25 @@
 """Whose a token is, by a cluster that is simulated and by a real API server."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from engine.cluster.errors import ClusterError
 from engine.cluster.rights import REVIEWING
 from engine.cluster.token_review import review
 from engine.simulator.reviews import TOKEN
+from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster, path_of
+from tests.controlplane.plane import ControlPlane
 
 OURS = ("scheduler-admin",)
+
+
+@pytest.fixture
+def real(plane: ControlPlane) -> Iterator[AnyCluster]:
+    """The simulator's tokens are for everybody, and it lets everybody do everything."""
+    with anycluster.real(plane) as cluster:
+        yield cluster
 
 
 def token_of(cluster: AnyCluster, name: str, *audiences: str) -> str:
@@ -36,21 +47,19 @@ def test_what_is_no_token_is_nobodys(cluster: AnyCluster) -> None:
         assert review(cluster.entrance.settings(), token, OURS) is None
 
 
-def test_a_token_for_somebody_else_is_not_for_us(cluster: AnyCluster) -> None:
+@pytest.mark.controlplane
+def test_a_token_for_somebody_else_is_not_for_us(real: AnyCluster) -> None:
     """Not even the one for the API server itself, which every pod has."""
-    if not cluster.real:
-        pytest.skip("tokens of the simulator are for everybody")
-    settings = cluster.entrance.settings()
-    assert review(settings, token_of(cluster, "ci", "another-service"), OURS) is None
-    assert review(settings, token_of(cluster, "ci"), OURS) is None
+    settings = real.entrance.settings()
+    assert review(settings, token_of(real, "ci", "another-service"), OURS) is None
+    assert review(settings, token_of(real, "ci"), OURS) is None
 
 
-def test_who_may_not_review_is_told_what_is_missing(cluster: AnyCluster) -> None:
+@pytest.mark.controlplane
+def test_who_may_not_review_is_told_what_is_missing(real: AnyCluster) -> None:
     """And the error does not hold the token."""
-    if not cluster.real:
-        pytest.skip("the simulator lets everybody do everything")
-    limited = cluster.account({"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]})
-    token = token_of(cluster, "ci", *OURS)
+    limited = real.account({"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]})
+    token = token_of(real, "ci", *OURS)
     with pytest.raises(ClusterError) as caught:
         review(limited, token, OURS)
     assert str(REVIEWING[0]) in str(caught.value)
