@@ -155,9 +155,9 @@ OIDC_END_SESSION_ENDPOINT = os.environ.get("OIDC_END_SESSION_ENDPOINT", "")
 # OIDC_NAME: what the provider is called on the sign-in page. OIDC_SCOPES, OIDC_GROUPS_CLAIM: what is asked for, and
 # where the ID token has the groups. OIDC_SIGN_ALGORITHM: RS256 or ES256.
 OIDC_NAME = os.environ.get("OIDC_NAME", "") or OIDC_ISSUER
-OIDC_RP_SCOPES = os.environ.get("OIDC_SCOPES", "openid email profile")
-OIDC_GROUPS_CLAIM = os.environ.get("OIDC_GROUPS_CLAIM", "groups")
-OIDC_RP_SIGN_ALGO = os.environ.get("OIDC_SIGN_ALGORITHM", "RS256")
+OIDC_RP_SCOPES = os.environ.get("OIDC_SCOPES") or "openid email profile"
+OIDC_GROUPS_CLAIM = os.environ.get("OIDC_GROUPS_CLAIM") or "groups"
+OIDC_RP_SIGN_ALGO = os.environ.get("OIDC_SIGN_ALGORITHM") or "RS256"
 if OIDC_RP_SIGN_ALGO not in {"RS256", "ES256"}:
     raise ImproperlyConfigured(f"OIDC_SIGN_ALGORITHM is {OIDC_RP_SIGN_ALGO}: RS256 and ES256 are known.")
 OIDC_USE_PKCE = True
@@ -167,7 +167,7 @@ OIDC_RENEW_ID_TOKEN_EXPIRY_SECONDS = 900  # then a page that is opened asks the 
 # TOKEN_REVIEW_CLUSTER: tokens of this cluster's service accounts and users are good for the REST API.
 # TOKEN_REVIEW_AUDIENCES: comma-separated; a token must be meant for one of them.
 TOKEN_REVIEW_CLUSTER = os.environ.get("TOKEN_REVIEW_CLUSTER", "")
-TOKEN_REVIEW_AUDIENCES = [one for one in os.environ.get("TOKEN_REVIEW_AUDIENCES", "scheduler-admin").split(",") if one]
+TOKEN_REVIEW_AUDIENCES = (os.environ.get("TOKEN_REVIEW_AUDIENCES") or "scheduler-admin").split(",")
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")

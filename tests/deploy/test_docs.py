@@ -53,7 +53,8 @@ def test_the_people_of_the_example_are_made() -> None:
     lines = re.search(r"shell -c '\n(from scheduler_admin\.accounts.*?)\n'", TEXT, re.DOTALL)
     assert lines is not None
     exec(lines[1], {})
-    assert [user.username for user in Tenant.objects.get(name="red").members.all()] == ["alice"]
+    members = Tenant.objects.get(name="red").memberships.order_by("user__username")
+    assert list(members.values_list("user__username", "role")) == [("alice", "tenant"), ("erin", "editor")]
     assert User.objects.get(username="olga").role == User.Role.OPERATOR
 
 
