@@ -72,7 +72,7 @@ NODE_FREE = gettext_noop("%(node)s has room for it.")
 NODE_MADE = gettext_noop("On %(node)s evictions make room for it.")
 NODE_NEAREST = gettext_noop("No node has room, and evictions make none. %(node)s comes nearest: it lacks %(missing)s.")
 NODE_TOGETHER = gettext_noop("No node has room, and no pods that may go together make it, though %(node)s comes near.")
-NODE_NONE = gettext_noop("No node may take it as it is.")
+NODE_NONE = gettext_noop("No node may take it, whatever is free on it.")
 
 FIRST = gettext_noop("No other pod is considered before it.")
 AHEAD = ngettext_noop(

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class User(AbstractUser):
@@ -46,7 +47,7 @@ class Membership(models.Model):
 
     class Role(models.TextChoices):
         TENANT = "tenant", _("Tenant")
-        EDITOR = "editor", _("Editor")
+        EDITOR = "editor", pgettext_lazy("role", "Editor")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="memberships")
@@ -82,7 +83,7 @@ class GroupMapping(models.Model):
     def clean(self) -> None:
         """A role at a tenant says at which, one on the whole site says none."""
         if (self.role in Membership.Role.values) != (self.tenant is not None):
-            at = _("Say at which tenant.") if self.tenant is None else _("This role is on the whole site.")
+            at = _("Say at which tenant.") if self.tenant is None else _("Say none: this role is the whole site's.")
             raise ValidationError({"tenant": at})
 
 
@@ -92,7 +93,7 @@ class Site(models.Model):
     class Preemptor(models.TextChoices):
         """What a victim's side learns of the ask for which it went; each says what those before it say, too."""
 
-        NOTHING = "nothing", _("nothing")
+        NOTHING = "nothing", pgettext_lazy("of a preemptor", "nothing")
         QUEUE = "queue", _("its queue")
         UID = "uid", _("its pod’s UID")
         NAME = "name", _("its pod’s name")

@@ -27,16 +27,16 @@ QUEUE_HALF = ngettext_noop(
     "Half of this queue’s pods got room within %(half)s (from %(count)s pods of the last %(days)s days).",
 )
 LATE = gettext_noop("It has waited for longer than that already.")
-NOT_TOLD = gettext_noop("How long it may take is not told: too few pods of its queue are known to have waited.")
+NOT_TOLD = gettext_noop("How long it may take is not told: too few pods of its queue are known to have got room.")
 QUEUE_NOT_TOLD = gettext_noop("How long they wait is not told: too few are known to have got room.")
 
 HALF_CAME = ngettext_noop(
-    "Of %(count)s pod that was told of, %(in_time)s got room within the time told for half.",
-    "Of %(count)s pods that were told of, %(in_time)s got room within the time told for half.",
+    "%(in_time)s of %(count)s pod got room within the time told for half.",
+    "%(in_time)s of %(count)s pods got room within the time told for half.",
 )
 MOST_CAME = ngettext_noop(
-    "Of %(count)s pod that was told of, %(in_time)s got room within the time told for nine of ten.",
-    "Of %(count)s pods that were told of, %(in_time)s got room within the time told for nine of ten.",
+    "%(in_time)s of %(count)s pod got room within the time told for nine of ten.",
+    "%(in_time)s of %(count)s pods got room within the time told for nine of ten.",
 )
 VERDICTS: dict[Verdict, str] = {
     Verdict.TOO_FEW: gettext_noop("too few to tell"),

@@ -111,7 +111,7 @@ def test_a_priority_is_told_by_who_may_go_for_it() -> None:
             node(0, cpu(1000, 1000, where="n1")),
             "No node has room, and no pods that may go together make it, though n1 comes near.",
         ),
-        (node(0), "No node may take it as it is."),
+        (node(0), "No node may take it, whatever is free on it."),
     ],
 )
 def test_a_node_is_told_by_what_the_nearest_lacks(needs: list[Need], sentence: str) -> None:

@@ -204,12 +204,12 @@ def test_the_page_of_its_queue_and_rest_tell_it(cluster: Cluster, client: Client
     client.force_login(olga())
     shown = page(client, f"/clusters/east/queues/{QUEUE}/")
     assert told in shown
-    assert "Of 20 pods that were told of, 12 got room within the time told for nine of ten." in shown
+    assert "12 of 20 pods got room within the time told for nine of ten." in shown
     assert '<span class="st warn">told too short</span>' in shown
     client.force_login(olga(User.Role.TENANT))
     shown = page(client, f"/clusters/east/queues/{QUEUE}/")
     assert told in shown
-    assert "that were told of" not in shown
+    assert "within the time told for" not in shown
     by_role = {}
     for person in User.objects.all():
         api = APIClient()
