@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
-from math import comb
 
 import msgspec
 
@@ -114,7 +113,17 @@ def _verdict(count: int, of: int, part: Fraction) -> Verdict:
     """By the binomial distribution, exactly: how likely so few, or so many, are if the estimate is true."""
     if of < FEWEST:
         return Verdict.TOO_FEW
-    chances = [comb(of, k) * part**k * (1 - part) ** (of - k) for k in range(of + 1)]
-    if sum(chances[: count + 1]) < _DOUBT:
+    chances = _chances(of, part)
+    doubt = _DOUBT * part.denominator**of
+    if sum(chances[: count + 1]) < doubt:
         return Verdict.TOO_SHORT
-    return Verdict.TOO_LONG if sum(chances[count:]) < _DOUBT else Verdict.TRUE
+    return Verdict.TOO_LONG if sum(chances[count:]) < doubt else Verdict.TRUE
+
+
+def _chances(of: int, part: Fraction) -> list[int]:
+    """How likely each number of them is, in parts of ``part.denominator**of``: fractions take far longer."""
+    does, not_ = part.numerator, part.denominator - part.numerator
+    chances = [not_**of]
+    for k in range(of):
+        chances.append(chances[k] * (of - k) * does // ((k + 1) * not_))  # without a remainder
+    return chances

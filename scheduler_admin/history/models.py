@@ -243,7 +243,7 @@ class Victim(models.Model):
     evicted_at = models.DateTimeField(null=True)
     gone_at = models.DateTimeField(null=True)
     controller = models.CharField(max_length=300, blank=True, help_text=_("Kind/name of what may make it again."))
-    grace_s = models.PositiveIntegerField(null=True, help_text=_("How long it is given to stop, in seconds."))
+    grace_s = models.PositiveBigIntegerField(null=True, help_text=_("How long it is given to stop, in seconds."))
     successor = models.CharField(max_length=253, blank=True, help_text=_("The pod that was made in its place."))
     successor_uid = models.CharField(max_length=64, blank=True)
     recreated_at = models.DateTimeField(null=True)

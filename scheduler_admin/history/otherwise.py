@@ -1,9 +1,12 @@
 """What would have been decided otherwise, worked out on what the pass saw: beside the passes, for it takes its time."""
 
+import logging
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
+from django.db import transaction
 
 from engine.counterfactual import Again, Counterfactual, counterfactuals, for_own
 from engine.decision import Decision as EngineDecision
@@ -14,6 +17,8 @@ from engine.troubles import Recognised, troubles
 from scheduler_admin.clusters.status import mark_news
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.replay import CannotReplayError, as_it_was
+
+log = logging.getLogger(__name__)
 
 _AT_ONCE = 50
 """So many victims are looked at in one go."""
@@ -66,10 +71,7 @@ def work_out(*, for_s: float) -> None:
     waiting = Victim.objects.filter(changes__isnull=True).order_by("-decision_id").values_list("decision_id", flat=True)
     for pk in dict.fromkeys(waiting[:_AT_ONCE]):
         row = Decision.objects.select_related("entry", "revision").defer("entry__blob").get(pk=pk)
-        for uid, found in _own_changes(row).items():
-            row.victims.filter(uid=uid).update(changes=msgspec.to_builtins(found))
-        row.victims.filter(changes__isnull=True).update(changes=[])
-        mark_news(row.cluster_id)
+        _keep(row, _own_changes(row))
         if time.monotonic() >= until_s:
             return
 
@@ -78,9 +80,23 @@ def _own_changes(row: Decision) -> dict[str, list[Counterfactual]]:
     """By the victims' uids."""
     try:
         again, decision = _as_it_was(row)
+        return {one.pod.uid: list(for_own(again, decision, one.pod.uid)) for one in decision.to_evict}
     except (CannotReplayError, JournalError):
         return {}
-    return {one.pod.uid: list(for_own(again, decision, one.pod.uid)) for one in decision.to_evict}
+    except Exception:  # the newest comes first: one that fails would keep all others from their turn
+        log.exception("what would have spared the victims of decision %s could not be worked out", row.pk)
+        return {}
+
+
+def _keep(row: Decision, found: Mapping[str, list[Counterfactual]]) -> None:
+    """By the victims' uids; nothing where a pass has found other figures since: those are worked out next."""
+    with transaction.atomic():
+        same = Decision.objects.select_for_update().filter(pk=row.pk, document=row.document)
+        if not same.values_list("pk", flat=True):
+            return
+        for uid in row.victims.filter(changes__isnull=True).values_list("uid", flat=True):
+            row.victims.filter(uid=uid).update(changes=msgspec.to_builtins(found.get(uid, [])))
+        mark_news(row.cluster_id)
 
 
 def own_changes(victim: Victim) -> list[Counterfactual]:

@@ -71,7 +71,10 @@ def seen_by(scope: Scope, found: Waiting, queue: str) -> Waiting:
     def own(path: str) -> bool:
         return path == queue or scope.has_path(path)
 
-    return msgspec.structs.replace(found, tiers=tuple(_seen(tier, own) for tier in found.tiers))
+    tiers = tuple(_seen(tier, own) for tier in found.tiers)
+    # What does it together is told only with all of it in sight.
+    told = all(seen.remedies[:1] == tier.remedies[:1] for seen, tier in zip(tiers, found.tiers, strict=True))
+    return msgspec.structs.replace(found, tiers=tiers, together=found.together and told)
 
 
 def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:

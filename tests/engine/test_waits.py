@@ -96,6 +96,8 @@ def test_those_of_whom_it_can_not_be_known_are_left_out() -> None:
         (84, 100, MOST, Verdict.TRUE),
         (83, 100, MOST, Verdict.TOO_SHORT),
         (9, 9, HALF, Verdict.TOO_FEW),
+        (956, 2000, HALF, Verdict.TRUE),
+        (955, 2000, HALF, Verdict.TOO_SHORT),
     ],
 )
 def test_what_chance_may_do_speaks_against_nobody(in_time: int, of: int, part: Fraction, verdict: Verdict) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 import time_machine
+from django.db.backends.base.operations import BaseDatabaseOperations
 from django.utils import timezone
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
@@ -32,6 +33,12 @@ def made(watch: Watch, name: str, **settings: object) -> None:
 def test_its_controller_and_grace_are_kept_with_it(victim: Victim) -> None:
     """As the pod had them."""
     assert (victim.controller, victim.grace_s) == ("ReplicaSet/test", 30)
+
+
+def test_any_grace_that_a_pod_may_have_has_its_place() -> None:
+    """64 bits: PostgreSQL would refuse what is more than its column holds, and with it the whole pass."""
+    column = Victim._meta.get_field("grace_s").get_internal_type()
+    assert BaseDatabaseOperations.integer_field_ranges[column][1] == 2**63 - 1
 
 
 def test_the_pod_in_its_place_is_followed_until_it_runs(cluster: Cluster, watch: Watch, victim: Victim) -> None:

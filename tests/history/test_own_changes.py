@@ -1,12 +1,16 @@
 """What of its own would have spared a victim: worked out beside the passes on what they saw, and kept with it."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
-from engine.counterfactual import Change
+from engine.counterfactual import Change, Counterfactual, for_own
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, JournalEntry, Victim
 from scheduler_admin.history.otherwise import own_changes, work_out
 from scheduler_admin.history.tasks import work_out_changes
+from scheduler_admin.queues.models import Revision
 from tests.builders import node
 from tests.history.conftest import add_cluster
 from tests.history.passing import preemption, run
@@ -56,6 +60,34 @@ def test_other_figures_are_worked_out_again(watch: Watch) -> None:
     run(cluster, watch)
     assert preemption().document != known
     assert Victim.objects.get().changes is None
+
+
+def test_what_a_pass_finds_meanwhile_is_not_overwritten(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was worked out on former figures is not kept beside newer ones."""
+    cluster = add_cluster(mode="advise")
+    run(cluster, watch)
+
+    def slow(*asked: Any) -> Iterator[Counterfactual]:
+        watch.state.nodes["n2"] = node("n2", "500m")
+        run(cluster, watch)
+        return for_own(*asked)
+
+    monkeypatch.setattr("scheduler_admin.history.otherwise.for_own", slow)
+    work_out_changes()
+    assert Victim.objects.get().changes is None
+    work_out_changes()
+    assert own_changes(Victim.objects.get())
+
+
+def test_one_that_fails_keeps_no_other_from_its_turn(
+    cluster: Cluster, watch: Watch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Such as one under a policy that is known no more: it is left without an answer, and the log has the reason."""
+    run(cluster, watch)
+    Revision.objects.update(policy="gone")
+    work_out_changes()
+    assert preemption().victims.get().changes == []
+    assert f"decision {preemption().pk} could not be worked out" in caplog.text
 
 
 def test_time_is_given_to_the_newest_first(cluster: Cluster, watch: Watch) -> None:

@@ -8,11 +8,13 @@ import time_machine
 from django.test import Client
 from rest_framework.test import APIClient
 
+from engine.waiting import Ahead, Change, Remedy, Tier, TierName, Waiting
 from scheduler_admin.accounts.models import Tenant, User
+from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
 from scheduler_admin.history.models import Decision, JournalEntry
-from scheduler_admin.history.waiting import why_waiting
+from scheduler_admin.history.waiting import seen_by, why_waiting
 from tests.builders import ask, node, pod, queue, tree
 from tests.history.conftest import add_cluster
 from tests.history.watch import Watch
@@ -131,6 +133,21 @@ def test_nothing_of_other_tenants_is_told(client: Client, asked: dict[str, objec
     by_name = {one["name"]: one for one in told.json()["tiers"]}
     assert by_name["fence"]["reached"] == []
     assert {need["evictable"] for tier in by_name.values() for need in tier["needs"]} <= {"0"}
+
+
+@pytest.mark.parametrize("subtree", ["root", "root.ours.train"])
+def test_that_changes_do_together_is_told_with_all_of_them_alone(subtree: str) -> None:
+    """Where one is of a queue that is not the tenant's, there is none for its tier that could be meant."""
+    less = Remedy(change=Change.REQUEST, smaller={"cpu": 1})
+    more = Remedy(change=Change.GUARANTEE, queues={"root.ours": {"cpu": 5}})
+    tiers = (
+        Tier(name=TierName.QUOTA, passes=False, remedies=(less,)),
+        Tier(name=TierName.GUARANTEE, passes=False, remedies=(more,)),
+    )
+    found = Waiting(tiers=tiers, ahead=Ahead(cluster=0, queue=0), together=True)
+    seen = seen_by(Scope(subtrees=frozenset({subtree})), found, "root.ours.train")
+    assert seen.together is (subtree == "root")
+    assert all(tier.remedies for tier in seen.tiers) is seen.together
 
 
 @pytest.mark.usefixtures("cluster")
