@@ -12,6 +12,17 @@ from scheduler_admin.history.sentences import LOST
 WATCHED = timedelta(hours=1)
 """So long after its eviction it is watched for what comes in a victim's place."""
 _AT_ONCE = 500
+_READ = (
+    "uid",
+    "namespace",
+    "controller",
+    "state",
+    "evicted_at",
+    "successor_uid",
+    "running_at",
+    "decision__cluster",
+)
+"""What is read of each victim, with every pass."""
 
 
 def follow_aftermath(*, cluster: Cluster, state: ClusterState, now: datetime) -> bool:
@@ -38,7 +49,7 @@ def _recent(cluster: Cluster, now: datetime) -> list[Victim]:
     Of all clusters at first: asked for one cluster's, SQLite reads the whole history of that.
     """
     rows = Victim.objects.filter(evicted_at__gt=now - WATCHED).select_related("decision").order_by("evicted_at", "pk")
-    rows = rows.defer("requests", "changes", "decision__document", "decision__laws")
+    rows = rows.only(*_READ)
     return [victim for victim in rows if victim.decision.cluster_id == cluster.pk]
 
 
