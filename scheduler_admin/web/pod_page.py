@@ -58,6 +58,9 @@ SPARED = gettext_noop("It was spared.")
 BOUND = gettext_noop("Bound to a node.")
 NOT_BOUND = gettext_noop("Closed: %(ending)s.")
 
+_SEEN_LATE_S = 60
+"""Found to be gone so long after its grace, perhaps nobody looked meanwhile: whether it was killed is not known."""
+
 
 @dataclass(frozen=True)
 class PodLine:
@@ -239,7 +242,8 @@ def _meant(victim: Victim) -> list[Message]:
     found = []
     if victim.grace_s is not None and (victim.gone_at or victim.state == Victim.State.EVICTED):
         took_s = (victim.gone_at - at).total_seconds() if victim.gone_at else None
-        found.append(grace(victim.grace_s, took_s, "" if took_s is None else seconds(took_s)))
+        if took_s is None or took_s <= victim.grace_s + _SEEN_LATE_S:
+            found.append(grace(victim.grace_s, took_s, "" if took_s is None else seconds(took_s)))
     after, then = (
         seconds(max(0.0, (each - at).total_seconds())) if each else ""  # a pod is dated by whole seconds
         for each in (victim.recreated_at, victim.running_at)

@@ -118,6 +118,13 @@ def test_what_it_meant_is_told(cluster, search):
     ]
 
 
+def test_one_that_was_found_to_be_gone_much_later_is_not_said_to_have_been_killed(cluster, search):
+    """It may have stopped at once, with nobody looking."""
+    victim = Victim.objects.get(name=VICTIM)
+    Victim.objects.filter(pk=victim.pk).update(gone_at=victim.evicted_at + timedelta(minutes=10))
+    assert not any("was given" in sentence for sentence in meant(search))
+
+
 def test_what_would_have_prevented_it_is_said_to_be_under_way(cluster, search):
     """It is worked out after the decision, and comes by itself."""
     Victim.objects.filter(name=VICTIM).update(changes=None)
