@@ -23,7 +23,8 @@ def successors(state: ClusterState, lost: Iterable[Lost], *, taken: Collection[s
     """By the uids of the lost, each the first pod that its controller made since and that stands in for no other.
 
     ``taken`` are uids of pods that stand in for others already. Controllers make pods when they see that one is going,
-    so it may be before that has gone; the API server dates pods by whole seconds.
+    so it may be before that has gone; the API server dates pods by whole seconds. One that was lost twice, as two
+    decisions were about it, has one successor.
     """
     wanted = defaultdict(list)
     for one in lost:
@@ -40,7 +41,7 @@ def successors(state: ClusterState, lost: Iterable[Lost], *, taken: Collection[s
         for one in sorted(each, key=lambda one: (one.evicted_ms, one.uid)):
             since_ms = one.evicted_ms // _SECOND_MS * _SECOND_MS
             first = next((pod for pod in pods if pod.created_ms >= since_ms), None)
-            if first is not None:
+            if first is not None and one.uid not in found:
                 pods.remove(first)
                 found[one.uid] = first
     return found

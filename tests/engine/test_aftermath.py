@@ -38,6 +38,13 @@ def test_each_stands_in_for_one_victim() -> None:
     assert names(successors(at, [lost("a")], taken={"uid-one"})) == {"uid-a": "two"}
 
 
+def test_a_victim_of_two_decisions_has_one_successor() -> None:
+    """It leaves the next one to another victim."""
+    at = state(made("one", 5000), made("two", 6000))
+    twice = [lost("a", 5100), lost("a", 5200), lost("b", 5900)]
+    assert names(successors(at, twice)) == {"uid-a": "one", "uid-b": "two"}
+
+
 def test_nobody_stands_in_for_itself_or_from_elsewhere() -> None:
     """A victim that is still on its way out, a pod of the same name of another namespace."""
     at = state(made("a", 5000))
