@@ -16,7 +16,7 @@ STOPPING = ngettext_noop(
 )
 NOT_AGAIN = gettext_noop("Nothing makes it again: no controller owns it.")
 WILL_BE = gettext_noop("%(kind)s %(name)s may make a pod in its place; none has come yet.")
-NEVER_CAME = gettext_noop("%(kind)s %(name)s made no pod in its place within the hour after.")
+NEVER_CAME = gettext_noop("%(kind)s %(name)s was not seen to make a pod in its place within the hour after.")
 WAITS = gettext_noop(
     "%(kind)s %(name)s made %(successor)s in its place, %(after)s after the eviction; that has not started yet."
 )

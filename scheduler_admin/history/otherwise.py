@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 
 _AT_ONCE = 50
 """So many victims are looked at in one go."""
+_FIRST = 20
+"""Of so many victims of a decision it is worked out."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,20 @@ def otherwise(row: Decision) -> Otherwise:
 
 
 def work_out(*, for_s: float) -> None:
-    """Store what would have spared each victim that this was not worked out for yet, the newest first.
+    """Store what would have spared each victim that this was not worked out for yet.
 
-    No further decision is begun after ``for_s`` seconds. What can't be decided again is left without an answer.
+    The newest decision in turn with the oldest: shown ones get new figures pass by pass, and keep nobody waiting so.
+    After one of each no further one is begun after ``for_s`` seconds. What can't be decided again is left without an
+    answer, and so are all but the first victims of a decision.
     """
     until_s = time.monotonic() + for_s
-    waiting = Victim.objects.filter(changes__isnull=True).order_by("-decision_id").values_list("decision_id", flat=True)
-    for pk in dict.fromkeys(waiting[:_AT_ONCE]):
+    waiting = Victim.objects.filter(changes__isnull=True).values_list("decision_id", flat=True)
+    newest, oldest = waiting.order_by("-decision_id")[:_AT_ONCE], waiting.order_by("decision_id")[:_AT_ONCE]
+    turns = dict.fromkeys(pk for pair in zip(newest, oldest, strict=True) for pk in pair)
+    for begun, pk in enumerate(turns, 1):
         row = Decision.objects.select_related("entry", "revision").defer("entry__blob").get(pk=pk)
         _keep(row, _own_changes(row))
-        if time.monotonic() >= until_s:
+        if begun > 1 and time.monotonic() >= until_s:
             return
 
 
@@ -80,10 +86,10 @@ def _own_changes(row: Decision) -> dict[str, list[Counterfactual]]:
     """By the victims' uids."""
     try:
         again, decision = _as_it_was(row)
-        return {one.pod.uid: list(for_own(again, decision, one.pod.uid)) for one in decision.to_evict}
+        return {one.pod.uid: list(for_own(again, decision, one.pod.uid)) for one in decision.to_evict[:_FIRST]}
     except (CannotReplayError, JournalError):
         return {}
-    except Exception:  # the newest comes first: one that fails would keep all others from their turn
+    except Exception:  # one that fails would keep all others from their turn
         log.exception("what would have spared the victims of decision %s could not be worked out", row.pk)
         return {}
 

@@ -9,7 +9,7 @@ from engine.decision import Decision as EngineDecision
 from engine.decision import encode
 from engine.journal import Moment, frames, read, replay
 from engine.planning import Considered, each
-from engine.policies import policy, terms
+from engine.policies import UnknownPolicyError, policy, terms
 from engine.snapshot import ClusterState, Pod, Snapshot
 from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision
@@ -62,7 +62,11 @@ def as_it_was(row: Decision) -> tuple[Snapshot, EngineDecision, Pod]:
     if row.entry is None or row.revision is None:
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be replayed.")
     state, moment = read(chain(row.entry.segment_id, row.entry.offset))
-    for snapshot, one in each_decided(state, moment, row.revision):
+    try:
+        decided = each_decided(state, moment, row.revision)
+    except UnknownPolicyError as error:
+        raise CannotReplayError(str(error)) from error
+    for snapshot, one in decided:
         if one.decision.ask.uid == row.ask_uid and encode(one.decision) == row.document.encode():
             ask = next(pod for pod in snapshot.asks if pod.uid == row.ask_uid)
             return snapshot, one.decision, ask

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -80,25 +81,40 @@ def test_what_a_pass_finds_meanwhile_is_not_overwritten(watch: Watch, monkeypatc
 
 
 def test_one_that_fails_keeps_no_other_from_its_turn(
-    cluster: Cluster, watch: Watch, caplog: pytest.LogCaptureFixture
+    cluster: Cluster, watch: Watch, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Such as one under a policy that is known no more: it is left without an answer, and the log has the reason."""
+    """It is left without an answer, and the log has the reason."""
     run(cluster, watch)
-    Revision.objects.update(policy="gone")
+    monkeypatch.setattr("scheduler_admin.history.otherwise.for_own", Mock(side_effect=RuntimeError))
     work_out_changes()
     assert preemption().victims.get().changes == []
     assert f"decision {preemption().pk} could not be worked out" in caplog.text
 
 
-def test_time_is_given_to_the_newest_first(cluster: Cluster, watch: Watch) -> None:
-    """One is always worked out, so that however slow that is all get their turn."""
+def test_one_under_a_policy_that_is_known_no_more_is_left_without_an_answer(cluster: Cluster, watch: Watch) -> None:
     run(cluster, watch)
-    old = preemption()
-    Decision.objects.filter(pk=old.pk).update(ask_uid="another")
-    copy = Decision.objects.get(pk=old.pk)
+    Revision.objects.update(policy="gone")
+    work_out_changes()
+    assert preemption().victims.get().changes == []
+
+
+def copied(row: Decision, victim: str) -> Decision:
+    """Another decision like it, of one victim."""
+    copy = Decision.objects.get(pk=row.pk)
     copy.pk = None
     copy.save()
-    Victim.objects.create(decision=copy, position=0, uid="x", namespace="ns", name="x", queue="", node="n1")
+    Victim.objects.create(decision=copy, position=0, uid=victim, namespace="ns", name=victim, queue="", node="n1")
+    return copy
+
+
+def test_the_newest_and_the_oldest_get_their_turn_however_slow_it_is(cluster: Cluster, watch: Watch) -> None:
+    """So no one waits for ever behind those that get new figures with every pass."""
+    run(cluster, watch)
+    oldest = preemption()
+    Decision.objects.update(ask_uid="another")
+    for name in ("between", "newest"):
+        copied(oldest, name)
     work_out(for_s=0)
-    assert Victim.objects.get(name="x").changes == []
-    assert old.victims.get().changes is None
+    assert oldest.victims.get().changes is not None
+    assert Victim.objects.get(name="newest").changes == []
+    assert Victim.objects.get(name="between").changes is None
