@@ -38,12 +38,18 @@ class RealCluster:
 
     def start(self, documents: Iterable[Mapping[str, Any]]) -> None:
         """Fill it, let its nodes live, and make the account that deploy/observe.yaml describes."""
+        # The pods of a namespace that a former test deleted go a while after that: they would be counted here.
+        wait_for(self._is_empty, "A cluster without pods")
         self._kubelet.start()
         self.apply(documents)
         self.apply(YAML(typ="safe", pure=True).load_all((BASE / "deploy" / "observe.yaml").read_text()))
         secret = "/api/v1/namespaces/scheduler-admin/secrets/scheduler-admin"
         token = wait_for(lambda: (self._plane.get(secret) or {}).get("data", {}).get("token"), "The account's token")
         self.kubeconfig = self._plane.kubeconfig("observer", token=_decoded(token))
+
+    def _is_empty(self) -> bool:
+        found = self._plane.get("/api/v1/pods")
+        return found is not None and not found["items"]
 
     def stop(self) -> None:
         """End the nodes, and leave nothing behind."""
