@@ -85,7 +85,7 @@ class _Own:
         offsets = {queue.priority_offset for queue in self.again.tree.queues.values()} | {0}
         others = {pod.priority for pod in self.again.snapshot.pods if pod.node is not None} | {asker}
         moves = {move + more for offset in offsets for move in (offset, -offset) for more in (0, 1)}
-        return sorted(turn for one in others for move in moves if own < (turn := one + move) <= asker + 1)
+        return sorted({turn for one in others for move in moves if own < (turn := one + move) <= asker + 1})
 
     def requests(self) -> Iterator[Counterfactual]:
         """For each resource by how much less, if it had asked for that from the beginning."""

@@ -4,6 +4,7 @@ import msgspec
 from hypothesis import given, settings
 
 from engine.counterfactual import Again, Change, Counterfactual, Then, counterfactuals, for_own
+from engine.counterfactual.own import _Own
 from engine.decision import Decision, Outcome
 from engine.policies import fence, yunikorn
 from engine.queues import QueueTree
@@ -51,6 +52,23 @@ def test_a_victim_is_spared_by_a_priority_above_the_asker() -> None:
     assert [one.priority for one in told(alone, Change.PRIORITY)] == [6]
     others = (pod("one", queue="batch", cpu=2, node="n1"), pod("two", queue="batch", cpu=2, priority=1, node="n1"))
     assert [one.priority for one in told(changes(TREE, *full(*others)), Change.PRIORITY)] == [2]
+
+
+def test_no_priority_is_tried_twice() -> None:
+    """Of neighbouring ones each is above the other's: tries are few in a large cluster."""
+    others = (pod(f"p{one}", queue="batch", cpu=1, priority=one, node="n1") for one in range(4))
+    at = snapshot(TREE, *full(*others))
+    (asker,) = at.asks
+    decision, tried = fence.decide(at, TREE, asker), list[int]()
+
+    def decide(now: Snapshot, under: QueueTree, ask: Pod) -> Decision:
+        tried.append(next(one.priority for one in now.pods if one.uid == uid))
+        return fence.decide(now, under, ask)
+
+    uid = decision.victims[0].pod.uid
+    own = _Own(Again(at, TREE, asker, decide), decision, uid)
+    assert [one.priority for one in own.priority()] == [tried[-1]]
+    assert len(set(tried)) == len(tried)
 
 
 def test_a_victim_is_spared_by_an_earlier_start_than_its_neighbours() -> None:
