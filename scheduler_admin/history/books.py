@@ -39,11 +39,9 @@ class Books:
         since = self.now() - _FOLLOWED
         ended = {"decision__source": Decision.Source.ENGINE, "decision__state": Decision.State.CLOSED}
         victims = Victim.objects.select_related("decision").defer("decision__document", "decision__laws").order_by()
-        # Of all clusters, as there is an index for that; and there are few.
-        leaving = victims.filter(state=Victim.State.EVICTED, evicted_at__gt=since, **ended)
+        leaving = victims.filter(cluster=self.cluster, state=Victim.State.EVICTED, evicted_at__gt=since, **ended)
         perhaps = victims.filter(UNANSWERED, decision__cluster=self.cluster, decision__closed_at__gt=since, **ended)
-        ours = [victim for victim in (*leaving, *perhaps) if victim.decision.cluster_id == self.cluster.pk]
-        return sum(self._followed(victim) for victim in ours) > 0
+        return sum(self._followed(victim) for victim in (*leaving, *perhaps)) > 0
 
     def _followed(self, victim: Victim) -> bool:
         """Whether there is news of a victim whose decision has ended. Nobody is told: what we had to say is over."""

@@ -70,11 +70,12 @@ class Budgets:
 def _lost(cluster: Cluster, since: datetime) -> list[Loss]:
     """Who was evicted since then. One that went after a request without an answer may well have gone by it."""
     found = Victim.objects.filter(
-        Q(evicted_at__gt=since) | Q(attempts__gt=0, gone_at__gt=since), decision__source=Decision.Source.ENGINE
+        Q(cluster=cluster, evicted_at__gt=since) | Q(cluster=cluster, attempts__gt=0, gone_at__gt=since),
+        decision__source=Decision.Source.ENGINE,
     ).order_by()
-    places = found.values_list("decision__cluster", "evicted_at", "queue", "namespace", "node")
+    places = found.values_list("evicted_at", "queue", "namespace", "node")
     # The rest is told apart here: asked for, a database may read by that, and much more.
-    return [Loss(*place) for of, at, *place in places if of == cluster.pk and (at is None or at > since)]
+    return [Loss(*place) for at, *place in places if at is None or at > since]
 
 
 def _of_minute(loss: Loss) -> tuple[_Key, ...]:

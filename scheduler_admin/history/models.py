@@ -226,6 +226,9 @@ class Victim(models.Model):
         SPARED = "spared", _("spared")
 
     decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="victims")
+    # The decision's, so that what passes look for again and again is found by an index. None of its own: SQLite would
+    # rather go by that than by a better one.
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="victims", db_index=False)
     position = models.PositiveSmallIntegerField()
     uid = models.CharField(max_length=64, db_index=True)
     namespace = models.CharField(max_length=63)
@@ -260,8 +263,8 @@ class Victim(models.Model):
         constraints = [models.UniqueConstraint(fields=["decision", "uid"], name="victim_once")]
         indexes = [
             models.Index(fields=["namespace", "name"], name="victim_pod"),
-            models.Index(fields=["evicted_at"], name="victim_evicted"),
-            models.Index(fields=["gone_at"], name="victim_gone"),
+            models.Index(fields=["cluster", "evicted_at"], name="victim_evicted"),
+            models.Index(fields=["cluster", "gone_at"], name="victim_gone"),
             models.Index(fields=["decision"], condition=models.Q(changes__isnull=True), name="victim_to_work_out"),
         ]
 

@@ -198,6 +198,7 @@ class Others:
         gone = still is None or still.finished
         return Victim(
             decision=row,
+            cluster=self._cluster,
             position=position,
             uid=pod.uid,
             namespace=pod.namespace,

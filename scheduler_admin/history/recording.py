@@ -196,6 +196,7 @@ def _store_victims(row: Decision, decision: EngineDecision) -> None:
     Victim.objects.bulk_create(
         Victim(
             decision=row,
+            cluster=row.cluster,
             position=position,
             uid=verdict.pod.uid,
             namespace=verdict.pod.namespace,

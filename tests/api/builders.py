@@ -136,6 +136,7 @@ def decision(on: Cluster, *, ask: PodFacts, victims: tuple[PodFacts, ...] = (), 
 def _victim(row: Decision, position: int, pod: PodFacts) -> None:
     Victim.objects.create(
         decision=row,
+        cluster=row.cluster,
         position=position,
         uid=pod.uid,
         namespace=pod.namespace,

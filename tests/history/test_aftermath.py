@@ -67,6 +67,16 @@ def test_one_that_goes_before_it_ran_is_replaced_by_the_next(cluster: Cluster, w
     assert victim.successor == "test-9"
 
 
+def test_victims_of_other_clusters_are_not_read(cluster: Cluster, watch: Watch, victim: Victim) -> None:
+    """However many went there in the last hour: a cluster's own are found by themselves."""
+    other = Cluster.objects.create(name="west")
+    Victim.objects.filter(pk=victim.pk).update(cluster=other)
+    made(watch, "test-9")
+    run(cluster, watch)
+    victim.refresh_from_db()
+    assert victim.successor == ""
+
+
 def test_after_an_hour_nobody_looks_any_more(cluster: Cluster, watch: Watch, victim: Victim) -> None:
     """What comes then comes for reasons of its own."""
     with time_machine.travel(timezone.now() + timedelta(minutes=61), tick=False):

@@ -18,7 +18,7 @@ from tests.history.watch import Watch
 
 pytestmark = pytest.mark.django_db
 
-WHOLE = re.compile(r"^SCAN history_|^SEARCH history_(decision|pass|wait) .*\(cluster_id=\?\)$|\(evicted_at=\?\)$")
+WHOLE = re.compile(r"^SCAN history_|^SEARCH history_(decision|pass|wait|victim) .*\(cluster_id=\?\)$|evicted_at=\?\)$")
 """Steps of SQLite's plans that read all rows of a table, all of a cluster, or all victims that were not evicted."""
 
 
@@ -42,7 +42,7 @@ def test_every_query_of_a_pass_that_acts_goes_by_an_index(cluster: Cluster, watc
     ended = Decision.objects.create(
         cluster=cluster, ask_uid="x", state="closed", first_seen=long_ago, last_seen=long_ago, closed_at=long_ago
     )
-    Victim.objects.create(decision=ended, position=0, uid="y", state="evicted", evicted_at=long_ago)
+    Victim.objects.create(decision=ended, cluster=cluster, position=0, uid="y", state="evicted", evicted_at=long_ago)
     more = [pod(f"test-{number}", queue="test", node="n2", app="test") for number in range(4, 8)]
     watch.put(ask("prod-1", queue="prod"), node("n2", 4), more)
     with CaptureQueriesContext(connection) as asked:

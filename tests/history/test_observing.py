@@ -364,8 +364,8 @@ def test_an_eviction_of_our_own_is_not_recorded_again(cluster: Cluster, state: s
         first_seen=timezone.now(), last_seen=timezone.now(),
     )  # fmt: skip
     Victim.objects.create(
-        decision=mine, position=0, uid="uid-b-0", namespace="ns", name="b-0", queue="root.b", node="n1",
-        reason="over-guarantee", state=state, attempts=1,
+        decision=mine, cluster=cluster, position=0, uid="uid-b-0", namespace="ns", name="b-0", queue="root.b",
+        node="n1", reason="over-guarantee", state=state, attempts=1,
     )  # fmt: skip
     run_pass(cluster=cluster, watch=Watch(node("n1", 4), going("b-0", queue="b", reason="EvictionByEvictionAPI")))
     assert Decision.objects.exclude(source="engine").count() == 0
@@ -392,8 +392,9 @@ def test_what_the_engine_only_would_have_taken_is_recorded_when_others_take_it(c
         ask_uid="uid-x", ask_name="x", ask_namespace="ns", first_seen=timezone.now(), last_seen=timezone.now(),
     )  # fmt: skip
     Victim.objects.create(
-        decision=paper, position=0, uid="uid-b-0", namespace="ns", name="b-0", queue="root.b", node="n1", reason="x"
-    )
+        decision=paper, cluster=cluster, position=0, uid="uid-b-0", namespace="ns", name="b-0", queue="root.b",
+        node="n1", reason="x",
+    )  # fmt: skip
     run_pass(cluster=cluster, watch=Watch(node("n1", 4), going("b-0", queue="b"), event("b-0")))
     assert observed().victims.get().uid == "uid-b-0"
 
@@ -406,8 +407,8 @@ def test_what_a_budget_kept_from_the_engine_is_recorded_when_others_take_it_late
         state="closed", ending="expired",
     )  # fmt: skip
     Victim.objects.create(
-        decision=ended, position=0, uid="uid-b-0", namespace="ns", name="b-0", queue="root.b", node="n1", reason="x",
-        state="spared", attempts=3, retry_at=timezone.now(),
+        decision=ended, cluster=cluster, position=0, uid="uid-b-0", namespace="ns", name="b-0", queue="root.b",
+        node="n1", reason="x", state="spared", attempts=3, retry_at=timezone.now(),
     )  # fmt: skip
     run_pass(cluster=cluster, watch=Watch(node("n1", 4), going("b-0", queue="b"), event("b-0")))
     assert observed().victims.get().uid == "uid-b-0"

@@ -103,7 +103,8 @@ def copied(row: Decision, victim: str) -> Decision:
     copy = Decision.objects.get(pk=row.pk)
     copy.pk = None
     copy.save()
-    Victim.objects.create(decision=copy, position=0, uid=victim, namespace="ns", name=victim, queue="", node="n1")
+    given = {"uid": victim, "namespace": "ns", "name": victim, "queue": "", "node": "n1"}
+    Victim.objects.create(decision=copy, cluster=copy.cluster, position=0, **given)
     return copy
 
 

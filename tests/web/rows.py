@@ -237,7 +237,7 @@ def victim(of: Decision, queue: str, position: int = 0, **fields: Any) -> Victim
         "evicted_at": of.first_seen,
         "gone_at": of.first_seen + timedelta(seconds=18),
     }
-    return Victim.objects.create(decision=of, position=position, **(values | fields))
+    return Victim.objects.create(decision=of, cluster=of.cluster, position=position, **(values | fields))
 
 
 def usage(of: Cluster, queue: str, *, hours: int = 6, every_s: int = 60, now: datetime | None = None) -> None:
