@@ -170,6 +170,8 @@ class PodFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     node: str = ""
     created_ms: int = 0
     started_ms: int | None = None
+    checkpoint_ms: int | None = None
+    odd_checkpoint: str = ""
     originator: bool = False
     opted_out: bool = False
     controller: str = ""
@@ -191,6 +193,8 @@ class PodFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             node=pod.node or "",
             created_ms=pod.created_ms,
             started_ms=pod.started_ms,
+            checkpoint_ms=pod.checkpoint_ms,
+            odd_checkpoint=pod.odd_checkpoint,
             originator=pod.originator,
             opted_out=pod.opted_out,
             controller=pod.controller,

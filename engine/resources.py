@@ -70,6 +70,11 @@ def is_bytes(resource: str) -> bool:
     return resource == "memory" or resource.endswith("storage") or resource.startswith("hugepages-")
 
 
+def column(resource: str) -> tuple[bool, bool, str]:
+    """Its place among others where people read them: cpu and memory first, then by name."""
+    return resource != CPU, resource != "memory", resource
+
+
 def parse_amounts(quantities: Mapping[str, str | int | float] | None) -> Amounts:
     """Every quantity of a Kubernetes resource list in its integer unit. Raises QuantityError."""
     return {resource: parse_amount(resource, text) for resource, text in (quantities or {}).items()}

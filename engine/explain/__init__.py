@@ -3,7 +3,7 @@
 Nothing here translates: a Message is rendered where the reader's language is known.
 """
 
-from engine.explain.aftermath import grace, in_its_place
+from engine.explain.aftermath import grace, in_its_place, odd_checkpoint, thrown_away
 from engine.explain.hindsight import departures, hindsight_lines
 from engine.explain.holds import hold_heading, hold_sentence
 from engine.explain.laws import against, in_order, law, lines, number, unmet
@@ -64,6 +64,7 @@ __all__ = [
     "observed_flags",
     "observed_sentence",
     "observed_victim",
+    "odd_checkpoint",
     "otherwise",
     "pod_label",
     "pod_verdict",
@@ -75,6 +76,7 @@ __all__ = [
     "scheduler_says",
     "sentence",
     "taken_verdict",
+    "thrown_away",
     "tier_label",
     "tier_sentence",
     "together",

@@ -14,6 +14,14 @@ STOPPING = ngettext_noop(
     "It has %(count)s second to stop, from its eviction on.",
     "It has %(count)s seconds to stop, from its eviction on.",
 )
+SINCE_START = gettext_noop("Thrown away with it: %(time)s of %(held)s since it started, which is %(work)s.")
+SINCE_CHECKPOINT = gettext_noop(
+    "Thrown away with it: %(time)s of %(held)s since its last checkpoint, which is %(work)s."
+)
+ALL_SAVED = gettext_noop("Nothing was thrown away: it wrote a checkpoint just then.")
+ODD_CHECKPOINT = gettext_noop(
+    "Its annotation %(annotation)s says “%(said)s”, which is no time such as 2026-01-31T12:00:00Z, and does not count."
+)
 NOT_AGAIN = gettext_noop("Nothing makes it again: no controller owns it.")
 WILL_BE = gettext_noop("%(kind)s %(name)s may make a pod in its place; none has come yet.")
 NEVER_CAME = gettext_noop("%(kind)s %(name)s was not seen to make a pod in its place within the hour after.")
@@ -32,6 +40,18 @@ def grace(given_s: int, took_s: float | None, took: str) -> Message:
     if took_s >= given_s:
         return counted(CUT_SHORT, given_s)
     return counted(IN_TIME, given_s, took=took)
+
+
+def thrown_away(unsaved_s: int, *, saved: bool, time: str, held: str, work: str) -> Message:
+    """What of its work is lost: ``time`` of ``held`` (what it requested), in all ``work``; ``saved``: a part is not."""
+    if saved and not unsaved_s:
+        return Message(ALL_SAVED)
+    return Message(SINCE_CHECKPOINT if saved else SINCE_START, {"time": time, "held": held, "work": work})
+
+
+def odd_checkpoint(annotation: str, said: str) -> Message:
+    """That what an annotation says of the last checkpoint is no time."""
+    return Message(ODD_CHECKPOINT, {"annotation": Name(annotation), "said": said})
 
 
 def in_its_place(controller: str, *, successor: str, after: str, then: str, over: bool) -> Message:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from engine.resources import CPU, PODS, format_amount
+from engine.resources import CPU, PODS, column, format_amount
 
 
 class Name(str):
@@ -80,7 +80,7 @@ def amount(resource: str, value: int) -> Param:
 def listed(amounts: Mapping[str, int]) -> str:
     """Amounts in a row as a manifest lists them: ``cpu 8, memory 64Gi``; the pod itself is not counted."""
     shown = {name: value for name, value in amounts.items() if name != PODS and value} or amounts
-    ordered = sorted(shown, key=lambda name: (name != CPU, name != "memory", name))
+    ordered = sorted(shown, key=column)
     return ", ".join(f"{name} {format_amount(name, shown[name])}" for name in ordered)
 
 

@@ -6,6 +6,7 @@ from sys import intern
 
 import msgspec
 
+from engine.formats.checkpoints import checkpoint
 from engine.formats.kubernetes_requests import amounts, pod_requests
 from engine.formats.kubernetes_rules import (
     MATCHES_NOTHING,
@@ -92,12 +93,15 @@ def to_pod(pod: PodObject) -> Pod:
     created_ms = 0 if meta.creation_timestamp is None else to_ms(meta.creation_timestamp)
     waiting, disruption = _told(status.conditions or ())
     user, groups = submitter(labels, meta.annotations or {})
+    saved = checkpoint(meta.annotations or {})
     return Pod(
         uid=meta.uid or f"{namespace}/{name}",
         namespace=intern(namespace),
         name=name,
         created_ms=created_ms,
         started_ms=None if status.start_time is None else to_ms(status.start_time),
+        checkpoint_ms=None if saved.at is None else to_ms(saved.at),
+        odd_checkpoint=saved.odd,
         requests=pod_requests(spec, status),
         labels=labels,
         node=intern(spec.node_name) if spec.node_name else None,

@@ -99,6 +99,10 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     name: str
     created_ms: int = 0
     started_ms: int | None = None
+    checkpoint_ms: int | None = None
+    """When it last wrote a checkpoint, as its annotation ``scheduler-admin.io/last-checkpoint`` tells."""
+    odd_checkpoint: str = ""
+    """How that annotation begins where it is no time."""
     requests: Amounts = {}
     labels: dict[str, str] = {}
     node: str | None = None

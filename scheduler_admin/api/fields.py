@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from engine.queues import PreemptionPolicy
 from engine.resources import format_amounts
+from engine.work import format_work
 
 QUEUE_POLICIES = [policy.value for policy in PreemptionPolicy]
 
@@ -37,3 +38,19 @@ class AmountsField(serializers.Field[Mapping[str, int], Any, dict[str, str], Map
     def to_representation(self, value: Mapping[str, int]) -> dict[str, str]:
         """Integers as quantities, resources in the order of their names."""
         return format_amounts(dict(sorted(value.items())))
+
+
+_WORK = {
+    "type": "object",
+    "additionalProperties": {"type": "string"},
+    "example": {"cpu": "68040.5", "memory": "389640355840000"},
+}
+
+
+@extend_schema_field(_WORK)
+class WorkField(AmountsField):
+    """Resource -> work, an exact decimal: core seconds, byte seconds, device seconds."""
+
+    def to_representation(self, value: Mapping[str, int]) -> dict[str, str]:
+        """Resources in the order of their names."""
+        return format_work(dict(sorted(value.items())))

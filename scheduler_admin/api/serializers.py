@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from engine.decision import Interlock, Outcome
 from engine.queues import PriorityPolicy, Standing
-from scheduler_admin.api.fields import QUEUE_POLICIES, AmountsField, UtcField
+from scheduler_admin.api.fields import QUEUE_POLICIES, AmountsField, UtcField, WorkField
 from scheduler_admin.api.redaction import SeenAsk, SeenDecision
 from scheduler_admin.api.standing import UNKNOWN, QueueStanding, ResourceStanding
 from scheduler_admin.api.waits import QueueWaitsSerializer
@@ -219,6 +219,11 @@ class VictimSerializer(serializers.ModelSerializer[Victim]):
     attempts = serializers.IntegerField()
     requests = AmountsField()
     started_at = UtcField(allow_null=True)
+    checkpoint_at = UtcField(allow_null=True, help_text="When it last wrote a checkpoint, as its annotation tells.")
+    work_lost = WorkField(
+        allow_null=True,
+        help_text="What its eviction threw away: core, byte, device seconds. Null: not evicted, or not known.",
+    )
     evicted_at = UtcField(allow_null=True)
     gone_at = UtcField(allow_null=True)
     state = serializers.ChoiceField(Victim.State.choices)
@@ -227,7 +232,7 @@ class VictimSerializer(serializers.ModelSerializer[Victim]):
         model = Victim
         fields = [
             *("uid", "namespace", "name", "queue", "application", "priority", "requests", "node", "started_at"),
-            *("reason", "state", "attempts", "evicted_at", "gone_at"),
+            *("checkpoint_at", "work_lost", "reason", "state", "attempts", "evicted_at", "gone_at"),
         ]
 
 

@@ -1,10 +1,11 @@
-"""What victims' controllers did afterwards: which pods they made in their place, and since when those run."""
+"""What came after victims were told to go: a last checkpoint, the pods made in their place, since when those run."""
 
 from datetime import datetime, timedelta
 
 from engine.aftermath import Lost, successors
 from engine.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.following import seen_pod
 from scheduler_admin.history.models import Victim
 from scheduler_admin.history.recording import moment
 from scheduler_admin.history.sentences import LOST
@@ -18,6 +19,7 @@ _READ = (
     "controller",
     "state",
     "evicted_at",
+    "checkpoint_at",
     "successor_uid",
     "running_at",
 )
@@ -25,11 +27,11 @@ _READ = (
 
 
 def follow_aftermath(*, cluster: Cluster, state: ClusterState, now: datetime) -> bool:
-    """Take down which pods stand in for victims of the last hour, and which of those have started; whether any did."""
+    """Take down what came after the victims of the last hour. Whether there is news."""
     recent = _recent(cluster, now)
+    changed = sum(_keep_checkpoint(victim, state) for victim in recent if victim.state in LOST) > 0
     watched = [victim for victim in recent if victim.running_at is None and victim.state in LOST and victim.controller]
     taken = {victim.successor_uid for victim in recent if victim.successor_uid}
-    changed = False
     waiting = []
     for victim in watched[:_AT_ONCE]:
         successor = state.pods.get(victim.successor_uid)
@@ -40,6 +42,17 @@ def follow_aftermath(*, cluster: Cluster, state: ClusterState, now: datetime) ->
             victim.save(update_fields=["running_at"])
             changed = True
     return _take_down(waiting, state, taken) or changed
+
+
+def _keep_checkpoint(victim: Victim, state: ClusterState) -> bool:
+    """Many write another when they are told to go: what that saved is not lost. Whether there is one."""
+    pod = seen_pod(state, victim.uid)
+    at = moment(pod.checkpoint_ms) if pod else None
+    if at is None or (victim.checkpoint_at and at <= victim.checkpoint_at):
+        return False
+    victim.checkpoint_at = at
+    victim.save(update_fields=["checkpoint_at"])
+    return True
 
 
 def _recent(cluster: Cluster, now: datetime) -> list[Victim]:

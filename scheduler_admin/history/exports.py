@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from engine.resources import PODS, format_amount
+from engine.work import format_work
 from scheduler_admin.history.models import Decision
-from scheduler_admin.history.selectors import amounts_of
+from scheduler_admin.history.selectors import amounts_of, work_of
 from scheduler_admin.history.sentences import LOST
 
 COLUMNS = (
@@ -34,6 +35,7 @@ COLUMNS = (
     "from_queues",
     "victims",
     "amounts",
+    "work_lost",
     "closed_at",
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
@@ -64,10 +66,11 @@ def as_json(rows: Iterable[Decision]) -> Iterator[str]:
 
 def _facts(row: Decision) -> dict[str, Any]:
     victims = list(row.victims.all())
+    lost = work_of(victims)
     stored = {
         name: getattr(row, name)
         for name in COLUMNS
-        if name not in ("id", "pods", "evicted", "from_queues", "victims", "amounts")
+        if name not in ("id", "pods", "evicted", "from_queues", "victims", "amounts", "work_lost")
     }
     times = ("first_seen", "last_seen", "closed_at")
     facts: dict[str, Any] = {
@@ -79,6 +82,7 @@ def _facts(row: Decision) -> dict[str, Any]:
         "from_queues": sorted({victim.queue for victim in victims}),
         "victims": [str(victim) for victim in victims],
         "amounts": {name: format_amount(name, held) for name, held in amounts_of(row).items() if name != PODS},
+        "work_lost": None if lost is None else format_work(lost),
     }
     return {name: facts[name] for name in COLUMNS}
 

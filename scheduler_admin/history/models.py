@@ -5,7 +5,9 @@ from typing import Self
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from engine.resources import Amounts
 from engine.waits import Estimate
+from engine.work import unsaved_s, work
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Revision
@@ -239,6 +241,10 @@ class Victim(models.Model):
     requests = models.JSONField(default=dict)
     node = models.CharField(max_length=253)
     started_at = models.DateTimeField(null=True)
+    checkpoint_at = models.DateTimeField(null=True, help_text=_("When it last wrote a checkpoint, as it says itself."))
+    odd_checkpoint = models.CharField(
+        max_length=64, blank=True, help_text=_("What it says of that, where it is no time.")
+    )
     reason = models.CharField(max_length=40)
     state = models.CharField(max_length=10, choices=State, default=State.CHOSEN)
     attempts = models.PositiveIntegerField(default=0)
@@ -270,6 +276,18 @@ class Victim(models.Model):
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def unsaved_s(self) -> int | None:
+        """For how many seconds it had run without a checkpoint; None: it was not evicted, or its start is not known."""
+        if self.evicted_at is None or self.started_at is None:
+            return None
+        return unsaved_s(started=self.started_at, checkpoint=self.checkpoint_at, evicted=self.evicted_at)
+
+    @property
+    def work_lost(self) -> Amounts | None:
+        """What its eviction threw away, as in engine.work; None as above."""
+        return None if self.unsaved_s is None else work(self.requests, self.unsaved_s)
 
 
 class StepQuerySet(RestrictedQuerySet["Step"]):

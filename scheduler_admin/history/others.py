@@ -209,6 +209,8 @@ class Others:
             requests=pod.requests,
             node=pod.node or row.node,
             started_at=moment(pod.started_ms),
+            checkpoint_at=moment(pod.checkpoint_ms),
+            odd_checkpoint=pod.odd_checkpoint,
             controller=fitting("controller", pod.controller, Victim),
             grace_s=pod.grace_s,
             reason=row.reason,

@@ -207,6 +207,8 @@ def _store_victims(row: Decision, decision: EngineDecision) -> None:
             requests=verdict.pod.requests,
             node=verdict.pod.node,
             started_at=moment(verdict.pod.started_ms),
+            checkpoint_at=moment(verdict.pod.checkpoint_ms),
+            odd_checkpoint=verdict.pod.odd_checkpoint,
             controller=fitting("controller", verdict.pod.controller, Victim),
             grace_s=verdict.pod.grace_s,
             reason=verdict.reason.value,

@@ -131,6 +131,13 @@ def amounts_of(row: Decision) -> Amounts:
     return {name: held for name, held in total(victim.requests for victim in row.victims.all()).items() if name != PODS}
 
 
+def work_of(victims: Iterable[Victim]) -> Amounts | None:
+    """What the evictions among them threw away, as in engine.work; None where there were none, or one is not known."""
+    lost = [victim.work_lost for victim in victims if victim.evicted_at is not None]
+    known = [one for one in lost if one is not None]
+    return total(known) if known and len(known) == len(lost) else None
+
+
 def each(rows: QuerySet[Decision]) -> Iterator[Decision]:
     """Every row, newest first, read in pieces: an export never holds them all."""
     ordered = rows.defer("document", "laws").order_by("-first_seen", "-pk").prefetch_related("victims")

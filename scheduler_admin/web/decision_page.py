@@ -35,13 +35,13 @@ from engine.explain import (
 from engine.explain.message import listed
 from engine.laws import broken
 from engine.policies import FOREIGN
-from engine.resources import CPU, PODS
+from engine.resources import PODS, column
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.otherwise import own_changes
-from scheduler_admin.history.selectors import Detail
+from scheduler_admin.history.selectors import Detail, work_of
 from scheduler_admin.history.sentences import as_it_came, offset, outcome, step, tense_of
 from scheduler_admin.web.figures import QueueLanes, observed_sides, sides
-from scheduler_admin.web.words import Unit, duration
+from scheduler_admin.web.words import Unit, duration, work_text
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class VictimLine:
 
     victim: Victim
     ran: str
+    lost: str
+    """The work that its eviction threw away; empty: it was not evicted, or that is not known."""
     allowed: tuple[Message, ...]
 
 
@@ -102,6 +104,8 @@ class DecisionPage:
     sides: list[QueueLanes]
     victims: list[VictimLine]
     units: list[Unit]
+    lost: str
+    """All the work that was thrown away; empty: none was, or not all of it is known."""
     again: tuple[Message, ...]
     """Of another's decision: what ours would have been, and where they differ. Then the trace is of ours."""
     departures: tuple[tuple[Message, ...], ...]
@@ -154,6 +158,7 @@ def decision_page(detail: Detail) -> DecisionPage:
         sides=sides(engine) if engine else observed_sides(seen) if seen else [],
         victims=_victims(detail),
         units=_units(victims),
+        lost=_lost(victims),
         again=hindsight_lines(seen) if seen else (),
         departures=departures(seen) if seen else (),
         node=(traced.node if traced else None) or row.node,
@@ -211,7 +216,15 @@ def _victims(detail: Detail) -> list[VictimLine]:
         why = {verdict.pod.uid: (message,) for verdict, message in pairs}
     elif detail.observed is not None:
         why = {one.pod.uid: taken_verdict(detail.observed, one) for one in detail.observed.victims}
-    return [VictimLine(victim, _ran(detail.row, victim), why.get(victim.uid, ())) for victim in detail.victims]
+    return [
+        VictimLine(victim, _ran(detail.row, victim), _lost([victim]), why.get(victim.uid, ()))
+        for victim in detail.victims
+    ]
+
+
+def _lost(victims: list[Victim]) -> str:
+    lost = work_of(victims)
+    return "" if lost is None else work_text(lost)
 
 
 def _ran(row: Decision, victim: Victim) -> str:
@@ -222,7 +235,7 @@ def _ran(row: Decision, victim: Victim) -> str:
 
 def _units(victims: list[Victim]) -> list[Unit]:
     names = {name for victim in victims for name in victim.requests} - {PODS}
-    ordered = sorted(names, key=lambda name: (name != CPU, name != "memory", name))
+    ordered = sorted(names, key=column)
     return [Unit.of(name, [victim.requests.get(name, 0) for victim in victims]) for name in ordered]
 
 

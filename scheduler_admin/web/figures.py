@@ -7,7 +7,7 @@ from engine.decision import Decision, QueueFigures
 from engine.explain.figures import asked, figures, queues_of
 from engine.explain.message import short_name
 from engine.observed import Observed
-from engine.resources import CPU, PODS
+from engine.resources import PODS, column
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def observed_lanes(seen: Observed, path: str, side: str) -> QueueLanes | None:
 
 
 def _ordered(names: Iterable[str]) -> list[str]:
-    return sorted(names, key=lambda name: (name != CPU, name != "memory", name))
+    return sorted(names, key=column)
 
 
 def _lane(standing: QueueFigures, resource: str, *, changes: bool) -> Lane | None:

@@ -11,7 +11,7 @@ from engine.explain.message import short_name, short_names
 from engine.laws import Law, LawCheck, broken
 from engine.observed import Flag
 from engine.policies import FOREIGN
-from engine.resources import CPU, Amounts
+from engine.resources import Amounts, column
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.selectors import amounts_of
 from scheduler_admin.history.sentences import LOST, outcome, text
@@ -89,7 +89,5 @@ def _phrase(sentence: str) -> str:
 def units(rows: Iterable[HistoryRow]) -> list[Unit]:
     """A column for each resource that the rows hold: cpu and memory first, then by name."""
     rows = list(rows)
-    names = sorted(
-        {name for row in rows for name in row.amounts}, key=lambda name: (name != CPU, name != "memory", name)
-    )
+    names = sorted({name for row in rows for name in row.amounts}, key=column)
     return [Unit.of(name, [row.amounts[name] for row in rows if name in row.amounts]) for name in names[:_COLUMNS]]

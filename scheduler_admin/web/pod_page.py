@@ -22,13 +22,16 @@ from engine.explain import (
     observed_asker,
     observed_flags,
     observed_victim,
+    odd_checkpoint,
     otherwise,
     reason,
     remedies,
     scheduler_says,
+    thrown_away,
     victim_sentence,
 )
 from engine.explain.message import listed, short_name
+from engine.formats.checkpoints import CHECKPOINT_ANNOTATION
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.aftermath import WATCHED
 from scheduler_admin.history.models import Decision, Victim
@@ -39,7 +42,7 @@ from scheduler_admin.history.selectors import read, read_observed
 from scheduler_admin.history.sentences import LOST, offset, outcome, seconds, tense_of, text
 from scheduler_admin.history.waiting import answers
 from scheduler_admin.web.figures import QueueLanes, lanes_of, observed_lanes
-from scheduler_admin.web.words import duration
+from scheduler_admin.web.words import duration, span, work_text
 
 UNREAD_VICTIM = gettext_noop("%(pod)s was chosen to make room for a pod of %(asker)s.")
 UNTOLD_VICTIM = gettext_noop("%(pod)s was chosen to make room for another pod.")
@@ -102,7 +105,7 @@ class PodPage:
     """Whether that is still being worked out."""
     happened: list[Happened]
     meant: list[Message]
-    """What it meant for its people: how it could stop, and what came in its place."""
+    """What it meant for its people: how it could stop, what it lost, and what came in its place."""
     waiting: bool
     really: bool
 
@@ -244,12 +247,23 @@ def _meant(victim: Victim) -> list[Message]:
         took_s = (victim.gone_at - at).total_seconds() if victim.gone_at else None
         if took_s is None or took_s <= victim.grace_s + _SEEN_LATE_S:
             found.append(grace(victim.grace_s, took_s, "" if took_s is None else seconds(took_s)))
+    found += _thrown_away(victim)
     after, then = (
         seconds(max(0.0, (each - at).total_seconds())) if each else ""  # a pod is dated by whole seconds
         for each in (victim.recreated_at, victim.running_at)
     )
     over = timezone.now() - at > WATCHED
     return [*found, in_its_place(victim.controller, successor=victim.successor, after=after, then=then, over=over)]
+
+
+def _thrown_away(victim: Victim) -> list[Message]:
+    unsaved_s, lost = victim.unsaved_s, victim.work_lost
+    found = [odd_checkpoint(CHECKPOINT_ANNOTATION, victim.odd_checkpoint)] if victim.odd_checkpoint else []
+    if unsaved_s is None or lost is None:
+        return found
+    saved = victim.started_at is not None and (victim.checkpoint_at or victim.started_at) > victim.started_at
+    words = {"time": span(unsaved_s), "held": listed(victim.requests), "work": work_text(lost)}
+    return [*found, thrown_away(unsaved_s, saved=saved, **words)]
 
 
 def _happened(event: PodEvent) -> list[Happened]:

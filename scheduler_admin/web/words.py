@@ -1,6 +1,6 @@
 """Amounts, durations and standings as people read them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from engine.queues import Standing
-from engine.resources import CPU, format_amount, is_bytes
+from engine.resources import CPU, column, format_amount, is_bytes
 
 _UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 
@@ -37,6 +37,39 @@ def duration(seconds: float) -> str:
     if whole < 129_600:  # noqa: PLR2004
         return _(HOURS) % {"n": whole // 3_600}
     return _(DAYS) % {"n": whole // 86_400}
+
+
+def span(seconds: int) -> str:
+    """A length of time in its two largest units: ``42 s``, ``4 h 12 min``, ``3 d 1 h``."""
+    minutes, hours = seconds // 60, seconds // 3_600
+    parts = [(DAYS, hours // 24), (HOURS, hours % 24), (MINUTES, minutes % 60), (SECONDS, seconds % 60)]
+    first = next((index for index, (_unit, count) in enumerate(parts) if count), len(parts) - 1)
+    return " ".join(_(unit) % {"n": count} for unit, count in parts[first : first + 2] if count) or _(SECONDS) % {
+        "n": 0
+    }
+
+
+def work_text(done: Mapping[str, int]) -> str:
+    """Work (see engine.work) as people say it: ``18.9 core hours, 4.2 gpu hours``."""
+    ordered = sorted((name for name, amount in done.items() if amount), key=column)
+    return ", ".join(_work(name, done[name]) for name in ordered) or _("nothing")
+
+
+def _work(resource: str, done: int) -> str:
+    if resource == CPU:
+        return _("%(n)s core hours") % {"n": _hours(done, 1000)}
+    name = resource.rpartition("/")[2]
+    if is_bytes(resource):
+        return _("%(n)s GiB hours of %(resource)s") % {"n": _hours(done, _UNITS["Gi"]), "resource": name}
+    return _("%(n)s %(resource)s hours") % {"n": _hours(done, 1), "resource": name}
+
+
+def _hours(done: int, size: int) -> str:
+    """In hours of so many units, to as many digits as mean something."""
+    hours = done / size / 3_600
+    digits = 0 if hours >= 100 else 1 if hours >= 1 else 2  # noqa: PLR2004
+    text = f"{hours:.{digits}f}"
+    return text if text != "0.00" else "<0.01"
 
 
 def ago(seconds: float) -> str:

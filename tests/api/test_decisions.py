@@ -167,3 +167,17 @@ def test_pages_stay_put_while_decisions_come_in(olga: APIClient, cluster: Cluste
 def test_no_such_decision(olga: APIClient, db: None, number: str) -> None:
     """An id that nothing has is 404, however large."""
     assert olga.get(f"/api/v1/decisions/{number}").status_code == 404
+
+
+def test_the_work_that_a_victim_lost_is_told_exactly(olga: APIClient, cluster: Cluster) -> None:
+    """In core, byte and device seconds, as texts; null while it is not known."""
+    row = decision(cluster, ask=red_pod(), victims=(blue_pod(),))
+    victim = row.victims.get()
+    (told,) = olga.get(f"/api/v1/decisions/{row.pk}").json()["victims"]
+    assert (told["work_lost"], told["checkpoint_at"]) == (None, None)
+    victim.started_at, victim.evicted_at = NOW - timedelta(hours=1), NOW
+    victim.checkpoint_at, victim.requests = NOW - timedelta(seconds=3), builders.amounts(cpu="500m", memory="1Ki")
+    victim.save()
+    (told,) = olga.get(f"/api/v1/decisions/{row.pk}").json()["victims"]
+    assert told["work_lost"] == {"cpu": "1.5", "memory": "3072"}
+    assert told["checkpoint_at"] == "2026-01-05T11:59:57Z"

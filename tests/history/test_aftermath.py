@@ -84,3 +84,48 @@ def test_after_an_hour_nobody_looks_any_more(cluster: Cluster, watch: Watch, vic
         run(cluster, watch)
     victim.refresh_from_db()
     assert victim.successor == ""
+
+
+def evicted_at(cluster: Cluster, watch: Watch, hours: float, **pod_settings: object) -> Victim:
+    """The pod that goes had started so many hours before."""
+    now_ms = int(timezone.now().timestamp() * 1000)
+    for one in [one for one in watch.state.pods.values() if one.node]:
+        started_ms = now_ms - round(hours * 3_600_000)
+        watch.put(msgspec.structs.replace(one, started_ms=started_ms, created_ms=started_ms, **pod_settings))
+    run(cluster, watch)
+    return preemption().victims.get()
+
+
+@time_machine.travel("2026-01-05T12:00:00Z", tick=False)
+def test_the_work_that_an_eviction_throws_away_is_known(cluster: Cluster, watch: Watch) -> None:
+    """Of one core for two and a half hours; nobody knows of it before it is evicted."""
+    victim = evicted_at(cluster, watch, 2.5)
+    assert (victim.unsaved_s, victim.work_lost) == (9000, {"cpu": 9_000_000})
+    victim.evicted_at = None
+    assert (victim.unsaved_s, victim.work_lost) == (None, None)
+
+
+@time_machine.travel("2026-01-05T12:00:00Z", tick=False)
+def test_what_a_checkpoint_has_saved_is_not_thrown_away(cluster: Cluster, watch: Watch) -> None:
+    """From its last one on."""
+    saved_ms = int((timezone.now() - timedelta(minutes=10)).timestamp() * 1000)
+    assert evicted_at(cluster, watch, 2.5, checkpoint_ms=saved_ms).unsaved_s == 600
+
+
+@time_machine.travel("2026-01-05T12:00:00Z", tick=False)
+def test_a_checkpoint_written_on_the_way_out_counts(cluster: Cluster, watch: Watch) -> None:
+    """Many write one when they are told to go; it is taken down with what is last seen of the pod."""
+    victim = evicted_at(cluster, watch, 2.5)
+    with time_machine.travel(timezone.now() + timedelta(seconds=20), tick=False):
+        going = watch.state.pods[victim.uid]
+        watch.put(msgspec.structs.replace(going, checkpoint_ms=int(timezone.now().timestamp() * 1000)))
+        run(cluster, watch)
+    victim.refresh_from_db()
+    assert (victim.unsaved_s, victim.work_lost) == (0, {"cpu": 0})
+
+
+@time_machine.travel("2026-01-05T12:00:00Z", tick=False)
+def test_a_checkpoint_that_is_no_time_is_kept_to_be_told(cluster: Cluster, watch: Watch) -> None:
+    """It saves nothing."""
+    victim = evicted_at(cluster, watch, 2.5, odd_checkpoint="noon")
+    assert (victim.odd_checkpoint, victim.checkpoint_at, victim.unsaved_s) == ("noon", None, 9000)

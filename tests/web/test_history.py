@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.history.exports import as_csv
+from scheduler_admin.history.exports import as_csv, as_json
 from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import Cursor, found, page
@@ -254,6 +254,20 @@ def test_json_holds_the_filtered_rows(cluster, reader):
     assert row["evicted"] == 1
     empty = reader.get("/clusters/demo/history.json", {"node": "nowhere"})
     assert json.loads(b"".join(empty.streaming_content)) == []
+
+
+def test_exports_tell_the_work_that_was_thrown_away(cluster):
+    """Exactly; nothing where not all of it is known."""
+    row = rows.decision(cluster, "root.tenant-1.training", victims=("root.tenant-1.queue-b",) * 2)
+    first, second = row.victims.all()
+    for victim, seconds in ((first, 60), (second, 30)):
+        victim.started_at = victim.evicted_at - timedelta(seconds=seconds)
+        victim.save()
+    (told,) = json.loads("".join(as_json(Decision.objects.filter(pk=row.pk))))
+    assert told["work_lost"] == {"cpu": "405", "memory": str(24 * 2**30 * 90), rows.GPU: "90"}
+    Victim.objects.filter(pk=second.pk).update(started_at=None)
+    (told,) = json.loads("".join(as_json(Decision.objects.filter(pk=row.pk))))
+    assert told["work_lost"] is None
 
 
 def test_an_unknown_cluster_is_not_found(reader):

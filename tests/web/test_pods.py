@@ -92,8 +92,33 @@ def test_why_it_was_preempted(cluster, search):
 
 
 def meant(client) -> list[str]:
-    """What it meant for the victim's people."""
-    return [text(each) for each in client.get(f"/pods/demo/search/{VICTIM}/").context["why"].meant]
+    """What it meant for the victim's people, but for the work that it lost."""
+    found = [text(each) for each in client.get(f"/pods/demo/search/{VICTIM}/").context["why"].meant]
+    return [sentence for sentence in found if "thrown away" not in sentence.lower()]
+
+
+def lost(client) -> str:
+    """What is said of the work that it lost."""
+    found = [text(each) for each in client.get(f"/pods/demo/search/{VICTIM}/").context["why"].meant]
+    return " ".join(sentence for sentence in found if "thrown away" in sentence.lower() or "annotation" in sentence)
+
+
+def test_the_work_that_it_lost_is_told(cluster, search):
+    """Since its start or its last checkpoint; what is no time is told, and nothing where the start is not known."""
+    victim = Victim.objects.filter(name=VICTIM)
+    at = victim.get().evicted_at
+    victim.update(started_at=at - timedelta(hours=4, minutes=12))
+    held = "cpu 4500m, memory 24Gi, nvidia.com/gpu 1"
+    work = "18.9 core hours, 101 GiB hours of memory, 4.2 gpu hours"
+    assert lost(search) == f"Thrown away with it: 4 h 12 min of {held} since it started, which is {work}."
+    victim.update(checkpoint_at=at - timedelta(minutes=10))
+    work = "0.75 core hours, 4.0 GiB hours of memory, 0.17 gpu hours"
+    assert lost(search) == f"Thrown away with it: 10 min of {held} since its last checkpoint, which is {work}."
+    victim.update(checkpoint_at=at)
+    assert lost(search) == "Nothing was thrown away: it wrote a checkpoint just then."
+    victim.update(started_at=None, checkpoint_at=None, odd_checkpoint="<noon>")
+    told = "which is no time such as 2026-01-31T12:00:00Z, and does not count."
+    assert lost(search) == f"Its annotation scheduler-admin.io/last-checkpoint says “<noon>”, {told}"
 
 
 def test_what_it_meant_is_told(cluster, search):
