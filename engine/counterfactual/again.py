@@ -32,6 +32,10 @@ class Again:
         """How often one question about it may be decided again."""
         return Tries(_TRIES if len(self.snapshot.pods) <= _LARGE else _FEW)
 
+    def as_it_was(self) -> Decision:
+        """What is decided with nothing changed."""
+        return self._decide(self.snapshot, self.tree, self.ask)
+
     def ask_with(self, **changes: Any) -> Decision:
         """What is decided for a changed ask."""
         return self._decide(self.snapshot, self.tree, msgspec.structs.replace(self.ask, **changes))

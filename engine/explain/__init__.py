@@ -4,7 +4,7 @@ Nothing here translates: a Message is rendered where the reader's language is kn
 """
 
 from engine.explain.aftermath import grace, in_its_place, odd_checkpoint, thrown_away
-from engine.explain.hindsight import departures, hindsight_lines
+from engine.explain.hindsight import departures, hindsight_lines, unspared
 from engine.explain.holds import hold_heading, hold_sentence
 from engine.explain.laws import against, in_order, law, lines, number, unmet
 from engine.explain.message import Cores, Message, Moment, Name, Param
@@ -82,5 +82,6 @@ __all__ = [
     "together",
     "trouble",
     "unmet",
+    "unspared",
     "victim_sentence",
 ]

@@ -6,7 +6,7 @@ from engine.decision import PodFacts
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name
 from engine.explain.quirks import quirk
 from engine.explain.reasons import SCHEDULER_SAYS, reason
-from engine.observed import Agreement, Cause, Compared, Hindsight, Observed, Source, Untold, compared
+from engine.observed import Agreement, Cause, Compared, Hindsight, Observed, Source, Untold, agrees, compared
 
 SAME = gettext_noop(
     "Decided again by the policy “priority”, on the cluster as it was just before, the answer is the same: this node "
@@ -95,6 +95,16 @@ UNTOLD: dict[Untold, str] = {
 QUIRKS_UNTOLD = gettext_noop(
     "Which of them changed this was not worked out: where there are so many pods it would take too long."
 )
+OF_A_MAX = gettext_noop(
+    "What would have spared it is not worked out: nobody asked for its room, the max of a queue was enforced."
+)
+OTHER_ANSWER = gettext_noop(
+    "What would have spared it can’t be told: decided again by its scheduler’s own rules, on the cluster as it was "
+    "just before, the answer is another."
+)
+NOT_KEPT = gettext_noop(
+    "What would have spared it can’t be worked out: how the cluster was just before is not kept, or no longer."
+)
 _NAMED_UP_TO = 5
 
 
@@ -108,6 +118,20 @@ def hindsight_lines(seen: Observed) -> tuple[Message, ...]:
         return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
     said = [Message(SCHEDULER_SAYS, {"message": seen.hindsight.said})] if seen.hindsight.said else []
     return (*said, *_differing(found, seen, seen.hindsight))
+
+
+def unspared(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
+    """Why it is not told what would have spared a victim of another scheduler's; nothing where that can be worked out.
+
+    ``kept``: whether the cluster as it was just before is still stored.
+    """
+    if seen.over_max:
+        return (Message(OF_A_MAX),)
+    if seen.hindsight is None:
+        return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
+    if not agrees(seen):
+        return (Message(OTHER_ANSWER),)
+    return () if kept else (Message(NOT_KEPT),)
 
 
 def departures(seen: Observed) -> tuple[tuple[Message, ...], ...]:

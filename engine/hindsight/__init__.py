@@ -5,25 +5,38 @@ whichever came first: kube-scheduler writes both at the same time. YuniKorn nomi
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
+from engine.counterfactual import Again
 from engine.hindsight import yunikorn
 from engine.hindsight.log import Log
 from engine.observed import SCHEDULERS, Hindsight, Observed, Source, Untold
-from engine.policies import priority
+from engine.policies import Decide, priority
+from engine.policies import yunikorn as by_yunikorn
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState
 
-__all__ = ["PODS_AT_ONCE", "TIMES_OVER", "retraced"]
+__all__ = ["PODS_AT_ONCE", "TIMES_OVER", "Retraced", "question", "retraced"]
 
 PODS_AT_ONCE = 100_000
 """So many pods, over all the moments that are gone back to, are looked at in one go."""
 TIMES_OVER = 25
 """So often is decided again to tell which of YuniKorn's departures from its design changed an answer."""
+_RULES: dict[Source, Decide] = {Source.KUBE_SCHEDULER: priority.decide, Source.YUNIKORN: by_yunikorn.decide}
+"""What each scheduler decides by."""
 
 
-def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) -> tuple[Observed, ...]:
+class Retraced(NamedTuple):
+    """What others did, beside what their own rules say."""
+
+    found: tuple[Observed, ...]
+    before: dict[int, ClusterState]
+    """By place in ``found``: the cluster as it was just before, of what was decided again for an ask."""
+
+
+def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) -> Retraced:
     """The same with the hindsight of each that is a scheduler's, or why there is none.
 
     Of those that would take too long together the oldest are decided again, one at least.
@@ -41,7 +54,7 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) ->
     for number in list(began)[most:]:
         del began[number]
         told[number] = msgspec.structs.replace(told[number], untold=Untold.TOO_MANY)
-    past = state.past() if began else state
+    past, before = state.past() if began else state, dict[int, ClusterState]()
     quirks = TIMES_OVER * len(state.pods) * len(began) <= PODS_AT_ONCE
     for number, place in sorted(began.items(), key=lambda one: -one[1]):
         past.rewind(place)
@@ -49,7 +62,22 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) ->
         if again.hindsight is not None and (said := log.said(told[number], place)):
             again = msgspec.structs.replace(again, hindsight=msgspec.structs.replace(again.hindsight, said=said))
         told[number] = again
-    return tuple(told)
+        if again.hindsight is not None and again.ask is not None:
+            before[number] = past.copy()
+    return Retraced(tuple(told), before)
+
+
+def question(seen: Observed, before: ClusterState, tree: QueueTree) -> Again | None:
+    """What a scheduler decided, on the cluster as it was just before, to be decided again by its own rules.
+
+    None where the ask was not there, or not waiting, or nobody asked.
+    """
+    snapshot = before.snapshot(tree, now_ms=seen.at_ms)
+    ask = next((pod for pod in snapshot.asks if pod.uid == seen.asker), None)
+    if ask is None:
+        return None
+    # Nobody waited for pods that make room on a node it was nominated to before, or it had not preempted.
+    return Again(snapshot, snapshot.tree, msgspec.structs.replace(ask, nominated_node=""), _RULES[seen.source])
 
 
 def _untold(seen: Observed) -> Untold | None:
@@ -63,16 +91,13 @@ def _again(seen: Observed, past: ClusterState, tree: QueueTree, *, quirks: bool)
 
     ``quirks``: whether YuniKorn's departures from its design are to be told.
     """
-    before = past.snapshot(tree, now_ms=seen.at_ms)
     if seen.over_max:
-        return yunikorn.enforced(seen, before, past, quirks=quirks)
-    ask = next((pod for pod in before.asks if pod.uid == seen.asker), None)
-    if ask is None:
+        return yunikorn.enforced(seen, past.snapshot(tree, now_ms=seen.at_ms), past, quirks=quirks)
+    again = question(seen, past, tree)
+    if again is None:
         return seen
-    # Nobody waited for pods that make room on a node it was nominated to before, or it had not preempted.
-    ask = msgspec.structs.replace(ask, nominated_node="")
     if seen.source is Source.YUNIKORN:
-        return yunikorn.decided(seen, ask, before, past, quirks=quirks)
-    decision = priority.decide(before, before.tree, ask)
-    hindsight = Hindsight(decision=decision, nodes=len(before.nodes), said=ask.unschedulable_message)
+        return yunikorn.decided(seen, again, past, quirks=quirks)
+    said, nodes = again.ask.unschedulable_message, len(again.snapshot.nodes)
+    hindsight = Hindsight(decision=again.as_it_was(), nodes=nodes, said=said)
     return msgspec.structs.replace(seen, hindsight=hindsight, untold=None)

@@ -2,20 +2,21 @@
 
 import msgspec
 
+from engine.counterfactual import Again
 from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
 from engine.laws import audit_other
 from engine.observed import Hindsight, Observed, Usage, judged
 from engine.policies import yunikorn
 from engine.policies.fence import POLICY
-from engine.snapshot import ClusterState, Pod, Snapshot
+from engine.snapshot import ClusterState, Snapshot
 
 
-def decided(seen: Observed, ask: Pod, before: Snapshot, past: ClusterState, *, quirks: bool) -> Observed:
+def decided(seen: Observed, again: Again, past: ClusterState, *, quirks: bool) -> Observed:
     """The same with what YuniKorn's rules decide for the ask, and the laws held against what it did.
 
-    ``before`` is of ``past``. ``quirks``: whether its departures from its design are to be told.
+    ``again`` is asked on ``past``. ``quirks``: whether its departures from its design are to be told.
     """
-    decision = yunikorn.decide(before, before.tree, ask)
+    before, ask, decision = again.snapshot, again.ask, again.as_it_was()
     hindsight = Hindsight(
         decision=decision,
         nodes=len(before.nodes),

@@ -4,7 +4,7 @@ Only what the cluster itself tells is taken down: Events of preemption, the cond
 where an Event never comes, the nomination of the one pod that it can have been for. What they don't tell stays unknown.
 """
 
-from engine.observed.comparing import Agreement, Cause, Compared, compared
+from engine.observed.comparing import Agreement, Cause, Compared, agrees, compared
 from engine.observed.observing import observe
 from engine.observed.results import Flag, Flagged, Hindsight, Observed, Taken, Untold, decode, encode, joined, parted
 from engine.observed.rules import Usage, judged
@@ -24,6 +24,7 @@ __all__ = [
     "Taken",
     "Untold",
     "Usage",
+    "agrees",
     "compared",
     "decode",
     "encode",

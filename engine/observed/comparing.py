@@ -70,6 +70,12 @@ def compared(seen: Observed) -> Compared | None:
     return Compared(agreement=agreement, cause=cause, only_theirs=only_theirs, only_ours=only_ours)
 
 
+def agrees(seen: Observed) -> bool:
+    """Whether its own rules, on the cluster as it was just before, come to the same for the same ask."""
+    found = compared(seen)
+    return found is not None and found.agreement is Agreement.SAME and seen.ask is not None
+
+
 def _without(pods: Iterable[PodFacts], others: Iterable[PodFacts]) -> tuple[PodFacts, ...]:
     uids = {pod.uid for pod in others}
     return tuple(pod for pod in pods if pod.uid not in uids)

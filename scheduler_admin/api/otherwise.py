@@ -48,11 +48,12 @@ class OtherwiseView(DecisionView):
         responses={200: OtherwiseSerializer, **PROBLEM, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
     )
     def get(self, request: Request, pk: int) -> Response:
-        """Decide again with something changed. Of our own by `priority` or `yunikorn`, while `replayable`."""
+        """Decide again with something changed. Of ours while `replayable`, of others' where we come to the same."""
         del request
         if not self.scope.everything:
             raise Http404
-        row = get_object_or_404(self.rows().select_related("entry").defer("entry__blob"), pk=pk)
+        rows = self.rows().select_related("entry", "rewound").defer("entry__blob", "rewound__blob")
+        row = get_object_or_404(rows, pk=pk)
         try:
             found = history.otherwise(row)
         except (CannotReplayError, JournalError) as error:

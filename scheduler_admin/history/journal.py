@@ -35,6 +35,8 @@ class _Head:
     """Bytes of the segment's first entry."""
     since: int = 0
     """Bytes of those after it."""
+    entry: int = 0
+    """The last one (id)."""
 
     def stands(self, cluster: Cluster) -> bool:
         """Whether it is the newest that is stored.
@@ -82,8 +84,8 @@ def seen(*, watch: Watch, now: datetime) -> ClusterState:
 
 def write(
     *, cluster: Cluster, watch: Watch, state: ClusterState, moment: Moment, decided: Collection[int], now: datetime
-) -> None:
-    """Keep what a pass saw, and let the rows (ids) that it ``decided`` point at it.
+) -> int:
+    """Keep what a pass saw, and let the rows (ids) that it ``decided`` point at it. Returns the entry (id) that has it.
 
     Nothing is written when nothing was decided and all is as it was. Called within the transaction of the rows.
     """
@@ -91,7 +93,7 @@ def write(
     if head is not None and not head.stands(cluster):
         head = None
     if head is not None and not decided and head.saw(state, moment):
-        return
+        return head.entry
     if head is None or head.full(now):
         blob = journal.begin(state, moment)
         head = _begun(cluster, len(blob), now, state, moment)
@@ -100,7 +102,8 @@ def write(
         head = _followed(head, len(blob), now, state, moment)
     entry = JournalEntry.objects.create(segment_id=head.segment, offset=head.entries - 1, at=now, blob=blob)
     Decision.objects.filter(pk__in=decided).update(entry=entry)
-    _heads[watch] = head
+    _heads[watch] = replace(head, entry=entry.pk)
+    return entry.pk
 
 
 def _begun(cluster: Cluster, size: int, now: datetime, state: ClusterState, moment: Moment) -> _Head:

@@ -210,6 +210,23 @@ class Decision(models.Model):
         return self.entry_id is not None and self.revision_id is not None
 
 
+class RewoundQuerySet(RestrictedQuerySet["Rewound"]):
+    """Moments; they show all pods of a cluster, so a tenant sees none."""
+
+
+class Rewound(models.Model):
+    """The cluster just before another scheduler preempted, told by what was otherwise than at an entry."""
+
+    decision = models.OneToOneField(Decision, on_delete=models.CASCADE, related_name="rewound")
+    entry = models.ForeignKey(JournalEntry, on_delete=models.CASCADE, related_name="+")
+    blob = models.BinaryField(help_text=_("As engine.journal writes it, next after the entry."))
+
+    objects = RewoundQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.decision_id}"
+
+
 class VictimQuerySet(RestrictedQuerySet["Victim"]):
     """Victims; tenants see those in namespaces of theirs."""
 

@@ -17,6 +17,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.following import follow
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.others import Others
+from scheduler_admin.history.rewinding import keep
 from scheduler_admin.history.sentences import LOST
 from scheduler_admin.queues.models import Revision
 
@@ -32,6 +33,8 @@ class Seen(NamedTuple):
     found: tuple[Observed, ...]
     unsure: dict[str, int]
     """Victim (uid) -> the decision (id) that it is recorded with, where an Event now says for which ask it went."""
+    before: dict[int, ClusterState]
+    """See engine.hindsight.Retraced."""
 
 
 def look(
@@ -47,19 +50,23 @@ def look(
     known = _known(cluster, [key for key in keys if key not in settled])
     settled |= known.done
     if len(settled) == len(keys):
-        return Seen((), {})
+        return Seen((), {}, {})
     found = observe(state, tree, now_ms=now_ms, settled=settled, ours=known.ours, events=events, most=MOST_AT_ONCE)
-    return Seen(retraced(found, state, tree), known.unsure)
+    again = retraced(found, state, tree)
+    return Seen(again.found, known.unsure, again.before)
 
 
-def record_others(*, cluster: Cluster, revision: Revision, state: ClusterState, seen: Seen, now: datetime) -> bool:
+def record_others(
+    *, cluster: Cluster, revision: Revision, state: ClusterState, seen: Seen, entry: int, now: datetime
+) -> bool:
     """Record what ``look`` saw, and follow what has been recorded. Called within a transaction.
 
-    Whether there is news.
+    ``entry`` (id) of the journal has ``state``. Whether there is news.
     """
     waiting, news = follow(cluster, state, now)
     if seen.found:
-        Others(cluster, revision, state, now, waiting=waiting, unsure=seen.unsure).record(seen.found)
+        others = Others(cluster, revision, state, now, waiting=waiting, unsure=seen.unsure)
+        keep(others.record(seen.found), seen.found, seen.before, state=state, entry=entry)
     return bool(seen.found) or news
 
 

@@ -1,6 +1,6 @@
 """Rows for what others evicted: begun, joined by later news, and put right where an Event knows better."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -49,16 +49,15 @@ class Others:
         self._steps: list[Step] = []
         self._moved: list[tuple[Victim, Decision, int]] = []
 
-    def record(self, found: Iterable[Observed]) -> None:
-        """Store all of it. Called within a transaction."""
-        found = list(found)
+    def record(self, found: Sequence[Observed]) -> list[Decision]:
+        """Store all of it; the row that holds each. Called within a transaction."""
         self._load(found)
-        for seen in found:
-            self._record(seen)
+        rows = [self._record(seen) for seen in found]
         Decision.objects.bulk_create(self._new)
         Victim.objects.bulk_create(self._victims)
         Step.objects.bulk_create(self._steps)
         self._move()
+        return rows
 
     def _move(self) -> None:
         for victim, row, position in self._moved:
@@ -81,7 +80,7 @@ class Others:
             place = _place(row.source, row.node, row.ask_uid or row.ask_name or over_max)
             self._held.setdefault(place, []).append(row)
 
-    def _record(self, seen: Observed) -> None:
+    def _record(self, seen: Observed) -> Decision:
         row, moved = self._begun(seen), []
         for other, victims in self._mistaken(seen).items():
             if row is None and len(victims) == len(other.victims.all()):
@@ -95,7 +94,7 @@ class Others:
             self._new.append(row)
             self._steps += [*_sought(row), Step(decision=row, at=row.first_seen, kind=Step.Kind.DECIDED)]
             self._fill(row, seen, moved)
-            return
+            return row
         if row.ask_priority is None and seen.ask_known:
             self._tell(row, seen)
         whole = joined(decode(row.document), seen)
@@ -104,6 +103,7 @@ class Others:
         self._fill(row, seen, [*row.victims.all(), *moved])
         row.save()
         keep_settled([row], self._now)
+        return row
 
     def _begun(self, seen: Observed) -> Decision | None:
         """The decision that is to hold these victims too: the same source, ask and node, just before."""
@@ -138,6 +138,7 @@ class Others:
         row.document, row.detail, row.laws = encode(left).decode(), _detail(left), []
         row.against_laws = bool(row.detail)
         row.save(update_fields=["document", "detail", "laws", "against_laws"])
+        row.victims.update(changes=[])  # what was worked out was of another ask
 
     # New rows
 
@@ -217,7 +218,7 @@ class Others:
             state=Victim.State.GONE if gone else Victim.State.EVICTED,
             evicted_at=moment(taken.at_ms),
             gone_at=self._now if gone and (still or witnessed) else None,
-            changes=[],  # what else would have been decided is the other scheduler's to know
+            changes=[],
         )
 
 

@@ -4,19 +4,23 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from django.db import transaction
 
 from engine.counterfactual import Again, Counterfactual, counterfactuals, for_own
 from engine.decision import Decision as EngineDecision
+from engine.explain import Message, unspared
 from engine.journal import JournalError
 from engine.optimal import Optimal, optimal
 from engine.policies import policy, priority, yunikorn
 from engine.troubles import Recognised, troubles
 from scheduler_admin.clusters.status import mark_news
+from scheduler_admin.history import rewinding
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.replay import CannotReplayError, as_it_was
+from scheduler_admin.history.selectors import read_observed
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +43,12 @@ class Otherwise:
 
 
 def answers(row: Decision) -> bool:
-    """Whether it can be worked out: a decision of ours, of which everything is still stored."""
+    """Whether it can be worked out: everything is still stored, and another scheduler's rules come to the same."""
+    seen = read_observed(row)
+    return rewinding.answers(row, seen) if seen else _ours(row)
+
+
+def _ours(row: Decision) -> bool:
     return row.source == Decision.Source.ENGINE and row.replayable and row.outcome != "fits"
 
 
@@ -50,9 +59,9 @@ def otherwise(row: Decision) -> Otherwise:
     """
     again, decision = _as_it_was(row)
     snapshot, ask = again.snapshot, again.ask
-    assert row.revision is not None
+    parameters = _parameters(row)
     if decision.dialect == yunikorn.DIALECT:
-        partition = msgspec.convert(row.revision.parameters, yunikorn.Parameters)
+        partition = msgspec.convert(parameters, yunikorn.Parameters)
         quirks = yunikorn.effects(snapshot, snapshot.tree, ask, decision, partition)
         return Otherwise(decision=decision, quirks=quirks)
     by_priority = decision.policy == priority.POLICY
@@ -60,8 +69,15 @@ def otherwise(row: Decision) -> Otherwise:
         decision=decision,
         counterfactuals=counterfactuals(again, decision),
         troubles=troubles(snapshot, ask, decision) if by_priority else (),
-        least=optimal(snapshot, snapshot.tree, ask, decision, row.revision.parameters),
+        least=optimal(snapshot, snapshot.tree, ask, decision, parameters),
     )
+
+
+def _parameters(row: Decision) -> dict[str, Any]:
+    """What it was decided by: another scheduler is not told our revision's."""
+    if row.revision is None or row.source != Decision.Source.ENGINE:
+        return {}
+    return dict(row.revision.parameters)
 
 
 def work_out(*, for_s: float) -> None:
@@ -110,9 +126,20 @@ def own_changes(victim: Victim) -> list[Counterfactual]:
     return msgspec.convert(victim.changes or [], list[Counterfactual])
 
 
+def untold(row: Decision, victim: Victim) -> tuple[Message, ...]:
+    """Why nothing of that is told of a victim of another scheduler's; empty where there is nothing to say."""
+    seen = read_observed(row)
+    if seen is None or victim.changes is None or victim.changes:
+        return ()
+    return unspared(seen, kept=rewinding.answers(row, seen))
+
+
 def _as_it_was(row: Decision) -> tuple[Again, EngineDecision]:
     """What it was decided on, with the asks before it served."""
-    if not answers(row) or row.revision is None:
+    seen = read_observed(row)
+    if seen is not None:
+        return rewinding.as_it_was(row, seen)
+    if not _ours(row) or row.revision is None:
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be decided otherwise.")
     snapshot, decision, ask = as_it_was(row)
     decide = policy(row.revision.policy, row.revision.dialect, row.revision.parameters)

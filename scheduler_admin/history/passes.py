@@ -236,10 +236,11 @@ def _store(
     """One transaction for all that a pass found: the intents are durable before the first of them is carried out."""
     began = time.perf_counter_ns()
     rows, decided = record(cluster=cluster, revision=revision, findings=found.findings, now=now, took_us=found.took_us)
-    journal.write(cluster=cluster, watch=watch, state=found.state, moment=found.moment, decided=decided, now=now)
+    kept, moment = found.state, found.moment
+    entry = journal.write(cluster=cluster, watch=watch, state=kept, moment=moment, decided=decided, now=now)
     health = watch.watcher.health()
     follow_waits(cluster=cluster, asks=found.snapshot.asks, state=found.state, now=now)
-    news = record_others(cluster=cluster, revision=revision, state=found.state, seen=others, now=now)
+    news = record_others(cluster=cluster, revision=revision, state=found.state, seen=others, entry=entry, now=now)
     news |= follow_aftermath(cluster=cluster, state=found.state, now=now)
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
     if due:

@@ -16,6 +16,7 @@ from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import read
 
 PAGE = 50
+_EVERYTHING = ("decision__cluster__status", "decision__rewound")
 KINDS = ("preempted", "waiting")
 
 
@@ -163,7 +164,7 @@ def _place(text: str) -> tuple[datetime, int, int] | None:
 
 def of_pod(user: Who, cluster: Cluster, namespace: str, name: str, limit: int = 20) -> list[PodEvent]:
     """All that was decided about one pod, newest first. Raises Http404 when there is nothing, or nothing to see."""
-    victims = Victim.objects.restrict(user, "view").select_related("decision__cluster__status")
+    victims = Victim.objects.restrict(user, "view").select_related(*_EVERYTHING).defer("decision__rewound__blob")
     took = victims.filter(decision__cluster=cluster, namespace=namespace, name=name).order_by("-decision_id")[:limit]
     asks = own_asks(user)
     asks = asks.select_related("cluster__status")
@@ -176,7 +177,7 @@ def of_pod(user: Who, cluster: Cluster, namespace: str, name: str, limit: int = 
 
 def of_decision(user: Who, cluster: Cluster, pk: int) -> PodEvent:
     """What a decision did to the tenant: to a victim of theirs, or to their ask. Raises Http404 when to neither."""
-    victims = Victim.objects.restrict(user, "view").select_related("decision")
+    victims = Victim.objects.restrict(user, "view").select_related("decision__rewound").defer("decision__rewound__blob")
     victim = victims.filter(decision=pk, decision__cluster=cluster).order_by("position").first()
     if victim is not None:
         return PodEvent(victim.decision, victim)

@@ -149,8 +149,8 @@ def detail(user: Who, cluster: Cluster, pk: int) -> Detail:
     rows = (
         Decision.objects.restrict(user, "view")
         .filter(cluster=cluster)
-        .select_related("revision", "entry")
-        .defer("entry__blob")
+        .select_related("revision", "entry", "rewound")
+        .defer("entry__blob", "rewound__blob")
     )
     row = rows.filter(pk=pk).first()
     if row is None:

@@ -37,7 +37,7 @@ from engine.laws import broken
 from engine.policies import FOREIGN
 from engine.resources import PODS, column
 from scheduler_admin.history.models import Decision, Step, Victim
-from scheduler_admin.history.otherwise import own_changes
+from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.selectors import Detail, work_of
 from scheduler_admin.history.sentences import as_it_came, offset, outcome, step, tense_of
 from scheduler_admin.web.figures import QueueLanes, observed_sides, sides
@@ -124,6 +124,8 @@ class DecisionPage:
     holding: int
     steps: list[StepLine]
     prevention: tuple[Message, ...]
+    untold: tuple[Message, ...]
+    """Why that is not told."""
     working: bool
     """Whether that is still being worked out."""
     really: bool
@@ -143,7 +145,7 @@ def decision_page(detail: Detail) -> DecisionPage:
     traced = engine or (seen.hindsight.decision if seen and seen.hindsight else None)
     promised = row.source == Decision.Source.ENGINE and row.dialect not in FOREIGN
     trace, policy = (traced.trace, traced.policy) if traced else (None, "")
-    preventable = engine is not None and not broken(detail.checks)
+    preventable = seen is not None or (engine is not None and not broken(detail.checks))
     laws = [
         LawLine(number(check.law, row.policy), law(check.law, row.policy), check.holds, lines(check))
         for check in in_order(detail.checks, row.policy)
@@ -173,6 +175,7 @@ def decision_page(detail: Detail) -> DecisionPage:
         holding=sum(each.holds for each in laws),
         steps=[_step(each, row, victims) for each in detail.steps],
         prevention=_prevention(detail) if preventable else (),
+        untold=untold(row, victims[0]) if victims else (),
         working=preventable and any(victim.changes is None for victim in victims),
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )

@@ -38,7 +38,7 @@ def otherwise_part(row: Decision) -> OtherwisePart:
             *((otherwise(one),) for one in found.counterfactuals),
             *(quirk(one, found.decision) for one in found.quirks),
         ),
-        tried=row.policy == priority.POLICY or row.outcome == "preempt",
+        tried=found.decision.policy == priority.POLICY or row.outcome == "preempt",
         quirks=found.decision.dialect == yunikorn.DIALECT,
         least=least(found.least, found.decision) if found.least else (),
         troubles=tuple(map(trouble, found.troubles)),

@@ -35,7 +35,7 @@ from engine.formats.checkpoints import CHECKPOINT_ANNOTATION
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.aftermath import WATCHED
 from scheduler_admin.history.models import Decision, Victim
-from scheduler_admin.history.otherwise import own_changes
+from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.pods import PodEvent, seen_by
 from scheduler_admin.history.redaction import Preemptor, Redaction
 from scheduler_admin.history.selectors import read, read_observed
@@ -101,6 +101,8 @@ class PodPage:
     word: str
     side: QueueLanes | None
     prevention: tuple[Message, ...]
+    untold: tuple[Message, ...]
+    """Why that is not told."""
     working: bool
     """Whether that is still being worked out."""
     happened: list[Happened]
@@ -161,6 +163,7 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
         word=word,
         side=_side(event, decision),
         prevention=prevented,
+        untold=untold(row, victim) if victim else (),
         working=victim is not None and victim.changes is None and tense is not Tense.STOPPED,
         happened=_happened(event),
         meant=_meant(event.victim) if event.victim else [],
@@ -210,7 +213,7 @@ def _answer(
     if seen is not None:
         by = str(event.decision.get_source_display())
         said = observed_victim(seen, victim.uid, by=by, tells_queue=named) if victim else observed_asker(seen, by=by)
-        return said, ()
+        return said, tuple(map(otherwise, own_changes(victim))) if victim else ()
     if decision is None:
         return _unread(event, asker), ()
     if victim is None:

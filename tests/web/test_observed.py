@@ -1,16 +1,19 @@
 """What others evicted, on the pages: one sentence, the numbers that are known, and to tenants nothing of others."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
 from django.test import Client
 
+from engine.decision import Outcome
 from engine.observed import Untold, decode, encode
 from engine.snapshot import Preempted
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import Decision
+from scheduler_admin.history.models import Decision, Rewound
 from scheduler_admin.history.passes import run_pass
+from scheduler_admin.history.tasks import work_out_changes
+from scheduler_admin.queues.models import Revision
 from tests.builders import ask, node, pod, queue, tree
 from tests.history.conftest import add_cluster
 from tests.history.watch import Watch
@@ -36,6 +39,7 @@ def cluster(db: None) -> Cluster:
     told = {"ask_uid": web.uid, "ask_namespace": "one", "ask_name": "secret-web", "node": "n1", "at_ms": now_ms}
     events = [Preempted(uid=one.uid, namespace="two", name=one.name, **told) for one in victims]
     made = add_cluster(TREE, mode="observe")
+    Revision.objects.update(published_at=datetime.now(UTC) - timedelta(minutes=1))
     run_pass(cluster=made, watch=Watch(node("n1", 4), running, rest, web, big, nominated, victims, events))
     return made
 
@@ -137,6 +141,39 @@ def test_a_victims_tenant_reads_why_and_nothing_of_the_other_side(tina: Client, 
     for hidden in ("secret-web", "98765", ">one<"):
         assert hidden not in html
     assert "preempted" in text(tina, "/pods/")
+
+
+def test_a_victims_tenant_reads_what_would_have_spared_it_as_of_one_of_ours(
+    tina: Client, ada: Client, row: Decision
+) -> None:
+    """One sentence, what it meant, and what of its own would have changed it: staff read the same."""
+    work_out_changes()
+    page = text(tina, "/pods/east/two/batch-0/")
+    for said in (page, text(ada, f"/clusters/east/decisions/{row.pk}/")):
+        assert "What would have prevented it" in said
+        assert "<code>batch-0</code> would stay if its priority were 5." in said
+    assert "What it meant" in page
+    assert not any(secret in page for secret in ("secret-web", "98765"))
+
+
+def test_where_its_own_rules_come_to_something_else_the_pages_say_so(tina: Client, ada: Client, row: Decision) -> None:
+    """And where it was not seen; nothing is made up."""
+    seen = decode(row.document)
+    assert seen.hindsight is not None
+    other = msgspec.structs.replace(seen.hindsight.decision, outcome=Outcome.NO_CANDIDATE, victims=())
+    for changed, said in (
+        (
+            msgspec.structs.replace(seen, hindsight=msgspec.structs.replace(seen.hindsight, decision=other)),
+            "What would have spared it can’t be told",
+        ),
+        (msgspec.structs.replace(seen, hindsight=None, untold=Untold.TOO_MANY), "there were so many preemptions at"),
+        (seen, "how the cluster was just before is not kept"),
+    ):
+        Decision.objects.filter(pk=row.pk).update(document=encode(changed).decode())
+        row.victims.update(changes=[])
+        Rewound.objects.all().delete()
+        for page in (text(tina, "/pods/east/two/batch-0/"), text(ada, f"/clusters/east/decisions/{row.pk}/")):
+            assert said in page
 
 
 def test_by_rest_a_tenant_gets_their_own_part_of_it(tina: Client, ada: Client, row: Decision) -> None:

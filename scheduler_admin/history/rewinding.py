@@ -1,0 +1,69 @@
+"""How the cluster was just before another scheduler preempted: kept, so that it can be decided again by its rules."""
+
+from collections.abc import Mapping, Sequence
+
+from engine import journal
+from engine.counterfactual import Again
+from engine.decision import Decision as EngineDecision
+from engine.decision import encode
+from engine.hindsight import question
+from engine.journal import Moment
+from engine.observed import Observed, agrees, decode
+from engine.snapshot import ClusterState
+from scheduler_admin.history.journal_selectors import chain
+from scheduler_admin.history.models import Decision, Rewound, Victim
+from scheduler_admin.history.replay import CannotReplayError
+from scheduler_admin.queues.services import tree_of
+
+
+def keep(
+    rows: Sequence[Decision],
+    found: Sequence[Observed],
+    before: Mapping[int, ClusterState],
+    *,
+    state: ClusterState,
+    entry: int,
+) -> None:
+    """Keep what was seen before each of the decisions, as far as it is not as in ``state``.
+
+    ``rows`` hold what was ``found``; ``before``: see engine.hindsight.Retraced; ``entry`` (id) of the journal has
+    ``state``. What would have spared their victims is worked out later, where it can be. Called within a transaction.
+    """
+    whole = {row.pk: decode(row.document) for row in rows}
+    kept = [
+        Rewound(
+            decision=rows[number],
+            entry_id=entry,
+            blob=journal.advance(state, one, Moment(now_ms=found[number].at_ms)),
+        )
+        for number, one in before.items()
+        if whole[rows[number].pk].hindsight == found[number].hindsight  # what joins it later may have another
+    ]
+    Rewound.objects.bulk_create(
+        kept, update_conflicts=True, unique_fields=["decision"], update_fields=["entry", "blob"]
+    )
+    askable = {pk for pk, seen in whole.items() if agrees(seen)}
+    Victim.objects.filter(decision__in=askable).update(changes=None)
+    Victim.objects.filter(decision__in=whole.keys() - askable).update(changes=[])
+
+
+def answers(row: Decision, seen: Observed) -> bool:
+    """Whether another's decision can be decided again, and its rules came to the same then."""
+    return row.revision_id is not None and hasattr(row, "rewound") and agrees(seen)
+
+
+def as_it_was(row: Decision, seen: Observed) -> tuple[Again, EngineDecision]:
+    """What another scheduler decided on, and what its own rules decide.
+
+    Raises CannotReplayError, also for what it does not ``answers``, and engine.journal.JournalError.
+    """
+    if row.revision is None or not answers(row, seen):
+        raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be decided again.")
+    entry = row.rewound.entry
+    state, _ = journal.read([*chain(entry.segment_id, entry.offset), bytes(row.rewound.blob)])
+    again = question(seen, state, tree_of(row.revision))
+    decision = again.as_it_was() if again is not None else None
+    assert seen.hindsight is not None
+    if again is None or decision is None or encode(decision) != encode(seen.hindsight.decision):
+        raise CannotReplayError(f"Decision {row.pk} does not come out again.")
+    return again, decision
