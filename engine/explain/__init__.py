@@ -3,7 +3,7 @@
 Nothing here translates: a Message is rendered where the reader's language is known.
 """
 
-from engine.explain.aftermath import grace, in_its_place, odd_checkpoint, thrown_away
+from engine.explain.aftermath import again, grace, in_its_place, odd_checkpoint, thrown_away
 from engine.explain.hindsight import departures, hindsight_lines, unspared
 from engine.explain.holds import hold_heading, hold_sentence
 from engine.explain.laws import against, in_order, law, lines, number, unmet
@@ -37,6 +37,7 @@ __all__ = [
     "Name",
     "Param",
     "Tense",
+    "again",
     "against",
     "allowed",
     "asker_sentence",

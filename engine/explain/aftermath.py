@@ -22,6 +22,10 @@ ALL_SAVED = gettext_noop("Nothing was thrown away: it wrote a checkpoint just th
 ODD_CHECKPOINT = gettext_noop(
     "Its annotation %(annotation)s says “%(said)s”, which is no time such as 2026-01-31T12:00:00Z, and does not count."
 )
+AGAIN = ngettext_noop(
+    "%(application)s was preempted %(count)s time in the 24 hours up to then.",
+    "%(application)s was preempted %(count)s times in the 24 hours up to then.",
+)
 NOT_AGAIN = gettext_noop("Nothing makes it again: no controller owns it.")
 WILL_BE = gettext_noop("%(kind)s %(name)s may make a pod in its place; none has come yet.")
 NEVER_CAME = gettext_noop("%(kind)s %(name)s was not seen to make a pod in its place within the hour after.")
@@ -52,6 +56,11 @@ def thrown_away(unsaved_s: int, *, saved: bool, time: str, held: str, work: str)
 def odd_checkpoint(annotation: str, said: str) -> Message:
     """That what an annotation says of the last checkpoint is no time."""
     return Message(ODD_CHECKPOINT, {"annotation": Name(annotation), "said": said})
+
+
+def again(application: str, times: int) -> Message:
+    """That an application was preempted so often in a day."""
+    return counted(AGAIN, times, application=Name(application))
 
 
 def in_its_place(controller: str, *, successor: str, after: str, then: str, over: bool) -> Message:

@@ -13,6 +13,7 @@ from engine.decision import Outcome
 from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.pagination import PageParameters
+from scheduler_admin.history.filters import REPEATED
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
 from scheduler_admin.queues.models import Queue
 
@@ -58,6 +59,12 @@ class DecisionParameters(PageParameters):
         default=None,
         allow_null=True,
         help_text="By other rules than ours that went against our laws, or not.",
+    )
+    again = serializers.BooleanField(
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="A victim's application was preempted three times or more in the 24 hours up to then, or none's.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -125,6 +132,9 @@ def _about(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope
         if name in asked:
             taken = victims.filter(**{name: asked[name]})
             rows = rows.filter(own & Q(**{f"ask_{name}": asked[name]}) | Q(pk__in=taken.values("decision")))
+    if asked.get("again") is not None:
+        again = Q(pk__in=victims.filter(preempted_in_day__gte=REPEATED).values("decision"))
+        rows = rows.filter(again if asked["again"] else ~again)
     if "priority_class" in asked:
         rows = rows.filter(own, ask_priority_class=asked["priority_class"])
     return rows

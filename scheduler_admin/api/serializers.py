@@ -227,12 +227,15 @@ class VictimSerializer(serializers.ModelSerializer[Victim]):
     evicted_at = UtcField(allow_null=True)
     gone_at = UtcField(allow_null=True)
     state = serializers.ChoiceField(Victim.State.choices)
+    preempted_in_day = serializers.IntegerField(
+        allow_null=True, help_text="How often its application was, in the 24 hours up to then; null: not counted."
+    )
 
     class Meta:
         model = Victim
         fields = [
             *("uid", "namespace", "name", "queue", "application", "priority", "requests", "node", "started_at"),
-            *("checkpoint_at", "work_lost", "reason", "state", "attempts", "evicted_at", "gone_at"),
+            *("checkpoint_at", "work_lost", "reason", "state", "attempts", "evicted_at", "gone_at", "preempted_in_day"),
         ]
 
 

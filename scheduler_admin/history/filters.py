@@ -30,6 +30,8 @@ _STATES: dict[str, Q] = {
     "shown": Q(state=Decision.State.NOTED),
     "against": Q(against_laws=True),
 }
+REPEATED = 3
+"""From so many preemptions in a day on an application is said to be hit again and again."""
 _TEXT = ("queue", "namespace", "application", "priority_class", "node", "source")
 
 
@@ -69,7 +71,7 @@ class Filters:
             length = RANGES.get(chosen) or RANGES[fitting(RANGES, MOST, oldest, now)]
             start, end = now - length, now if between else None
         outcome, stack = query.get("outcome", ""), query.get("stack", "")
-        known = (*OUTCOMES, *_STATES, *Decision.Ending.values, "all")
+        known = (*OUTCOMES, *_STATES, "again", *Decision.Ending.values, "all")
         return cls(
             now=now,
             range="between" if between else chosen,
@@ -126,6 +128,8 @@ class Filters:
             return Q(outcome__in=OUTCOMES)
         if self.outcome in OUTCOMES:
             return Q(outcome=self.outcome)
+        if self.outcome == "again":
+            return Q(outcome=DEFAULT_OUTCOME) & Q(_a_victim(Q(preempted_in_day__gte=REPEATED)))
         return Q(outcome=DEFAULT_OUTCOME) & _STATES.get(self.outcome, Q(ending=self.outcome))
 
 

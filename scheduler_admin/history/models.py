@@ -274,6 +274,9 @@ class Victim(models.Model):
     successor_uid = models.CharField(max_length=64, blank=True)
     recreated_at = models.DateTimeField(null=True)
     running_at = models.DateTimeField(null=True, help_text=_("Since when the pod in its place runs."))
+    preempted_in_day = models.PositiveIntegerField(
+        null=True, help_text=_("How often its application was, in the 24 hours up to then. Null: not counted.")
+    )
     changes = models.JSONField(
         null=True,
         help_text=_("What of its own would have spared it: engine.counterfactual's. Null: not worked out yet."),
@@ -289,6 +292,16 @@ class Victim(models.Model):
             models.Index(fields=["cluster", "evicted_at"], name="victim_evicted"),
             models.Index(fields=["cluster", "gone_at"], name="victim_gone"),
             models.Index(fields=["decision"], condition=models.Q(changes__isnull=True), name="victim_to_work_out"),
+            models.Index(
+                fields=["cluster", "id"],
+                condition=models.Q(evicted_at__isnull=False, preempted_in_day__isnull=True),
+                name="victim_to_count",
+            ),
+            models.Index(
+                fields=["cluster", "namespace", "application", "evicted_at"],
+                condition=models.Q(evicted_at__isnull=False),
+                name="victim_again",
+            ),
         ]
 
     def __str__(self) -> str:

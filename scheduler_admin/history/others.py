@@ -62,7 +62,7 @@ class Others:
     def _move(self) -> None:
         for victim, row, position in self._moved:
             Step.objects.filter(decision=victim.decision_id, pod=str(victim)).update(decision=row)
-            Victim.objects.filter(pk=victim.pk).update(decision=row, position=position)
+            Victim.objects.filter(pk=victim.pk).update(decision=row, position=position, preempted_in_day=None)
         left = {victim.decision_id for victim, _row, _position in self._moved}
         Decision.objects.filter(pk__in=left, victims=None).delete()
 

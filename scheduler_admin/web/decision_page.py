@@ -41,6 +41,7 @@ from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.selectors import Detail, work_of
 from scheduler_admin.history.sentences import as_it_came, offset, outcome, step, tense_of
 from scheduler_admin.web.figures import QueueLanes, observed_sides, sides
+from scheduler_admin.web.repeats import hit_again
 from scheduler_admin.web.words import Unit, duration, work_text
 
 
@@ -153,7 +154,7 @@ def decision_page(detail: Detail) -> DecisionPage:
     return DecisionPage(
         row=row,
         sentence=_sentence(detail, tense, by),
-        because=_because(detail, tense, by),
+        because=[*_because(detail, tense, by), *hit_again(victims)],
         asked=listed(row.ask_requests),
         kind=kind,
         word=word,

@@ -42,6 +42,7 @@ from scheduler_admin.history.selectors import read, read_observed
 from scheduler_admin.history.sentences import LOST, offset, outcome, seconds, tense_of, text
 from scheduler_admin.history.waiting import answers
 from scheduler_admin.web.figures import QueueLanes, lanes_of, observed_lanes
+from scheduler_admin.web.repeats import hit_again
 from scheduler_admin.web.words import duration, span, work_text
 
 UNREAD_VICTIM = gettext_noop("%(pod)s was chosen to make room for a pod of %(asker)s.")
@@ -250,7 +251,7 @@ def _meant(victim: Victim) -> list[Message]:
         took_s = (victim.gone_at - at).total_seconds() if victim.gone_at else None
         if took_s is None or took_s <= victim.grace_s + _SEEN_LATE_S:
             found.append(grace(victim.grace_s, took_s, "" if took_s is None else seconds(took_s)))
-    found += _thrown_away(victim)
+    found += [*_thrown_away(victim), *hit_again([victim])]
     after, then = (
         seconds(max(0.0, (each - at).total_seconds())) if each else ""  # a pod is dated by whole seconds
         for each in (victim.recreated_at, victim.running_at)

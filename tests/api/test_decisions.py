@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment
+from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment, Victim
 from tests.api import builders
 from tests.api.builders import NOW, blue_pod, decision, red_pod
 
@@ -181,3 +181,39 @@ def test_the_work_that_a_victim_lost_is_told_exactly(olga: APIClient, cluster: C
     (told,) = olga.get(f"/api/v1/decisions/{row.pk}").json()["victims"]
     assert told["work_lost"] == {"cpu": "1.5", "memory": "3072"}
     assert told["checkpoint_at"] == "2026-01-05T11:59:57Z"
+
+
+def test_decisions_that_hit_somebody_again_are_found(alice: APIClient, olga: APIClient, cluster: Cluster) -> None:
+    """By one's own victims: of others' nobody learns how often they were hit."""
+    own, others, once = (
+        decision(cluster, ask=red_pod("red-ask"), victims=(pod,)) for pod in (red_pod(), blue_pod(), red_pod("red-two"))
+    )
+    Victim.objects.filter(decision__in=[own, others]).update(preempted_in_day=3)
+    Victim.objects.filter(decision=once).update(preempted_in_day=1)
+    assert ids(olga, again="true") == [others.pk, own.pk]
+    assert ids(olga, again="false") == [once.pk]
+    assert ids(alice, again="true") == [own.pk]
+    assert ids(alice, again="false") == [once.pk, others.pk]
+    (told,) = alice.get(f"/api/v1/decisions/{own.pk}").json()["victims"]
+    assert told["preempted_in_day"] == 3
+
+
+def test_repeat_victims_are_listed(alice: APIClient, olga: APIClient, cluster: Cluster) -> None:
+    """Each with its last preemption; tenants find their own."""
+    for minutes in (30, 20, 10):
+        at = NOW - timedelta(minutes=minutes)
+        last = decision(cluster, ask=red_pod("red-ask"), victims=(red_pod(), blue_pod()), first_seen=at)
+        last.victims.update(evicted_at=at, started_at=at - timedelta(seconds=10), state="gone")
+    url = "/api/v1/clusters/prod/repeat-victims"
+    (told,) = alice.get(url).json()["results"]
+    assert told == {
+        "namespace": "red",
+        "application": "etl",
+        "times": 3,
+        "pods": 3,
+        "queues": ["root.red.batch"],
+        "last_at": "2026-01-05T11:50:00Z",
+        "last_decision": last.pk,
+        "work_lost": {"cpu": "60"},
+    }
+    assert len(olga.get(url).json()["results"]) == 2

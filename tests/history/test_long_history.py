@@ -18,8 +18,14 @@ from tests.history.watch import Watch
 
 pytestmark = pytest.mark.django_db
 
-WHOLE = re.compile(r"^SCAN history_|^SEARCH history_(decision|pass|wait|victim) .*\(cluster_id=\?\)$|evicted_at=\?\)$")
-"""Steps of SQLite's plans that read all rows of a table, all of a cluster, or all victims that were not evicted."""
+WHOLE = re.compile(
+    r"^SCAN history_|evicted_at=\?\)$"
+    r"|^SEARCH history_(decision|pass|wait|victim) (?!USING INDEX victim_to_).*\(cluster_id=\?\)$"
+)
+"""Steps of SQLite's plans that read all rows of a table, all of a cluster, or all victims that were not evicted.
+
+Indexes of what is still to be done (``victim_to_``) hold that alone.
+"""
 
 
 def a_pass(watch: Watch) -> None:

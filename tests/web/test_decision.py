@@ -228,3 +228,15 @@ def test_the_work_that_was_thrown_away_is_told_of_each_victim_and_in_all(cluster
     assert "Thrown away in all: 8.0 core hours, 4.0 GiB hours of memory." in read(reader, row)
     row.victims.filter(position=1).update(started_at=None)
     assert why(reader, row).lost == ""
+
+
+def test_applications_that_were_hit_again_and_again_are_named(cluster, reader):
+    """Each once, the most often hit first."""
+    (row,) = moments.decide(cluster, only=WORKER)
+    row = moments.carried_out(row)
+    row.victims.update(application="etl", preempted_in_day=4)
+    said = [text(message) for message in why(reader, row).because]
+    assert said == ["etl was preempted 4 times in the 24 hours up to then."]
+    row.victims.filter(position=1).update(application="web", preempted_in_day=5)
+    said = [text(message) for message in why(reader, row).because]
+    assert [sentence.split()[0] for sentence in said] == ["web", "etl"]

@@ -121,6 +121,15 @@ def test_the_work_that_it_lost_is_told(cluster, search):
     assert lost(search) == f"Its annotation scheduler-admin.io/last-checkpoint says “<noon>”, {told}"
 
 
+def test_from_three_times_a_day_on_it_is_said_how_often(cluster, search):
+    """Of the application, up to then."""
+    victims = Victim.objects.filter(name=VICTIM)
+    victims.update(preempted_in_day=2)
+    assert not any("24 hours" in sentence for sentence in meant(search))
+    victims.update(preempted_in_day=3)
+    assert "embed-batch-7f9c was preempted 3 times in the 24 hours up to then." in meant(search)
+
+
 def test_what_it_meant_is_told(cluster, search):
     """How it could stop, and what its controller did."""
     victim = Victim.objects.get(name=VICTIM)
