@@ -287,7 +287,8 @@ def carried_out(snapshot: Snapshot, decision: Decision) -> Snapshot:
     held = Reservation(
         ask_uid=decision.ask.uid, node=decision.node, queue=decision.ask.queue, requests=decision.ask.requests
     )
-    return snapshot.expecting({verdict.pod.uid for verdict in decision.victims}).reserving(held)
+    victims = (snapshot.pod(verdict.pod.uid, decision.node) for verdict in decision.victims)
+    return snapshot.expecting(pod for pod in victims if pod is not None).reserving(held)
 
 
 def encode(decision: Decision) -> bytes:

@@ -59,7 +59,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def snapshot(self, state: ClusterState, tree: QueueTree) -> Snapshot:
         """The cluster as the pass saw it."""
         frozen = state.snapshot(tree, now_ms=self.now_ms, protection=self.protection, reservations=self.reservations)
-        return frozen.expecting(self.going)
+        return frozen.expecting(pod for uid in sorted(self.going) if (pod := frozen.pod(uid)) is not None)
 
     def hold(self, considered: Considered) -> str:
         """The interlock that held a decision back; empty: none."""

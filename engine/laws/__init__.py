@@ -153,7 +153,7 @@ def _judge(ledger: Ledger, decision: Decision, terms: Terms, laws: tuple[fence.C
 def _known_victims(ledger: Ledger, decision: Decision) -> tuple[Pod, ...]:
     """The snapshot's own pods, each once: what the decision says of them is not believed."""
     uids = dict.fromkeys(verdict.pod.uid for verdict in decision.victims)
-    return tuple(pod for uid in uids if (pod := ledger.snapshot.pod(uid)) is not None)
+    return tuple(pod for uid in uids if (pod := ledger.snapshot.pod(uid, decision.node)) is not None)
 
 
 def _unknown(decision: Decision) -> Pod:

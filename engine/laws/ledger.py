@@ -1,14 +1,16 @@
 """Who uses what, kept by the audit itself: added up once for a snapshot, then moved on decision by decision."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 import msgspec
+import numpy as np
 
 from engine.decision import Decision
 from engine.queues import QueueTree
 from engine.snapshot import Node, Pod, Reservation, Snapshot
+from engine.snapshot.columns import Columns
 
 Book = dict[str, dict[str, int]]
 """Queue path -> resource -> amount, rolled up."""
@@ -34,11 +36,9 @@ class Ledger:
         for queue in tree.queues.values():
             for resource, promised in queue.guaranteed.items():
                 self.lacking[resource] = self.lacking.get(resource, 0) + max(0, promised)
-        bound = [pod for pod in snapshot.pods if pod.node is not None]
-        self._count_bound(bound)
-        for pod in bound:
-            if pod.terminating:
-                self._count_leaving(pod)
+        self._count_bound(snapshot.columns)
+        for row in snapshot.columns.leaving.tolist():
+            self._count_leaving(snapshot.columns.pods[row])
         for reservation in snapshot.reservations:
             self._reserve(reservation)
 
@@ -62,7 +62,7 @@ class Ledger:
     def carry_out(self, decision: Decision, left: Snapshot) -> None:
         """Move on: the victims are on their way out and the node is the ask's."""
         for verdict in decision.victims:
-            pod = self.snapshot.pod(verdict.pod.uid)
+            pod = self.snapshot.pod(verdict.pod.uid, decision.node)
             if pod is not None and pod.node is not None and pod.uid not in self.leaving_uids:
                 self._count_leaving(pod)
         self.snapshot = left
@@ -71,14 +71,18 @@ class Ledger:
             held = Reservation(ask_uid=facts.uid, node=decision.node, queue=facts.queue, requests=facts.requests)
             self._reserve(held)
 
-    def _count_bound(self, pods: Iterable[Pod]) -> None:
-        """Those that are alike at once: of a large cluster's pods many share what they request."""
-        alike: dict[tuple[str | None, int], list[Pod]] = defaultdict(list)
-        for pod in pods:
-            alike[pod.queue, id(pod.requests)].append(pod)
-        for (queue, _), many in alike.items():
-            requests = {resource: amount * len(many) for resource, amount in many[0].requests.items()}
-            self._enter(self._bound, queue, requests)
+    def _count_bound(self, columns: Columns) -> None:
+        """Those of one queue that request the same at once: in a large cluster many do."""
+        queues, requests = columns.queue_kinds, columns.request_kinds
+        alike, times = np.unique(queues.of * len(requests.each) + requests.of, return_counts=True)
+        for kind, count in zip(alike.tolist(), times.tolist(), strict=True):
+            queue, request = divmod(kind, len(requests.each))
+            held = {resource: amount * count for resource, amount in requests.each[request].requests.items()}
+            self._enter(self._bound, queues.each[queue].queue, held)
+        for pod in columns.stray:
+            self._enter(self._bound, pod.queue, pod.requests)
+            if pod.terminating:
+                self._count_leaving(pod)
 
     def _count_leaving(self, pod: Pod) -> None:
         self.leaving_uids.add(pod.uid)

@@ -4,9 +4,12 @@ Rows of pods are sorted by node, then by importance as kube-scheduler has it: hi
 start. A pod that has not started yet counts as started now.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from itertools import compress, count
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,16 +34,10 @@ class Kinds:
     """Things of which many are alike: row -> kind, and one of each kind."""
 
     def __init__(self, things: Sequence[Any], key: Callable[[Any], Hashable]) -> None:
-        found: dict[Hashable, int] = {}
-        self.each: list[Any] = []
-        self.of = np.empty(len(things), np.intp)
-        for row, thing in enumerate(things):
-            name = key(thing)
-            kind = found.get(name)
-            if kind is None:
-                kind = found[name] = len(found)
-                self.each.append(thing)
-            self.of[row] = kind
+        numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
+        self.of: Rows = np.fromiter(map(numbers.__getitem__, map(key, things)), np.intp, len(things))
+        firsts = np.flatnonzero(np.diff(np.maximum.accumulate(self.of), prepend=-1))
+        self.each: list[Any] = [things[row] for row in firsts.tolist()]
 
     def flags(self, meets: Callable[[Any], bool]) -> Flags:
         """Row -> whether its kind meets it; each kind is asked once."""
@@ -58,7 +55,8 @@ class Columns:
         self.nodes: tuple[Node, ...] = snapshot.nodes
         self.place = {node.name: place for place, node in enumerate(self.nodes)}
         """A node's name -> its place."""
-        bound = [pod for pod in snapshot.pods if pod.node in self.place]
+        here = _flags(pod.node in self.place for pod in snapshot.pods)
+        bound = list(compress(snapshot.pods, here))
         node = _integers((self.place[pod.node or ""] for pod in bound), len(bound))
         priority = _integers((pod.priority for pod in bound), len(bound))
         now = snapshot.now_ms
@@ -66,8 +64,8 @@ class Columns:
         order = np.lexsort((started, -priority, node))  # stable: what is equal stays in the order of names
         self.now_ms = now
         self.pods: Sequence[Pod] = [bound[row] for row in order]
-        self.told: Rows = order.astype(np.intp)
-        """Row -> the pod's place among bound pods in the order of namespaces and names."""
+        self.told: Rows = np.flatnonzero(here)[order]
+        """Row -> the pod's place among all of the snapshot, which are in the order of namespaces and names."""
         self.node: Rows = node[order].astype(np.intp)
         """Row -> the place of its node."""
         self.priority: Numbers = priority[order]
@@ -80,20 +78,24 @@ class Columns:
         """The rows of pods on their way out, in the order in which it was found out."""
         self._kept: dict[tuple[str, Hashable], Any] = {}
 
-    def expecting(self, amended: Mapping[str, "Pod"]) -> "Columns":
-        """The same with some pods (by uid) on their way out; what does not depend on that is worked out once."""
-        rows = {self._row_of(pod): pod for pod in amended.values() if pod.node in self.place}
-        new = np.array(list(rows), np.intp)
+    def expecting(self, going: Mapping[int, "Pod"], elsewhere: Mapping[str, "Pod"]) -> "Columns":
+        """The same with the pods of some rows, and some of no row (by uid), on their way out.
+
+        What does not depend on that is worked out once.
+        """
         later = copy(self)
-        later.pods, later.leaving = Amended(self.pods, rows), np.concatenate([self.leaving, new])
+        later.pods = Amended(self.pods, going)
+        later.leaving = np.concatenate([self.leaving, np.array(list(going), np.intp)])
         later.__dict__.pop("terminating", None)
-        if any(pod.uid in amended for pod in self.stray):
-            later.stray = tuple(amended.get(pod.uid, pod) for pod in self.stray)
+        if elsewhere:
+            later.stray = tuple(elsewhere.get(pod.uid, pod) for pod in self.stray)
         return later
 
-    def _row_of(self, pod: "Pod") -> int:
-        """The row of a pod of one of these nodes; for a few of them that is found sooner than all are numbered."""
-        return next(row for row in self.rows(self.place[pod.node or ""]) if self.pods[row].uid == pod.uid)
+    def row_of(self, pod: "Pod") -> int | None:
+        """The row of a pod, None where it is on none of these nodes; sooner than all are numbered."""
+        place = self.place.get(pod.node or "")
+        rows = () if place is None else self.rows(place)
+        return next((row for row in rows if self.pods[row].uid == pod.uid), None)
 
     def since(self, earlier: "Columns") -> Rows | None:
         """The rows of pods on their way out since an earlier moment of the same pass; None of any other moment."""
@@ -122,7 +124,7 @@ class Columns:
 
     def requests(self, resource: str) -> Numbers:
         """Row -> what the pod requests of a resource."""
-        made: Numbers = self.once("requests", resource, lambda: self._amounts(self._request_kinds, resource))
+        made: Numbers = self.once("requests", resource, lambda: self._amounts(self.request_kinds, resource))
         return made
 
     def requested_upto(self, resource: str) -> Numbers:
@@ -228,7 +230,13 @@ class Columns:
         return _flags(not node.ready for node in self.nodes)
 
     @cached_property
-    def _request_kinds(self) -> Kinds:
+    def queue_kinds(self) -> Kinds:
+        """Pods of the same queue."""
+        return Kinds(self.pods, attrgetter("queue"))
+
+    @cached_property
+    def request_kinds(self) -> Kinds:
+        """Pods with the same requests; such that share them in memory, as all do of a cluster that is read."""
         return Kinds(self.pods, lambda pod: id(pod.requests))
 
     @cached_property
@@ -236,7 +244,7 @@ class Columns:
         return Kinds(self.nodes, lambda node: id(node.allocatable))
 
     def _amounts(self, kinds: Kinds, resource: str) -> Numbers:
-        attribute = "requests" if kinds is self._request_kinds else "allocatable"
+        attribute = "requests" if kinds is self.request_kinds else "allocatable"
         amounts = [getattr(one, attribute).get(resource, 0) for one in kinds.each]
         times = np.bincount(kinds.of, minlength=len(amounts)).tolist()
         every = sum(abs(amount) * count for amount, count in zip(amounts, times, strict=True))
@@ -244,14 +252,17 @@ class Columns:
 
 
 class Leaving:
-    """Pods that leave, each node looked at as if only its own did: by row, or as rows that are sorted node by node."""
+    """Pods that leave, each node looked at as if only its own did: by row, or as rows that are sorted node by node.
 
-    def __init__(self, columns: Columns, leaving: Flags | Rows) -> None:
-        self.columns = columns
+    ``also``: others that leave with them.
+    """
+
+    def __init__(self, columns: Columns, leaving: Flags | Rows, *, also: "Leaving | None" = None) -> None:
+        self.columns, self._also = columns, also
         by_row = leaving.dtype == np.bool_
         self._rows = np.flatnonzero(leaving) if by_row else leaving.astype(np.intp, copy=False)
         self.counts: Numbers = np.bincount(columns.node[self._rows], minlength=len(columns.nodes))
-        """Place -> how many leave."""
+        """Place -> how many leave, without those others."""
         self._first = running(self.counts)
         self._since = columns.first[1:] - self.counts
         some = np.flatnonzero(self.counts)
@@ -260,6 +271,10 @@ class Leaving:
 
     def of(self, weight: Numbers, upto: Numbers | None = None) -> Numbers:
         """Place -> the sum of the weights of those that leave; ``upto``: its running sum, if that is known."""
+        sums = self._sums(weight, upto)
+        return sums if self._also is None else sums + self._also.of(weight, upto)
+
+    def _sums(self, weight: Numbers, upto: Numbers | None) -> Numbers:
         if not self._last or upto is None:
             some = np.flatnonzero(self.counts)
             sums = np.zeros(len(self.counts), weight.dtype)

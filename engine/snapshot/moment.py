@@ -1,10 +1,11 @@
 """A cluster at one moment: what policies decide on."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 
 from engine.queues import BARE, QueueTree
 from engine.resources import PODS, Amounts, subtract, total
@@ -26,7 +27,7 @@ Made = TypeVar("Made")
 
 # What a snapshot works out once, by what it is that it depends on:
 _OF_BOUND = ("_places", "_kept", "capacity", "held_by_node")
-_OF_PENDING = ("asks", "nominated")
+_OF_PENDING = ("_unbound", "asks", "nominated")
 _OF_RESERVATIONS = ("kept_for",)
 _PODS = ("keeping_apart", "unread")
 
@@ -51,35 +52,39 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     queued: frozenset[str] | None = None
     """Uids of the pods in the scheduler's queue; None: every pod without a node is."""
 
-    def expecting(self, going: Collection[str]) -> "Snapshot":
-        """The same with these pods (uids) on their way out, whether or not the cluster shows it yet."""
-        places = (self._places[uid] for uid in going if uid in self._places)
-        leaving = {place: pod for place in places if not (pod := self.pods[place]).terminating}
-        if not leaving:
+    def expecting(self, going: Iterable[Pod]) -> "Snapshot":
+        """The same with these of its pods on their way out, whether or not the cluster shows it yet."""
+        rows: dict[int, Pod] = {}
+        elsewhere: dict[int, Pod] = {}
+        """By place: pods that are on none of the nodes."""
+        for pod in going:
+            if not pod.terminating:
+                row = self.columns.row_of(pod)
+                at, those = (self._places[pod.uid], elsewhere) if row is None else (row, rows)
+                those[at] = msgspec.structs.replace(pod, terminating=True)
+        if not rows and not elsewhere:
             return self
-        expected = {place: msgspec.structs.replace(pod, terminating=True) for place, pod in leaving.items()}
+        told = self.columns.told
+        expected = {int(told[row]): pod for row, pod in rows.items()}
+        expected.update(elsewhere)
         later = msgspec.structs.replace(self, pods=Amended(self.pods, expected))
-        later.__dict__.update(self._worked_out({pod.uid: pod for pod in expected.values()}))
+        later.__dict__.update(self._worked_out(rows, {pod.uid: pod for pod in elsewhere.values()}))
         return later
 
-    def _worked_out(self, going: Mapping[str, Pod]) -> dict[str, Any]:
-        """What is known of this snapshot, as it is with some pods (by uid) on their way out."""
+    def _worked_out(self, rows: Mapping[int, Pod], elsewhere: Mapping[str, Pod]) -> dict[str, Any]:
+        """What is known of this snapshot, as it is with the pods of some rows, and others by uid, on their way out."""
         _ = self._kept
         known = {name: self.__dict__[name] for name in (*_OF_BOUND, *_OF_RESERVATIONS) if name in self.__dict__}
-        if all(pod.node is not None for pod in going.values()):
+        if all(pod.node is not None for pod in elsewhere.values()):
             known |= {name: self.__dict__[name] for name in _OF_PENDING if name in self.__dict__}
+        going = {pod.uid: pod for pod in (*rows.values(), *elsewhere.values())}
         for name in _PODS:
             if name in self.__dict__:
                 known[name] = tuple(going.get(pod.uid, pod) for pod in self.__dict__[name])
-        if "columns" in self.__dict__:
-            known["columns"] = self.columns.expecting(going)
+        known["columns"] = self.columns.expecting(rows, elsewhere)
         if "pods_by_node" in self.__dict__:
-            nodes = {pod.node for pod in going.values() if pod.node}
-            there = {
-                node: tuple([going.get(pod.uid, pod) for pod in self.pods_by_node[node]])
-                for node in nodes
-                if node in self.pods_by_node
-            }
+            nodes = {pod.node for pod in rows.values() if pod.node}
+            there = {node: tuple([going.get(pod.uid, pod) for pod in self.pods_by_node[node]]) for node in nodes}
             known["pods_by_node"] = amended(self.pods_by_node, there)
         return known
 
@@ -117,14 +122,22 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             made = self._kept[what, of] = make()
         return made
 
-    def pod(self, uid: str) -> Pod | None:
-        """The pod of that uid."""
+    def pod(self, uid: str, node: str | None = None) -> Pod | None:
+        """The pod of that uid; found sooner if it is bound to this ``node``, or to none where none is given."""
+        near = self._unbound.get(uid) if node is None else _named(self.pods_by_node.get(node, ()), uid)
+        if near is not None:
+            return near
         place = self._places.get(uid)
         return None if place is None else self.pods[place]
 
     @cached_property
     def _places(self) -> dict[str, int]:
+        """Uid -> place, of all pods: in a large cluster that takes longer than many a decision."""
         return {pod.uid: place for place, pod in enumerate(self.pods)}
+
+    @cached_property
+    def _unbound(self) -> dict[str, Pod]:
+        return {pod.uid: pod for pod in self.pods if pod.node is None}
 
     @cached_property
     def _kept(self) -> dict[tuple[str, Hashable], Any]:
@@ -147,18 +160,19 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Of one that is not in its queue it knows no more than that there is such a pod: to it that has priority 0 and
         requests nothing. Source: nominatedPodToInfo of kube-scheduler's scheduling queue, since 1.31.
         """
-        found = (pod for pod in self.pods if pod.node is None and pod.nominated_node and not pod.gated)
+        found = (pod for pod in self._unbound.values() if pod.nominated_node and not pod.gated)
         return tuple(pod if self.queued is None or pod.uid in self.queued else _unknown(pod) for pod in found)
 
     @cached_property
     def pods_by_node(self) -> MutableMapping[str, tuple[Pod, ...]]:
         """Node -> the pods bound to it, those on their way out included."""
-        found: dict[str, list[Pod]] = {node.name: [] for node in self.nodes}
-        for pod in self.pods:
-            there = found.get(pod.node or "")
-            if there is not None:
-                there.append(pod)
-        return {name: tuple(pods) for name, pods in found.items()}
+        columns = self.columns
+        pods = list(columns.pods)
+        by_name = [pods[row] for row in np.lexsort((columns.told, columns.node)).tolist()]
+        upto = columns.first.tolist()
+        return {
+            node.name: tuple(by_name[first:end]) for node, first, end in zip(self.nodes, upto, upto[1:], strict=False)
+        }
 
     @cached_property
     def keeping_apart(self) -> tuple[Pod, ...]:
@@ -168,7 +182,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def asks(self) -> tuple[Pod, ...]:
         """Pending pods that want a node."""
-        return tuple(pod for pod in self.pods if pod.node is None and not pod.terminating and not pod.gated)
+        return tuple(pod for pod in self._unbound.values() if not pod.terminating and not pod.gated)
 
     @cached_property
     def unread(self) -> tuple[Pod, ...]:
@@ -193,6 +207,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def usage(self, tree: QueueTree) -> dict[str, Amounts]:
         """Queue path -> what its bound pods hold, those on their way out included, rolled up."""
         return tree.roll_up(_by_leaf(tree, (pod for pod in self.pods if pod.node is not None)))
+
+
+def _named(pods: Iterable[Pod], uid: str) -> Pod | None:
+    return next((pod for pod in pods if pod.uid == uid), None)
 
 
 def _unknown(pod: Pod) -> Pod:

@@ -74,7 +74,7 @@ def test_moments_are_carried_on_one_from_the_other() -> None:
     assert at.pods_by_node
     moments = [at]
     for one in running:
-        moments.append(moments[-1].expecting({one.uid}).reserving(reservation(one, node="n0")))
+        moments.append(moments[-1].expecting([one]).reserving(reservation(one, node="n0")))
     for number, moment in enumerate(moments):
         again = afresh(moment)
         assert list(moment.pods_by_node.items()) == list(again.pods_by_node.items())
@@ -87,8 +87,8 @@ def test_a_moment_knows_who_began_to_leave_since_an_earlier_one() -> None:
     running = [pod(f"t{i}", queue="test", node="n0") for i in range(3)]
     at = snapshot(tree({"test": queue()}), node("n0", 3), running)
     assert at.columns
-    first, other = at.expecting({running[0].uid}), at.expecting({running[1].uid})
-    both = first.expecting({running[2].uid})
+    first, other = at.expecting([running[0]]), at.expecting([running[1]])
+    both = first.expecting([running[2]])
     since = both.columns.since(first.columns)
     assert [both.columns.pods[row].name for row in since] == ["t2"]
     assert len(both.columns.since(at.columns)) == 2

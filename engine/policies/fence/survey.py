@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from engine.decision import NodeReason
 from engine.feasibility import FITS
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.costs import Costs
@@ -11,6 +12,9 @@ from engine.policies.fence.question import Question
 from engine.policies.fence.sets import Became, Sets, Turns
 from engine.policies.fence.spare import Spared, spared
 from engine.snapshot.columns import Flags, Leaving, Numbers, Rows
+
+WHY = tuple(NodeReason)
+"""Why nobody would go from a node, by number."""
 
 _AT_ONCE = 16
 """Of so many nodes it is kept what becomes of the candidates there."""
@@ -29,13 +33,9 @@ class Survey:
         self.excluded: Numbers = by_reason.astype(np.int64)  # of so few pods a float is exact
         """How many bound pods there are that nothing keeps from being candidates, then those of each reason."""
         candidates = self.candidates(question)
-        gone = Leaving(columns, candidates)
+        gone = Leaving(columns, candidates, also=question.leaving)
         self.counts = gone.counts
         """Place -> how many candidates there are."""
-        if len(columns.leaving):
-            leaving = columns.terminating.copy()
-            leaving[candidates] = True
-            gone = Leaving(columns, np.flatnonzero(leaving))
         self.refusing: Rows = question.feasibility.refusing(gone, surely=question.leaving)
         """Place -> the number of the check that refuses the ask whichever candidates are gone."""
         useful = question.scope & (self.counts > 0) & ~self.blocked(question)
@@ -47,6 +47,21 @@ class Survey:
         self.costs = Costs(ground, question.leaf, self.victims)
         cheapest = self.costs.places[self.costs.ranked(self.blocked(question))[:_AT_ONCE]]
         self._became = {place: sets.told_on(turns.index(place)) for place in cheapest.tolist()}
+
+        self.why: Rows = self._why(question)
+        """Place -> the number in ``WHY`` of the reason why nobody would go there, were it not reserved."""
+
+    def _why(self, question: Question) -> Rows:
+        why = np.where(self.counts > 0, WHY.index(NodeReason.NOT_ENOUGH), WHY.index(NodeReason.NO_CANDIDATES))
+        for number, check in enumerate(question.feasibility.checks):
+            if check.reason is not NodeReason.INSUFFICIENT:
+                why[self.refusing == number] = WHY.index(check.reason)
+        why[question.columns.not_ready] = WHY.index(NodeReason.NOT_READY)
+        return why
+
+    def reason(self, place: int) -> NodeReason:
+        """Why nobody would go from a node, were it not reserved."""
+        return WHY[int(self.why[place])]
 
     def candidates(self, question: Question, place: int | None = None) -> Rows:
         """The pods that may be evicted for the ask, or those of one node; node by node from the most expendable on."""

@@ -7,10 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from engine.decision import NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Reason, Trace
-from engine.feasibility import FITS
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.question import Question
-from engine.policies.fence.survey import Survey
+from engine.policies.fence.survey import WHY, Survey
 from engine.snapshot import Pod
 from engine.snapshot.columns import Flags, Rows
 
@@ -124,36 +123,24 @@ def _passed_over(told: Told) -> Iterator[NodeVerdict]:
 
 def _verdict(told: Told, place: int) -> NodeVerdict:
     question, survey = told.question, told.survey
-    node, refusing = question.columns.nodes[place], int(survey.refusing[place])
+    name, reason = question.columns.nodes[place].name, survey.reason(place)
     if question.usage.kept[place]:
-        return NodeVerdict(node=node.name, reason=NodeReason.RESERVED)
-    if not node.ready:
-        return NodeVerdict(node=node.name, reason=NodeReason.NOT_READY)
-    refused = None if refusing == FITS else question.feasibility.refusal(refusing, place)
-    if refused is not None and refused.reason is not NodeReason.INSUFFICIENT:
-        return NodeVerdict(node=node.name, reason=refused.reason, detail=refused.detail)
-    if not survey.counts[place]:
-        return NodeVerdict(node=node.name, reason=NodeReason.NO_CANDIDATES)
-    return NodeVerdict(node=node.name, reason=NodeReason.NOT_ENOUGH, victims=int(survey.counts[place]))
+        return NodeVerdict(node=name, reason=NodeReason.RESERVED)
+    if reason is NodeReason.NOT_ENOUGH:
+        return NodeVerdict(node=name, reason=reason, victims=int(survey.counts[place]))
+    if reason in (NodeReason.NOT_READY, NodeReason.NO_CANDIDATES):
+        return NodeVerdict(node=name, reason=reason)
+    return NodeVerdict(
+        node=name, reason=reason, detail=question.feasibility.refusal(int(survey.refusing[place]), place).detail
+    )
 
 
 def _node_counts(told: Told) -> Counter[NodeReason]:
     """Why nodes were passed over, counted: the same as every one's verdict."""
-    question, survey = told.question, told.survey
+    survey, kept = told.survey, told.question.usage.kept
     counts = Counter({NodeReason.DEARER: max(0, len(told.ranked) - 1)})
-    left = told.useless.copy()
-    for reason, flags in (
-        (NodeReason.RESERVED, question.usage.kept),
-        (NodeReason.NOT_READY, question.columns.not_ready),
-    ):
-        counts[reason] += int(np.count_nonzero(left & flags))
-        left &= ~flags
-    for number, times in enumerate(np.bincount(survey.refusing[left] + 1)[1:]):
-        reason = question.feasibility.checks[number].reason
-        if times and reason is not NodeReason.INSUFFICIENT:
-            counts[reason] += int(times)
-            left &= survey.refusing != number
-    nobody = left & (survey.counts == 0)
-    counts[NodeReason.NO_CANDIDATES] += int(np.count_nonzero(nobody))
-    counts[NodeReason.NOT_ENOUGH] += int(np.count_nonzero(left & ~nobody))
+    counts[NodeReason.RESERVED] += int(np.count_nonzero(told.useless & kept))
+    times = np.bincount(survey.why[told.useless & ~kept], minlength=len(WHY)).tolist()
+    for reason, count in zip(WHY, times, strict=True):
+        counts[reason] += count
     return counts
