@@ -1,6 +1,7 @@
 """Settings. Everything that differs between installations is an environment variable, documented where it is read."""
 
 import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
 import dj_database_url
@@ -30,6 +31,16 @@ def _fernet_keys(text: str) -> list[str]:
         except ValueError:  # and never say which
             raise ImproperlyConfigured(f"Key {number} of CREDENTIALS_KEY is no Fernet key.") from None
     return keys
+
+
+def _networks(name: str) -> list[IPv4Network | IPv6Network]:
+    found = []
+    for text in filter(None, map(str.strip, os.environ.get(name, "").split(","))):
+        try:
+            found.append(ip_network(text))
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name} holds {text}, which is not a network such as 10.1.0.0/16.") from error
+    return found
 
 
 def _with_issuer(name: str, *, address: bool = False) -> str:
@@ -68,6 +79,18 @@ SIMULATOR_CLUSTER = os.environ.get("SIMULATOR_CLUSTER", "")
 SIMULATOR_TOKEN = os.environ.get("SIMULATOR_TOKEN", "")
 # JOURNAL_MB: megabytes of journal kept for each cluster; decisions from before that can no longer be replayed.
 JOURNAL_MB = _number("JOURNAL_MB", 250)
+# EMAIL_HOST and the others: the server that sends notifications as e-mail; without it there are none.
+EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
+EMAIL_PORT = _number("EMAIL_PORT", 587)
+EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
+# EMAIL_USE_TLS: 0 sends without STARTTLS.
+EMAIL_USE_TLS = _flag("EMAIL_USE_TLS", "1")
+EMAIL_TIMEOUT = 8
+# EMAIL_FROM: the sender of that mail.
+DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM") or "scheduler-admin@localhost"
+# NOTIFICATION_NETWORKS: comma-separated networks, of those that are not the Internet's, that webhooks may lead into.
+NOTIFICATION_NETWORKS = _networks("NOTIFICATION_NETWORKS")
 # STREAMED_LISTS: 1 asks API servers for streamed lists where they offer them; see engine/cluster/listing.py.
 STREAMED_LISTS = _flag("STREAMED_LISTS")
 # FAULT_AT: a point at which the worker kills or stops itself, for tests of crashes; see scheduler_admin/faults.py.
@@ -85,6 +108,7 @@ INSTALLED_APPS = [
     "scheduler_admin.accounts",
     "scheduler_admin.queues",
     "scheduler_admin.clusters",
+    "scheduler_admin.notifications",
     "scheduler_admin.history",
     "scheduler_admin.api",
     "scheduler_admin.web",
@@ -269,6 +293,11 @@ CELERY_BEAT_SCHEDULE = {
     },
     "work-out-changes": {
         "task": "scheduler_admin.history.tasks.work_out_changes",
+        "schedule": 5.0,
+        "options": {"expires": 5.0},
+    },
+    "send-notifications": {
+        "task": "scheduler_admin.notifications.tasks.send_notifications",
         "schedule": 5.0,
         "options": {"expires": 5.0},
     },

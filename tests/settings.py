@@ -4,6 +4,7 @@ import os
 
 os.environ.setdefault("SECRET_KEY", "only-for-tests")
 os.environ.setdefault("INSECURE_HTTP", "1")
+os.environ["EMAIL_HOST"] = "mail.invalid"  # the mail of tests goes to a list
 os.environ["CREDENTIALS_KEY"] = "b25seS1mb3ItdGVzdHMtb25seS1mb3ItdGVzdHMtLS0="
 
 from scheduler_admin.settings import *  # noqa: F403

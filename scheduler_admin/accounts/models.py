@@ -126,6 +126,7 @@ class ApiToken(models.Model):
         CONNECT = "cluster:connect", _("replace the credentials of clusters")
         OPERATE = "cluster:operate", _("pause, set modes and limits")
         CLASSES = "cluster:classes", _("change priority classes")
+        NOTIFY = "tenant:notify", _("change where a tenant is notified")
         SITE = "site:administer", _("change what holds for the whole site")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")

@@ -1,23 +1,23 @@
 """What a user may see and do, and the queryset that every read goes through."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, Self, TypeVar
+from dataclasses import dataclass
+from typing import Literal, Self, TypeVar, get_args
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 
-from scheduler_admin.accounts.models import ApiToken, Membership, User
+from scheduler_admin.accounts.models import ApiToken, Membership, Tenant, User
 
-Action = Literal["view", "operate", "configure", "plan", "edit", "connect", "classify", "administer"]
+Action = Literal["view", "operate", "configure", "plan", "edit", "connect", "classify", "notify", "administer"]
 """view: read. operate: pause, modes. configure: what bounds evictions. plan: what a change of a tree would do. edit:
 trees, accounts. connect: clusters, and what signs in to them. classify: priority classes.
-administer: the whole site."""
+notify: where notifications go. administer: the whole site."""
 Who = User | AnonymousUser
 M = TypeVar("M", bound=models.Model)
 
 _MAY: dict[str, frozenset[str]] = {
-    User.Role.ADMIN: frozenset({"view", "operate", "configure", "plan", "edit", "connect", "classify", "administer"}),
+    User.Role.ADMIN: frozenset(get_args(Action)),
     User.Role.OPERATOR: frozenset({"view", "operate"}),
     User.Role.AUDITOR: frozenset({"view"}),
 }
@@ -25,6 +25,7 @@ _BY_MEMBERSHIP: Mapping[Action, frozenset[str]] = {
     "view": frozenset(Membership.Role.values),
     "plan": frozenset({Membership.Role.EDITOR}),
     "edit": frozenset({Membership.Role.EDITOR}),
+    "notify": frozenset(Membership.Role.values),
 }
 """What one may do to what is a tenant's, by the role that one has there."""
 ALLOWING: Mapping[Action, tuple[ApiToken.Scope, ...]] = {
@@ -35,6 +36,7 @@ ALLOWING: Mapping[Action, tuple[ApiToken.Scope, ...]] = {
     "edit": (ApiToken.Scope.WRITE,),
     "connect": (ApiToken.Scope.CONNECT,),
     "classify": (ApiToken.Scope.CLASSES,),
+    "notify": (ApiToken.Scope.NOTIFY,),
     "administer": (ApiToken.Scope.SITE,),
 }
 """The scopes of a token that allow an action, the least first."""
@@ -52,12 +54,14 @@ class Scope:
     """Whether pods have to run in the subtrees, too."""
     given: frozenset[str] = frozenset()
     """Queues of the subtrees whose own settings are given from above: who has the scope changes only what is below."""
+    tenants: frozenset[int] = frozenset()
+    """The tenants (ids) that are in it whole."""
 
     def within(self, subtree: str) -> "Scope":
         """The part of it that lies inside a subtree, seen as its tenant sees it."""
         own = {subtree} if self.has_path(subtree) else {path for path in self.subtrees if is_inside(path, subtree)}
         spaces = None if self.everything else self.namespaces
-        return replace(self, everything=False, namespaces=spaces, subtrees=frozenset(own), narrowed=True)
+        return Scope(namespaces=spaces, subtrees=frozenset(own), narrowed=True, given=self.given)
 
     def paths(self, field: str) -> models.Q:
         """Rows whose ``field`` is a queue path inside one of the subtrees."""
@@ -127,6 +131,16 @@ def _scope_by_role(user: User, action: Action) -> Scope:
         namespaces=frozenset(name for tenant in tenants for name in tenant.namespaces),
         subtrees=subtrees,
         given=frozenset() if action == "view" else tops,
+        tenants=frozenset(tenant.pk for tenant in tenants),
+    )
+
+
+def scope_of_tenant(tenant: Tenant) -> Scope:
+    """What whoever belongs to a tenant may see."""
+    return Scope(
+        namespaces=frozenset(tenant.namespaces),
+        subtrees=frozenset(tenant.subtrees),
+        tenants=frozenset({tenant.pk}),
     )
 
 
@@ -145,7 +159,7 @@ class RestrictedQuerySet(models.QuerySet[M]):
         scope = scope_of(user, action)
         if scope.everything:
             return self
-        if not scope.namespaces and not scope.subtrees:
+        if not scope.namespaces and not scope.subtrees and not scope.tenants:
             return self.none()
         return self.within(scope)
 

@@ -12,6 +12,7 @@ from engine.decision import PodFacts
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.notices import tell_going, tell_preempted
 
 UNANSWERED = Q(state=Victim.State.CHOSEN, attempts__gt=0)
 """They were asked to go, and no answer came: they may be on their way."""
@@ -70,12 +71,14 @@ class Books:
             victim.state, victim.evicted_at = Victim.State.EVICTED, self.now()
             victim.save(update_fields=["state", "evicted_at"])
             self._step(row, Step.Kind.EVICTED, pod=str(victim))
+            tell_going(row, row.victims.all(), self.now())
 
     def _gone(self, row: Decision, victim: Victim) -> None:
         with transaction.atomic():
             victim.state, victim.gone_at = Victim.State.GONE, self.now()
             victim.save(update_fields=["state", "gone_at"])
             self._step(row, Step.Kind.EXITED, pod=str(victim))
+            tell_preempted(row, row.victims.all(), self.now())
 
     def _step(self, row: Decision, kind: Step.Kind, *, pod: str = "", note: str = "") -> None:
         Step.objects.create(decision=row, at=self.now(), kind=kind, pod=pod, note=note[:_LONGEST_NOTE])

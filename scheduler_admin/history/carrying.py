@@ -19,6 +19,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
 from scheduler_admin.history.books import UNANSWERED, Books
 from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.notices import tell_preempted
 from scheduler_admin.history.recording import deadline
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.selectors import read
@@ -91,6 +92,7 @@ class Carrier(Books):
             row.state, row.ending, row.closed_at = Decision.State.CLOSED, ending, self.now()
             row.save(update_fields=["state", "ending", "closed_at"])
             self._step(row, Step.Kind.CLOSED, note=note)
+            tell_preempted(row, row.victims.all(), self.now())
 
     def leave(self, row: Decision, note: str) -> None:
         """End a decision where we act no longer; it stays open until its node is free."""

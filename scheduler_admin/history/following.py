@@ -6,6 +6,7 @@ from datetime import datetime
 from engine.snapshot import ClusterState, Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.notices import tell_preempted
 from scheduler_admin.history.recording import moment
 
 
@@ -52,6 +53,8 @@ def keep_settled(rows: Iterable[Decision], now: datetime) -> None:
     for row in rows:
         if row.state == Decision.State.CLOSED:
             row.save(update_fields=["state", "ending", "closed_at"])
+        if row.state == Decision.State.CLOSED or any(victim.gone_at == now for victim in row.victims.all()):
+            tell_preempted(row, row.victims.all(), now)
 
 
 def exited(row: Decision, victim: Victim) -> Step:

@@ -14,6 +14,7 @@ from engine.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
 from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.notices import tell_recorded
 from scheduler_admin.history.recording import deadline, fitting, moment
 from scheduler_admin.queues.models import Revision
 
@@ -57,6 +58,7 @@ class Others:
         Victim.objects.bulk_create(self._victims)
         Step.objects.bulk_create(self._steps)
         self._move()
+        tell_recorded(self._victims, self._now)
         return rows
 
     def _move(self) -> None:

@@ -36,6 +36,7 @@ from scheduler_admin.history.observing import Seen, look, record_others
 from scheduler_admin.history.recording import Finding, record
 from scheduler_admin.history.repeats import count_repeats
 from scheduler_admin.history.selectors import read
+from scheduler_admin.history.shortfalls import follow_shortfalls
 from scheduler_admin.history.usage import INTERVAL, sample
 from scheduler_admin.history.waits import follow_waits
 from scheduler_admin.queues.models import Revision
@@ -248,6 +249,7 @@ def _store(
     if due:
         figures = queue_figures(found.snapshot, found.snapshot.tree)
         sample(cluster=cluster, tree=found.snapshot.tree, figures=figures, now=now)
+        follow_shortfalls(cluster=cluster, tree=found.snapshot.tree, figures=figures, asks=found.snapshot.asks, now=now)
     acting = [finding for finding in found.findings if finding.act]
     took_us = found.took_us + (time.perf_counter_ns() - began) // 1000
     if due or acting:

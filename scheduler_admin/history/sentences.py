@@ -10,9 +10,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from engine.decision import Decision as EngineDecision
-from engine.explain import Cores, Message, Moment, Name, Param, Tense, interlock
-from engine.explain.message import After, Before, Topic
+from engine.explain import (
+    Cores,
+    Message,
+    Moment,
+    Name,
+    Param,
+    Tense,
+    interlock,
+    observed_victim,
+    victim_sentence,
+)
+from engine.explain.message import After, Before, Topic, short_name
 from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.selectors import read, read_observed
 
 _TAGS: dict[type, str] = {Name: "code", Topic: "b", Before: "del", After: "ins"}
 """How pages mark what a parameter is."""
@@ -58,6 +69,8 @@ DECIDED_HOLDS = gettext_noop("Decided and audited: every law holds.")
 DECIDED_REFUSED = gettext_noop("Decided and audited: a law does not hold, so it is refused.")
 DECIDED_AGAINST = gettext_noop("Decided and held against the laws: not all of them hold.")
 DECIDED = gettext_noop("Decided.")
+UNREAD_VICTIM = gettext_noop("%(pod)s was chosen to make room for a pod of %(asker)s.")
+UNTOLD_VICTIM = gettext_noop("%(pod)s was chosen to make room for another pod.")
 TOLD_TO_GO = gettext_noop("Told to go by: %(by)s.")
 
 
@@ -113,6 +126,19 @@ def tense_of(row: Decision, victims: Iterable[Victim]) -> Tense:
     if row.state == Decision.State.WAITING or lost:
         return Tense.EVICTED
     return Tense.STOPPED if row.ending in _STOPPED else Tense.WOULD
+
+
+def why_victim(row: Decision, victim: Victim, tense: Tense, *, queue: str) -> Message:
+    """Why a pod was chosen, to its own tenant; ``queue``: the asker's, as far as it is told."""
+    seen = read_observed(row)
+    if seen is not None:
+        return observed_victim(seen, victim.uid, by=str(row.get_source_display()), tells_queue=bool(queue))
+    decision = read(row)
+    if decision is not None and any(verdict.pod.uid == victim.uid for verdict in decision.victims):
+        return victim_sentence(decision, victim.uid, tense, tells_queue=bool(queue))
+    if not queue:
+        return Message(UNTOLD_VICTIM, {"pod": Name(victim.name)})
+    return Message(UNREAD_VICTIM, {"pod": Name(victim.name), "asker": short_name(queue)})
 
 
 def as_it_came(decision: EngineDecision, victims: Iterable[Victim]) -> EngineDecision:

@@ -18,6 +18,7 @@ from scheduler_admin.history import journal, passes
 from scheduler_admin.history.models import Decision, Pass, Usage, Wait
 from scheduler_admin.history.otherwise import work_out
 from scheduler_admin.history.waits import KEPT
+from scheduler_admin.notifications.models import Notification
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +26,7 @@ KEEP_NOTED = timedelta(days=7)
 """How long decisions without a preemption are kept; those with one, carried out or only shown, are the history."""
 KEEP_PASSES = timedelta(days=2)
 KEEP_USAGE = timedelta(days=90)
+KEEP_NOTIFICATIONS = timedelta(days=30)
 KEEP_PREEMPTIONS = timedelta(days=730)
 _PIECE = 500
 WORKING_OUT_S = 5.0
@@ -78,6 +80,7 @@ def prune() -> None:
     Pass.objects.filter(at__lt=now - KEEP_PASSES).delete()
     Usage.objects.filter(hour__lt=now - KEEP_USAGE).delete()
     Wait.objects.filter(since__lt=now - KEPT).delete()
+    Notification.objects.filter(created_at__lt=now - KEEP_NOTIFICATIONS).delete()
     noted = Decision.objects.filter(state=Decision.State.NOTED, last_seen__lt=now - KEEP_NOTED)
     _drop(noted.exclude(outcome=Outcome.PREEMPT))
     _drop(Decision.objects.filter(last_seen__lt=now - KEEP_PREEMPTIONS))

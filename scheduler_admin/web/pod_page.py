@@ -21,14 +21,12 @@ from engine.explain import (
     label,
     observed_asker,
     observed_flags,
-    observed_victim,
     odd_checkpoint,
     otherwise,
     reason,
     remedies,
     scheduler_says,
     thrown_away,
-    victim_sentence,
 )
 from engine.explain.message import listed, short_name
 from engine.formats.checkpoints import CHECKPOINT_ANNOTATION
@@ -38,15 +36,13 @@ from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.pods import PodEvent, seen_by
 from scheduler_admin.history.redaction import Preemptor, Redaction
-from scheduler_admin.history.selectors import read, read_observed
-from scheduler_admin.history.sentences import LOST, offset, outcome, seconds, tense_of, text
+from scheduler_admin.history.selectors import read_observed
+from scheduler_admin.history.sentences import LOST, offset, outcome, seconds, tense_of, text, why_victim
 from scheduler_admin.history.waiting import answers
 from scheduler_admin.web.figures import QueueLanes, lanes_of, observed_lanes
 from scheduler_admin.web.repeats import hit_again
 from scheduler_admin.web.words import duration, span, work_text
 
-UNREAD_VICTIM = gettext_noop("%(pod)s was chosen to make room for a pod of %(asker)s.")
-UNTOLD_VICTIM = gettext_noop("%(pod)s was chosen to make room for another pod.")
 FOR_UID = gettext_noop("The room is for the pod with UID %(uid)s.")
 FOR_POD = gettext_noop("The room is for pod %(pod)s of namespace %(namespace)s, UID %(uid)s.")
 UNREAD_ASK = gettext_noop("%(pod)s was considered in its queue %(queue)s.")
@@ -210,21 +206,19 @@ def _answer(
     event: PodEvent, decision: EngineDecision | None, tense: Tense, asker: Preemptor
 ) -> tuple[Message, tuple[Message, ...]]:
     """The sentence, and what would have prevented it or would make the ask eligible."""
-    victim, seen, named = event.victim, read_observed(event.decision), bool(asker.queue)
+    victim, seen = event.victim, read_observed(event.decision)
+    if victim is not None:
+        # Of the whole decision, to choose the same resource as its own page; it tells of the pod's own queue only.
+        sentence = why_victim(event.decision, victim, tense, queue=asker.queue)
+        chosen = decision is not None and any(verdict.pod.uid == victim.uid for verdict in decision.victims)
+        preventable = seen is not None or (chosen and tense is not Tense.STOPPED)
+        return sentence, tuple(map(otherwise, own_changes(victim))) if preventable else ()
     if seen is not None:
-        by = str(event.decision.get_source_display())
-        said = observed_victim(seen, victim.uid, by=by, tells_queue=named) if victim else observed_asker(seen, by=by)
-        return said, tuple(map(otherwise, own_changes(victim))) if victim else ()
+        return observed_asker(seen, by=str(event.decision.get_source_display())), ()
     if decision is None:
-        return _unread(event, asker), ()
-    if victim is None:
-        # Where its tiers are told, so is what would get it past them.
-        return asker_sentence(decision, tense), () if answers(event.decision) else remedies(decision)
-    if all(verdict.pod.uid != victim.uid for verdict in decision.victims):
-        return _unread(event, asker), ()
-    # Of the whole decision, to choose the same resource as its own page; it tells of the pod's own queue only.
-    sentence = victim_sentence(read(event.decision) or decision, victim.uid, tense, tells_queue=named)
-    return sentence, () if tense is Tense.STOPPED else tuple(map(otherwise, own_changes(victim)))
+        return Message(UNREAD_ASK, {"pod": Name(event.name), "queue": short_name(event.queue)}), ()
+    # Where its tiers are told, so is what would get it past them.
+    return asker_sentence(decision, tense), () if answers(event.decision) else remedies(decision)
 
 
 def _tense(event: PodEvent) -> Tense:
@@ -232,14 +226,6 @@ def _tense(event: PodEvent) -> Tense:
     if event.victim is None:
         return tense_of(event.decision, event.decision.victims.all())
     return tense_of(event.decision, [event.victim])
-
-
-def _unread(event: PodEvent, asker: Preemptor) -> Message:
-    if event.victim is not None and not asker.queue:
-        return Message(UNTOLD_VICTIM, {"pod": Name(event.name)})
-    if event.victim is not None:
-        return Message(UNREAD_VICTIM, {"pod": Name(event.name), "asker": short_name(asker.queue)})
-    return Message(UNREAD_ASK, {"pod": Name(event.name), "queue": short_name(event.queue)})
 
 
 def _meant(victim: Victim) -> list[Message]:

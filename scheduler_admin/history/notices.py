@@ -1,0 +1,190 @@
+"""What tenants are told of their victims, written into the outbox with what became of them."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.http import urlencode
+
+from engine.explain import Message, Name, Tense
+from engine.explain.message import Moment, counted, gettext_noop, ngettext_noop
+from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
+from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.history.recording import LONGEST_GRACE
+from scheduler_admin.history.redaction import Redaction
+from scheduler_admin.history.sentences import LOST, text, why_victim
+from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.outbox import Told, tell
+from scheduler_admin.notifications.selectors import enabled_for
+
+log = logging.getLogger(__name__)
+
+Event = Notification.Event
+GOING_ONE = gettext_noop(
+    "Pod %(pod)s of namespace %(namespace)s is about to be preempted: it has until %(until)s to stop."
+)
+GOING = ngettext_noop(
+    "%(count)s pod of %(application)s in namespace %(namespace)s is about to be preempted: it has until %(until)s to "
+    "stop.",
+    "%(count)s pods of %(application)s in namespace %(namespace)s are about to be preempted: they have until %(until)s "
+    "to stop.",
+)
+GOING_SOON = ngettext_noop(
+    "%(count)s pod of %(application)s in namespace %(namespace)s is about to be preempted.",
+    "%(count)s pods of %(application)s in namespace %(namespace)s are about to be preempted.",
+)
+PREEMPTED_ONE = gettext_noop("Pod %(pod)s of namespace %(namespace)s was preempted.")
+PREEMPTED = ngettext_noop(
+    "%(count)s pod of %(application)s in namespace %(namespace)s was preempted.",
+    "%(count)s pods of %(application)s in namespace %(namespace)s were preempted.",
+)
+_ON_THEIR_WAY = (Victim.State.CHOSEN, Victim.State.HELD, Victim.State.EVICTED)
+_NAMED = 20
+"""So many pods a message names for programs."""
+
+
+def tell_going(row: Decision, victims: Iterable[Victim], now: datetime) -> None:
+    """Of a decision's ``victims``, all of them, some were just told to go. Called in the transaction of that."""
+    _going(list(enabled_for(Event.GOING)), row, victims, now)
+
+
+def tell_preempted(row: Decision, victims: Iterable[Victim], now: datetime) -> None:
+    """Of a decision's ``victims``, all of them, some are just gone, or it has ended. Called in the transaction of that.
+
+    An application is told of once none of its pods is on its way.
+    """
+    _preempted(list(enabled_for(Event.PREEMPTED)), row, victims, now)
+
+
+def tell_recorded(victims: Iterable[Victim], now: datetime) -> None:
+    """These victims of others were just recorded. Called within the transaction that records them."""
+    going, preempted = (list(enabled_for(event)) for event in (Event.GOING, Event.PREEMPTED))
+    for row in dict.fromkeys(victim.decision for victim in victims) if going or preempted else ():
+        found = list(Victim.objects.filter(decision=row))
+        _going(going, row, found, now)
+        _preempted(preempted, row, found, now)
+
+
+def _going(channels: Sequence[Channel], row: Decision, victims: Iterable[Victim], now: datetime) -> None:
+    if not channels:
+        return
+    with _apart():
+        _tell(Event.GOING, channels, row, [victim for victim in victims if victim.state == Victim.State.EVICTED], now)
+
+
+def _preempted(channels: Sequence[Channel], row: Decision, victims: Iterable[Victim], now: datetime) -> None:
+    if not channels:
+        return
+    with _apart():
+        for group in _applications(victims):
+            if row.state == Decision.State.CLOSED or all(victim.state not in _ON_THEIR_WAY for victim in group):
+                lost = [victim for victim in group if victim.state in LOST]
+                _tell(Event.PREEMPTED, channels, row, lost, now)
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """What can't be told undoes nothing of what it would have told of."""
+    try:
+        with transaction.atomic():
+            yield
+    except Exception:
+        log.exception("a notification could not be written")
+
+
+def _tell(
+    event: Notification.Event, channels: Sequence[Channel], row: Decision, victims: list[Victim], now: datetime
+) -> None:
+    """Who evicts for reasons of its own makes room for nobody: that is no preemption."""
+    for channel in channels if row.source not in Decision.EVICTORS else ():
+        scope = scope_of_tenant(channel.tenant)
+        told = [one for one in victims if scope.has_pod(one.namespace, one.queue) and _since(channel, one)]
+        for group in _applications(told):
+            tell(
+                channel=channel,
+                event=event,
+                about=f"{row.cluster.name} {group[0].namespace}/{_application(group[0])}",
+                part=str(row.pk),
+                pods=frozenset(victim.uid for victim in group),
+                say=partial(_say, event, row, group, scope),
+                now=now,
+            )
+
+
+def _since(channel: Channel, victim: Victim) -> bool:
+    """Whether it went while the channel was there: what is found of long ago is no news."""
+    return victim.evicted_at is not None and victim.evicted_at >= channel.created_at
+
+
+def _applications(victims: Iterable[Victim]) -> list[list[Victim]]:
+    groups: dict[tuple[str, str], list[Victim]] = {}
+    for victim in victims:
+        groups.setdefault((victim.namespace, _application(victim)), []).append(victim)
+    return list(groups.values())
+
+
+def _application(victim: Victim) -> str:
+    """A pod of none is one of its own."""
+    return victim.application or victim.name
+
+
+def _say(event: Notification.Event, row: Decision, group: list[Victim], scope: Scope, uids: frozenset[str]) -> Told:
+    """What happens to these of an application's pods, why the first of them, and where to read on."""
+    victims = [victim for victim in group if victim.uid in uids]
+    first, until, asker = victims[0], _until(victims), Redaction.of(scope).preemptor(row)
+    tense = Tense.EVICTED if event is Event.PREEMPTED else Tense.EVICTING
+    facts: dict[str, Any] = {
+        "cluster": row.cluster.name,
+        "namespace": first.namespace,
+        "application": first.application,
+        "queue": first.queue,
+        "pods": [victim.name for victim in victims[:_NAMED]],
+        "pod_count": len(victims),
+        "until": until.isoformat() if until and event is Event.GOING else None,
+        "decision": row.pk,
+        "source": row.source,
+        "preemptor": {name: value for name, value in vars(asker).items() if value},
+    }
+    headline = _headline(event, victims, until)
+    return Told(
+        lines=[text(headline), text(why_victim(row, first, tense, queue=asker.queue))],
+        link=_link(row, victims),
+        facts=facts,
+    )
+
+
+def _headline(event: Notification.Event, victims: list[Victim], until: datetime | None) -> Message:
+    first, count = victims[0], len(victims)
+    params = {"namespace": first.namespace, "application": _application(first)}
+    single = {"pod": Name(first.name), "namespace": first.namespace}
+    if event is Event.PREEMPTED:
+        return Message(PREEMPTED_ONE, single) if count == 1 else counted(PREEMPTED, count, **params)
+    if until is None:
+        return counted(GOING_SOON, count, **params)
+    at = Moment(until.timestamp() * 1000)
+    return Message(GOING_ONE, {**single, "until": at}) if count == 1 else counted(GOING, count, **params, until=at)
+
+
+def _until(victims: Iterable[Victim]) -> datetime | None:
+    """When the grace of the last of them is over; None where that is not known."""
+    longest = LONGEST_GRACE // timedelta(seconds=1)
+    ends = [
+        one.evicted_at + timedelta(seconds=min(one.grace_s, longest))
+        for one in victims
+        if one.evicted_at is not None and one.grace_s is not None
+    ]
+    return max(ends, default=None)
+
+
+def _link(row: Decision, victims: list[Victim]) -> str:
+    """The pod's page, or of several the list of their application's."""
+    first = victims[0]
+    if len(victims) == 1 or not first.application:
+        return f"{settings.SITE_URL}/pods/{row.cluster.name}/{first.namespace}/{first.name}/"
+    query = urlencode({"q": first.application, "namespace": first.namespace, "show": "preempted"})
+    return f"{settings.SITE_URL}/pods/?{query}"

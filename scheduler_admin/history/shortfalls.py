@@ -1,0 +1,116 @@
+"""Queues below their guarantee while asks wait for what they lack: since when, and who is told of it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+
+from engine.explain.message import Message, Moment, counted, gettext_noop, listed, ngettext_noop
+from engine.queues import QueueTree
+from engine.resources import Amounts, format_amounts
+from engine.snapshot import Pod
+from scheduler_admin.accounts.scopes import is_inside, scope_of_tenant
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.history.sentences import text
+from scheduler_admin.notifications.models import Notification, Shortfall
+from scheduler_admin.notifications.outbox import Told, tell
+from scheduler_admin.notifications.selectors import enabled_for
+
+BELOW = ngettext_noop(
+    "Queue %(queue)s has been below its guarantee since %(since)s, and %(count)s ask waits for what it lacks.",
+    "Queue %(queue)s has been below its guarantee since %(since)s, and %(count)s asks wait for what it lacks.",
+)
+HOLDS = gettext_noop("It holds %(used)s of the %(guaranteed)s that it is guaranteed.")
+_WITNESSED = timedelta(minutes=1)
+"""Where no pass was for so long nobody knows what was meanwhile."""
+
+
+def follow_shortfalls(
+    *,
+    cluster: Cluster,
+    tree: QueueTree,
+    figures: Mapping[str, Mapping[str, Any]],
+    asks: Iterable[Pod],
+    now: datetime,
+) -> None:
+    """Take down which queues are short as of ``now``, and tell those who want to know after so long.
+
+    ``figures`` as ClusterStatus.queues. Called within a transaction.
+    """
+    short = shortfalls(tree, figures, asks)
+    rows = Shortfall.objects.filter(cluster=cluster)
+    status = status_of(cluster)
+    witnessed = status is not None and status.pass_at is not None and now - status.pass_at <= _WITNESSED
+    (rows.exclude(queue__in=short) if witnessed else rows).delete()
+    since = dict(rows.values_list("queue", "since"))
+    new = [Shortfall(cluster=cluster, queue=path, since=now) for path in short if path not in since]
+    Shortfall.objects.bulk_create(new)
+    lasting = {path: since[path] for path in short if path in since}
+    if lasting:
+        _tell(cluster, tree, figures, short, lasting, now)
+
+
+def shortfalls(tree: QueueTree, figures: Mapping[str, Mapping[str, Any]], asks: Iterable[Pod]) -> dict[str, int]:
+    """Path -> how many asks wait for something of which the queue has less than it is guaranteed; only such queues."""
+    lacking = {path: _lacking(tree[path].guaranteed, figures[path]["used"]) for path in tree.queues}
+    found: dict[str, int] = {}
+    for ask in asks:
+        if ask.queue is None or ask.unschedulable_ms is None:
+            continue
+        for path in tree.lineage(ask.queue):
+            if any(ask.requests.get(name) for name in lacking[path]):
+                found[path] = found.get(path, 0) + 1
+    return found
+
+
+def _lacking(guaranteed: Amounts, used: Amounts) -> Amounts:
+    return {name: amount for name, amount in guaranteed.items() if used.get(name, 0) < amount}
+
+
+def _tell(
+    cluster: Cluster,
+    tree: QueueTree,
+    figures: Mapping[str, Mapping[str, Any]],
+    short: Mapping[str, int],
+    lasting: Mapping[str, datetime],
+    now: datetime,
+) -> None:
+    """A queue is not told of beside one below it, which says the same more exactly."""
+    for channel in enabled_for(Notification.Event.BELOW):
+        scope, after = scope_of_tenant(channel.tenant), timedelta(minutes=channel.below_min or 0)
+        late = [path for path, since in lasting.items() if scope.has_path(path) and now - since >= after]
+        for path in late:
+            if any(other != path and is_inside(other, path) for other in late):
+                continue
+            lacking = _lacking(tree[path].guaranteed, figures[path]["used"])
+            holds = {name: figures[path]["used"].get(name, 0) for name in lacking}
+            tell(
+                channel=channel,
+                event=Notification.Event.BELOW,
+                about=f"{cluster.name} {path}",
+                part=lasting[path].isoformat(),
+                say=partial(_say, cluster, path, lacking, holds, short[path], lasting[path]),
+                now=now,
+            )
+
+
+def _say(
+    cluster: Cluster, path: str, guaranteed: Amounts, used: Amounts, asks: int, since: datetime, _pods: object
+) -> Told:
+    """Of what it lacks: what it is guaranteed, and what it holds."""
+    headline = counted(BELOW, asks, queue=path, since=Moment(since.timestamp() * 1000))
+    return Told(
+        lines=[text(headline), text(Message(HOLDS, {"used": listed(used), "guaranteed": listed(guaranteed)}))],
+        link=f"{settings.SITE_URL}/clusters/{cluster.name}/queues/{path}/",
+        facts={
+            "cluster": cluster.name,
+            "queue": path,
+            "since": since.isoformat(),
+            "asks": asks,
+            "used": format_amounts(used),
+            "guaranteed": format_amounts(guaranteed),
+        },
+    )

@@ -1,0 +1,96 @@
+"""Which addresses webhooks may lead to: whoever sets one up must not reach what only this machine can reach.
+
+Asked of every address that a name stands for, at the moment of connecting, and then that very address is connected to:
+a name that means another address a moment later gains nothing.
+"""
+
+import socket
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+Address = IPv4Address | IPv6Address
+LONGEST = 2_000
+_METADATA = (ip_network("168.63.129.16/32"), ip_network("192.0.0.0/24"))
+"""Azure's, and Oracle's: public as far as ``is_global`` knows."""
+_TRANSLATED = ip_network("64:ff9b::/96")
+"""NAT64: an IPv4 address in its last 32 bits."""
+
+
+class RefusedError(Exception):
+    """An address that nothing is sent to. ``str()`` of it is a sentence without the address' secrets."""
+
+
+def host_and_port(url: str) -> tuple[str, int]:
+    """Where a webhook's address leads, by name. Raises RefusedError for one that can't be used."""
+    if len(url) > LONGEST or not url.isascii() or not url.isprintable() or " " in url:
+        raise RefusedError(_("This is no address: it has to be one line of ASCII, %(n)s at most.") % {"n": LONGEST})
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)
+    except ValueError:
+        raise RefusedError(_("This is no address.")) from None
+    if parts.scheme != "https" and not (parts.scheme == "http" and settings.INSECURE_HTTP):
+        raise RefusedError(_("The address has to begin with https://."))
+    if not host or parts.username is not None or parts.password is not None or parts.fragment:
+        raise RefusedError(_("The address needs a host, and no user, password or fragment."))
+    return host, port
+
+
+def check_url(url: str) -> str:
+    """The host of a webhook's address, as it may be shown. Raises RefusedError for what can be told without asking."""
+    host, _port = host_and_port(url)
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host  # what the name stands for is seen whenever something is sent
+    if not may_connect(address):
+        raise _private(host)
+    return host
+
+
+def resolve(host: str, port: int) -> list[Address]:
+    """The addresses of a host that may be connected to. Raises RefusedError when there are none."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise RefusedError(_("%(host)s is not known: it has no address.") % {"host": host}) from None
+    addresses = [ip_address(str(one[4][0]).partition("%")[0]) for one in found]
+    allowed = [address for address in dict.fromkeys(addresses) if may_connect(address)]
+    if not allowed:
+        raise _private(host)
+    return allowed
+
+
+def may_connect(address: Address) -> bool:
+    """Whether an address is one of the Internet, or of the networks in NOTIFICATION_NETWORKS."""
+    inner = _inner(address)
+    allowed = settings.NOTIFICATION_NETWORKS
+    if any(_holds(network, each) for network in allowed for each in (address, inner)):
+        return True
+    return all(_is_public(each) for each in (address, inner))
+
+
+def _private(host: str) -> RefusedError:
+    sentence = _("%(host)s is an address inside a private network, which this site does not send to.")
+    return RefusedError(sentence % {"host": host})
+
+
+def _is_public(address: Address) -> bool:
+    local = isinstance(address, IPv6Address) and address.is_site_local
+    return address.is_global and not (address.is_multicast or local or any(_holds(each, address) for each in _METADATA))
+
+
+def _inner(address: Address) -> Address:
+    """The IPv4 address that an IPv6 address only wraps; else the address itself."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _TRANSLATED:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def _holds(network: IPv4Network | IPv6Network, address: Address) -> bool:
+    return network.version == address.version and address in network

@@ -1,0 +1,149 @@
+"""Where a tenant is told what happens to it, and the outbox of what it is told."""
+
+import uuid
+from typing import Self
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, validate_email
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from scheduler_admin.accounts.models import Tenant
+from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
+from scheduler_admin.clusters.models import Cluster
+
+_A_DAY_MIN = 1_440
+
+
+class ChannelQuerySet(RestrictedQuerySet["Channel"]):
+    """Channels; a tenant sees its own."""
+
+    def within(self, scope: Scope) -> Self:
+        return self.filter(tenant__in=scope.tenants)
+
+
+class Channel(models.Model):
+    """One place to which a tenant's notifications go. Nobody is ever shown what is sealed."""
+
+    class Kind(models.TextChoices):
+        WEBHOOK = "webhook", _("Webhook")
+        SLACK = "slack", "Slack"
+        EMAIL = "email", _("E-mail")
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="channels")
+    name = models.CharField(max_length=100)
+    kind = models.CharField(max_length=10, choices=Kind)
+    address = models.CharField(
+        max_length=300, help_text=_("As it may be shown: of a webhook its host, the mail address itself.")
+    )
+    sealed = models.TextField(blank=True, help_text=_("The webhook’s whole address and its signing secret, encrypted."))
+    language = models.CharField(max_length=10, choices=settings.LANGUAGES, default=settings.LANGUAGE_CODE)
+    going = models.BooleanField(default=True, help_text=_("Whether it tells of pods about to be preempted."))
+    preempted = models.BooleanField(default=True, help_text=_("Whether it tells of pods that were preempted."))
+    below_min = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        default=None,
+        validators=[MinValueValidator(1), MaxValueValidator(_A_DAY_MIN)],
+        help_text=_("Minutes below guarantee with asks waiting after which it tells of a queue; none: never."),
+    )
+    enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = ChannelQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["tenant__name", "name", "pk"]
+        constraints = [models.UniqueConstraint(fields=["tenant", "name"], name="channel_name")]
+
+    def __str__(self) -> str:
+        return f"{self.tenant}: {self.name}"
+
+    def clean(self) -> None:
+        """An e-mail goes to a mail address, and only where mail can be sent."""
+        if self.kind == self.Kind.EMAIL:
+            if not settings.EMAIL_HOST:
+                raise ValidationError({"kind": _("This site sends no e-mail: EMAIL_HOST is not set.")})
+            try:
+                validate_email(self.address)
+            except ValidationError as error:
+                raise ValidationError({"address": error.messages}) from None
+
+
+class NotificationQuerySet(RestrictedQuerySet["Notification"]):
+    """Notifications; a tenant sees those of its own channels."""
+
+    def within(self, scope: Scope) -> Self:
+        return self.filter(channel__tenant__in=scope.tenants)
+
+
+class Notification(models.Model):
+    """One message of the outbox, written with what it tells of; sent at least once, always with the same ``guid``."""
+
+    class Event(models.TextChoices):
+        GOING = "about-to-be-preempted", _("about to be preempted")
+        PREEMPTED = "preempted", _("preempted")
+        BELOW = "below-guarantee", _("below guarantee")
+        SUMMARY = "summary", _("summary")
+        TEST = "test", _("test")
+
+    class State(models.TextChoices):
+        WAITING = "waiting", _("waiting")
+        SENT = "sent", _("sent")
+        SUMMED = "summed", _("in a summary")
+        DEAD = "dead", _("given up")
+
+    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="notifications")
+    guid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    event = models.CharField(max_length=30, choices=Event)
+    about = models.CharField(max_length=1_000, help_text=_("An application, or a queue, in its cluster."))
+    part = models.CharField(max_length=40, blank=True, help_text=_("The decision, or since when: told of once."))
+    pods = models.JSONField(default=list, blank=True, help_text=_("The UIDs of the pods that it tells of."))
+    lines = models.JSONField(default=list, help_text=_("Its sentences, in the channel’s language."))
+    link = models.CharField(max_length=1_500)
+    facts = models.JSONField(default=dict, blank=True, help_text=_("The same for programs."))
+    created_at = models.DateTimeField()
+    due_at = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    attempts = models.PositiveIntegerField(default=0)
+    tried_at = models.DateTimeField(null=True, blank=True)
+    error = models.CharField(max_length=500, blank=True, help_text=_("What went wrong at the last attempt."))
+
+    objects = NotificationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [
+            models.Index(fields=["channel", "id"], condition=models.Q(state="waiting"), name="notification_waiting"),
+            models.Index(fields=["channel", "tried_at"], name="notification_tried"),
+            models.Index(fields=["channel", "event", "about"], name="notification_about"),
+            models.Index(fields=["created_at"], name="notification_created"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.event} {self.guid}"
+
+
+class ShortfallQuerySet(RestrictedQuerySet["Shortfall"]):
+    """Shortfalls; tenants see those of their queues."""
+
+    def within(self, scope: Scope) -> Self:
+        return self.filter(scope.paths("queue"))
+
+
+class Shortfall(models.Model):
+    """A queue that is below its guarantee while asks wait for what it lacks, and since when; gone once it recovers."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="shortfalls")
+    queue = models.CharField(max_length=500)
+    since = models.DateTimeField()
+
+    objects = ShortfallQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "queue"], name="shortfall_once")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.queue}"

@@ -1,0 +1,86 @@
+"""Reads on channels and on what they were to tell."""
+
+import hashlib
+import json
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count, Max, Q, QuerySet
+from django.http import Http404
+from django.views.decorators.debug import sensitive_variables
+
+from scheduler_admin.accounts.models import Tenant
+from scheduler_admin.accounts.scopes import Action, Who, scope_of
+from scheduler_admin.clusters.sealing import unseal
+from scheduler_admin.notifications.models import Channel, Notification
+
+SHOWN = 20
+"""The latest notifications of a channel that its page shows."""
+
+
+class Destination(NamedTuple):
+    """Where a channel leads. Never shown."""
+
+    address: str
+    secret: str = ""
+
+
+@sensitive_variables()
+def destination(channel: Channel) -> Destination:
+    """The whole address, and the secret that signs. Raises SettingsError if no key opens it."""
+    return Destination(**json.loads(unseal(channel.sealed))) if channel.sealed else Destination(channel.address)
+
+
+def channels(user: Who) -> QuerySet[Channel]:
+    """Those that the user may see, by tenant, with how the latest attempts of each ended."""
+    rows = Channel.objects.restrict(user).select_related("tenant")
+    return rows.annotate(
+        waiting=Count("notifications", filter=Q(notifications__state=Notification.State.WAITING)),
+        failing=Count(
+            "notifications",
+            filter=Q(notifications__state=Notification.State.WAITING) & ~Q(notifications__error=""),
+        ),
+        last_at=Max("notifications__tried_at"),
+    )
+
+
+def channel(user: Who, pk: int, action: Action = "view") -> Channel:
+    """One of them. Raises Http404."""
+    found = Channel.objects.restrict(user, action).select_related("tenant").filter(pk=pk).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def latest(channel: Channel) -> QuerySet[Notification]:
+    """What a channel was to tell last, newest first."""
+    return Notification.objects.filter(channel=channel).order_by("-pk")[:SHOWN]
+
+
+def tenants_of(user: Who, action: Action) -> QuerySet[Tenant]:
+    """The tenants whose channels the user may see (view) or change (notify), by name."""
+    scope = scope_of(user, action)
+    rows = Tenant.objects.order_by("name")
+    return rows if scope.everything else rows.filter(pk__in=scope.tenants)
+
+
+def enabled_for(event: str) -> QuerySet[Channel]:
+    """The channels, with their tenants, that tell of such an event now."""
+    column = {
+        Notification.Event.GOING: Q(going=True),
+        Notification.Event.PREEMPTED: Q(preempted=True),
+        Notification.Event.BELOW: Q(below_min__isnull=False),
+    }[Notification.Event(event)]
+    return Channel.objects.filter(column, enabled=True).select_related("tenant").order_by("pk")
+
+
+def tag(channel: Channel) -> str:
+    """What tells one state of a channel's settings from another."""
+    names = ("name", "sealed", "address", "language", "going", "preempted", "below_min", "enabled")
+    text = json.dumps([getattr(channel, name) for name in names])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def tried_since(channel: Channel, since: datetime) -> int:
+    """How many attempts were made at this channel's messages."""
+    return Notification.objects.filter(channel=channel, tried_at__gt=since).count()

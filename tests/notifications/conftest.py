@@ -1,0 +1,55 @@
+"""Red's channels, and somebody who receives what they send."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+import time_machine
+
+from scheduler_admin.accounts.models import Tenant
+from scheduler_admin.accounts.services import create_tenant
+from scheduler_admin.notifications.models import Channel
+from scheduler_admin.notifications.services import add_channel
+from tests.notifications.receiver import SECRET, Receiver, receiving
+
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    """It is noon, until the test says otherwise."""
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture
+def receiver(settings: Any) -> Iterator[Receiver]:
+    """On this machine, which the site allows."""
+    settings.NOTIFICATION_NETWORKS = [ip_network("127.0.0.0/8")]
+    with receiving() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def red(db: None) -> Tenant:
+    return create_tenant(name="red", namespaces=["red"], subtrees=["root.red"])
+
+
+@pytest.fixture
+def add(red: Tenant) -> Callable[..., Channel]:
+    """Makes a channel of red's; a webhook unless something else is said."""
+
+    def added(address: str, kind: str = "webhook", **values: Any) -> Channel:
+        tenant = values.pop("tenant", red)
+        given = {"name": f"{kind} {Channel.objects.count()}", **values}
+        return add_channel(tenant=tenant, kind=kind, address=address, secret=SECRET, values=given, actor=None)
+
+    return added
+
+
+@pytest.fixture
+def channel(add: Callable[..., Channel], receiver: Receiver, clock: time_machine.Traveller) -> Channel:
+    """A webhook to the receiver."""
+    return add(receiver.url)

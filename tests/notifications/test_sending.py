@@ -1,0 +1,311 @@
+"""The outbox is emptied in order, at least once and no faster than agreed; what does not arrive is tried again."""
+
+import json
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from email.utils import parseaddr
+from typing import Any
+
+import pytest
+import time_machine
+from django.core import mail
+from django.core.mail.backends.locmem import EmailBackend
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from scheduler_admin.notifications import sending
+from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.outbox import SETTLING, Told, tell
+from scheduler_admin.notifications.posting import UndeliveredError
+from scheduler_admin.notifications.sending import GIVEN_UP, PER_MINUTE, send_due, send_test
+from scheduler_admin.notifications.tasks import send_notifications
+from tests.notifications.receiver import Receiver
+
+pytestmark = pytest.mark.django_db
+
+
+def write(channel: Channel, number: int = 1, line: str = "Etl <goes> & comes.") -> Notification:
+    """A message in the outbox, due at once."""
+    say = lambda _pods: Told(lines=[line, "Why."], link="http://site/pods/", facts={"number": number})  # noqa: E731
+    made = tell(
+        channel=channel,
+        event=Notification.Event.BELOW,
+        about=f"east root.red.{number}",
+        part="",
+        say=say,
+        now=timezone.now(),
+    )
+    assert made is not None
+    return made
+
+
+def send() -> int:
+    """What the housekeeping worker does every five seconds."""
+    return send_due(now=timezone.now())
+
+
+def bodies(receiver: Receiver) -> list[Any]:
+    """What was received, each found to be signed."""
+    return [json.loads(body) for body in receiver.verified()]
+
+
+def test_a_webhook_gets_the_facts_the_sentences_and_a_signature(channel: Channel, receiver: Receiver) -> None:
+    """The id is in a header and under the signature."""
+    row = write(channel)
+    send_notifications()
+    (body,), ((headers, _raw),) = bodies(receiver), receiver.got
+    assert body == {
+        "id": str(row.guid),
+        "event": "below-guarantee",
+        "tenant": "red",
+        "at": "2026-01-05T12:00:00+00:00",
+        "text": "Etl <goes> & comes. Why.",
+        "link": "http://site/pods/",
+        "number": 1,
+    }
+    assert (headers["X-Scheduler-Admin-Id"], headers["X-Scheduler-Admin-Event"]) == (str(row.guid), "below-guarantee")
+    row.refresh_from_db()
+    assert (row.state, row.attempts, row.error) == ("sent", 1, "")
+    assert send() == 0
+
+
+def test_a_signature_is_of_its_time_and_its_body(channel: Channel, receiver: Receiver) -> None:
+    """So the test above can fail."""
+    write(channel)
+    send()
+    headers, body = receiver.got[0]
+    for changed in ((headers | {"X-Scheduler-Admin-Timestamp": "1"}, body), (headers, body + b" ")):
+        receiver.got[0] = changed
+        with pytest.raises(AssertionError):
+            receiver.verified()
+
+
+def test_slack_gets_text_and_blocks(add: Callable[..., Channel], receiver: Receiver) -> None:
+    """With what means something to Slack escaped."""
+    write(add(receiver.url, "slack"))
+    send()
+    ((headers, raw),) = receiver.got
+    body = json.loads(raw)
+    assert body["text"] == "Etl &lt;goes&gt; &amp; comes."
+    assert [block["text"]["text"] for block in body["blocks"]] == [
+        "*Etl &lt;goes&gt; &amp; comes.*",
+        "Why.",
+        "<http://site/pods/|Read more>",
+    ]
+    assert "X-Scheduler-Admin-Signature" not in headers
+
+
+def test_a_mail_says_it_with_its_id(add: Callable[..., Channel], clock: time_machine.Traveller) -> None:
+    """A second copy has the same Message-ID; no line of it becomes a header."""
+    row = write(add("red@example.com", "email"), line="Etl goes.\nBcc: others@example.com")
+    send()
+    (sent,) = mail.outbox
+    assert (sent.to, sent.bcc, sent.subject) == (["red@example.com"], [], "Etl goes. Bcc: others@example.com")
+    assert parseaddr(sent.extra_headers["Message-ID"])[1].startswith(str(row.guid))
+    assert sent.body.endswith("Why.\n\nhttp://site/pods/")
+
+
+def test_a_mail_server_that_fails_is_tried_again(add: Callable[..., Channel], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As everything else."""
+    row = write(add("red@example.com", "email"))
+
+    def refused(*_args: Any) -> None:
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(EmailBackend, "send_messages", refused)
+    send()
+    row.refresh_from_db()
+    assert (row.state, "The mail server did not take it" in row.error) == ("waiting", True)
+
+
+def test_what_does_not_arrive_is_tried_again_later_and_later(
+    channel: Channel, receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    """10 s, 20 s, 40 s and so on to an hour; given up after a day. Always the same message."""
+    row = write(channel)
+    receiver.answers = [500] * 100
+    waits = []
+    while row.state == "waiting":
+        assert send() == 1
+        row.refresh_from_db()
+        waits.append((row.due_at - timezone.now()).total_seconds())
+        clock.move_to(row.due_at - timedelta(seconds=1))
+        assert send() == 0
+        clock.move_to(row.due_at)
+        row.refresh_from_db()
+    assert timezone.now() - row.created_at >= GIVEN_UP
+    assert waits[:9] == [10, 20, 40, 80, 160, 320, 640, 1280, 2560]
+    assert set(waits[9:]) == {3600}
+    assert (row.state, row.error) == ("dead", "127.0.0.1 answered 500.")
+    assert {body for _headers, body in receiver.got} == {receiver.got[0][1]}
+    assert {headers["X-Scheduler-Admin-Id"] for headers, _body in receiver.got} == {str(row.guid)}
+
+
+def test_while_a_message_waits_for_its_next_try_the_others_do_too(
+    channel: Channel, receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    """In order, and a receiver that is away is asked once; other channels go on."""
+    for number in (1, 2):
+        write(channel, number)
+    receiver.answers = [503]
+    assert send() == 1
+    clock.shift(9)
+    assert send() == 0
+    clock.shift(1)
+    assert (send(), send()) == (1, 1)
+    assert [body["number"] for body in bodies(receiver)] == [1, 1, 2]
+
+
+def test_what_the_receiver_never_takes_is_given_up_at_once(channel: Channel, receiver: Receiver) -> None:
+    """It holds up nobody."""
+    row = write(channel)
+    receiver.answers = [422]
+    send()
+    row.refresh_from_db()
+    assert (row.state, row.error) == ("dead", "127.0.0.1 answered 422.")
+
+
+def test_who_dies_after_sending_sends_it_again(
+    channel: Channel, receiver: Receiver, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the same id: the receiver can tell. Not before it is clear that nobody else is at it."""
+    write(channel)
+
+    def dies(*_args: Any) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as dying:
+        dying.setattr(sending, "_note", dies)
+        with pytest.raises(SystemExit):
+            send()
+    clock.shift(60)
+    assert send() == 0
+    clock.shift(61)
+    assert send() == 1
+    first, second = bodies(receiver)
+    assert first == second
+    assert Notification.objects.get().state == "sent"
+
+
+def test_two_workers_do_not_send_the_same(channel: Channel, receiver: Receiver) -> None:
+    """Who takes it up second finds it taken."""
+    row = write(channel)
+    seen = Notification.objects.get()
+    assert sending._claim(seen, timezone.now())
+    assert not sending._claim(row, timezone.now())
+
+
+def test_more_than_fits_a_minute_is_summed_up_in_one(
+    channel: Channel, receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    """Nothing is lost: the summary has the headline of each."""
+    for number in range(30):
+        write(channel, number, line=f"Headline {number}.")
+    for _run in range(20):
+        send()
+    *single, summary = bodies(receiver)
+    assert [body["number"] for body in single] == list(range(PER_MINUTE - 1))
+    assert summary["event"] == "summary"
+    assert summary["notifications"] == [f"Headline {number}." for number in range(PER_MINUTE - 1, 30)]
+    assert summary["events"] == {"below-guarantee": 21}
+    assert summary["text"].startswith("21 more notifications: Headline 9.")
+    assert summary["text"].endswith("Headline 28. And 1 more.")
+    assert set(Notification.objects.values_list("state", flat=True)) == {"sent", "summed"}
+
+
+def test_in_no_minute_a_channel_gets_more_than_agreed(
+    channel: Channel, receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    """However many come, and whatever the receiver answers; in the end every headline has arrived."""
+    tried, written = [], 0
+    for step in range(120):
+        for _more in range(3 if step < 60 else 0):
+            write(channel, written, line=f"Headline {written}.")
+            written += 1
+        tried += [timezone.now()] * send()
+        clock.shift(5)
+    for at in tried:
+        assert sum(at <= other < at + timedelta(minutes=1) for other in tried) <= PER_MINUTE
+    arrived = [line for body in bodies(receiver) for line in body.get("notifications", [body["text"][: -len(" Why.")]])]
+    assert arrived == [f"Headline {number}." for number in range(written)]
+
+
+def test_a_channel_that_is_turned_off_is_not_spoken_to(channel: Channel, receiver: Receiver) -> None:
+    """And goes on where it is turned on again within a day."""
+    write(channel)
+    Channel.objects.update(enabled=False)
+    assert send() == 0
+    Channel.objects.update(enabled=True)
+    assert send() == 1
+
+
+def test_pods_that_go_one_after_the_other_are_told_of_together(
+    channel: Channel, receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    """A message waits a moment for what belongs to it; of what was told there is no second."""
+
+    def told(*pods: str) -> Notification | None:
+        return tell(
+            channel=channel,
+            event=Notification.Event.PREEMPTED,
+            about="east red/etl",
+            part="7",
+            pods=frozenset(pods),
+            say=lambda new: Told(lines=[_("Pods: ") + " ".join(sorted(new))], link="http://site/"),
+            now=timezone.now(),
+        )
+
+    first, second = told("a"), told("a", "b")
+    assert first == second
+    assert (told("a", "b"), send()) == (None, 0)
+    clock.shift(SETTLING)
+    assert send() == 1
+    third = told("a", "b", "c")
+    assert third is not None
+    clock.shift(SETTLING)
+    send()
+    assert [body["text"] for body in bodies(receiver)] == ["Pods: a b", "Pods: c"]
+
+
+def test_a_test_message_tells_what_went_wrong(channel: Channel, receiver: Receiver) -> None:
+    """At once, and it is not tried again."""
+    receiver.answers = [403]
+    assert (send_test(channel=channel).error, send_test(channel=channel).state) == ("127.0.0.1 answered 403.", "sent")
+    assert (send(), [body["event"] for body in bodies(receiver)]) == (0, ["test", "test"])
+    for _again in range(PER_MINUTE - 2):
+        send_test(channel=channel)
+    with pytest.raises(UndeliveredError, match="10 messages in this minute"):
+        send_test(channel=channel)
+
+
+def test_no_secret_of_a_webhook_is_in_a_log_or_a_row(
+    channel: Channel, receiver: Receiver, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever goes wrong."""
+    caplog.set_level(logging.DEBUG)
+
+    def breaks(url: str, *_rest: Any) -> None:
+        raise RuntimeError(url)
+
+    write(channel)
+    send()
+    monkeypatch.setattr(sending, "post", breaks)
+    write(channel, 2)
+    send()
+    assert Notification.objects.get(state="waiting").error == "It could not be sent: RuntimeError."
+    told = [str(vars(row)) for model in (Channel, Notification) for row in model.objects.all()]
+    assert "canarysecret" not in "".join([caplog.text, *told])
+
+
+def test_without_its_key_nothing_is_sent_and_why_is_said(channel: Channel, receiver: Receiver, settings: Any) -> None:
+    """It goes on once the key is there again."""
+    row = write(channel)
+    keys, settings.CREDENTIALS_KEYS = settings.CREDENTIALS_KEYS, []
+    send()
+    row.refresh_from_db()
+    assert "CREDENTIALS_KEY" in row.error
+    assert row.state == "waiting"
+    settings.CREDENTIALS_KEYS = keys
+    send_due(now=timezone.now() + timedelta(minutes=1))
+    assert len(receiver.got) == 1
