@@ -47,6 +47,17 @@ GUARANTEE_NONE = gettext_noop(
 GUARANTEE_USED = gettext_noop(
     "%(queue)s already uses all the %(resource)s that it is guaranteed: only a queue below its guarantee may preempt."
 )
+GUARANTEE_WHOLE = gettext_noop(
+    "Of its guarantee %(queue)s has %(left)s left, and this pod asks %(asked)s: YuniKorn lets a pod preempt where all "
+    "that it asks is guaranteed."
+)
+GUARANTEE_MADE = gettext_noop(
+    "Of its guarantee %(queue)s has only %(left)s left, but YuniKorn counts what others give up as well."
+)
+GUARANTEE_SHORT = gettext_noop(
+    "Of its guarantee %(queue)s has only %(left)s left, and this pod asks %(asked)s: YuniKorn lets a pod preempt only "
+    "where all that it asks is guaranteed."
+)
 GUARANTEE_ABOVE_USED = gettext_noop(
     "A queue above its own already uses all that it is guaranteed: only a queue below its guarantee may preempt."
 )
@@ -136,9 +147,21 @@ def _guarantee(tier: Tier, _priority: int) -> Message:
     if worst is None or (worst.missing == 0 and not tier.passes):
         return Message(GUARANTEE_ABOVE_LEFT if tier.passes else GUARANTEE_ABOVE_USED)
     params = {"queue": short_name(worst.where)}
+    if any(need.required > 1 for need in tier.needs):
+        return _whole(tier)
     if tier.passes:
         return Message(GUARANTEE_LEFT, {**params, "left": _left(worst)})
     return Message(GUARANTEE_USED, {**params, "resource": worst.resource})
+
+
+def _whole(tier: Tier) -> Message:
+    """Where all of the ask has to be guaranteed."""
+    worst = min(tier.needs, key=_part if not tier.passes else _there)
+    params = {"queue": short_name(worst.where), "left": _left(worst)}
+    if tier.passes and worst.available < worst.required:
+        return Message(GUARANTEE_MADE, params)
+    params["asked"] = amount(worst.resource, worst.required)
+    return Message(GUARANTEE_WHOLE if tier.passes else GUARANTEE_SHORT, params)
 
 
 def _fence(tier: Tier, _priority: int) -> Message:
@@ -190,6 +213,11 @@ _SENTENCES = {
 def _part(need: Need) -> Fraction:
     """How many times what is asked is there, or can be made."""
     return Fraction(need.available + need.evictable, need.required)
+
+
+def _there(need: Need) -> Fraction:
+    """How many times what is asked is there."""
+    return Fraction(need.available, need.required)
 
 
 def _left(need: Need) -> Param:

@@ -1,7 +1,7 @@
 """Why an ask waits: quota, guarantee, fence, priority and node fit, each with what it lacks and the nearest remedy.
 
-Of policies ``fence`` (dialect ``design``) and ``priority``. Every tier is judged by itself, so an ask gets room exactly
-where all of them let it through, once its delay is over; a remedy is told of only where, made, it does what is said.
+Every tier is judged by itself, so an ask gets room exactly where all of them let it through, once its delay is over; a
+remedy is told of only where, made, it does what is said by the very policy and dialect that the ask waits under.
 """
 
 from collections.abc import Mapping
@@ -10,12 +10,13 @@ from typing import Any
 import msgspec
 
 from engine.counterfactual import Change
-from engine.policies import FOREIGN, fence, priority
+from engine.policies import DIALECTS
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 from engine.waiting.case import Case
 from engine.waiting.remedies import combined, remedies
 from engine.waiting.results import NODES, Ahead, Need, Reached, Remedy, Tier, TierName, Waiting
+from engine.waiting.rules import RULES
 
 __all__ = [
     "NODES",
@@ -35,18 +36,23 @@ __all__ = [
 
 def judges(policy: str, dialect: str) -> bool:
     """Whether asks that wait under a policy are told of by tiers."""
-    return policy in (fence.POLICY, priority.POLICY) and dialect not in FOREIGN
+    return (policy, dialect) in RULES
 
 
 def waiting(
-    snapshot: Snapshot, tree: QueueTree, ask: Pod, policy: str, parameters: Mapping[str, Any] | None = None
+    snapshot: Snapshot,
+    tree: QueueTree,
+    ask: Pod,
+    policy: str,
+    dialect: str = "",
+    parameters: Mapping[str, Any] | None = None,
 ) -> Waiting:
-    """Why ``ask``, a pending pod of the snapshot, waits under a policy and a revision's parameters.
+    """Why ``ask``, a pending pod of the snapshot, waits under a policy that ``judges``, and a revision's parameters.
 
-    Raises msgspec.ValidationError for parameters that the policy does not have.
+    Without a dialect the policy's first is meant. Raises msgspec.ValidationError for parameters that it does not have.
     """
-    terms = msgspec.convert(dict(parameters or {}), fence.Parameters) if policy == fence.POLICY else fence.Parameters()
-    case = Case(snapshot=snapshot, tree=tree, ask=ask, policy=policy, parameters=terms)
+    rules = RULES[policy, dialect or DIALECTS[policy][0]](parameters or {})
+    case = Case(snapshot=snapshot, tree=tree, ask=ask, rules=rules)
     tiers = tuple(
         tier if tier.passes else msgspec.structs.replace(tier, remedies=remedies(case, tier)) for tier in case.tiers()
     )

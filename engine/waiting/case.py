@@ -5,29 +5,24 @@ from collections.abc import Mapping
 import msgspec
 
 from engine.counterfactual import Change
-from engine.decision import Outcome
-from engine.policies import fence, priority
 from engine.queues import PreemptionPolicy, QueueTree
 from engine.resources import subtract
 from engine.snapshot import Pod, Snapshot
-from engine.waiting import fence_tiers, priority_tiers
 from engine.waiting.results import Remedy, Tier, TierName
+from engine.waiting.rules import Rules
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """What is judged: ``policy`` is `fence` (dialect design) or `priority`."""
+    """What is judged, and by which rules."""
 
     snapshot: Snapshot
     tree: QueueTree
     ask: Pod
-    policy: str
-    parameters: fence.Parameters = fence.Parameters()
+    rules: Rules
 
     def tiers(self) -> tuple[Tier, ...]:
         """Every tier, without remedies; see ``Waiting.tiers``."""
-        if self.policy == priority.POLICY:
-            return priority_tiers.judge(self.snapshot, self.ask)
-        return fence_tiers.judge(self.snapshot, self.tree, self.ask, last_resort=self.parameters.last_resort)
+        return self.rules.judge(self.snapshot, self.tree, self.ask)
 
     def lets(self, name: TierName) -> bool:
         """Whether a tier lets the ask through."""
@@ -35,12 +30,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     def gets_room(self) -> bool:
         """Whether the policy finds room or makes it, its delay over."""
-        if self.policy == priority.POLICY:
-            found = priority.decide(self.snapshot, self.tree, self.ask)
-        else:
-            at_once = msgspec.structs.replace(self.parameters, check_delay=False)
-            found = fence.decide(self.snapshot, self.tree, self.ask, at_once)
-        return found.outcome in (Outcome.FITS, Outcome.PREEMPT)
+        return self.rules.gets_room(self.snapshot, self.tree, self.ask)
 
     def with_remedy(self, remedy: Remedy) -> "Case":
         """The same with the change made."""

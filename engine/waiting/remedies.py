@@ -50,6 +50,8 @@ def _proposed(case: Case, tier: Tier) -> Iterator[Remedy]:
             yield from _smaller(case, tier)
             yield Remedy(change=Change.MAX, queues=_raised(case, tier, "max"))
         case TierName.GUARANTEE:
+            if any(need.required > 1 for need in tier.needs):  # all of it has to be guaranteed
+                yield from _smaller(case, tier)
             yield Remedy(change=Change.GUARANTEE, queues=_raised(case, tier, "guaranteed"))
         case TierName.FENCE if fence := tier.needs[0].where:
             yield Remedy(change=Change.FENCE, queues={fence: {}})

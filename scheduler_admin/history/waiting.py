@@ -41,7 +41,7 @@ def why_waiting(row: Decision) -> AskWaits:
     if not answers(row) or row.revision is None:
         raise CannotReplayError(f"Why the ask of decision {row.pk} waits can't, or can no longer, be worked out.")
     snapshot, ask = (_now(row) if PodEvent(row, None).current else None) or _then(row)
-    found = engine.waiting(snapshot, snapshot.tree, ask, row.policy, row.revision.parameters)
+    found = engine.waiting(snapshot, snapshot.tree, ask, row.policy, row.dialect, row.revision.parameters)
     return AskWaits(found, ask.priority, datetime.fromtimestamp(snapshot.now_ms / 1000, UTC))
 
 
@@ -79,8 +79,10 @@ def seen_by(scope: Scope, found: Waiting, queue: str) -> Waiting:
 
 def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
     needs: tuple[Need, ...] = tier.needs
-    if tier.name in (TierName.QUOTA, TierName.GUARANTEE):
+    if tier.name is TierName.QUOTA:
         needs = tuple(need for need in needs if own(need.where))
+    elif tier.name is TierName.GUARANTEE:  # what others would give up for it is theirs
+        needs = tuple(need for need in needs if own(need.where) and not need.evictable)
     elif tier.name is TierName.NODE:
         needs = tuple(_joined(need) for need in needs)
     elif tier.passes:

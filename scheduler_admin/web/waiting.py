@@ -135,8 +135,8 @@ def _line(tier: Tier, priority: int) -> TierLine:
 
 
 def _need(tier: Tier, need: Need) -> NeedLine:
-    """Of a guarantee something has to be left, and that is one unit: told as more than so much."""
-    above = tier.name is TierName.GUARANTEE
+    """Where of a guarantee something has to be left, that is one unit: told as more than so much."""
+    above = tier.name is TierName.GUARANTEE and need.required == 1
     missing = _told(need.resource, need.missing - above)
     return NeedLine(
         what=need.resource,

@@ -52,6 +52,34 @@ def test_a_max_is_told_by_what_is_left_under_the_tightest(needs: list[Need], sen
 
 
 @pytest.mark.parametrize(
+    ("needs", "sentence"),
+    [
+        (
+            [cpu(2000, 3000)],
+            (
+                "Of its guarantee prod has 3 cores left, and this pod asks 2 cores: YuniKorn lets a pod preempt where "
+                "all that it asks is guaranteed."
+            ),
+        ),
+        (
+            [cpu(2000, -1000, 4000)],
+            "Of its guarantee prod has only 0 cores left, but YuniKorn counts what others give up as well.",
+        ),
+        (
+            [cpu(2000, 3000), cpu(4000, 1000)],
+            (
+                "Of its guarantee prod has only 1 core left, and this pod asks 4 cores: YuniKorn lets a pod preempt "
+                "only where all that it asks is guaranteed."
+            ),
+        ),
+    ],
+)
+def test_of_yunikorn_all_of_an_ask_has_to_be_guaranteed(needs: list[Need], sentence: str) -> None:
+    """Told by the resource of which the least is there."""
+    assert said(TierName.GUARANTEE, needs) == sentence
+
+
+@pytest.mark.parametrize(
     ("needs", "more", "sentence"),
     [
         ([cpu(1, 500)], {}, "prod has 500m cpu of its guarantee left, so its pods may preempt others."),

@@ -11,6 +11,7 @@ from engine.resources import PODS
 from engine.snapshot import Node, Pod, Reservation, Snapshot
 from engine.waiting import NODES, Change, Need, Remedy, Tier, TierName, Waiting, ahead, waiting
 from engine.waiting.case import Case
+from engine.waiting.rules import RULES
 from tests.builders import OPTED_OUT, amounts, ask, daemonset_ask, named, node, pod, queue, reservation, snapshot, tree
 from tests.engine.crowds import crowds
 from tests.engine.plain_waiting import PlainCase, free_on
@@ -293,7 +294,8 @@ def test_remedies_help_and_are_the_smallest_in_random_clusters(queues: QueueTree
     """Of request, max, guarantee and priority."""
     at = _worlds((queues, list(objects)))
     for one in _asks(at):
-        _helps(Case(snapshot=at, tree=queues, ask=one, policy="fence"), waiting(at, queues, one, "fence"))
+        case = Case(snapshot=at, tree=queues, ask=one, rules=RULES["fence", "design"]({}))
+        _helps(case, waiting(at, queues, one, "fence"))
 
 
 @given(world=worlds())
@@ -305,4 +307,4 @@ def test_under_policy_priority_tiers_agree_and_remedies_help(world: tuple[Snapsh
     if decision.reason in (Reason.WAITING_FOR_VICTIMS, Reason.UNREAD_RULES):
         return
     assert (decision.outcome in (Outcome.FITS, Outcome.PREEMPT)) is (found.refusing == ())
-    _helps(Case(snapshot=at, tree=BARE, ask=one, policy="priority"), found)
+    _helps(Case(snapshot=at, tree=BARE, ask=one, rules=RULES["priority", "kube-scheduler"]({})), found)

@@ -8,7 +8,7 @@ import time_machine
 from django.test import Client
 from rest_framework.test import APIClient
 
-from engine.waiting import Ahead, Change, Remedy, Tier, TierName, Waiting
+from engine.waiting import Ahead, Change, Need, Remedy, Tier, TierName, Waiting
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
@@ -116,6 +116,15 @@ def test_the_page_of_the_decision_has_the_same_part(client: Client) -> None:
     address = f"/clusters/east/decisions/{row.pk}/"
     assert f'hx-get="/pods/east/ours/want/waiting/?decision={row.pk}"' in client.get(address).content.decode()
     assert "1 of these stops it" in client.get(f"{address}?waiting=1").content.decode()
+
+
+def test_what_others_would_give_up_for_a_guarantee_is_not_told_to_a_tenant() -> None:
+    """YuniKorn counts it; by what is missing beside it, it could be told."""
+    made = Need(where="root.ours.train", resource="cpu", required=2000, available=500, evictable=7000)
+    own = Need(where="root.ours.train", resource="memory", required=2, available=5)
+    found = Waiting(tiers=(Tier.of(TierName.GUARANTEE, [made, own]),), ahead=Ahead(cluster=0, queue=0))
+    scope = Scope(subtrees=("root.ours",), namespaces=("ours",))
+    assert seen_by(scope, found, "root.ours.train").tiers[0].needs == (own,)
 
 
 @pytest.mark.usefixtures("cluster")

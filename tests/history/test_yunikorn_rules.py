@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import set_mode
+from scheduler_admin.history import passes
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import Terms, publish, tree_of
 from tests.builders import ask, node, pod
@@ -146,3 +147,14 @@ def test_by_rest_the_dialect_is_named_that_a_cluster_can_not_enforce(cluster: Cl
     (error,) = answer.json()["errors"]
     assert error["pointer"] == "/dialect"
     assert "can't be enforced as east is" in error["detail"]
+
+
+def test_why_an_ask_waits_is_told_by_yunikorns_own_rules(cluster: Cluster, client: Client) -> None:
+    """By the design it would do to be below the guarantee; each remedy is decided again by the same dialect."""
+    pods = [pod("prod-9", queue="prod", node="n1"), pod("test-0", queue="test", node="n1", cpu=9)]
+    passes.run_pass(cluster=cluster, watch=Watch(node("n1", 10), *pods, ask("prod-0", queue="prod", cpu=4)))
+    client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
+    page = client.get("/pods/east/ns/prod-0/waiting/").content.decode()
+    assert "YuniKorn lets a pod preempt only where all that it asks is guaranteed." in page
+    assert "It would pass this if it asked 1 core less." in page
+    assert "It would pass this if prod were guaranteed more than this: cpu 4999m." in page

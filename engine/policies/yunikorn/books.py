@@ -120,9 +120,9 @@ class Books:
 
     def effective_max(self, path: str) -> Amounts:
         """The least max of the queue and all above it; the root's is all that the nodes hold."""
-        found = dict(self.root_max)
+        found: Amounts = {}
         for above in self.tree.lineage(path):
-            for name, most in self.tree[above].max.items():
+            for name, most in self.limits(above).items():
                 found[name] = min(most, found.get(name, most))
         return found
 
@@ -132,12 +132,19 @@ class Books:
         Usage is what is bound, those on their way out included. Source: the headroom of a queue.
         """
         for path in self.tree.lineage(leaf):
+            limits = self.limits(path)
             for name, amount in requests.items():
-                limits = (self.tree[path].max, self.root_max if path == self.tree.root else {})
-                most = min((limit[name] for limit in limits if name in limit), default=None)
+                most = limits.get(name)
                 if most is not None and amount > max(0, most - self.allocated[path].get(name, 0)):
                     return path, name
         return None
+
+    def limits(self, path: str) -> Amounts:
+        """The queue's own max; the root's is also all that the nodes hold."""
+        found = dict(self.root_max) if path == self.tree.root else {}
+        for name, most in self.tree[path].max.items():
+            found[name] = min(most, found.get(name, most))
+        return found
 
     def keeps_leaf(self, pod: Pod) -> bool:
         """Whether the pod's leaf stays at its guarantee when the pod goes, in every resource that it requests."""

@@ -45,7 +45,7 @@ def decide(
     quirks: Quirks = ALL,
 ) -> Decision:
     """Which pods YuniKorn would have go, on which node, for ``ask`` (a pending pod of the snapshot), or why none."""
-    case = _Case(snapshot.without_reservation(ask.uid), tree, ask, quirks)
+    case = Question(snapshot.without_reservation(ask.uid), tree, ask, quirks)
     if ask.queue is None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
     if rules := unjudged(snapshot, ask):
@@ -64,8 +64,8 @@ def decide(
     return _not_eligible(case, ask.queue, parameters) or _preempt(case, ask.queue, nodes_tried=full is None)
 
 
-class _Case:
-    """One question: the snapshot, the tree, the ask, and what was worked out from them once."""
+class Question:
+    """One ask, and what was worked out about it once: the snapshot, the tree, its books and what refuses it."""
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, quirks: Quirks) -> None:
         self.snapshot, self.tree, self.ask, self.quirks = snapshot, tree, ask, quirks
@@ -129,7 +129,7 @@ class _Case:
         return opted_out(pod, own_annotation=self.quirks.own_annotation)
 
 
-def _not_eligible(case: _Case, leaf: str, parameters: Parameters) -> Decision | None:
+def _not_eligible(case: Question, leaf: str, parameters: Parameters) -> Decision | None:
     """Why the ask may not preempt, None when it may."""
     ask = case.ask
     if not parameters.preemption:
@@ -149,7 +149,7 @@ def _not_eligible(case: _Case, leaf: str, parameters: Parameters) -> Decision | 
     return None
 
 
-def _preempt(case: _Case, leaf: str, *, nodes_tried: bool) -> Decision:
+def _preempt(case: Question, leaf: str, *, nodes_tried: bool) -> Decision:
     found = Survey(case.snapshot, case.books, case.feasibility, nodes_tried=nodes_tried)
     trace = Trace(
         fence=found.reach.root if found.reach.root != case.tree.root else "",
@@ -180,7 +180,7 @@ def _preempt(case: _Case, leaf: str, *, nodes_tried: bool) -> Decision:
     return case.answer(Outcome.PREEMPT, Reason.BELOW_GUARANTEE, node=best.node.name, victims=victims, trace=trace)
 
 
-def _lacking(case: _Case, found: Survey, node: str, victims: Sequence[Pod]) -> bool:
+def _lacking(case: Question, found: Survey, node: str, victims: Sequence[Pod]) -> bool:
     """Whether something besides amounts still keeps the ask out with the victims gone, as far as that is looked at."""
     if not case.quirks.max_unchecked and not design.within_max(case.books, case.ask, victims):
         return True
@@ -189,7 +189,7 @@ def _lacking(case: _Case, found: Survey, node: str, victims: Sequence[Pod]) -> b
     return not case.quirks.amounts_alone and design.kept_out(case.feasibility.on(place), gone)
 
 
-def _for_one_node(case: _Case, name: str, full: tuple[str, str] | None) -> Decision:
+def _for_one_node(case: Question, name: str, full: tuple[str, str] | None) -> Decision:
     """A DaemonSet's ask, which is for one node; ``full``: the queue and the resource in which it would exceed a max."""
     ask = case.ask
     if full is not None:

@@ -39,9 +39,8 @@ class Reach:
             PodReason.OUTSIDE_FENCE: ~inside,
             PodReason.DISABLED: table.disabled,
             PodReason.GUARANTEE: lines.within,
-            PodReason.HIGHER_PRIORITY: self.limits == -ANY,
         }
-        """Why nothing may go -> leaf -> whether it is so; the first that is so counts."""
+        """Why nothing may go, whatever its priority -> leaf -> whether it is so; the first that is so counts."""
         if not books.quirks.priorities_bend:
             self.limits = np.minimum(self.limits, ask.priority)
 

@@ -16,8 +16,9 @@ from engine.policies.yunikorn import design
 from engine.policies.yunikorn.books import Books
 from engine.policies.yunikorn.lines import Lines
 from engine.policies.yunikorn.nodes import FITS, NONE, applies, indices
-from engine.policies.yunikorn.reach import Reach
+from engine.policies.yunikorn.reach import ANY, Reach
 from engine.policies.yunikorn.victims import EMPTY, Plan, on_node
+from engine.resources import Amounts
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.columns import Flags, Leaving, Numbers, Rows
 
@@ -41,24 +42,33 @@ class Survey:
         self.leaf = ask.queue or ""
         self.lines = Lines(table, books, self.leaf)
         self.reach = Reach(books, self.lines, ask, self.leaf)
-        self.why = self._judged()
+        self.why = self._judged(self.reach.limits)
         """Row -> the number of the reason why the pod may not go, -1 where it may."""
         order = table.order_on_nodes
         self.candidates: Rows = order[self.why[order] < 0]
         """The rows of those that may go, node by node, each node's in their order."""
         self._ends: Rows = np.searchsorted(self.columns.node[self.candidates], np.arange(len(snapshot.nodes) + 1))
 
-    def _judged(self) -> Numbers:
+    @property
+    def within_reach(self) -> Flags:
+        """Row -> whether the pod may go, or may not for its priority alone."""
+        of_any = np.full(len(self.table.leaves) + 1, ANY, np.int64)
+        within: Flags = self._judged(of_any) < 0
+        return within
+
+    def _judged(self, limits: Numbers) -> Numbers:
+        """``limits``: leaf -> the highest priority that may go there."""
         leaf, columns = self.table.leaf, self.columns
         of_leaf = np.full(len(self.table.leaves) + 1, -1, np.int64)
         for reason, flags in self.reach.reasons.items():
             of_leaf[(of_leaf < 0) & flags] = _number(reason)
+        of_leaf[(of_leaf < 0) & (limits == -ANY)] = _number(PodReason.HIGHER_PRIORITY)
         why: Numbers = of_leaf[leaf]
         for reason, flags in (
             (PodReason.TERMINATING, columns.terminating),
             (PodReason.DAEMONSET, self._daemons),
             (PodReason.SAME_APPLICATION, self._own),
-            (PodReason.HIGHER_PRIORITY, columns.priority > self.reach.limits[leaf]),
+            (PodReason.HIGHER_PRIORITY, columns.priority > limits[leaf]),
             (PodReason.OPTED_OUT, self._unwilling),
             (PodReason.ENTITLED_SUBTREE, self._claimed[leaf]),
         ):
@@ -105,13 +115,24 @@ class Survey:
         remaining = trial.remaining(self.leaf, self.leaf)
         if remaining is not None and all(remaining.get(name, amount) >= amount for name, amount in asked.items()):
             return True
-        trial.add(self.leaf, asked)
+        remaining = self._left_without(trial)
+        return remaining is not None and all(remaining.get(name, 0) >= 0 for name in asked)
+
+    def left_of_guarantee(self) -> tuple[Amounts | None, Amounts | None]:
+        """What is left of the guarantees that count: now, and with the ask in and all candidates gone.
+
+        Negative where more is used; None: none counts.
+        """
+        trial = self.books.copy()
+        return trial.remaining(self.leaf, self.leaf), self._left_without(trial)
+
+    def _left_without(self, trial: Books) -> Amounts | None:
+        trial.add(self.leaf, self.ask.requests)
         counts = np.bincount(self.table.kinds.of[self.candidates], minlength=len(self.table.kinds.each))
         for kind in np.flatnonzero(counts):
             pod, times = self.table.kinds.each[kind], int(counts[kind])
             trial.remove(pod.queue or "", {name: amount * times for name, amount in pod.requests.items()})
-        remaining = trial.remaining(self.leaf, self.leaf)
-        return remaining is not None and all(remaining.get(name, 0) >= 0 for name in asked)
+        return trial.remaining(self.leaf, self.leaf)
 
     def _here(self, place: int) -> list[Pod]:
         rows = self.candidates[self._ends[place] : self._ends[place + 1]]
