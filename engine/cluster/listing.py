@@ -64,6 +64,8 @@ class Lister:
     def __init__(self, connection: Connection, table: Table, settings: ReflectorSettings) -> None:
         self._connection = connection
         self._table = table
+        self.path = table.path
+        """Where it is listed, and watched."""
         self._settings = settings
         self.streams = settings.streamed
         """Whether the next list is asked for as a stream: until the server turns out not to offer that."""
@@ -79,6 +81,11 @@ class Lister:
         self._stopping.set()
         if (stream := self._stream) is not None:
             stream.close()
+
+    def turn(self) -> None:
+        """It is not served there: look next time where other versions have it."""
+        if self._table.older:
+            self.path = self._table.older if self.path == self._table.path else self._table.path
 
     def read(self) -> Listing | None:
         """All objects as they were at one version; None when stopped. Raises ApiFailure and ConnectionFailure."""
@@ -106,7 +113,7 @@ class Lister:
         return None
 
     def _page(self, query: Query) -> ListPage:
-        answer = self._connection.request("GET", self._table.path, query=query, timeout_s=self._settings.list_timeout_s)
+        answer = self._connection.request("GET", self.path, query=query, timeout_s=self._settings.list_timeout_s)
         try:
             return self._pages.decode(answer.body)
         except msgspec.DecodeError as error:
@@ -124,7 +131,7 @@ class Lister:
             "timeoutSeconds": int(self._settings.list_timeout_s),
         }
         try:
-            stream = self._connection.stream(self._table.path, query=query, idle_timeout_s=self._settings.list_idle_s)
+            stream = self._connection.stream(self.path, query=query, idle_timeout_s=self._settings.list_idle_s)
         except ApiFailure as error:
             if error.code in _REFUSED:
                 raise _NotStreamedError(str(error)) from error

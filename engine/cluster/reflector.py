@@ -19,8 +19,8 @@ from engine.formats.kubernetes_wire import Identity, WatchEvent
 
 log = logging.getLogger(__name__)
 
-_GONE = 410
-_REFUSED = (403, 404)
+_NOT_FOUND, _GONE = 404, 410
+_REFUSED = (403, _NOT_FOUND)
 _EXPIRED = "Expired"
 
 
@@ -58,6 +58,8 @@ class KindHealth:
     """What is wrong now, as a sentence; empty while all is well."""
     refused: bool = False
     """Whether it can be done without, and has to be: nothing was read since the server said no."""
+    absent: bool = False
+    """Whether it belongs to a product that is not there, and was not before: nothing is wrong."""
     odd: dict[str, str] = field(default_factory=dict)
     """``Kind namespace/name`` of an object that can't be read -> why; it stands as it last was, marked as unread."""
 
@@ -129,7 +131,7 @@ class Reflector:
                 if _expired(error):
                     self._expire()
                 if error.code in _REFUSED and self._table.without:
-                    self._refuse()
+                    self._refuse(error.code)
                 self._pause(str(error), error.retry_after_s)
             except StrangerError as error:
                 self._version = ""  # what was read last may have been the stranger's already
@@ -149,9 +151,14 @@ class Reflector:
         if listed_s is not None and self._clock.steady_s() - listed_s > self._settings.watch_s:
             self._back_off.reset()
 
-    def _refuse(self) -> None:
+    def _refuse(self, code: int) -> None:
         """The version stays: where lists are allowed and watches are not, only the watch is tried again."""
         self.health.refused = True
+        elsewhere = bool(self._table.older) and code == _NOT_FOUND
+        self.health.absent = elsewhere and not self.health.synced
+        if elsewhere:
+            self._version = ""
+            self._lister.turn()
         self.health.odd = {}
         self._sink.refuse(self._table)
 
@@ -159,7 +166,7 @@ class Reflector:
         if self._stopping.is_set():
             return
         # Once is enough: what may not be read may stay so for months.
-        level = logging.DEBUG if why == self.health.error else logging.WARNING
+        level = logging.DEBUG if why == self.health.error or self.health.absent else logging.WARNING
         self.health.error = why
         wait_s = self._back_off.next_s(at_least_s)
         log.log(level, "following %s: %s; again in %.1f s", self._table.kind, why, wait_s)
@@ -179,7 +186,7 @@ class Reflector:
         self.health.odd = found.odd
         self._sink.replace(self._table, found.objects, found.unread)
         self._version = found.version
-        self.health.synced, self.health.refused = True, False
+        self.health.synced, self.health.refused, self.health.absent = True, False, False
         self._alive()
         self.health.last_sync_at = self.health.last_event_at
 
@@ -198,7 +205,7 @@ class Reflector:
         }
         began_s, lines = self._clock.steady_s(), 0
         idle_s = settings.watch_s + settings.idle_margin_s
-        self._stream = self._connection.stream(self._table.path, query=query, idle_timeout_s=idle_s)
+        self._stream = self._connection.stream(self._lister.path, query=query, idle_timeout_s=idle_s)
         anew = self.health.refused
         if anew:
             self._version = ""  # it may be watched again: from a new list on, as what was known is forgotten

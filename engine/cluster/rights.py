@@ -6,7 +6,7 @@ import msgspec
 
 from engine.cluster.connection import Connection
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
-from engine.cluster.tables import CLAIMS, NAMESPACES, PREEMPTED, QUOTAS, TABLES, VOLUMES
+from engine.cluster.tables import CLAIMS, NAMESPACES, PREEMPTED, QUOTAS, TABLES, VOLUMES, WORKLOADS
 from engine.formats.notes import gettext_noop
 
 OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/priority-classes.yaml"
@@ -54,7 +54,7 @@ def _resource(path: str) -> tuple[str, str]:
 OBSERVING = (
     *(
         Right(verb, *_resource(table.path), without=table.without)
-        for table in (*TABLES, CLAIMS, VOLUMES, PREEMPTED)
+        for table in (*TABLES, CLAIMS, VOLUMES, PREEMPTED, WORKLOADS)
         for verb in ("list", "watch")
     ),
     *_optional("watch", "namespaces", NAMESPACES.without),

@@ -14,10 +14,12 @@ from engine.formats.kubernetes import (
     namespace_from_bytes,
     node_from_bytes,
     pod_from_bytes,
+    preempted_by_volcano_from_bytes,
     preempted_by_yunikorn_from_bytes,
     preempted_from_bytes,
     priority_class_from_bytes,
     volume_from_bytes,
+    workload_from_bytes,
 )
 from engine.formats.kubernetes_unread import not_known, unread_budget, unread_class, unread_node, unread_pod
 from engine.formats.notes import gettext_noop
@@ -42,6 +44,8 @@ class Table:
     """Which of them, where not all."""
     without: str = ""
     """What is missing where it may not be read; empty: no pass can do without."""
+    older: str = ""
+    """Where older versions of what serves it have it; with that, it belongs to a product that need not be there."""
 
 
 def _by_name(one: Any) -> Hashable:
@@ -138,6 +142,30 @@ YUNIKORN = Table(
 )
 """The same of YuniKorn's, whose victims have no condition."""
 
+VOLCANO = Table(
+    "Event",
+    "/api/v1/events",
+    preempted_by_volcano_from_bytes,
+    _as_known,
+    _by_uid,
+    lambda state: state.volcano,
+    {"fieldSelector": "reason=Evict,involvedObject.kind=Pod"},
+    without=PREEMPTED.without,
+)
+"""The same of Volcano's."""
+
+WORKLOADS = Table(
+    "Workload",
+    "/apis/kueue.x-k8s.io/v1beta2/workloads",
+    workload_from_bytes,
+    _as_known,
+    _by_uid,
+    lambda state: state.workloads,
+    without=gettext_noop("what Kueue preempts stays unknown"),
+    older="/apis/kueue.x-k8s.io/v1beta1/workloads",
+)
+"""Whom Kueue preempted and for whom, told by their conditions."""
+
 QUOTAS = Table(
     "ResourceQuota",
     "/api/v1/resourcequotas",
@@ -149,6 +177,8 @@ QUOTAS = Table(
 )
 """What limits who may use which priority class: shown to people. No pass looks at it."""
 
-BESIDE = (PREEMPTED, YUNIKORN, QUOTAS)
+TOLD = (PREEMPTED, YUNIKORN, VOLCANO)
+"""Events that tell of preemptions."""
+BESIDE = (*TOLD, WORKLOADS, QUOTAS)
 """What no pass rests on."""
 EVERY = (*TABLES, *PLACING, *BESIDE)

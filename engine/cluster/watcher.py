@@ -11,7 +11,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.identity import STRANGER, SameCluster
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.reflector import KindHealth, Reflector
-from engine.cluster.tables import BESIDE, EVERY, PREEMPTED, YUNIKORN, Table
+from engine.cluster.tables import BESIDE, EVERY, TOLD, Table
 from engine.cluster.timing import BackOff, Clock
 from engine.formats.yunikorn.rest import Record
 from engine.formats.yunikorn.told import to_preempted
@@ -55,7 +55,7 @@ class ClusterWatcher:
     """Follows what the engine reads of a cluster; every method may be called from any thread.
 
     Nodes, pods, priority classes and disruption budgets; as far as they may be read namespaces, claims, volumes, Events
-    of preemption and quotas.
+    of preemption, quotas, and Kueue's Workloads.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class ClusterWatcher:
             staleness_s=now_s - min(seen) if len(seen) == len(kinds) else None,
             clock_skew_s=self._connection.clock_skew_s,
             gap_s=now_s - min(troubled, default=now_s),
-            missing={one.kind: one.error for one in every if one.error and one not in kinds},
+            missing={one.kind: one.error for one in every if one.error and one not in kinds and not one.absent},
             stranger=STRANGER if self._same.stranger else "",
             odd={name: why for one in every for name, why in one.odd.items()},
         )
@@ -224,7 +224,7 @@ class ClusterWatcher:
 
     def refuse(self, table: Table) -> None:
         """Forget a kind that may not be read: it could be another by now. Preemptions that were seen have happened."""
-        if table not in (PREEMPTED, YUNIKORN):
+        if table not in TOLD:
             self.replace(table, {}, {})
 
     def _depart(self, gone: Iterable[Any]) -> None:

@@ -88,6 +88,9 @@ UNTOLD: dict[Untold, str] = {
     Untold.NOT_SEEN: gettext_noop(
         "It was not decided again: how the cluster was just before was not seen, or was no longer known."
     ),
+    Untold.OTHER_RULES: gettext_noop(
+        "It was not decided again: the rules that it was decided by are not built in here."
+    ),
     Untold.TOO_MANY: gettext_noop(
         "It was not decided again: there were so many preemptions at once that it would have taken too long."
     ),

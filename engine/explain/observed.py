@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from engine.decision import Reason
+from engine.explain import kueue, volcano
 from engine.explain.laws import against
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name, short_names
 from engine.laws import Law, broken
@@ -18,6 +20,8 @@ HIGHER_PRIORITY = "higher-priority"
 LABELS: dict[str, str] = {
     HIGHER_PRIORITY: gettext_noop("higher priority"),
     Source.YUNIKORN: gettext_noop("for a guarantee"),
+    **kueue.LABELS,
+    **volcano.LABELS,
     Source.API_EVICTION: gettext_noop("asked through the API"),
     Source.TAINT_MANAGER: gettext_noop("a taint of its node"),
     Source.POD_GC: gettext_noop("its node is gone"),
@@ -145,6 +149,10 @@ def observed_sentence(seen: Observed, *, by: str) -> Message:
     params: dict[str, Param] = {"by": by, "node": Name(seen.node)}
     if seen.source in EVICTED:
         return counted(EVICTED[seen.source], count, node=Name(seen.node))
+    if seen.source is Source.KUEUE:
+        return kueue.sentence(seen, by)
+    if seen.source is Source.VOLCANO:
+        return volcano.sentence(seen, by)
     if seen.over_max:
         return counted(FOR_MAX, count, by=by, queue=short_name(seen.over_max))
     if seen.ask is None:
@@ -166,9 +174,21 @@ def observed_sentence(seen: Observed, *, by: str) -> Message:
     return Message(FOR_ASK[0], {**params, "victims": named}, plural=FOR_ASK[1], count=count)
 
 
+def observed_reason(seen: Observed) -> str:
+    """What the decision has as its reason; LABELS and Reason know the words for it."""
+    if seen.source is Source.KUBE_SCHEDULER:
+        return HIGHER_PRIORITY
+    if seen.source is Source.KUEUE:
+        return seen.victims[0].why or seen.source.value
+    if seen.source is Source.VOLCANO:
+        return volcano.reason(seen.victims[0].why)
+    return Reason.LOWERED_MAX.value if seen.over_max else seen.source.value
+
+
 def observed_because(seen: Observed, *, by: str) -> tuple[Message, ...]:
     """What the sentence leaves open: the rules and laws that it went against, and what is not known."""
-    found = [*_flags(seen, by), *_against(seen), *_said(seen)]
+    rules = kueue.because(seen) if seen.source is Source.KUEUE else ()
+    found = [*rules, *_flags(seen, by), *_against(seen), *_said(seen)]
     if seen.ask and seen.ask_inferred:
         found.append(Message(INFERRED, {"ask": Name(seen.ask.name), "node": Name(seen.node)}))
     if seen.nominated:
@@ -185,7 +205,8 @@ def observed_flags(seen: Observed, uid: str, *, by: str, sees: Callable[[str], b
     told = [one for one in taken[0].flags if one.flag is not Flag.BELOW_GUARANTEE or sees(one.queue)] if taken else []
     victims = tuple(msgspec.structs.replace(each, flags=tuple(told)) for each in taken)
     own = msgspec.structs.replace(seen, victims=victims)
-    return (*_flags(own, by), *_said(own))
+    rules = kueue.because_plain(taken[0]) if taken and seen.source is Source.KUEUE else ()
+    return (*rules, *_flags(own, by), *_said(own))
 
 
 def _said(seen: Observed) -> Iterable[Message]:
@@ -225,7 +246,8 @@ def taken_verdict(seen: Observed, taken: Taken) -> tuple[Message, ...]:
     """Why one victim could go, and what speaks against it, as a table says it beside the pod's name."""
     if not taken.known:
         return (Message(UNSEEN_ONE),)
-    found = [flag_verdict(flag) for flag in taken.flags]
+    rules = kueue.verdict(taken) if seen.source is Source.KUEUE else ()
+    found = [*rules, *(flag_verdict(flag) for flag in taken.flags)]
     if seen.ask and seen.ask_known and seen.source is Source.KUBE_SCHEDULER:
         priorities = {"lower": str(taken.pod.priority), "priority": str(seen.ask.priority)}
         return (Message(LOWER, priorities), *found)
@@ -242,13 +264,18 @@ def flag_verdict(flagged: Flagged) -> Message:
 
 def observed_victim(seen: Observed, uid: str, *, by: str, tells_queue: bool = True) -> Message:
     """Why this pod, to its own tenant: of the asker its queue's name at most."""
-    pod = next(one.pod for one in seen.victims if one.pod.uid == uid)
+    taken = next(one for one in seen.victims if one.pod.uid == uid)
+    pod = taken.pod
     params: dict[str, Param] = {"pod": Name(pod.name), "node": Name(seen.node or pod.node)}
     if seen.source in VICTIM_EVICTED:
         return Message(VICTIM_EVICTED[seen.source], params)
     if seen.over_max:
         return Message(VICTIM_OVER_MAX, {**params, "by": by})
+    if seen.source is Source.VOLCANO:
+        return volcano.victim(pod.name, taken.why, by)
     asker = short_name(seen.ask.queue) if seen.ask and seen.ask_known and tells_queue else ""
+    if seen.source is Source.KUEUE:
+        return kueue.victim(pod.name, asker, by)
     if not asker:
         return Message(VICTIM_OF_UNKNOWN, {**params, "by": by})
     template = VICTIM if seen.source is Source.KUBE_SCHEDULER else VICTIM_FOR_QUEUE

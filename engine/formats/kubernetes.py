@@ -20,7 +20,7 @@ from engine.formats.kubernetes_convert import (
     to_priority_class,
     to_volume,
 )
-from engine.formats.kubernetes_events import to_preempted, to_preempted_by_yunikorn
+from engine.formats.kubernetes_events import to_preempted, to_preempted_by_volcano, to_preempted_by_yunikorn
 from engine.formats.kubernetes_wire import (
     BudgetObject,
     ClaimObject,
@@ -32,7 +32,9 @@ from engine.formats.kubernetes_wire import (
     PriorityClassObject,
     QuotaObject,
     VolumeObject,
+    WorkloadObject,
 )
+from engine.formats.kueue import to_workload
 from engine.snapshot import (
     Claim,
     ClassQuota,
@@ -44,6 +46,7 @@ from engine.snapshot import (
     Preempted,
     PriorityClass,
     Volume,
+    Workload,
 )
 
 __all__ = [
@@ -59,6 +62,7 @@ __all__ = [
     "namespace_from_bytes",
     "node_from_bytes",
     "pod_from_bytes",
+    "preempted_by_volcano_from_bytes",
     "preempted_by_yunikorn_from_bytes",
     "preempted_from_bytes",
     "priority_class_from_bytes",
@@ -67,6 +71,7 @@ __all__ = [
     "to_pod",
     "to_priority_class",
     "volume_from_bytes",
+    "workload_from_bytes",
 ]
 
 Read = TypeVar("Read")
@@ -81,6 +86,7 @@ Wired = TypeVar(
     NamespaceObject,
     ClaimObject,
     VolumeObject,
+    WorkloadObject,
 )
 
 _SYSTEM_CLASSES = (
@@ -128,6 +134,8 @@ _budgets = _Reader("PodDisruptionBudget", BudgetObject, to_budget)
 _quotas = _Reader("ResourceQuota", QuotaObject, to_class_quota)
 _preempted = _Reader("Event", EventObject, to_preempted)
 _preempted_by_yunikorn = _Reader("Event", EventObject, to_preempted_by_yunikorn)
+_preempted_by_volcano = _Reader("Event", EventObject, to_preempted_by_volcano)
+_workloads = _Reader("Workload", WorkloadObject, to_workload)
 _namespaces = _Reader("Namespace", NamespaceObject, to_namespace)
 _claims = _Reader("PersistentVolumeClaim", ClaimObject, to_claim)
 _volumes = _Reader("PersistentVolume", VolumeObject, to_volume)
@@ -201,6 +209,16 @@ def preempted_from_bytes(data: bytes | msgspec.Raw) -> Preempted:
 def preempted_by_yunikorn_from_bytes(data: bytes | msgspec.Raw) -> Preempted | None:
     """One Event with reason Informational in JSON, None where it is about something else. Raises DecodeError."""
     return _preempted_by_yunikorn.from_bytes(data)
+
+
+def preempted_by_volcano_from_bytes(data: bytes | msgspec.Raw) -> Preempted | None:
+    """One Event with reason Evict in JSON, None where it is about something else. Raises DecodeError."""
+    return _preempted_by_volcano.from_bytes(data)
+
+
+def workload_from_bytes(data: bytes | msgspec.Raw) -> Workload:
+    """One Workload of Kueue's in JSON. Raises DecodeError."""
+    return _workloads.from_bytes(data)
 
 
 def namespace_from_bytes(data: bytes | msgspec.Raw) -> Namespace:

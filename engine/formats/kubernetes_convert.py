@@ -54,6 +54,7 @@ from engine.snapshot import (
 QUEUE_LABELS = ("scheduler-admin.io/queue", "yunikorn.apache.org/queue", "queue")
 """Where a pod names its queue; the first one present wins."""
 APPLICATION_LABELS = ("scheduler-admin.io/application", "yunikorn.apache.org/app-id", "applicationId")
+WORKLOAD_ANNOTATION = "kueue.x-k8s.io/workload"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 OPT_OUT_ANNOTATION = "yunikorn.apache.org/allow-preemption"
 MAY_PREEMPT_ANNOTATION = "scheduler-admin.io/may-preempt"
@@ -107,6 +108,7 @@ def to_pod(pod: PodObject) -> Pod:
         node=intern(spec.node_name) if spec.node_name else None,
         finished=status.phase in FINISHED,
         terminating=meta.deletion_timestamp is not None,
+        deleted_ms=_deleted_ms(meta),
         grace_s=_grace_s(spec.termination_grace_period_seconds),
         priority=spec.priority or 0,
         priority_class=intern(spec.priority_class_name or ""),
@@ -136,9 +138,17 @@ def to_pod(pod: PodObject) -> Pod:
         unread_rules=unread_rules(spec),
         queue_label=queue_label(labels),
         application_label=_first(labels, APPLICATION_LABELS),
+        workload=(meta.annotations or {}).get(WORKLOAD_ANNOTATION, ""),
         user=user,
         groups=groups,
     )
+
+
+def _deleted_ms(meta: ObjectMeta) -> int | None:
+    """The deletionTimestamp is when its grace period is over."""
+    if meta.deletion_timestamp is None:
+        return None
+    return to_ms(meta.deletion_timestamp) - 1000 * (meta.deletion_grace_period_seconds or 0)
 
 
 def _grace_s(told: int | None) -> int:

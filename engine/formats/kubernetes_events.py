@@ -9,13 +9,15 @@ that it went for is ``related``, and the message takes one of these forms:
     Preempted by podgroup <uid> on node <node>        for several pods at once; also compositepodgroup
 
 YuniKorn has words of its own, see engine.formats.yunikorn.told. Its Events (PublishEvents in yunikorn-k8shim's
-pkg/cache/context.go) all have the reason ``Informational``, whatever they are about, and nothing ``related``.
+pkg/cache/context.go) all have the reason ``Informational``, whatever they are about, and nothing ``related``. Those of
+Volcano, see engine.formats.volcano, have the reason ``Evict``.
 """
 
 import re
 
 from engine.formats.kubernetes_convert import to_ms
 from engine.formats.kubernetes_wire import EventObject, ObjectReference
+from engine.formats.volcano import told as told_by_volcano
 from engine.formats.yunikorn.told import to_preempted as by_yunikorn
 from engine.formats.yunikorn.told import told as told_by_yunikorn
 from engine.snapshot import Preempted
@@ -37,16 +39,14 @@ def to_preempted(event: EventObject) -> Preempted:
     Others use the same reason (we do, so does Kueue): one that is not in kube-scheduler's form is not ``by_scheduler``.
     """
     victim, related = event.involved_object, event.related or ObjectReference()
-    if not victim.uid or not victim.name:
-        raise ValueError("it does not say which pod was preempted")
-    _check(victim)
+    uid, name = _named(victim)
     _check(related)
     form = _FORM.fullmatch((event.message or "").strip())
     told = form.groupdict(default="") if form else {}
     return Preempted(
-        uid=victim.uid,
+        uid=uid,
         namespace=victim.namespace or "default",
-        name=victim.name,
+        name=name,
         at_ms=_at_ms(event),
         node=told.get("node", ""),
         by_scheduler=form is not None and victim.kind == "Pod",
@@ -62,10 +62,25 @@ def to_preempted_by_yunikorn(event: EventObject) -> Preempted | None:
     victim, told = event.involved_object, told_by_yunikorn(event.message or "")
     if told is None or victim.kind != "Pod":
         return None
+    uid, name = _named(victim)
+    return by_yunikorn(told, uid, victim.namespace or "default", name, _at_ms(event))
+
+
+def to_preempted_by_volcano(event: EventObject) -> Preempted | None:
+    """The same of an Event of Volcano's, which never says for whom."""
+    victim, why = event.involved_object, told_by_volcano(event.message or "")
+    if why is None or victim.kind != "Pod":
+        return None
+    uid, name = _named(victim)
+    return Preempted(uid=uid, namespace=victim.namespace or "default", name=name, at_ms=_at_ms(event), why=why)
+
+
+def _named(victim: ObjectReference) -> tuple[str, str]:
+    """Its uid and name."""
     if not victim.uid or not victim.name:
         raise ValueError("it does not say which pod was preempted")
     _check(victim)
-    return by_yunikorn(told, victim.uid, victim.namespace or "default", victim.name, _at_ms(event))
+    return victim.uid, victim.name
 
 
 def _check(reference: ObjectReference) -> None:

@@ -28,6 +28,7 @@ class ObjectMeta(Wire, frozen=True):
     uid: str | None = None
     creation_timestamp: datetime | None = None
     deletion_timestamp: datetime | None = None
+    deletion_grace_period_seconds: int | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
     owner_references: tuple[OwnerReference, ...] | None = None
@@ -284,6 +285,27 @@ class EventObject(Wire, frozen=True):
     message: str | None = None
     event_time: datetime | None = None
     first_timestamp: datetime | None = None
+
+
+class WorkloadSpec(Wire, frozen=True):
+    priority: int | None = None
+
+
+class Admission(Wire, frozen=True):
+    cluster_queue: str | None = None
+
+
+class WorkloadStatus(Wire, frozen=True):
+    conditions: tuple[Condition, ...] | None = None
+    admission: Admission | None = None
+
+
+class WorkloadObject(Wire, frozen=True):
+    """A Workload of kueue.x-k8s.io: what is read of it is the same in v1beta1 and v1beta2."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: WorkloadSpec | None = None
+    status: WorkloadStatus | None = None
 
 
 class ScopeExpression(Wire, frozen=True):

@@ -12,7 +12,7 @@ import msgspec
 from engine.counterfactual import Again
 from engine.hindsight import yunikorn
 from engine.hindsight.log import Log
-from engine.observed import SCHEDULERS, Hindsight, Observed, Source, Untold
+from engine.observed import EVIDENCE, SCHEDULERS, Hindsight, Observed, Source, Untold
 from engine.policies import Decide, priority
 from engine.policies import yunikorn as by_yunikorn
 from engine.queues import QueueTree
@@ -81,6 +81,8 @@ def question(seen: Observed, before: ClusterState, tree: QueueTree) -> Again | N
 
 
 def _untold(seen: Observed) -> Untold | None:
+    if not EVIDENCE[seen.source].again:
+        return Untold.OTHER_RULES
     if seen.ask_kind != "Pod":
         return Untold.GROUP
     return None if seen.over_max or (seen.ask and seen.ask_known) else Untold.NO_ASK

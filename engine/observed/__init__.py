@@ -1,16 +1,19 @@
 """What others evicted: the cluster's own scheduler, the Eviction API, nodes. Recorded, never decided here.
 
-Only what the cluster itself tells is taken down: Events of preemption, the condition DisruptionTarget of pods, and
-where an Event never comes, the nomination of the one pod that it can have been for. What they don't tell stays unknown.
+Only what the cluster itself tells is taken down: Events of preemption, the condition DisruptionTarget of pods, the
+conditions of Kueue's Workloads, and where an Event never comes, the nomination of the one pod that it can have been
+for. What they don't tell stays unknown. Who tells what stands in engine.observed.sources.
 """
 
 from engine.observed.comparing import Agreement, Cause, Compared, agrees, compared
 from engine.observed.observing import observe
 from engine.observed.results import Flag, Flagged, Hindsight, Observed, Taken, Untold, decode, encode, joined, parted
 from engine.observed.rules import Usage, judged
-from engine.observed.sightings import SCHEDULERS, Key, Source, sighted
+from engine.observed.sightings import Key, sighted
+from engine.observed.sources import EVIDENCE, SCHEDULERS, Source
 
 __all__ = [
+    "EVIDENCE",
     "SCHEDULERS",
     "Agreement",
     "Cause",

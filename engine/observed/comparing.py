@@ -8,7 +8,7 @@ import msgspec
 
 from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts
 from engine.observed.results import Observed
-from engine.observed.sightings import Source
+from engine.observed.sources import Source
 
 SAMPLED_FROM = 100
 """Of more nodes than this kube-scheduler looks at a tenth, and at no fewer than this, unless it is told otherwise."""

@@ -8,12 +8,13 @@ import msgspec
 from engine.decision import PodFacts
 from engine.observed.results import Observed, Taken
 from engine.observed.rules import Usage, judged
-from engine.observed.sightings import Key, Sighting, Source, sightings
+from engine.observed.sightings import Key, Sighting, sightings
+from engine.observed.sources import Source
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Pod, Preempted
 
 TOGETHER_MS = 10_000
-"""What one evicts for one ask within this time is one decision; but for YuniKorn's, on one node."""
+"""What one evicts for one ask within this time is one decision; on one node, where EVIDENCE says so."""
 FRESH_MS = 60_000
 """What is learned of later than this is told without the queues' usage: that has moved on."""
 
@@ -68,6 +69,7 @@ class _Scene:
             node=first.node if len({one.node for one in group}) == 1 else "",
             victims=tuple(self._taken(one) for one in group),
             ask_kind=first.event.ask_kind if first.event else "Pod",
+            ask_place=first.event.ask_place if first.event else "",
             over_max=first.over_max,
         )
         fresh = [one.pod for one in found.victims if one.known and self._now_ms - one.at_ms <= FRESH_MS]
@@ -77,14 +79,15 @@ class _Scene:
         pod = self._state.placed(one.uid, self._tree)
         if pod is None:
             facts = msgspec.structs.replace(self._named(one.uid, one.namespace, one.name), node=one.node)
-            return Taken(pod=facts, at_ms=one.at_ms, known=False)
+            return Taken(pod=facts, at_ms=one.at_ms, known=False, why=one.why)
         said = pod.disruption_message if one.source is Source.KUBELET else ""
-        return Taken(pod=PodFacts.of(pod), at_ms=one.at_ms, said=said)
+        place = one.event.place if one.event else ""
+        return Taken(pod=PodFacts.of(pod), at_ms=one.at_ms, said=said, why=one.why, place=place)
 
     def _asked(self, found: Observed, event: Preempted | None) -> Observed:
         """The same with its ask, or with those that it may have been."""
         if event is not None and (event.ask_uid or event.ask_name):
-            ask = self._ask(event.ask_uid)
+            ask = self._workload(event.ask_uid) if found.source is Source.KUEUE else self._ask(event.ask_uid)
             named = ask or self._named_ask(event)
             return msgspec.structs.replace(found, ask=named, ask_known=ask is not None)
         if found.source is not Source.KUBE_SCHEDULER:
@@ -97,6 +100,14 @@ class _Scene:
     def _ask(self, uid: str) -> PodFacts | None:
         pod = self._state.placed(uid, self._tree)
         return None if pod is None else msgspec.structs.replace(PodFacts.of(pod), node="")
+
+    def _workload(self, uid: str) -> PodFacts | None:
+        """A Workload that asked; its pods come later, if at all."""
+        asked = self._state.workloads.get(uid)
+        if asked is None:
+            return None
+        named = self._named(uid, asked.namespace, asked.name)
+        return msgspec.structs.replace(named, application=asked.owner or asked.name, priority=asked.priority)
 
     def _named_ask(self, event: Preempted) -> PodFacts:
         named = self._named(event.ask_uid, event.ask_namespace, event.ask_name)

@@ -7,7 +7,7 @@ import msgspec
 
 from engine.decision import Decision, PodFacts, QueueFigures
 from engine.laws import LawCheck
-from engine.observed.sightings import Source
+from engine.observed.sources import Source
 from engine.policies.yunikorn import Effect
 
 
@@ -38,6 +38,10 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the pod itself was seen."""
     said: str = ""
     """Why, in the words of the node that ended it."""
+    why: str = ""
+    """In a word of the scheduler's own: Kueue's reason, Volcano's action."""
+    place: str = ""
+    """With Kueue: the path of the ClusterQueue that it ran in, as Kueue writes it."""
     flags: tuple[Flagged, ...] = ()
 
 
@@ -50,6 +54,8 @@ class Untold(StrEnum):
     """It was for several pods at once."""
     NOT_SEEN = "not-seen"
     """How the cluster was just before was not seen, or is no longer known."""
+    OTHER_RULES = "other-rules"
+    """The rules that it was decided by are not built in."""
     TOO_MANY = "too-many"
     """There were so many at once that it would have taken too long."""
 
@@ -81,6 +87,8 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     ask_inferred: bool = False
     """Whether no Event names the ask: it is the one pod that was nominated to the node just then."""
     ask_kind: str = "Pod"
+    ask_place: str = ""
+    """With Kueue: the path of the ClusterQueue that it waits in, as Kueue writes it."""
     over_max: str = ""
     """The queue that was to get below its max; then nobody asked."""
     nominated: tuple[str, ...] = ()
@@ -122,6 +130,7 @@ def joined(former: Observed, later: Observed) -> Observed:
         ask_known=asks.ask_known,
         ask_inferred=asks.ask_inferred,
         ask_kind=asks.ask_kind,
+        ask_place=asks.ask_place,
         nominated=asks.nominated,
         queues=_spanning(former.queues, later.queues),
         hindsight=told.hindsight,

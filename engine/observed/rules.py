@@ -8,7 +8,7 @@ import msgspec
 
 from engine.decision import PodFacts, QueueFigures
 from engine.observed.results import Flag, Flagged, Observed
-from engine.observed.sightings import SCHEDULERS
+from engine.observed.sources import SCHEDULERS
 from engine.queues import QueueTree
 from engine.resources import PODS, Amounts, subtract, total
 from engine.snapshot import ClusterState, Pod

@@ -1,42 +1,22 @@
 """Who was told to go, and by whom, as far as Events and conditions say."""
 
 from collections.abc import Collection, Iterable
-from enum import StrEnum
 
 import msgspec
 
-from engine.snapshot import PREEMPTION_BY_SCHEDULER, ClusterState, Pod, Preempted
+from engine.observed.sources import EVIDENCE, REASONS, SCHEDULERS, Source
+from engine.snapshot import ClusterState, Pod, Preempted, Workload
 
 EVENT_WAIT_MS = 2_000
-"""So long a victim's condition waits for its Event, which alone says for certain for whom it went; and what YuniKorn
-says of one victim waits for what it says of the others."""
+"""So long a victim's condition waits for its Event, which alone says for certain for whom it went; and what other
+schedulers say of one victim waits for what they say of the others."""
+_CLOCKS_MS = 3_000
+"""By so much two clocks of one cluster may differ."""
+_AT_ONCE_MS = 30_000
+"""So soon after Kueue has preempted a Workload the pods that run for it are told to go."""
 
 Key = tuple[str, str]
 """What tells one sighting from another: the victim's uid, and of its ask what the Event says, empty where none does."""
-
-
-class Source(StrEnum):
-    """Who evicted."""
-
-    KUBE_SCHEDULER = "kube-scheduler"
-    YUNIKORN = "yunikorn"
-    API_EVICTION = "api-eviction"
-    TAINT_MANAGER = "taint-manager"
-    POD_GC = "pod-gc"
-    KUBELET = "kubelet"
-
-
-SCHEDULERS = (Source.KUBE_SCHEDULER, Source.YUNIKORN)
-"""Those that preempt; the others evict for reasons of their own, as for a drain."""
-SOURCES = {
-    PREEMPTION_BY_SCHEDULER: Source.KUBE_SCHEDULER,
-    "PreemptionByKubeScheduler": Source.KUBE_SCHEDULER,  # up to 1.26
-    "EvictionByEvictionAPI": Source.API_EVICTION,
-    "DeletionByTaintManager": Source.TAINT_MANAGER,
-    "DeletionByPodGC": Source.POD_GC,
-    "TerminationByKubelet": Source.KUBELET,
-}
-"""Reasons of the condition DisruptionTarget."""
 
 
 class Sighting(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +29,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     node: str
     event: Preempted | None = None
-    """None where only its condition tells of it."""
+    """None where only its condition tells of it; what Kueue says of its Workload counts as one."""
 
     @property
     def ask_uid(self) -> str:
@@ -63,14 +43,22 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
         return self.uid, self.ask_uid
 
     @property
-    def shared(self) -> tuple[str, str, str]:
-        """What the victims of one decision have in common: YuniKorn's may be on several nodes."""
-        return self.source, self.ask_uid, self.over_max if self.source is Source.YUNIKORN else self.node
+    def shared(self) -> tuple[str, ...]:
+        """What the victims of one decision have in common: some schedulers take from several nodes for one ask."""
+        evidence = EVIDENCE.get(self.source)
+        place = self.node if evidence is None or evidence.one_node else self.over_max
+        nameless = self.why if evidence and not evidence.asks else ""
+        return self.source, self.ask_uid, place, nameless
 
     @property
     def over_max(self) -> str:
         """The queue that was to get below its max."""
         return self.event.over_max if self.event else ""
+
+    @property
+    def why(self) -> str:
+        """In a word of the scheduler's own."""
+        return self.event.why if self.event else ""
 
 
 def sighted(state: ClusterState, *, now_ms: int, events: bool = True) -> tuple[Key, ...]:
@@ -85,7 +73,7 @@ def sightings(
 
     ``events``: whether Events can be read; where not, no condition waits for one.
     """
-    told = _events(state)
+    told = _told(state)
     found = [*told.values(), *_of_conditions(state, told)]
     wait_ms = EVENT_WAIT_MS if events else 0
     left = (one for one in found if one.key not in settled and one.uid not in ours)
@@ -98,15 +86,51 @@ def _told_whole(one: Sighting) -> bool:
     return one.source not in SCHEDULERS or (one.source is Source.KUBE_SCHEDULER and one.event is not None)
 
 
-def _events(state: ClusterState) -> dict[str, Sighting]:
-    """Victim's uid -> what its Event says; of several the first, which tells when."""
+def _told(state: ClusterState) -> dict[str, Sighting]:
+    """Victim's uid -> what its scheduler says; of several words the first, which tells when."""
     found: dict[str, Sighting] = {}
-    by_yunikorn = (state.yunikorn, state.yunikorn_records)
-    for source, *told in ((Source.KUBE_SCHEDULER, state.preempted), (Source.YUNIKORN, *by_yunikorn)):
-        for _, event in sorted(each for events in told for each in events.items()):
+    words = (
+        (Source.KUBE_SCHEDULER, state.preempted.items()),
+        (Source.YUNIKORN, (*state.yunikorn.items(), *state.yunikorn_records.items())),
+        (Source.VOLCANO, state.volcano.items()),
+        (Source.KUEUE, _of_workloads(state)),
+    )
+    for source, told in words:
+        for _, event in sorted(told, key=lambda each: each[0]):
             if event.by_scheduler and (event.uid not in found or event.at_ms < found[event.uid].at_ms):
                 found[event.uid] = _of_event(state, event, source)
     return found
+
+
+def _of_workloads(state: ClusterState) -> Iterable[tuple[str, Preempted]]:
+    """Pod's uid -> what Kueue says of its Workload, for pods that began to go when it said so."""
+    told = {(one.namespace, name): one for one in state.workloads.values() if one.preempted for name in _names(one)}
+    for pod in _going(state) if told else ():
+        names = (f"Workload/{pod.workload}", pod.controller, f"Pod/{pod.name}")
+        one = next((told[pod.namespace, name] for name in names if (pod.namespace, name) in told), None)
+        if one is not None and one.preempted is not None and _went_with(pod, one.preempted.at_ms):
+            yield pod.uid, msgspec.structs.replace(one.preempted, uid=pod.uid, name=pod.name)
+
+
+def _names(workload: Workload) -> tuple[str, ...]:
+    """What its pods may name: what it was made for, or itself."""
+    return *workload.owners, f"Workload/{workload.name}"
+
+
+def _going(state: ClusterState) -> Iterable[Pod]:
+    """Those that hold a node and are on their way out, or have just left."""
+    yield from (pod for pod in state.pods.values() if pod.terminating and pod.node)
+    yield from (pod for uid, pod in state.departed.items() if pod.node and uid not in state.pods)
+
+
+def _went_with(pod: Pod, at_ms: int) -> bool:
+    """Whether it was there then, and told to go after it: not before, nor after it had ended by itself."""
+    if pod.created_ms > at_ms + _CLOCKS_MS:
+        return False
+    if pod.deleted_ms is None:
+        return not pod.finished  # it left unseen: that it ran is all that is known
+    latest = at_ms + _AT_ONCE_MS if pod.finished else pod.deleted_ms
+    return at_ms - _CLOCKS_MS <= pod.deleted_ms <= latest
 
 
 def _of_event(state: ClusterState, event: Preempted, source: Source) -> Sighting:
@@ -125,7 +149,7 @@ def _of_event(state: ClusterState, event: Preempted, source: Source) -> Sighting
 
 def _of_conditions(state: ClusterState, told: Collection[str]) -> Iterable[Sighting]:
     for pod in _gone_or_going(state):
-        source, at_ms = SOURCES.get(pod.disruption), pod.disrupted_ms
+        source, at_ms = REASONS.get(pod.disruption), pod.disrupted_ms
         if source is not None and at_ms is not None and pod.node and pod.uid not in told:
             yield Sighting(
                 source=source, at_ms=at_ms, uid=pod.uid, namespace=pod.namespace, name=pod.name, node=pod.node

@@ -15,6 +15,7 @@ from engine.snapshot.objects import (
     PriorityClass,
     Shield,
     Volume,
+    Workload,
 )
 from engine.snapshot.placing import Protection, queue_of
 from engine.snapshot.rules import (
@@ -57,5 +58,6 @@ __all__ = [
     "Taint",
     "Toleration",
     "Volume",
+    "Workload",
     "queue_of",
 ]

@@ -111,6 +111,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Succeeded or failed: holds nothing any more."""
     terminating: bool = False
     """Has a deletionTimestamp: on its way out."""
+    deleted_ms: int | None = None
+    """Since when it is on its way out."""
     grace_s: int = 30
     priority: int = 0
     priority_class: str = ""
@@ -155,6 +157,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Placement rules of the pod that feasibility can't judge; such an ask is left alone rather than misjudged."""
     queue_label: str = ""
     application_label: str = ""
+    workload: str = ""
+    """The Workload of Kueue's, in its own namespace, that it says it is part of."""
     user: str = ""
     """Who submitted it, as it says itself; rules of placement go by it."""
     groups: tuple[str, ...] = ()
@@ -261,3 +265,29 @@ class Preempted(msgspec.Struct, frozen=True, kw_only=True):
     """Its path, where the scheduler has queues and says it; see ``over_max``."""
     over_max: str = ""
     """The queue that was to get below its max; then nobody asked."""
+    why: str = ""
+    """In a word of the scheduler's own: Kueue's reason, Volcano's action."""
+    place: str = ""
+    """With Kueue: the path of the ClusterQueue that it ran in, as Kueue writes it: ``/cohort/cluster-queue``."""
+    ask_place: str = ""
+    """The same of the one that it went for."""
+
+
+class Workload(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What Kueue admits as a whole, as far as it tells of preemptions."""
+
+    uid: str
+    namespace: str
+    name: str
+    owners: tuple[str, ...] = ()
+    """``Kind/name`` of what it is made for: a Job, or pods themselves."""
+    priority: int = 0
+    cluster_queue: str = ""
+    """That it is admitted to; empty: to none."""
+    preempted: Preempted | None = None
+    """What Kueue says where it preempted it and has not admitted it again; of the whole, not of one of its pods."""
+
+    @property
+    def owner(self) -> str:
+        """``Kind/name`` of what it is made for, as its pods are called by; of several pods the first."""
+        return self.owners[0] if self.owners else ""

@@ -19,6 +19,7 @@ from engine.snapshot.objects import (
     Preempted,
     PriorityClass,
     Volume,
+    Workload,
 )
 from engine.snapshot.placing import Placing, Protection, originators, placed, queue_of, sparing
 from engine.snapshot.unjudged import unjudged
@@ -60,6 +61,10 @@ class ClusterState:
         """The same of YuniKorn's."""
         self.yunikorn_records: dict[str, Preempted] = {}
         """The same by what it was asked for itself, by the victims' uids, oldest first."""
+        self.volcano: dict[str, Preempted] = {}
+        """The same as ``preempted`` of Volcano's."""
+        self.workloads: dict[str, Workload] = {}
+        """Kueue's, by uid."""
         self.departed: dict[str, Pod] = {}
         """The pods that left last, as they were, by uid, oldest first."""
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)

@@ -130,6 +130,7 @@ class Decision(models.Model):
         KUBE_SCHEDULER = "kube-scheduler", "kube-scheduler"
         KUEUE = "kueue", "Kueue"
         YUNIKORN = "yunikorn", "YuniKorn"
+        VOLCANO = "volcano", "Volcano"
         API_EVICTION = "api-eviction", _("API eviction")
         TAINT_MANAGER = "taint-manager", _("taint manager")
         POD_GC = "pod-gc", _("pod garbage collector")

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from engine.decision import Outcome, Reason
-from engine.explain import HIGHER_PRIORITY
+from engine.explain import observed_reason
 from engine.laws import broken
-from engine.observed import Observed, Source, Taken, decode, encode, joined, parted
+from engine.observed import EVIDENCE, Observed, Source, Taken, decode, encode, joined, parted
 from engine.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
@@ -24,8 +24,8 @@ _WITNESSED = timedelta(minutes=1)
 """What is learned of later was over at a time that nobody noted."""
 
 _Place = tuple[str, str, str]
-"""Source, node, and the ask's uid, or its name where that is all, or the queue over its max: whose victims belong to
-one decision."""
+"""Source, node, and the ask's uid, or its name where that is all, or the queue over its max, or the reason where no ask
+is ever told: whose victims belong to one decision."""
 
 
 class Others:
@@ -79,7 +79,7 @@ class Others:
         self._held: dict[_Place, list[Decision]] = {}
         for row in self._rows.values():
             over_max = decode(row.document).over_max if row.reason == Reason.LOWERED_MAX else ""
-            place = _place(row.source, row.node, row.ask_uid or row.ask_name or over_max)
+            place = _place(row.source, row.node, row.ask_uid or row.ask_name or over_max, row.reason)
             self._held.setdefault(place, []).append(row)
 
     def _record(self, seen: Observed) -> Decision:
@@ -110,7 +110,8 @@ class Others:
     def _begun(self, seen: Observed) -> Decision | None:
         """The decision that is to hold these victims too: the same source, ask and node, just before."""
         at = _at(seen)
-        place = _place(seen.source.value, seen.node, seen.asker or _name_of(seen) or seen.over_max)
+        asker = seen.asker or _name_of(seen) or seen.over_max
+        place = _place(seen.source.value, seen.node, asker, observed_reason(seen))
         near = [row for row in self._held.get(place, ()) if abs(row.first_seen - at) <= _TOGETHER]
         return max(near, key=lambda row: (row.first_seen, row.pk), default=None)
 
@@ -168,7 +169,7 @@ class Others:
             policy="",
             **self._ask_of(seen),
             outcome=Outcome.PREEMPT.value,
-            reason=_reason(seen),
+            reason=observed_reason(seen),
             detail=_detail(seen),
             against_laws=bool(_detail(seen)),
             node=seen.node,
@@ -236,14 +237,11 @@ def _at(seen: Observed) -> datetime:
     return at
 
 
-def _place(source: str, node: str, ask: str) -> _Place:
-    return source, "" if source == Decision.Source.YUNIKORN else node, ask  # its victims may be on several
-
-
-def _reason(seen: Observed) -> str:
-    if seen.source is Source.KUBE_SCHEDULER:
-        return HIGHER_PRIORITY
-    return Reason.LOWERED_MAX.value if seen.over_max else seen.source.value
+def _place(source: str, node: str, ask: str, reason: str) -> _Place:
+    evidence = EVIDENCE.get(Source(source))
+    if evidence is None:
+        return source, node, ask
+    return source, node if evidence.one_node else "", ask if evidence.asks else reason
 
 
 def _name_of(seen: Observed) -> str:

@@ -129,6 +129,8 @@ class DecisionPage:
     """Why that is not told."""
     working: bool
     """Whether that is still being worked out."""
+    scattered: bool
+    """Whether the victims were on several nodes."""
     really: bool
     """Whether pods were really evicted: then it "would have" been prevented."""
 
@@ -178,6 +180,7 @@ def decision_page(detail: Detail) -> DecisionPage:
         prevention=_prevention(detail) if preventable else (),
         untold=untold(row, victims[0]) if victims else (),
         working=preventable and any(victim.changes is None for victim in victims),
+        scattered=len({victim.node for victim in victims if victim.node}) > 1,
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
 

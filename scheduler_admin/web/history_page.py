@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from engine.decision import Reason
 from engine.explain import FLAG_LABELS, against, label, law, number
 from engine.explain.message import short_name, short_names
 from engine.laws import Law, LawCheck, broken
@@ -27,6 +28,10 @@ class HistoryRow:
 
     row: Decision
     queue: str
+    asker: str
+    """The ask's pod, or what asked as a whole; empty where that is not known, or nobody asked."""
+    asked: bool
+    """Whether somebody asked, known or not."""
     lost: int
     named: int
     sources: str
@@ -49,6 +54,8 @@ def _row(row: Decision, checks: list[LawCheck]) -> HistoryRow:
     return HistoryRow(
         row=row,
         queue=short_name(row.ask_queue),
+        asker=row.ask_name or row.ask_application,
+        asked=row.source not in row.EVICTORS and row.reason != Reason.LOWERED_MAX,
         lost=sum(victim.state in LOST for victim in victims),
         named=len(victims),
         sources=short_names(victim.queue for victim in victims),

@@ -44,6 +44,7 @@ from scheduler_admin.web.repeats import hit_again
 from scheduler_admin.web.words import duration, span, work_text
 
 FOR_UID = gettext_noop("The room is for the pod with UID %(uid)s.")
+FOR_GROUP_UID = gettext_noop("The room is for the workload, or the group of pods, with UID %(uid)s.")
 FOR_POD = gettext_noop("The room is for pod %(pod)s of namespace %(namespace)s, UID %(uid)s.")
 UNREAD_ASK = gettext_noop("%(pod)s was considered in its queue %(queue)s.")
 FIRST_SEEN = gettext_noop("The scheduler found no room for the pod.")
@@ -175,7 +176,9 @@ def _preemptor(event: PodEvent, redaction: Redaction) -> list[Message]:
     if event.victim is None or not told.uid:
         return []
     if not told.name:
-        return [Message(FOR_UID, {"uid": Name(told.uid)})]
+        seen = read_observed(event.decision)
+        whole = seen is not None and seen.ask_kind != "Pod"
+        return [Message(FOR_GROUP_UID if whole else FOR_UID, {"uid": Name(told.uid)})]
     return [Message(FOR_POD, {"pod": Name(told.name), "namespace": Name(told.namespace), "uid": Name(told.uid)})]
 
 

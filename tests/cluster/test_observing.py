@@ -102,6 +102,33 @@ def test_what_yunikorn_preempts_is_told_by_its_event(watcher: ClusterWatcher, cl
     assert len(watcher.state().yunikorn) == 1
 
 
+def volcano_says(cluster: AnyCluster, name: str, uid: str, message: str) -> None:
+    """An Event on a pod as Volcano's recorder writes it (pkg/scheduler/cache/cache.go, Evict)."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    event = {
+        "metadata": {"name": f"{name}.{uid[:8]}", "namespace": cluster.namespace},
+        "involvedObject": {"kind": "Pod", "apiVersion": "v1", "namespace": cluster.namespace, "name": name, "uid": uid},
+        "reason": "Evict",
+        "type": "Warning",
+        "message": message,
+        "source": {"component": "volcano"},
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+        "count": 1,
+    }
+    cluster.create("events", event)
+
+
+def test_what_volcano_preempts_is_told_by_its_event(watcher: ClusterWatcher, cluster: AnyCluster) -> None:
+    """It deletes the pod, and for whom it does not say."""
+    uid = cluster.get("pods", "v0")["metadata"]["uid"]
+    volcano_says(cluster, "v0", uid, "Pod is evicted, because of reclaim")
+    cluster.delete("pods", "v0")
+    (found,) = until(lambda: seen(watcher, cluster), "its preemption is seen")
+    assert (found.source, found.node, found.ask) == (Source.VOLCANO, "n1", None)
+    assert [(one.pod.name, one.known, one.why) for one in found.victims] == [("v0", True, "reclaim")]
+
+
 def test_what_is_evicted_through_the_api_is_told(watcher: ClusterWatcher, cluster: AnyCluster) -> None:
     """By whom, the cluster does not say."""
     connection, path = cluster.connection(), f"/api/v1/namespaces/{cluster.namespace}/pods/v0/eviction"

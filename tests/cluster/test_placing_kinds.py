@@ -28,7 +28,11 @@ PREEMPTION = {
 }
 ONE = {"metadata": {"name": "one", "namespace": "a", "uid": "u", "resourceVersion": "5"}, **PREEMPTION}
 """Of whatever kind it is read as."""
-BY_YUNIKORN = {**ONE, "reason": "Informational", "message": "Preempted by uid-c from application app-1 in root.prod"}
+EVENTS = {
+    "reason=Informational": {**ONE, "message": "Preempted by uid-c from application app-1 in root.prod"},
+    "reason=Evict": {**ONE, "message": "Pod is evicted, because of reclaim"},
+}
+"""Those of YuniKorn and Volcano."""
 
 
 def back_off() -> BackOff:
@@ -45,8 +49,7 @@ def serving(
         if mine and (failure := told(asked)):
             return answer.status(*failure)
         if "watch" not in asked.query:
-            by_yunikorn = "reason=Informational" in asked.query.get("fieldSelector", "")
-            items = [BY_YUNIKORN if by_yunikorn else ONE]
+            items = [EVENTS.get(asked.query.get("fieldSelector", "").partition(",")[0], ONE)]
             return answer.json(200, {"metadata": {"resourceVersion": "10"}, "items": items})
         answer.begin()
         return answer.wait(0.01) if mine and ends else answer.hang()
@@ -262,7 +265,7 @@ def test_an_account_of_before_goes_on_working(plane: ControlPlane):
         connection = Connection(cluster.account(*rules))
         with closing(ClusterWatcher(connection, back_off=back_off)) as watcher:
             assert watcher.wait_synced(10)
-            missing = until(lambda: len(found := watcher.health().missing) == 4 and found, "they are told, and quotas")
+            missing = until(lambda: len(found := watcher.health().missing) == 5 and found, "all of them are told")
             assert 'cannot list resource "persistentvolumes"' in missing[VOLUMES.kind]
             assert 'cannot list resource "persistentvolumeclaims"' in missing[CLAIMS.kind]
             assert 'cannot watch resource "namespaces"' in missing[NAMESPACES.kind]

@@ -21,6 +21,7 @@ from engine.snapshot import (
     Preempted,
     PriorityClass,
     Volume,
+    Workload,
 )
 from scheduler_admin.clusters.breakers import Writes
 
@@ -160,6 +161,8 @@ class Watch:
                     self.state.classes[one.name] = one
                 case Preempted():
                     self.state.preempted[f"event-{one.uid}"] = one
+                case Workload():
+                    self.state.workloads[one.uid] = one
                 case DisruptionBudget():
                     self.state.budgets[one.namespace, one.name] = one
                 case Namespace():

@@ -1,0 +1,111 @@
+"""What Kueue preempted, in words: for which workload, and by which of its rules, of which it tells the name alone.
+
+What a tenant reads names no ClusterQueue.
+"""
+
+from collections.abc import Iterable
+
+from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop
+from engine.observed import Observed, Source, Taken
+
+WITHIN, RECLAIMED = "InClusterQueue", "InCohortReclamation"
+FAIR, BORROWING = "InCohortFairSharing", "InCohortReclaimWhileBorrowing"
+LABELS: dict[str, str] = {
+    WITHIN: gettext_noop("priority in its ClusterQueue"),
+    RECLAIMED: gettext_noop("reclaimed in the cohort"),
+    FAIR: gettext_noop("fair sharing in the cohort"),
+    BORROWING: gettext_noop("reclaimed in the cohort while borrowing"),
+    Source.KUEUE: gettext_noop("for quota"),
+}
+FOR_WORKLOAD = ngettext_noop(
+    "%(by)s preempted %(count)s pod for the workload %(ask)s.",
+    "%(by)s preempted %(count)s pods for the workload %(ask)s.",
+)
+FOR_UNKNOWN = ngettext_noop(
+    "%(by)s preempted %(count)s pod; for which workload is not known.",
+    "%(by)s preempted %(count)s pods; for which workload is not known.",
+)
+WHY: dict[str, str] = {
+    WITHIN: gettext_noop(
+        "Both are of the ClusterQueue %(asker)s, where a workload may take the place of one of a lower priority, or of "
+        "a newer one of the same (Kueue: InClusterQueue)."
+    ),
+    RECLAIMED: gettext_noop(
+        "The ClusterQueue %(victim)s had borrowed, and %(asker)s reclaimed quota within their cohort (Kueue: "
+        "InCohortReclamation)."
+    ),
+    FAIR: gettext_noop(
+        "The ClusterQueue %(victim)s gave way to %(asker)s by fair sharing within their cohort (Kueue: "
+        "InCohortFairSharing)."
+    ),
+    BORROWING: gettext_noop(
+        "The ClusterQueue %(asker)s, which borrows itself, took from %(victim)s within their cohort for a workload of "
+        "a higher priority (Kueue: InCohortReclaimWhileBorrowing)."
+    ),
+}
+WHY_PLAIN: dict[str, str] = {
+    WITHIN: gettext_noop(
+        "Within one ClusterQueue a workload may take the place of one of a lower priority, or of a newer one of the "
+        "same (Kueue: InClusterQueue)."
+    ),
+    RECLAIMED: gettext_noop(
+        "Its ClusterQueue had borrowed, and another reclaimed quota within the cohort (Kueue: InCohortReclamation)."
+    ),
+    FAIR: gettext_noop(
+        "Its ClusterQueue gave way to another by fair sharing within the cohort (Kueue: InCohortFairSharing)."
+    ),
+    BORROWING: gettext_noop(
+        "Another ClusterQueue, which borrows itself, took from its own within the cohort for a workload of a higher "
+        "priority (Kueue: InCohortReclaimWhileBorrowing)."
+    ),
+}
+"""Where the ClusterQueues are not known, or not told."""
+WORD = gettext_noop("Kueue’s own word for why: %(why)s.")
+PLACE = gettext_noop("of ClusterQueue %(queue)s")
+VICTIM = gettext_noop("%(pod)s was preempted by %(by)s, so that a workload of %(asker)s gets its quota.")
+VICTIM_OF_UNKNOWN = gettext_noop("%(pod)s was preempted by %(by)s, so that another workload gets its quota.")
+
+
+def sentence(seen: Observed, by: str) -> Message:
+    """Who took what for whom; Kueue looks at no node."""
+    count = len(seen.victims)
+    if seen.ask is None:
+        return counted(FOR_UNKNOWN, count, by=by)
+    return counted(FOR_WORKLOAD, count, by=by, ask=Name(seen.ask.name or seen.ask.uid))
+
+
+def because(seen: Observed) -> Iterable[Message]:
+    """The rules, each once for each ClusterQueue that pods went from."""
+    for why, place in dict.fromkeys((one.why, one.place) for one in seen.victims):
+        if why in WHY and place and seen.ask_place:
+            yield Message(WHY[why], {"asker": Name(_own_name(seen.ask_place)), "victim": Name(_own_name(place))})
+        else:
+            yield from _plain(why)
+
+
+def because_plain(taken: Taken) -> Iterable[Message]:
+    """The same for the victim's own tenant."""
+    return _plain(taken.why)
+
+
+def verdict(taken: Taken) -> Iterable[Message]:
+    """By which rule, and from where, as a table says it."""
+    if taken.why in LABELS:
+        yield Message(LABELS[taken.why])
+    if taken.place:
+        yield Message(PLACE, {"queue": Name(_own_name(taken.place))})
+
+
+def victim(pod: str, asker: str, by: str) -> Message:
+    """Why this pod, to its own tenant; ``asker``: the name of the asker's queue, where that is told."""
+    params: dict[str, Param] = {"pod": Name(pod), "by": by}
+    return Message(VICTIM, {**params, "asker": asker}) if asker else Message(VICTIM_OF_UNKNOWN, params)
+
+
+def _plain(why: str) -> Iterable[Message]:
+    if why:
+        yield Message(WHY_PLAIN[why]) if why in WHY_PLAIN else Message(WORD, {"why": Name(why)})
+
+
+def _own_name(place: str) -> str:
+    return place.rpartition("/")[2]

@@ -1,0 +1,157 @@
+"""Kueue's Workloads on a cluster of either kind: followed where they are served, and missed nowhere else."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.cluster.connection import Connection
+from engine.cluster.listing import ReflectorSettings
+from engine.cluster.survey import survey
+from engine.cluster.timing import BackOff
+from engine.cluster.watcher import ClusterWatcher
+from engine.observed import Observed, Source, observe
+from engine.queues import Queue, QueueTree
+from tests.cluster.doubles import until
+from tests.controlplane import anycluster, kueue
+from tests.controlplane.anycluster import AnyCluster
+from tests.controlplane.kueue import NEWEST, OLDER
+from tests.controlplane.plane import ControlPlane
+
+TREE = QueueTree([Queue(path="root", parent_declared=True), Queue(path="root.a")])
+
+
+def watching(connection: Connection) -> ClusterWatcher:
+    """One that has begun."""
+    settings = ReflectorSettings(shortest_watch_s=0)
+    watcher = ClusterWatcher(connection, back_off=lambda: BackOff(0.01, 0.05), settings=settings)
+    watcher.start()
+    assert watcher.wait_synced(10)
+    return watcher
+
+
+@pytest.fixture
+def watcher(connection: Connection) -> Iterator[ClusterWatcher]:
+    """It follows a cluster without Kueue."""
+    watcher = watching(connection)
+    yield watcher
+    assert watcher.stop()
+
+
+def seen(watcher: ClusterWatcher) -> tuple[Observed, ...]:
+    """What a pass of this moment would record."""
+    return observe(watcher.state(), TREE, now_ms=int(time.time() * 1000))
+
+
+def names(watcher: ClusterWatcher) -> set[str]:
+    return {one.name for one in watcher.state().workloads.values()}
+
+
+def run_job(cluster: AnyCluster, name: str, pods: int) -> set[str]:
+    """A Job whose pods run on n1, and take a while to go; their names."""
+    container = {"name": "main", "image": "i", "command": ["sleep", "inf"], "resources": {"requests": {"cpu": "1"}}}
+    template = {"spec": {"restartPolicy": "Never", "terminationGracePeriodSeconds": 2, "containers": [container]}}
+    cluster.add_node()
+    cluster.create(
+        "jobs.batch",
+        {"metadata": {"name": name}, "spec": {"parallelism": pods, "completions": 9, "template": template}},
+    )
+    made = until(lambda: len(found := cluster.list("pods")) == pods and found, "its pods are made")
+    names = {one["metadata"]["name"] for one in made}
+    for one in names:
+        cluster.running(one)
+    return names
+
+
+def stop_job(cluster: AnyCluster, name: str) -> None:
+    """As Kueue's controller does, once its scheduler has said that it is preempted."""
+    cluster.change("jobs.batch", name, lambda job: job["spec"].update(suspend=True))
+
+
+def test_a_cluster_without_it_lacks_nothing(watcher: ClusterWatcher, cluster: AnyCluster) -> None:
+    """That its kind is not served is no trouble, neither to passes nor when connecting."""
+    until(lambda: watcher.state().pods is not None and not watcher.health().missing, "nothing is missed")
+    assert (watcher.health().errors, watcher.health().missing) == ((), {})
+    assert not cluster.real or survey(cluster.entrance.settings()).unread == ()
+
+
+@pytest.mark.parametrize("version", [NEWEST, OLDER])
+def test_what_it_preempts_is_told_whichever_version_is_served(
+    watcher: ClusterWatcher, cluster: AnyCluster, version: str
+) -> None:
+    """From when it is installed on: the pods of its Job go, for a workload that is known by its name."""
+    kueue.install(cluster, version)
+    pods = run_job(cluster, "train", 2)
+    asker = kueue.add_workload(cluster, "job-web-1", "Job/web", priority=9, version=version)
+    kueue.add_workload(cluster, "job-train-1", "Job/train", version=version)
+    until(lambda: names(watcher) == {"job-web-1", "job-train-1"}, "both are known")
+    kueue.preempt(cluster, "job-train-1", asker, version=version)
+    assert seen(watcher) == ()
+    stop_job(cluster, "train")
+    (found,) = until(lambda: (all_ := seen(watcher)) and len(all_[0].victims) == 2 and all_, "its preemption is seen")
+    assert (found.source, found.node, found.ask_place) == (Source.KUEUE, "n1", "/cohort/cq-b")
+    assert found.ask is not None
+    assert (found.ask.uid, found.ask.name, found.ask.priority) == (asker, "job-web-1", 9)
+    assert {(one.pod.name, one.known, one.why, one.place) for one in found.victims} == {
+        (name, True, "InCohortReclamation", "/cohort/cq-a") for name in pods
+    }
+
+
+def test_where_it_is_removed_later_that_is_told_and_it_is_followed_once_it_is_back(
+    watcher: ClusterWatcher, cluster: AnyCluster
+) -> None:
+    """A notice: passes go on, and nothing of it is known meanwhile."""
+    kueue.install(cluster)
+    kueue.add_workload(cluster, "job-train-1", "Job/train")
+    until(lambda: names(watcher) == {"job-train-1"}, "it is known")
+    kueue.uninstall(cluster)
+    until(lambda: "Workload" in watcher.health().missing and not names(watcher), "it is gone, and told")
+    assert (watcher.health().synced, watcher.health().errors) == (True, ())
+    kueue.install(cluster, OLDER)
+    kueue.add_workload(cluster, "job-new-1", "Job/new", version=OLDER)
+    until(lambda: names(watcher) == {"job-new-1"} and not watcher.health().missing, "it is back")
+
+
+def test_a_preemption_of_while_nobody_watched_is_told_by_the_list(connection: Connection, cluster: AnyCluster) -> None:
+    """As after a restart, while its pods are still on their way out; once it is admitted again, no more."""
+    kueue.install(cluster)
+    pods = run_job(cluster, "train", 1)
+    kueue.add_workload(cluster, "job-train-1", "Job/train")
+    kueue.preempt(cluster, "job-train-1", "uid-unknown")
+    stop_job(cluster, "train")
+    watcher = watching(connection)
+    (found,) = until(lambda: seen(watcher), "it is seen")
+    assert {one.pod.name for one in found.victims} == pods
+    again(cluster, "job-train-1")
+    until(lambda: not seen(watcher), "its word is taken back")
+    assert watcher.stop()
+
+
+def again(cluster: AnyCluster, name: str) -> None:
+    """Its conditions, as Kueue turns them when it admits a Workload again."""
+    here = kueue.path(cluster, name)
+    found: dict[str, Any] = cluster.send("GET", here)
+    for one in found["status"]["conditions"]:
+        one.update(status="False", reason="QuotaReserved", message=f"Previously: {one['message']}")
+    cluster.send("PUT", f"{here}/status", found)
+
+
+@pytest.mark.controlplane
+def test_who_may_not_read_them_is_told_so(plane: ControlPlane) -> None:
+    """On a real cluster, whose API server refuses them served or not."""
+    verbs = ["list", "watch"]
+    core = ["nodes", "pods", "events", "namespaces", "persistentvolumes", "persistentvolumeclaims", "resourcequotas"]
+    rules = [
+        {"apiGroups": [""], "resources": core, "verbs": verbs},
+        {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": verbs},
+        {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": verbs},
+    ]
+    with anycluster.real(plane) as cluster:
+        settings = cluster.account(*rules)
+        watcher = watching(Connection(settings))
+        missing = until(lambda: watcher.health().missing, "it is told")
+        assert list(missing) == ["Workload"]
+        assert 'cannot list resource "workloads"' in missing["Workload"]
+        assert survey(settings).unread == ("list workloads.kueue.x-k8s.io", "watch workloads.kueue.x-k8s.io")
+        assert watcher.stop()

@@ -1,0 +1,73 @@
+"""Kueue as far as tests need it: its kind Workload, and what it writes there when it preempts."""
+
+import time
+from typing import Any
+
+from tests.cluster.doubles import until
+from tests.controlplane.anycluster import AnyCluster
+
+GROUP = "kueue.x-k8s.io"
+NEWEST, OLDER = "v1beta2", "v1beta1"
+_CRDS = "customresourcedefinitions.apiextensions.k8s.io"
+_ANYTHING = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+TEXTS = {
+    "InClusterQueue": "prioritization in the ClusterQueue",
+    "InCohortReclamation": "reclamation within the cohort",
+    "InCohortFairSharing": "Fair Sharing within the cohort",
+    "InCohortReclaimWhileBorrowing": "reclamation within the cohort while borrowing",
+}
+"""Its reasons, and its words for them."""
+
+
+def install(cluster: AnyCluster, version: str = NEWEST) -> None:
+    """Let the API server serve Workloads, as installing Kueue does."""
+    served = {"name": version, "served": True, "storage": True, "schema": _ANYTHING, "subresources": {"status": {}}}
+    names = {"kind": "Workload", "listKind": "WorkloadList", "plural": "workloads", "singular": "workload"}
+    spec = {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [served]}
+    cluster.create(_CRDS, {"metadata": {"name": f"workloads.{GROUP}"}, "spec": spec})
+    until(lambda: cluster.raw("GET", f"/apis/{GROUP}/{version}/workloads")[0] == 200, "Workloads are served")
+
+
+def uninstall(cluster: AnyCluster, version: str = NEWEST) -> None:
+    """Take it back, with all Workloads."""
+    cluster.send("DELETE", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/workloads.{GROUP}")
+    until(lambda: cluster.raw("GET", f"/apis/{GROUP}/{version}/workloads")[0] == 404, "Workloads are not served")
+
+
+def path(cluster: AnyCluster, name: str = "", version: str = NEWEST) -> str:
+    """Where a Workload of the test's namespace is, or all of them are."""
+    return f"/apis/{GROUP}/{version}/namespaces/{cluster.namespace}/workloads" + (f"/{name}" if name else "")
+
+
+def add_workload(cluster: AnyCluster, name: str, owner: str, *, priority: int = 0, version: str = NEWEST) -> str:
+    """One made for ``Kind/name``; its uid."""
+    kind, _, of = owner.partition("/")
+    reference = {"apiVersion": "batch/v1", "kind": kind, "name": of, "uid": f"uid-{of}", "controller": True}
+    body = {
+        "apiVersion": f"{GROUP}/{version}",
+        "kind": "Workload",
+        "metadata": {"name": name, "ownerReferences": [reference]},
+        "spec": {"priority": priority},
+    }
+    uid: str = cluster.send("POST", path(cluster, version=version), body)["metadata"]["uid"]
+    return uid
+
+
+def message(asker: str, why: str = "InCohortReclamation") -> str:
+    """What it says of a Workload that it preempted."""
+    paths = "preemptor path: /cohort/cq-b; preemptee path: /cohort/cq-a"
+    return f"Preempted to accommodate a workload (UID: {asker}, JobUID: UNKNOWN) due to {TEXTS[why]}; {paths}"
+
+
+def conditions(asker: str, why: str = "InCohortReclamation") -> list[dict[str, Any]]:
+    """Both of them, as one patch of its scheduler sets them."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    shared = {"status": "True", "message": message(asker, why), "lastTransitionTime": now}
+    return [{"type": "Evicted", "reason": "Preempted", **shared}, {"type": "Preempted", "reason": why, **shared}]
+
+
+def preempt(cluster: AnyCluster, name: str, asker: str, *, version: str = NEWEST) -> None:
+    """Say that it was preempted for another (uid); its Job is stopped by others."""
+    here = path(cluster, name, version)
+    status = {"admission": {"clusterQueue": "cq-a"}, "conditions": conditions(asker)}
+    cluster.send("PUT", f"{here}/status", {**cluster.send("GET", here), "status": status})
