@@ -2,11 +2,11 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, QuerySet
 
 from engine.resources import Amounts
 from scheduler_admin.accounts.scopes import Who
@@ -19,40 +19,61 @@ DAY = timedelta(hours=24)
 MOST_LISTED = 50
 _AT_ONCE = 500
 
-_PREEMPTED = Q(evicted_at__isnull=False) & ~Q(decision__source__in=Decision.EVICTORS)
-"""Evicted to make room: who is evicted for other reasons was not preempted."""
 _App = tuple[str, str]
 """Namespace and application."""
 
 
-def count_repeats(*, cluster: Cluster) -> None:
-    """Take down how often the applications of new victims were preempted. Called within a transaction.
+def count_repeats(*, cluster: Cluster) -> bool:
+    """Take down how often the applications of new victims were preempted; whether there were any.
 
-    What becomes known late counts for those that went after it, too.
+    Called within a transaction. What becomes known late counts for those that went after it, too.
     """
-    fresh = Victim.objects.filter(cluster=cluster, evicted_at__isnull=False, preempted_in_day=None).order_by("pk")
-    found: dict[_App, list[datetime]] = defaultdict(list)
-    for victim in fresh.only("namespace", "application", "evicted_at")[:_AT_ONCE]:
-        found[victim.namespace, victim.application].append(_at(victim))
-    for (namespace, application), times in found.items():
-        span = {"evicted_at__gt": min(times) - DAY, "evicted_at__lt": max(times) + DAY}
-        of_app = Victim.objects.filter(cluster=cluster, namespace=namespace, application=application, **span)
-        _count(of_app, since=min(times))
-
-
-def _count(of_app: QuerySet[Victim], *, since: datetime) -> None:
-    """Count anew what went ``since`` then: each preemption is one decision, however many pods it takes."""
-    few = of_app.only("evicted_at", "decision_id", "preempted_in_day").order_by("evicted_at", "pk")
-    hits = [(_at(victim), victim.decision_id) for victim in few.filter(_PREEMPTED).exclude(application="")]
-    ordered = [at for at, _decision in hits]
-    changed = []
-    for victim in few.filter(evicted_at__gte=since):
-        at = _at(victim)
-        times = len({decision for _when, decision in hits[bisect_right(ordered, at - DAY) : bisect_right(ordered, at)]})
-        if victim.preempted_in_day != times:
-            victim.preempted_in_day = times
-            changed.append(victim)
+    found = Victim.objects.filter(cluster=cluster, evicted_at__isnull=False, preempted_in_day=None).order_by("pk")
+    fresh = list(found.only("namespace", "application", "evicted_at")[:_AT_ONCE])
+    if not fresh:
+        return False
+    since: dict[_App, datetime] = {}
+    for victim in fresh:
+        since[_app(victim)] = min(_at(victim), since.get(_app(victim), _at(victim)))
+    span = {"evicted_at__gt": min(map(_at, fresh)) - DAY, "evicted_at__lt": max(map(_at, fresh)) + DAY}
+    near = Victim.objects.filter(cluster=cluster, application__in={app for _namespace, app in since}, **span)
+    changed: list[Victim] = []
+    for app, victims in _by_app(near).items():
+        if app in since:
+            changed += _counted(victims, since=since[app])
     Victim.objects.bulk_update(changed, ["preempted_in_day"], batch_size=_AT_ONCE)
+    return True
+
+
+def _counted(victims: list[Victim], *, since: datetime) -> Iterator[Victim]:
+    """Those of one application, by time, whose count has changed: however many pods it took, a decision is one."""
+    hits = [(_at(one), one.decision_id) for one in victims if one.application and _is_preempted(one)]
+    times = [at for at, _decision in hits]
+    for one in victims:
+        at = _at(one)
+        window = hits[bisect_right(times, at - DAY) : bisect_right(times, at)]
+        count = len({decision for _when, decision in window})
+        if at >= since and one.preempted_in_day != count:
+            one.preempted_in_day = count
+            yield one
+
+
+def _by_app(rows: QuerySet[Victim]) -> dict[_App, list[Victim]]:
+    """Victims by application, each in the order in which they went. One query."""
+    read = rows.select_related("decision").defer("changes", "decision__document", "decision__laws")
+    found: dict[_App, list[Victim]] = defaultdict(list)
+    for victim in read.order_by("evicted_at", "pk"):
+        found[_app(victim)].append(victim)
+    return found
+
+
+def _app(victim: Victim) -> _App:
+    return victim.namespace, victim.application
+
+
+def _is_preempted(victim: Victim) -> bool:
+    """Evicted to make room: who is evicted for other reasons was not."""
+    return victim.decision.source not in Decision.EVICTORS
 
 
 def _at(victim: Victim) -> datetime:
@@ -76,21 +97,14 @@ class Repeat:
 
 def repeats(user: Who, cluster: Cluster, now: datetime) -> list[Repeat]:
     """Those that the user may see, the most often hit first; at most ``MOST_LISTED``. Two queries."""
-    rows = Victim.objects.restrict(user, "view").filter(_PREEMPTED, cluster=cluster, evicted_at__gt=now - DAY)
+    rows = Victim.objects.restrict(user, "view").filter(cluster=cluster, evicted_at__gt=now - DAY)
+    rows = rows.exclude(decision__source__in=Decision.EVICTORS)
     counted = rows.exclude(application="").values("namespace", "application").order_by()
     counted = counted.annotate(times=Count("decision", distinct=True), pods=Count("pk"), last=Max("evicted_at"))
     worst = counted.filter(times__gte=REPEATED).order_by("-times", "-pods", "-last", "namespace", "application")
     apps = {(one["namespace"], one["application"]): one["times"] for one in worst[:MOST_LISTED]}
-    by_app = _by_app(rows, apps)
+    by_app = _by_app(rows.filter(application__in={application for _namespace, application in apps}))
     return [_repeat(victims, apps[app]) for app in apps if (victims := by_app.get(app))]
-
-
-def _by_app(rows: QuerySet[Victim], apps: Iterable[_App]) -> dict[_App, list[Victim]]:
-    names = {application for _namespace, application in apps}
-    found: dict[_App, list[Victim]] = defaultdict(list)
-    for victim in rows.filter(application__in=names).order_by("evicted_at", "pk"):
-        found[victim.namespace, victim.application].append(victim)
-    return found
 
 
 def _repeat(victims: list[Victim], times: int) -> Repeat:

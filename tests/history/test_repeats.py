@@ -4,6 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from scheduler_admin.accounts.models import User
@@ -139,3 +141,15 @@ def test_the_history_is_filtered_by_it(here: Cluster) -> None:
     filters = Filters.of({"outcome": "again"}, timezone.now())
     assert list(filters.apply(Decision.objects.all())) == [found[2]]
     assert filters.address() == "outcome=again"
+
+
+def test_victims_of_an_application_are_sought_by_an_index(here: Cluster) -> None:
+    """Not among all that was evicted in two days."""
+    hit(here, 1)
+    with CaptureQueriesContext(connection) as queries:
+        count_repeats(cluster=here)
+    [sql] = [one["sql"] for one in queries.captured_queries if " IN ('etl')" in one["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+        steps = [row[3] for row in cursor.fetchall()]
+    assert "INDEX victim_again (cluster_id=? AND application=? AND evicted_at>?" in steps[0]
