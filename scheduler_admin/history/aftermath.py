@@ -20,6 +20,7 @@ _READ = (
     "state",
     "evicted_at",
     "checkpoint_at",
+    "booked",
     "successor_uid",
     "running_at",
 )
@@ -29,7 +30,7 @@ _READ = (
 def follow_aftermath(*, cluster: Cluster, state: ClusterState, now: datetime) -> bool:
     """Take down what came after the victims of the last hour. Whether there is news."""
     recent = _recent(cluster, now)
-    changed = sum(_keep_checkpoint(victim, state) for victim in recent if victim.state in LOST) > 0
+    changed = sum(_keep_checkpoint(victim, state) for victim in recent if not victim.booked) > 0
     watched = [victim for victim in recent if victim.running_at is None and victim.state in LOST and victim.controller]
     taken = {victim.successor_uid for victim in recent if victim.successor_uid}
     waiting = []
@@ -46,7 +47,7 @@ def follow_aftermath(*, cluster: Cluster, state: ClusterState, now: datetime) ->
 
 def _keep_checkpoint(victim: Victim, state: ClusterState) -> bool:
     """Many write another when they are told to go: what that saved is not lost. Whether there is one."""
-    pod = seen_pod(state, victim.uid)
+    pod = seen_pod(state, victim.uid) if victim.state in LOST else None
     at = moment(pod.checkpoint_ms) if pod else None
     if at is None or (victim.checkpoint_at and at <= victim.checkpoint_at):
         return False

@@ -228,6 +228,49 @@ class Rewound(models.Model):
         return f"{self.decision_id}"
 
 
+class LedgerEntryQuerySet(RestrictedQuerySet["LedgerEntry"]):
+    """Entries; tenants see those in which pods of theirs went, or got room."""
+
+    def within(self, scope: Scope) -> Self:
+        lost = scope.pods("losing_namespace", "losing_queue")
+        return self.filter(lost | scope.pods("gaining_namespace", "gaining_queue"))
+
+
+class LedgerEntry(models.Model):
+    """What the pods of one namespace and queue gave up in a month for those of another. It outlives its decisions."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="ledger")
+    month = models.DateField(help_text=_("Its first day; months are those of UTC."))
+    source = models.CharField(max_length=20, choices=Decision.Source)
+    losing_namespace = models.CharField(max_length=63)
+    losing_queue = models.CharField(max_length=500, blank=True)
+    gaining_namespace = models.CharField(max_length=63, blank=True, help_text=_("Both empty: nobody, or not known."))
+    gaining_queue = models.CharField(max_length=500, blank=True)
+    pods = models.PositiveIntegerField(default=0, help_text=_("That were evicted."))
+    unknown = models.PositiveIntegerField(default=0, help_text=_("Of those, whose work thrown away is not known."))
+    requests = models.JSONField(default=dict)
+    work = models.JSONField(default=dict, help_text=_("Thrown away, as in engine.work."))
+
+    objects = LedgerEntryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["month", "pk"]
+        verbose_name_plural = "ledger entries"
+        constraints = [
+            models.UniqueConstraint(
+                fields=[
+                    *("cluster", "month", "source", "losing_namespace", "losing_queue"),
+                    *("gaining_namespace", "gaining_queue"),
+                ],
+                name="ledger_once",
+            )
+        ]
+        indexes = [models.Index(fields=["month"], name="ledger_month")]
+
+    def __str__(self) -> str:
+        return f"{self.month:%Y-%m} {self.losing_queue} > {self.gaining_queue}"
+
+
 class VictimQuerySet(RestrictedQuerySet["Victim"]):
     """Victims; tenants see those in namespaces of theirs."""
 
@@ -275,6 +318,14 @@ class Victim(models.Model):
     successor_uid = models.CharField(max_length=64, blank=True)
     recreated_at = models.DateTimeField(null=True)
     running_at = models.DateTimeField(null=True, help_text=_("Since when the pod in its place runs."))
+    booked = models.BooleanField(default=False, help_text=_("Whether the ledger has it."))
+    entry = models.ForeignKey(
+        LedgerEntry,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="victims",
+        help_text=_("Where; none: another decision's victim of the same pod is booked."),
+    )
     preempted_in_day = models.PositiveIntegerField(
         null=True, help_text=_("How often its application was, in the 24 hours up to then. Null: not counted.")
     )
@@ -299,7 +350,12 @@ class Victim(models.Model):
                 name="victim_to_count",
             ),
             models.Index(
-                fields=["cluster", "namespace", "application", "evicted_at"],
+                fields=["cluster", "id"],
+                condition=models.Q(evicted_at__isnull=False, booked=False),
+                name="victim_to_book",
+            ),
+            models.Index(
+                fields=["cluster", "application", "evicted_at"],
                 condition=models.Q(evicted_at__isnull=False),
                 name="victim_again",
             ),

@@ -13,6 +13,7 @@ from engine.observed import EVIDENCE, Observed, Source, Taken, decode, encode, j
 from engine.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
+from scheduler_admin.history.ledger import unbook
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_recorded
 from scheduler_admin.history.recording import deadline, fitting, moment
@@ -62,6 +63,7 @@ class Others:
         return rows
 
     def _move(self) -> None:
+        unbook(victim for victim, _row, _position in self._moved if victim.booked)
         for victim, row, position in self._moved:
             Step.objects.filter(decision=victim.decision_id, pod=str(victim)).update(decision=row)
             Victim.objects.filter(pk=victim.pk).update(decision=row, position=position, preempted_in_day=None)
@@ -132,6 +134,7 @@ class Others:
         self._steps += _sought(row)
 
     def _tell(self, row: Decision, seen: Observed) -> None:
+        unbook(victim for victim in row.victims.all() if victim.booked)
         for name, value in self._ask_of(seen).items():
             setattr(row, name, value)
 

@@ -31,6 +31,7 @@ from scheduler_admin.history.aftermath import follow_aftermath
 from scheduler_admin.history.carrying import Carrier
 from scheduler_admin.history.disruption import Disruption, promised
 from scheduler_admin.history.interlocks import Interlocks, breakers_of, may_go
+from scheduler_admin.history.ledger import book
 from scheduler_admin.history.models import Decision, Pass, Victim
 from scheduler_admin.history.observing import Seen, look, record_others
 from scheduler_admin.history.recording import Finding, record
@@ -244,7 +245,8 @@ def _store(
     follow_waits(cluster=cluster, asks=found.snapshot.asks, state=found.state, now=now)
     news = record_others(cluster=cluster, revision=revision, state=found.state, seen=others, entry=entry, now=now)
     news |= follow_aftermath(cluster=cluster, state=found.state, now=now)
-    count_repeats(cluster=cluster)
+    news |= count_repeats(cluster=cluster)
+    news |= book(cluster=cluster)
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
     if due:
         figures = queue_figures(found.snapshot, found.snapshot.tree)

@@ -44,6 +44,18 @@ class Redaction:
         """Whether the queue of an ask that is not the reader's is told; what they see anyway always is."""
         return self.told != Site.Preemptor.NOTHING or self.scope.has_path(queue)
 
+    def losing(self, namespace: str, queue: str) -> tuple[str, str]:
+        """Namespace and queue of a pod that went: who got room by it learns the queue, if that."""
+        if self.scope.has_pod(namespace, queue):
+            return namespace, queue
+        return "", queue if self.tells_queue(queue) else ""
+
+    def gaining(self, namespace: str, queue: str) -> tuple[str, str]:
+        """Namespace and queue of an ask, as its decision tells them."""
+        if self.scope.has_pod(namespace, queue) or self.told == Site.Preemptor.NAME:
+            return namespace, queue
+        return "", queue if self.tells_queue(queue) else ""
+
     def preemptor(self, row: Decision) -> Preemptor:
         """A decision's ask."""
         own = self.owns(row)

@@ -13,7 +13,7 @@ from engine.observed import Untold, decode
 from engine.snapshot import Pod, Preempted
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history import observing
-from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.models import Decision, LedgerEntry, Step, Victim
 from scheduler_admin.history.passes import run_pass
 from tests.builders import ask, node, pod, queue, tree
 from tests.history.conftest import add_cluster
@@ -63,6 +63,11 @@ def watch() -> Watch:
 def observed() -> Decision:
     """The one decision that is not the engine's."""
     return Decision.objects.exclude(source="engine").get()
+
+
+def booked() -> dict[str, int]:
+    """The pods that the ledger has, by the queue that gained."""
+    return dict(LedgerEntry.objects.values_list("gaining_queue", "pods"))
 
 
 def test_a_preemption_by_kube_scheduler_is_a_decision(cluster: Cluster, watch: Watch):
@@ -146,6 +151,7 @@ def test_an_event_that_comes_late_tells_for_whom(cluster: Cluster, watch: Watch)
     watch.gone("b-0", "b-1")
     run_pass(cluster=cluster, watch=watch)
     assert observed().state == "closed"
+    assert booked() == {"": 2}
     watch.put(late)
     run_pass(cluster=cluster, watch=watch)
     row = observed()
@@ -153,6 +159,7 @@ def test_an_event_that_comes_late_tells_for_whom(cluster: Cluster, watch: Watch)
         first.pk, "web", "root.tenant-1.a", 1000, "waiting",
     )  # fmt: skip
     assert "across-fence" in row.detail
+    assert booked() == {"root.tenant-1.a": 2}
     watch.bound("web", "n1")
     run_pass(cluster=cluster, watch=watch)
     assert observed().ending == "bound"
@@ -191,6 +198,7 @@ def test_what_was_taken_for_one_decision_and_was_two_is_parted(cluster: Cluster,
     assert held == {"web": ["b-0"], "app": ["b-1"], "": ["b-9"]}
     for row in rows:
         assert [one.pod.name for one in decode(row.document).victims] == held[row.ask_name]
+    assert booked() == {"root.c": 1}
     app = rows.get(ask_name="app")
     assert [step.pod for step in app.steps.filter(kind="exited")] == ["ns/b-1"]
     assert Victim.objects.get(name="b-1").gone_at is not None
