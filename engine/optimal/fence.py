@@ -37,6 +37,8 @@ class FenceWeighing(Weighing):
         resort = may_resort(ask, msgspec.convert(parameters, Parameters))
         self.survey = survey_of(question, claim_of(question, opted_out=resort))
         self.columns, self.feasibility = question.columns, question.feasibility
+        self._candidates = self.survey.candidates(question)
+        """Rows, node by node."""
         self._steps = question.ground.distance(question.leaf)
 
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
@@ -53,7 +55,7 @@ class FenceWeighing(Weighing):
         """
         question, columns, order = self.question, self.columns, self.question.ground.order
         candidates = np.zeros(len(columns.pods), np.bool_)
-        candidates[self.survey.candidates(question)] = True
+        candidates[self._candidates] = True
         bounds = Bounds(columns, self.limits, candidates, question.leaving)
         opted_out, originators = bounds.some(order.opted_out), bounds.some(order.originator)
         among = columns.priority <= bounds.highest[columns.node]
@@ -70,7 +72,9 @@ class FenceWeighing(Weighing):
 
     def candidates(self, place: int) -> Sequence[int]:
         """Whom the policy itself may take, each for itself."""
-        return [int(row) for row in self.survey.candidates(self.question, place)]
+        first, end = np.searchsorted(self.columns.node[self._candidates], [place, place + 1])
+        candidates: list[int] = self._candidates[first:end].tolist()
+        return candidates
 
     def leaving(self, place: int) -> Sequence[str]:
         """Those on their way out."""

@@ -71,7 +71,7 @@ class Question:
     @cached_property
     def leaving(self) -> Leaving:
         """Pods on their way out."""
-        return Leaving(self.columns, self.columns.terminating)
+        return Leaving(self.columns, np.sort(self.columns.leaving))
 
     def node_with_room(self, *, leaving_counted: bool) -> str | None:
         """A node where the ask fits without eviction; with ``leaving_counted`` once pods on their way out are gone."""

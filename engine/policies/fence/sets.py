@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.decision import PodReason
 from engine.policies.fence.ground import Ground
@@ -16,10 +17,6 @@ _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _NEAR = range(6)
 """What becomes of a candidate."""
 
 
-Became = tuple[list[int], list[tuple[int, PodReason]]]
-"""Of a node's candidates: the victims (rows), and who may stay and why, as it came about."""
-
-
 class Turns:
     """The candidates of some places, place by place from the most expendable on."""
 
@@ -27,15 +24,12 @@ class Turns:
         """``rows`` are in the order of the ground, so many at each place as ``count`` says."""
         self.places, self.count = places, count
         self.rows = _nearest_first(ground, leaf, rows)
-        self.start: Rows = running(count)[:-1]
-
-    def index(self, place: int) -> int:
-        """The so many-th of the places it is."""
-        return int(np.searchsorted(self.places, place))
+        self.start: Rows = running(count)
+        """Where the candidates of the place that is so many-th begin, and where all end."""
 
     def on(self, index: int) -> slice:
         """Where the candidates of the place that is so many-th stand in ``rows``."""
-        return slice(int(self.start[index]), int(self.start[index] + self.count[index]))
+        return slice(int(self.start[index]), int(self.start[index + 1]))
 
 
 def _nearest_first(ground: Ground, leaf: str, rows: Rows) -> Rows:
@@ -114,10 +108,24 @@ class Sets:
             taken, put_back = found
             self._became[here] = np.where(np.isin(rows, taken), _TAKEN, np.where(np.isin(rows, put_back), _PUT_BACK, 0))
 
-    def told_on(self, index: int) -> Became:
-        """What became of the candidates of the place that is so many-th."""
-        here = self.turns.on(index)
-        told = list(zip(self.turns.rows[here].tolist(), self._became[here].tolist(), strict=True))
+    @property
+    def became(self) -> "Became":
+        """What became of them all, for as long as the survey is kept."""
+        return Became(self.turns, self._became)
+
+
+class Became:
+    """What becomes of each place's candidates, the most expendable first: small enough to be kept for many shapes."""
+
+    def __init__(self, turns: Turns, became: NDArray[np.int8]) -> None:
+        self._places, self._start, self._became = turns.places, turns.start, became
+        self._rows = turns.rows.astype(np.uint32)
+
+    def on(self, place: int) -> tuple[list[int], list[tuple[int, PodReason]]]:
+        """The victims (rows) on a node, and who may stay and why, as it came about."""
+        index = int(np.searchsorted(self._places, place))
+        here = slice(*self._start[index : index + 2].tolist())
+        told = list(zip(self._rows[here].tolist(), self._became[here].tolist(), strict=True))
         passed = [(row, _PASSED[became]) for row, became in told if became in _PASSED]
         put_back = [(row, PodReason.NOT_NEEDED) for row, became in reversed(told) if became == _PUT_BACK]
         waited = [(row, PodReason.NOT_NEEDED) for row, became in told if became == _WAITS]

@@ -9,15 +9,12 @@ from engine.feasibility import FITS
 from engine.policies.fence.candidates import ROW_GUARDS, Claim, Field, excluding
 from engine.policies.fence.costs import Costs
 from engine.policies.fence.question import Question
-from engine.policies.fence.sets import Became, Sets, Turns
+from engine.policies.fence.sets import Sets, Turns
 from engine.policies.fence.spare import Spared, spared
 from engine.snapshot.columns import Flags, Leaving, Numbers, Rows
 
 WHY = tuple(NodeReason)
 """Why nobody would go from a node, by number."""
-
-_AT_ONCE = 16
-"""Of so many nodes it is kept what becomes of the candidates there."""
 
 
 class Survey:
@@ -45,9 +42,7 @@ class Survey:
         self.victims: Rows = turns.rows[sets.victims]
         """The rows of those who would go on each node, node by node."""
         self.costs = Costs(ground, question.leaf, self.victims)
-        cheapest = self.costs.places[self.costs.ranked(self.blocked(question))[:_AT_ONCE]]
-        self._became = {place: sets.told_on(turns.index(place)) for place in cheapest.tolist()}
-
+        self.became = sets.became
         self.why: Rows = self._why(question)
         """Place -> the number in ``WHY`` of the reason why nobody would go there, were it not reserved."""
 
@@ -63,11 +58,10 @@ class Survey:
         """Why nobody would go from a node, were it not reserved."""
         return WHY[int(self.why[place])]
 
-    def candidates(self, question: Question, place: int | None = None) -> Rows:
-        """The pods that may be evicted for the ask, or those of one node; node by node from the most expendable on."""
-        order, first = question.ground.order, question.columns.first
-        where = slice(None) if place is None else slice(first[place], first[place + 1])
-        rows = order.rows[where][(self.reasons < 0)[order.kind[where]]]
+    def candidates(self, question: Question) -> Rows:
+        """The pods that may be evicted for the ask, node by node from the most expendable on."""
+        order = question.ground.order
+        rows = order.rows[(self.reasons < 0)[order.kind]]
         for guard in ROW_GUARDS.values():
             kept_out = guard(question.columns)
             rows = rows[~question.columns.only(kept_out)[rows]] if len(kept_out) else rows
@@ -79,20 +73,6 @@ class Survey:
         for guard in GUARDS.values():
             blocked |= guard(self, question)
         return blocked
-
-    def became(self, question: Question, ranked: Rows) -> Became:
-        """What becomes of the candidates on the first of these nodes (places), to be told of.
-
-        Asks of one shape go to node after node, so that it is known of some of the cheapest at once.
-        """
-        best = int(ranked[0])
-        if best not in self._became:
-            places = np.sort(ranked[:_AT_ONCE])
-            many = [self.candidates(question, place) for place in places.tolist()]
-            turns = Turns(question.ground, question.leaf, places, np.concatenate(many), np.array(list(map(len, many))))
-            sets = Sets(question, turns, self.spared)
-            self._became = {place: sets.told_on(turns.index(place)) for place in places.tolist()}
-        return self._became[best]
 
     def holds_for(self, question: Question) -> bool:
         """Whether another moment differs only in nodes that were reserved since, and pods there that began to leave."""

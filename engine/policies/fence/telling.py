@@ -28,7 +28,7 @@ class Told:
         """The same by their places."""
         self.best = int(self.places[0]) if len(self.places) else None
         """The place of the node to take; None where there is none."""
-        self.victims, self.passed = survey.became(question, self.places) if len(self.places) else ([], [])
+        self.victims, self.passed = survey.became.on(self.best) if self.best is not None else ([], [])
         """There: the victims (rows), and who may stay and why."""
         self.counts = self._counts()
         """PodReason -> number of bound pods that are no candidates."""
