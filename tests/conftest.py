@@ -1,8 +1,11 @@
 """The real control plane, built in the background while other tests run, and a cluster of either kind."""
 
+import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -61,3 +64,29 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[AnyCluster]:
         opened = anycluster.real(request.getfixturevalue("plane"))
     with opened as cluster:
         yield cluster
+
+
+@pytest.fixture
+def kubectl(cluster: AnyCluster, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return a function that runs kubectl in the test's namespace; skips where there is no kubectl."""
+    program = shutil.which("kubectl")
+    if program is None:
+        pytest.skip("kubectl is not installed")
+    config = tmp_path / "kubeconfig"
+    config.write_text(cluster.entrance.kubeconfig(cluster.namespace))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "KUBECONFIG": str(config)}
+
+    def run(*arguments: str, stdin: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [program, *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == code, f"kubectl {' '.join(arguments)}: {done.stdout}{done.stderr}"
+        return done
+
+    return run

@@ -14,8 +14,21 @@ PREEMPTED = "scheduler-admin.io/Preempted"
 """Our condition on a victim. Not DisruptionTarget: the API server writes that itself, over whatever stands there."""
 _STRATEGIC = "application/strategic-merge-patch+json"
 """Merges conditions by their type, so that others' stay."""
-_LONGEST_MESSAGE = 1024
+LONGEST_MESSAGE = 1024
+"""Bytes that an Event's message may have."""
+_CLAUSES = (". ", "; ", ", ", ": ", " because ", " while ")
+_CUT = "…"
 _LONGEST_NAME = 253
+
+
+def clipped(text: str, most: int) -> str:
+    """As much of a text as ``most`` bytes of UTF-8 hold: all of it, or up to the end of a clause, or else of a word."""
+    if len(text.encode()) <= most:
+        return text
+    held = text.encode()[: max(0, most - len(_CUT.encode()))].decode(errors="ignore")
+    end = max(held.rfind(mark) for mark in _CLAUSES)
+    end = end if end > 0 else held.rfind(" ")
+    return f"{held[:end] if end > 0 else held}{_CUT}"
 
 
 class Telling:
@@ -27,11 +40,11 @@ class Telling:
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
         """See Executor."""
-        return settled(lambda: self._count_event(pod, reason, message[:_LONGEST_MESSAGE], type_))
+        return settled(lambda: self._count_event(pod, reason, clipped(message, LONGEST_MESSAGE), type_))
 
     def mark(self, victim: PodRef, reason: str, message: str) -> Result:
         """See Executor."""
-        return settled(lambda: self._set_condition(victim, reason, message[:_LONGEST_MESSAGE]))
+        return settled(lambda: self._set_condition(victim, reason, clipped(message, LONGEST_MESSAGE)))
 
     def _set_condition(self, victim: PodRef, reason: str, message: str) -> Result:
         found = self._objects.get(pod_path(victim))

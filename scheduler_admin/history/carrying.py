@@ -14,16 +14,14 @@ from django.db.models import Q
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, KeptBy, Outcome, Result, Terms
 from engine.snapshot import Pod
-from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
 from scheduler_admin.history.books import UNANSWERED, Books
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_preempted
 from scheduler_admin.history.recording import deadline
-from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.selectors import read
-from scheduler_admin.history.telling import condition_reason, told_ask, told_victim
+from scheduler_admin.history.telling import condition_reason, told_ask, told_victim, would_tell_ask
 
 _RETRY = timedelta(seconds=5)
 """When a held eviction is tried again where the API server does not say."""
@@ -71,11 +69,9 @@ class Carrier(Books):
 
     def advise(self, row: Decision) -> None:
         """Tell the ask's readers what would be done; its victims' are told nothing, as nothing happens to them."""
-        count = row.victims.count()
-        if row.outcome != "preempt" or row.state != Decision.State.NOTED or not count:
+        if row.outcome != "preempt" or row.state != Decision.State.NOTED or not row.victims.exists():
             return
-        told = f"{count} of the pods on {row.node} would be evicted to make room"
-        self.executor.event(_asker(row), "RoomCouldBeMade", f"{told}. Why: {self._link(row)}")
+        self.executor.event(_asker(row), "RoomCouldBeMade", would_tell_ask(row, self._link(row)))
 
     def close(self, row: Decision, ending: Decision.Ending, note: str = "") -> None:
         """End a decision: free its node, spare the victims that were not evicted yet."""
@@ -143,14 +139,8 @@ class Carrier(Books):
             row.save(update_fields=["state", "deadline"])
             self._step(row, Step.Kind.RESERVED, note=row.node)
         reached("begun")
-        told = f"{len(victims)} of the pods on {row.node} are evicted to make room, {told_ask(row)}."
-        if not victims:
-            told = f"Pods that are on their way out already make room on {row.node}."
-        kept = (
-            f"The room is kept until {until:%H:%M:%S} UTC." if self.cluster.room_kept_by == Cluster.KeptBy.TAINT else ""
-        )
-        why = f"Why: {self._link(row)}"
-        self.executor.event(_asker(row), "RoomIsMade", " ".join((told, kept, why)))
+        kept_s = self.cluster.bind_margin_s if self.cluster.room_kept_by == Cluster.KeptBy.TAINT else None
+        self.executor.event(_asker(row), "RoomIsMade", told_ask(row, self._link(row), kept_s=kept_s))
 
     def _terms(self, row: Decision, until: datetime) -> Terms:
         """How the room is kept, and what is told of it on the node."""
@@ -259,11 +249,10 @@ class Carrier(Books):
         self._evicted(row, victim)
         self._prolong(row, victim)
         reached(f"noted {victim.position}")
-        # Whoever reads the pod may be a stranger to the asker.
         link = f"{settings.SITE_URL}/pods/{self.cluster.name}/{victim.namespace}/{victim.name}/"
-        told = f"Preempted, {told_victim(row, victim, Redaction.of(Scope()).preemptor(row))}."
-        self.executor.mark(victim, condition_reason(victim.reason), f"{told} Why: {link}")
-        self.executor.event(victim, "Preempted", f"{told} Why: {link}", "Warning")
+        told = told_victim(row, victim, link)
+        self.executor.mark(victim, condition_reason(victim.reason), told)
+        self.executor.event(victim, "Preempted", told, "Warning")
 
     def _watch_victims(self, row: Decision) -> None:
         """Take down who has gone, and who is going after a request whose answer never came."""

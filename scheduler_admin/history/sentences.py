@@ -23,6 +23,7 @@ from engine.explain import (
 )
 from engine.explain.message import After, Before, Topic, short_name
 from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.redaction import Preemptor
 from scheduler_admin.history.selectors import read, read_observed
 
 _TAGS: dict[type, str] = {Name: "code", Topic: "b", Before: "del", After: "ins"}
@@ -71,6 +72,9 @@ DECIDED_AGAINST = gettext_noop("Decided and held against the laws: not all of th
 DECIDED = gettext_noop("Decided.")
 UNREAD_VICTIM = gettext_noop("%(pod)s was chosen to make room for a pod of %(asker)s.")
 UNTOLD_VICTIM = gettext_noop("%(pod)s was chosen to make room for another pod.")
+FOR_UID = gettext_noop("The room is for the pod with UID %(uid)s.")
+FOR_GROUP_UID = gettext_noop("The room is for the workload, or the group of pods, with UID %(uid)s.")
+FOR_POD = gettext_noop("The room is for pod %(pod)s of namespace %(namespace)s, UID %(uid)s.")
 TOLD_TO_GO = gettext_noop("Told to go by: %(by)s.")
 
 
@@ -139,6 +143,17 @@ def why_victim(row: Decision, victim: Victim, tense: Tense, *, queue: str) -> Me
     if not queue:
         return Message(UNTOLD_VICTIM, {"pod": Name(victim.name)})
     return Message(UNREAD_VICTIM, {"pod": Name(victim.name), "asker": short_name(queue)})
+
+
+def for_whom(row: Decision, asker: Preemptor) -> tuple[Message, ...]:
+    """The ask for which a victim went, where more of it is told than its queue."""
+    if not asker.uid:
+        return ()
+    if not asker.name:
+        seen = read_observed(row)
+        whole = seen is not None and seen.ask_kind != "Pod"
+        return (Message(FOR_GROUP_UID if whole else FOR_UID, {"uid": Name(asker.uid)}),)
+    return (Message(FOR_POD, {"pod": Name(asker.name), "namespace": Name(asker.namespace), "uid": Name(asker.uid)}),)
 
 
 def as_it_came(decision: EngineDecision, victims: Iterable[Victim]) -> EngineDecision:

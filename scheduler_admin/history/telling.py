@@ -1,27 +1,53 @@
-"""Why room is made, as Events and conditions on pods say it: in English, as all that is written to clusters."""
+"""What Events and conditions on pods say: what their pages say, in English, as all that is written to clusters."""
 
-from engine.policies import priority
+from collections.abc import Iterable
+
+from django.utils import translation
+
+from engine.cluster.telling import LONGEST_MESSAGE, clipped
+from engine.explain import Message, Tense, asker_sentence
+from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.models import Decision, Victim
-from scheduler_admin.history.redaction import Preemptor
+from scheduler_admin.history.redaction import Redaction
+from scheduler_admin.history.selectors import read
+from scheduler_admin.history.sentences import for_whom, text, why_victim
+
+_KEPT = "The room is kept for it until the grace periods of those that go, and %d s more, are over."
+_UNREAD = "Room is made for it on %s."
 
 
-def told_ask(row: Decision) -> str:
-    """Why room is made for the ask, told to it."""
-    if row.policy == priority.POLICY:
-        return f"as their priority is below its {row.ask_priority}"
-    return f"as queue {row.ask_queue} is below its guarantee"
+def told_ask(row: Decision, link: str, *, kept_s: int | None = None) -> str:
+    """At whose cost room is made for the ask; ``kept_s``: so long after the last grace period it is kept, if it is."""
+    return _told(row, Tense.EVICTING, link, [] if kept_s is None else [_KEPT % kept_s])
 
 
-def told_victim(row: Decision, victim: Victim, asker: Preemptor) -> str:
-    """Why room is made for the ask, told to a victim."""
-    if row.policy == priority.POLICY:
-        higher = f"the higher priority {row.ask_priority}" if asker.queue else "a higher priority"
-        why = f"as a pod of {higher} needs the room"
-    else:
-        queue = f"queue {asker.queue}" if asker.queue else "another queue"
-        why = f"as {queue} is below its guarantee and queue {victim.queue} above its own"
-    name = f"{asker.namespace}/{asker.name}" if asker.name else f"with UID {asker.uid}" if asker.uid else ""
-    return f"{why}; the room is for the pod {name}" if name else why
+def would_tell_ask(row: Decision, link: str) -> str:
+    """At whose cost room would be made for it."""
+    return _told(row, Tense.WOULD, link, [])
+
+
+def told_victim(row: Decision, victim: Victim, link: str) -> str:
+    """Why a victim goes; of the asker as much as the site tells, as whoever reads the pod may be a stranger to it."""
+    asker = Redaction.of(Scope()).preemptor(row)
+    said = [why_victim(row, victim, Tense.EVICTED, queue=asker.queue), *for_whom(row, asker)]
+    return _linked(_english(said), link)
+
+
+def _told(row: Decision, tense: Tense, link: str, more: list[str]) -> str:
+    decision = read(row)
+    said = _english([asker_sentence(decision, tense)]) if decision else [_UNREAD % row.node]
+    return _linked([*said, *more], link)
+
+
+def _english(messages: Iterable[Message]) -> list[str]:
+    with translation.override("en"):
+        return [text(message) for message in messages]
+
+
+def _linked(sentences: Iterable[str], link: str) -> str:
+    """Where there is no room for all of it, the link stays whole."""
+    where = f" Why: {link}"
+    return clipped(" ".join(sentences), LONGEST_MESSAGE - len(where.encode())) + where
 
 
 def condition_reason(reason: str) -> str:

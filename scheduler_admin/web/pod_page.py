@@ -37,15 +37,12 @@ from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.pods import PodEvent, seen_by
 from scheduler_admin.history.redaction import Preemptor, Redaction
 from scheduler_admin.history.selectors import read_observed
-from scheduler_admin.history.sentences import LOST, offset, outcome, seconds, tense_of, text, why_victim
+from scheduler_admin.history.sentences import LOST, for_whom, offset, outcome, seconds, tense_of, text, why_victim
 from scheduler_admin.history.waiting import answers
 from scheduler_admin.web.figures import QueueLanes, lanes_of, observed_lanes
 from scheduler_admin.web.repeats import hit_again
 from scheduler_admin.web.words import duration, span, work_text
 
-FOR_UID = gettext_noop("The room is for the pod with UID %(uid)s.")
-FOR_GROUP_UID = gettext_noop("The room is for the workload, or the group of pods, with UID %(uid)s.")
-FOR_POD = gettext_noop("The room is for pod %(pod)s of namespace %(namespace)s, UID %(uid)s.")
 UNREAD_ASK = gettext_noop("%(pod)s was considered in its queue %(queue)s.")
 FIRST_SEEN = gettext_noop("The scheduler found no room for the pod.")
 CHOSEN = gettext_noop("Chosen to be evicted.")
@@ -153,7 +150,10 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
     return PodPage(
         event=event,
         sentence=sentence,
-        because=[*_preemptor(event, redaction), *_because(redaction.scope, event, decision, tense)],
+        because=[
+            *(for_whom(row, redaction.preemptor(row)) if victim else ()),
+            *_because(redaction.scope, event, decision, tense),
+        ],
         asked=listed(victim.requests if victim else row.ask_requests),
         priority=victim.priority if victim else row.ask_priority,
         ran=duration((row.first_seen - started).total_seconds()) if started else "",
@@ -168,18 +168,6 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
         waiting=victim is None,
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
-
-
-def _preemptor(event: PodEvent, redaction: Redaction) -> list[Message]:
-    """The ask for which a victim went, where the site tells more than its queue."""
-    told = redaction.preemptor(event.decision)
-    if event.victim is None or not told.uid:
-        return []
-    if not told.name:
-        seen = read_observed(event.decision)
-        whole = seen is not None and seen.ask_kind != "Pod"
-        return [Message(FOR_GROUP_UID if whole else FOR_UID, {"uid": Name(told.uid)})]
-    return [Message(FOR_POD, {"pod": Name(told.name), "namespace": Name(told.namespace), "uid": Name(told.uid)})]
 
 
 def _because(scope: Scope, event: PodEvent, decision: EngineDecision | None, tense: Tense) -> list[Message]:
