@@ -49,6 +49,7 @@ def test_a_pod_is_read_whole():
         labels={"app": "web"},
         node="n1",
         terminating=True,
+        deleted_ms=NOON_MS + 3_600_000,
         grace_s=0,
         priority=7,
         priority_class="high",
