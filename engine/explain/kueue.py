@@ -60,6 +60,7 @@ WHY_PLAIN: dict[str, str] = {
     ),
 }
 """Where the ClusterQueues are not known, or not told."""
+ASKER = gettext_noop("That workload is of %(owner)s in the namespace %(namespace)s, and has the priority %(priority)s.")
 WORD = gettext_noop("Kueue’s own word for why: %(why)s.")
 PLACE = gettext_noop("of ClusterQueue %(queue)s")
 VICTIM = gettext_noop("%(pod)s was preempted by %(by)s, so that a workload of %(asker)s gets its quota.")
@@ -75,7 +76,10 @@ def sentence(seen: Observed, by: str) -> Message:
 
 
 def because(seen: Observed) -> Iterable[Message]:
-    """The rules, each once for each ClusterQueue that pods went from."""
+    """What is known of the asker, and the rules, each once for each ClusterQueue that pods went from."""
+    if seen.ask and seen.ask_known:
+        of = {"owner": Name(seen.ask.application), "namespace": Name(seen.ask.namespace)}
+        yield Message(ASKER, {**of, "priority": str(seen.ask.priority)})
     for why, place in dict.fromkeys((one.why, one.place) for one in seen.victims):
         if why in WHY and place and seen.ask_place:
             yield Message(WHY[why], {"asker": Name(_own_name(seen.ask_place)), "victim": Name(_own_name(place))})

@@ -37,7 +37,9 @@ from engine.formats.kubernetes_wire import (
 )
 from engine.formats.sharing import shared, shared_map
 from engine.formats.submitter import submitter
+from engine.formats.volcano import told as told_by_volcano
 from engine.snapshot import (
+    EVICTION_BY_VOLCANO,
     Claim,
     ClassQuota,
     ClassRule,
@@ -304,13 +306,15 @@ def _controller(meta: ObjectMeta) -> str:
 
 def _told(conditions: tuple[Condition, ...]) -> tuple[Condition | None, Condition | None]:
     """The conditions that say that no room was found for a pod, and that somebody makes it go."""
-    waiting = disruption = None
+    waiting = disruption = volcano = None
     for one in conditions:
         if one.type == "PodScheduled" and (one.status, one.reason) == ("False", "Unschedulable"):
             waiting = waiting or one
         elif one.type == "DisruptionTarget" and one.status == "True":
             disruption = disruption or one
-    return waiting, disruption
+        elif one.type == "Ready" and one.reason == EVICTION_BY_VOLCANO and (why := told_by_volcano(one.message or "")):
+            volcano = msgspec.structs.replace(one, message=why)
+    return waiting, disruption or volcano
 
 
 def _since_ms(condition: Condition, unless_told: int | None) -> int | None:

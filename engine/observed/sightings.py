@@ -31,6 +31,9 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     event: Preempted | None = None
     """None where only its condition tells of it; what Kueue says of its Workload counts as one."""
 
+    word: str = ""
+    """In a word of the scheduler's own, why, where only its condition tells that."""
+
     @property
     def ask_uid(self) -> str:
         """The ask's uid, or ``namespace/name`` where that is all that the Event says."""
@@ -58,7 +61,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def why(self) -> str:
         """In a word of the scheduler's own."""
-        return self.event.why if self.event else ""
+        return self.event.why if self.event else self.word
 
 
 def sighted(state: ClusterState, *, now_ms: int, events: bool = True) -> tuple[Key, ...]:
@@ -150,10 +153,10 @@ def _of_event(state: ClusterState, event: Preempted, source: Source) -> Sighting
 def _of_conditions(state: ClusterState, told: Collection[str]) -> Iterable[Sighting]:
     for pod in _gone_or_going(state):
         source, at_ms = REASONS.get(pod.disruption), pod.disrupted_ms
-        if source is not None and at_ms is not None and pod.node and pod.uid not in told:
-            yield Sighting(
-                source=source, at_ms=at_ms, uid=pod.uid, namespace=pod.namespace, name=pod.name, node=pod.node
-            )
+        if source is None or at_ms is None or not pod.node or pod.uid in told:
+            continue
+        named = Sighting(source=source, at_ms=at_ms, uid=pod.uid, namespace=pod.namespace, name=pod.name, node=pod.node)
+        yield msgspec.structs.replace(named, word=pod.disruption_message) if source is Source.VOLCANO else named
 
 
 def _gone_or_going(state: ClusterState) -> Iterable[Pod]:

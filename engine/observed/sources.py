@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.snapshot import PREEMPTION_BY_SCHEDULER
+from engine.snapshot import EVICTION_BY_VOLCANO, PREEMPTION_BY_SCHEDULER
 
 
 class Source(StrEnum):
@@ -41,16 +41,17 @@ EVIDENCE: dict[Source, Evidence] = {
         by="conditions Preempted and Evicted of the Workload", asks=True, one_node=False, again=False
     ),
     Source.YUNIKORN: Evidence(by="Event Informational on the pod; its own REST", asks=True, one_node=False, again=True),
-    Source.VOLCANO: Evidence(by="Event Evict on the pod", asks=False, one_node=True, again=False),
+    Source.VOLCANO: Evidence(by="Event Evict on the pod; its condition Ready", asks=False, one_node=True, again=False),
 }
 """Those that preempt; the others evict for reasons of their own, as for a drain, and their condition is all."""
 SCHEDULERS = tuple(EVIDENCE)
 REASONS = {
     PREEMPTION_BY_SCHEDULER: Source.KUBE_SCHEDULER,
     "PreemptionByKubeScheduler": Source.KUBE_SCHEDULER,  # up to 1.26
+    EVICTION_BY_VOLCANO: Source.VOLCANO,
     "EvictionByEvictionAPI": Source.API_EVICTION,
     "DeletionByTaintManager": Source.TAINT_MANAGER,
     "DeletionByPodGC": Source.POD_GC,
     "TerminationByKubelet": Source.KUBELET,
 }
-"""Reasons of a pod's condition DisruptionTarget."""
+"""Reasons of a pod's condition DisruptionTarget; Volcano's is of the condition Ready."""

@@ -2,6 +2,7 @@
 
 from engine.snapshot.moment import Reservation, Snapshot
 from engine.snapshot.objects import (
+    EVICTION_BY_VOLCANO,
     PREEMPTION_BY_SCHEDULER,
     SYSTEM_PRIORITY,
     Claim,
@@ -32,6 +33,7 @@ from engine.snapshot.state import DEPARTED_KEPT, Change, ClusterState
 
 __all__ = [
     "DEPARTED_KEPT",
+    "EVICTION_BY_VOLCANO",
     "PREEMPTION_BY_SCHEDULER",
     "SYSTEM_PRIORITY",
     "AffinityTerm",

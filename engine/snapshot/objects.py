@@ -20,6 +20,8 @@ from engine.snapshot.rules import (
 
 PREEMPTION_BY_SCHEDULER = "PreemptionByScheduler"
 """What the condition DisruptionTarget of a pod gives as its reason where kube-scheduler preempted it."""
+EVICTION_BY_VOLCANO = "Evict"
+"""What the condition Ready of a pod gives as its reason where Volcano evicted it, until its kubelet writes over it."""
 SYSTEM_PRIORITY = 2_000_000_000
 """Priorities from here on belong to system-cluster-critical and system-node-critical."""
 
@@ -130,11 +132,11 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     unschedulable_message: str = ""
     """What the scheduler itself says of that, in its own words."""
     disruption: str = ""
-    """The reason of its condition DisruptionTarget: who makes it go. Empty: nobody does."""
+    """The reason of its condition DisruptionTarget, or of Ready with Volcano: who makes it go. Empty: nobody does."""
     disrupted_ms: int | None = None
     """Since when it has that condition."""
     disruption_message: str = ""
-    """What the condition says of it, in the words of who set it."""
+    """What the condition says of it, in the words of who set it; of Volcano's the word for why."""
     gated: bool = False
     nominated_node: str = ""
     scheduler: str = "default-scheduler"

@@ -37,7 +37,17 @@ from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.pods import PodEvent, seen_by
 from scheduler_admin.history.redaction import Preemptor, Redaction
 from scheduler_admin.history.selectors import read_observed
-from scheduler_admin.history.sentences import LOST, for_whom, offset, outcome, seconds, tense_of, text, why_victim
+from scheduler_admin.history.sentences import (
+    LOST,
+    TOLD_TO_GO,
+    for_whom,
+    offset,
+    outcome,
+    seconds,
+    tense_of,
+    text,
+    why_victim,
+)
 from scheduler_admin.history.waiting import answers
 from scheduler_admin.web.figures import QueueLanes, lanes_of, observed_lanes
 from scheduler_admin.web.repeats import hit_again
@@ -256,17 +266,26 @@ def _happened(event: PodEvent) -> list[Happened]:
 
 
 def _to_victim(victim: Victim, decided: datetime) -> list[tuple[datetime, str, Message]]:
-    found = [(decided, "big", Message(CHOSEN))]
-    if victim.evicted_at is not None:
-        if victim.attempts > 1:
-            found.append((victim.evicted_at, "held", Message(HELD_BACK)))
-        found.append((victim.evicted_at, "", Message(EVICTED)))
+    found = _told_to_go(victim, decided)
     if victim.gone_at is not None:
         length = (victim.gone_at - victim.evicted_at).total_seconds() if victim.evicted_at else None
         gone = Message(EXITED_PLAIN) if length is None else Message(EXITED, {"time": seconds(length)})
         found.append((victim.gone_at, "big", gone))
     if victim.state == Victim.State.SPARED and victim.decision.closed_at is not None:
         found.append((victim.decision.closed_at, "big", Message(SPARED)))
+    return found
+
+
+def _told_to_go(victim: Victim, decided: datetime) -> list[tuple[datetime, str, Message]]:
+    """How it came to that; what others did on the way there is not known."""
+    row = victim.decision
+    if row.source != Decision.Source.ENGINE:
+        return [(victim.evicted_at or decided, "big", Message(TOLD_TO_GO, {"by": str(row.get_source_display())}))]
+    found = [(decided, "big", Message(CHOSEN))]
+    if victim.evicted_at is not None:
+        if victim.attempts > 1:
+            found.append((victim.evicted_at, "held", Message(HELD_BACK)))
+        found.append((victim.evicted_at, "", Message(EVICTED)))
     return found
 
 

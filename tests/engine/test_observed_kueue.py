@@ -189,7 +189,8 @@ def test_each_rule_of_kueues_reads_a_sentence_of_its_own(why: str, said: str) ->
     """Both ClusterQueues are named to those who may see all of it, and to the tenant of the victim neither."""
     (found,) = seen(workload("w", why=why), WEB, of("w", "w-0"))
     assert observed_reason(found) == why
-    (told, *_) = observed_because(found, by="Kueue")
+    (asker, told, *_) = observed_because(found, by="Kueue")
+    assert text(asker) == "That workload is of Job/web in the namespace one, and has the priority 9."
     assert text(told).startswith(said)
     (own, *_) = observed_flags(found, "uid-w-0", by="Kueue", sees=lambda _path: True)
     assert why in text(own)

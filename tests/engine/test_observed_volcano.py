@@ -8,7 +8,7 @@ import pytest
 from engine.explain import label, observed_sentence, observed_victim
 from engine.explain.hindsight import hindsight_lines
 from engine.explain.observed import observed_reason
-from engine.formats.kubernetes import DecodeError, preempted_by_volcano_from_bytes
+from engine.formats.kubernetes import DecodeError, decode_pod, preempted_by_volcano_from_bytes
 from engine.hindsight import retraced
 from engine.observed import Flag, Observed, Source, decode, encode, observe
 from engine.snapshot import ClusterState, Pod, Preempted
@@ -56,6 +56,32 @@ def test_what_one_action_takes_on_one_node_at_one_time_is_one_decision() -> None
     assert [[one.pod.name for one in each.victims] for each in found] == [["v1", "v2"], ["v3"], ["v4"]]
     assert {(each.source, each.node) for each in found} == {(Source.VOLCANO, "n1"), (Source.VOLCANO, "n2")}
     assert decode(encode(found[0])) == found[0]
+
+
+def test_without_its_event_the_pods_condition_tells_of_it() -> None:
+    """Recorders drop Events under load; it says the same, and is one preemption with it."""
+    marked = going("v1", disruption="Evict", disrupted_ms=AT, disruption_message="reclaim")
+    assert seen(marked, now=AT + 1_000) == []
+    (found,) = seen(marked)
+    assert (found.source, found.node, found.ask) == (Source.VOLCANO, "n1", None)
+    assert [one.why for one in found.victims] == ["reclaim"]
+    both = seen(marked, going("v2"), event("v1", at=AT + 500), event("v2", at=AT + 500))
+    assert [[one.pod.name for one in each.victims] for each in both] == [["v1", "v2"]]
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ({"message": "Pod is evicted, because of reclaim"}, ("Evict", "reclaim", 1_767_225_600_000)),
+        ({"message": "containers with unready status: [main]", "reason": "ContainersNotReady"}, ("", "", None)),
+        ({"message": "somebody else's"}, ("", "", None)),
+    ],
+)
+def test_its_condition_on_a_victim_is_read(condition: dict[str, str], told: tuple[Any, ...]) -> None:
+    """Ready is everybody's: only its own words tell that it was Volcano."""
+    ready = {"type": "Ready", "status": "False", "reason": "Evict", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    found = decode_pod({"metadata": {"name": "v"}, "status": {"conditions": [ready | condition]}})
+    assert (found.disruption, found.disruption_message, found.disrupted_ms) == told
 
 
 def test_who_it_was_for_is_never_told_nor_guessed() -> None:

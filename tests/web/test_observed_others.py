@@ -136,3 +136,5 @@ def test_the_victims_tenant_reads_of_volcanos_all_that_there_is(by_volcano: Deci
     tina = client_of(rows.tenant_user("tina", "root.tenant-2", ("two",)))
     html = text(tina, f"/pods/east/two/train-0/?decision={by_volcano.pk}")
     assert "was reclaimed by Volcano for a job of another queue; for which, Volcano does not record." in html
+    assert "Told to go by: Volcano." in html
+    assert "eviction was accepted" not in html
