@@ -253,7 +253,9 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
+        "ChannelKind": "scheduler_admin.notifications.models.Channel.Kind",
         "DecisionState": "scheduler_admin.history.models.Decision.State",
+        "NotificationState": "scheduler_admin.notifications.models.Notification.State",
         "PreemptionPolicyEnum": "scheduler_admin.api.fields.QUEUE_POLICIES",
         "PodPreemptionPolicy": "scheduler_admin.api.class_serializers.POLICIES",
         "VictimState": "scheduler_admin.history.models.Victim.State",

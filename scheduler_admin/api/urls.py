@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 
 from scheduler_admin.api import (
+    channels,
     connections,
     hierarchies,
     limits,
@@ -50,6 +51,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("site", site.SiteView.as_view(), name="site"),
     path("group-mappings", site.MappingsView.as_view(), name="mappings"),
     path("group-mappings/<int:pk>", site.MappingView.as_view(), name="mapping"),
+    path("notification-channels", channels.ChannelsView.as_view(), name="channels"),
+    path("notification-channels/<int:pk>", channels.ChannelView.as_view(), name="channel"),
+    path("notification-channels/<int:pk>/notifications", channels.LatestView.as_view(), name="channel_latest"),
     path("pauses", stops.PausesView.as_view(), name="pauses"),
     path("pauses/<int:pk>", stops.PauseView.as_view(), name="pause"),
     path("windows", stops.WindowsView.as_view(), name="windows"),

@@ -5,8 +5,10 @@ import json
 from datetime import datetime
 from typing import NamedTuple
 
+from django.core.exceptions import ValidationError
 from django.db.models import Count, Max, Q, QuerySet
 from django.http import Http404
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from scheduler_admin.accounts.models import Tenant
@@ -62,6 +64,14 @@ def tenants_of(user: Who, action: Action) -> QuerySet[Tenant]:
     scope = scope_of(user, action)
     rows = Tenant.objects.order_by("name")
     return rows if scope.everything else rows.filter(pk__in=scope.tenants)
+
+
+def own_tenant(user: Who, name: str) -> Tenant:
+    """The tenant of that name whose channels the user may change. Raises ValidationError where there is none."""
+    found = tenants_of(user, "notify").filter(name=name).first()
+    if found is None:
+        raise ValidationError({"tenant": _("There is no such tenant.")})
+    return found
 
 
 def enabled_for(event: str) -> QuerySet[Channel]:

@@ -16,7 +16,7 @@ from scheduler_admin.clusters.sealing import reseal, seal
 from scheduler_admin.clusters.told import told
 from scheduler_admin.notifications.guard import RefusedError, check_url
 from scheduler_admin.notifications.models import Channel
-from scheduler_admin.notifications.selectors import Destination, destination
+from scheduler_admin.notifications.selectors import Destination, destination, tag
 
 SETTINGS = ("name", "language", "going", "preempted", "below_min", "enabled")
 """What of a channel is no secret, and may be changed at any time."""
@@ -39,9 +39,11 @@ def add_channel(
 
     ``values``: of SETTINGS; those that are missing are as the model has them. Raises ValidationError by field.
     """
+    if kind not in Channel.Kind.values:
+        raise ValidationError({"kind": _("There is no such kind of channel.")})
     made = Channel(tenant=tenant, kind=kind, **_known(values))
     _lead(made, address.strip(), secret)
-    made.full_clean(exclude=["address"] if kind != Channel.Kind.EMAIL and not made.address else [])
+    made.full_clean()
     made.save()
     record(actor=actor, verb="channel.add", target=tenant.name, details={**_said(made), "kind": made.kind})
     return made
@@ -55,10 +57,16 @@ def change_channel(
     address: str = "",
     secret: str = "",
     values: Mapping[str, Any],
+    seen: str,
     actor: User | None,
 ) -> Channel:
-    """Change what is given, and where it leads if that is. Raises ValidationError by field."""
+    """Change what is given, and where it leads if that is. ``seen``: its ``tag`` as the actor has read it.
+
+    Raises ValidationError by field, and where it has changed since.
+    """
     found = Channel.objects.select_for_update().get(pk=channel.pk)
+    if seen != tag(found):
+        raise ValidationError(_("Somebody else changed this meanwhile: look at it again before you do."))
     before, sealed = _said(found), found.sealed
     for name, value in _known(values).items():
         setattr(found, name, value)

@@ -14,11 +14,13 @@ def site(request: HttpRequest) -> dict[str, Any]:
     """Site-wide facts: languages, the words of durations, which page this is, what the user sees."""
     match = request.resolver_match
     user = getattr(request, "user", AnonymousUser())
-    staff = scope_of(user, "view").everything
+    seen = scope_of(user, "view")
+    staff = seen.everything
     return {
         "languages": settings.LANGUAGES,
         "units": unit_words(),
         "page": match.url_name if match else "",
         "staff": staff,
+        "notified": staff or bool(seen.tenants),
         "edits": staff or bool(scope_of(user, "edit").subtrees),
     }

@@ -75,7 +75,8 @@ def known(db: None) -> dict[str, str]:
     usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1500, 2000])
     ci = builders.user("ci", role=User.Role.ADMIN)
     tokens = {"TOKEN": ["tree:write"], "READ_TOKEN": ["read"], "RED_TOKEN": ["tree:plan"]}
-    tokens["OPERATE_TOKEN"] = ["cluster:operate"]
+    tokens["OPERATE_TOKEN"], tokens["NOTIFY_TOKEN"] = ["cluster:operate"], ["tenant:notify"]
+    builders.red_tenant()
     made = {
         name: create_token(user=ci, name=name, scopes=scopes, subtree="root.red" * (name == "RED_TOKEN"))[1]
         for name, scopes in tokens.items()

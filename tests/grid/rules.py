@@ -61,6 +61,11 @@ STAFF_MISS = _row(IN, 404, 404, 404, 404, 409, 409, 409)  # 409: there is no jou
 NO_JOURNAL = _row(IN, 404, 404, 409, 409, 409, 409, 409)
 NOT_SET_UP = _row(404, 404, 404, 404, 404, 404, 404, 404)
 OPERATORS_FIND = _row(IN, 404, 404, 404, 404, 404, 302, 302)
+TENANTS = _row(IN, 404, 200, 200, 200, 200, 200, 200)
+TENANTS_SEND = _row(IN, 404, 422, 422, 422, 403, 403, 422)  # 422: nothing was sent
+OWNERS_SEND = _row(IN, 404, 404, 422, 422, 403, 403, 422)
+OWNERS_CLASH = _row(IN, 404, 404, 428, 428, 403, 403, 428)  # 428: no tag was sent
+OWNERS_TEST = _row(IN, 404, 404, 200, 200, 403, 403, 200)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404, 404)
 
 NOT_ANSWERED = {"web": NOBODY, "api": _row(IN, *[405] * 7), "admin": ALL_LED_ON}
@@ -116,6 +121,10 @@ ROUTES = {
     "web:oidc": Rule(dict.fromkeys(METHODS, NOT_SET_UP)),
     "web:oidc_callback": Rule(dict.fromkeys(METHODS, NOT_SET_UP)),
     "web:site": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant",), body={"act": "tell"}),
+    "web:notifications": Rule({"GET": TENANTS, "HEAD": TENANTS, "POST": TENANTS_SEND}, ("tenant",)),
+    "web:notification_channel": Rule(
+        {"GET": OWNERS, "HEAD": OWNERS, "POST": OWNERS_SEND}, ("pod", "queue"), body={"act": "change"}
+    ),
     "web:clusters": page(STAFF, "cluster"),
     "web:connect": Rule(dict.fromkeys(("GET", "HEAD", "POST"), CONNECTORS)),
     "web:connection": Rule({"GET": STAFF, "HEAD": STAFF, "POST": CONNECTORS}),
@@ -185,6 +194,14 @@ ROUTES = {
         written_with={"reason": "why"},
     ),
     "api:mapping": Rule({"OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE}, written_with={"reason": "why"}),
+    "api:channels": Rule({"GET": TENANTS, "HEAD": TENANTS, "OPTIONS": SIGNED_IN, "POST": TENANTS_SEND}, ("tenant",)),
+    "api:channel_latest": Rule(
+        {"GET": OWNERS, "HEAD": OWNERS, "OPTIONS": SIGNED_IN, "POST": OWNERS_TEST}, ("pod", "queue")
+    ),
+    "api:channel": Rule(
+        {"GET": OWNERS, "HEAD": OWNERS, "OPTIONS": SIGNED_IN, "PATCH": OWNERS_CLASH, "DELETE": OWNERS_CLASH},
+        ("tenant",),
+    ),
     "api:pauses": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, ("team",), body={"reason": "why"}
     ),
@@ -231,6 +248,8 @@ PARAMETERS = {
     "drafts/pk": "draft",
     "pauses/pk": "pause",
     "group-mappings/pk": "mapping",
+    "notifications/pk": "channel",
+    "notification-channels/pk": "channel",
     "windows/pk": "window",
     "namespace": "namespace",
     "priority_class": "priority_class",

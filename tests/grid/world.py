@@ -22,6 +22,9 @@ from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.history.models import Decision, Usage
 from scheduler_admin.history.observing import look, record_others
 from scheduler_admin.history.recording import Finding, record
+from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.outbox import Told, tell
+from scheduler_admin.notifications.services import add_channel
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import publish
@@ -72,6 +75,8 @@ class Side:
     """The number of a pause of a queue of theirs."""
     window: int
     """The number of a window of theirs."""
+    channel: int
+    """The number of a channel by mail."""
     mapping: int
     """The number of what a group of another door is at their tenant."""
 
@@ -94,6 +99,7 @@ class Side:
             pause=number,
             window=number,
             mapping=number,
+            channel=number,
             **{name: f"{canary}-{name.replace('_', '-')}" for name in plain},
         )
 
@@ -174,7 +180,21 @@ def _stops(side: Side) -> dict[str, int]:
     tenant = Tenant.objects.get(name=side.tenant)
     mapping = add_mapping(group=f"{STAFF}-group", role="editor", tenant=tenant, actor=None, reason=f"{STAFF} mapping")
     pause = Pause.objects.of(shared, side.team).get()
-    return {"pause": pause.pk, "window": window.pk, "mapping": mapping.pk}
+    channel = _channels(side, 0)
+    return {"channel": channel.pk, "pause": pause.pk, "window": window.pk, "mapping": mapping.pk}
+
+
+def _channels(side: Side, number: int) -> Channel:
+    """A webhook, and a channel by mail, that was told something."""
+    tenant, settings = Tenant.objects.get(name=side.tenant), {"name": f"{side.canary}-channel-{number}"}
+    hook = f"https://{side.canary}.example.com/{SECRET}?token={SECRET}"
+    mail = f"{side.canary}@example.com"
+    add_channel(tenant=tenant, kind="slack", address=hook, values={"name": f"{side.canary}-{number}"}, actor=None)
+    made = add_channel(tenant=tenant, kind="email", address=mail, values=settings, actor=None)
+    for event in (Notification.Event.GOING, Notification.Event.PREEMPTED):
+        said = Told(lines=[f"{side.pod} {number}.", side.queue], link=f"http://127.0.0.1:8000/pods/?q={side.pod}")
+        tell(channel=made, event=event, about=side.queue, part="", say=lambda _pods, said=said: said, now=NOW)
+    return made
 
 
 def draft(cluster: str, author: User, name: str = f"{STAFF} draft") -> int:
@@ -190,6 +210,7 @@ def grow(author: User, times: int = 10) -> None:
         for side in (RED, BLUE):
             _cluster(f"{side.cluster}-{number}", (side,), author)
             draft(side.cluster, author)
+            _channels(side, number)
         draft(SHARED, author)
         _happened(shared, number)
     assert shared.hierarchy is not None

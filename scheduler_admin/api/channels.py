@@ -1,0 +1,267 @@
+"""Where tenants are notified: read without secrets, made, changed, tried, removed."""
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.http import Http404
+from django.views.decorators.debug import sensitive_variables
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from scheduler_admin.accounts.models import Tenant, User
+from scheduler_admin.api import preconditions, problems
+from scheduler_admin.api.base import ApiView, answer
+from scheduler_admin.api.limits import REFUSED, read_body, unacceptable
+from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, UNCHANGED
+from scheduler_admin.notifications import selectors
+from scheduler_admin.notifications.guard import LONGEST
+from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.posting import UndeliveredError
+from scheduler_admin.notifications.sending import send_test
+from scheduler_admin.notifications.services import add_channel, change_channel, remove_channel
+
+_CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
+_ETAG = OpenApiParameter(
+    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Of the channel's settings."
+)
+_IF_MATCH = OpenApiParameter(
+    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the settings that this changes."
+)
+
+
+class ChannelSerializer(serializers.ModelSerializer[Channel]):
+    """Where a tenant is notified, and of what."""
+
+    tenant = serializers.CharField(source="tenant.name", read_only=True)
+    leads_to = serializers.CharField(
+        source="address", read_only=True, help_text="A webhook's host, or the mail address."
+    )
+    going = serializers.BooleanField(required=False, help_text="Tells of pods that are about to be preempted.")
+    below_min = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=1440,
+        help_text="Minutes below guarantee with asks waiting after which it tells of a queue; null: never.",
+    )
+
+    class Meta:
+        model = Channel
+        fields = ["id", "tenant", "name", "kind", "leads_to", "language", "going", "preempted", "below_min", "enabled"]
+        read_only_fields = ["kind"]
+
+
+class ChangedSerializer(ChannelSerializer):
+    """The same, with where it leads, which is never read back."""
+
+    address = serializers.CharField(
+        required=False, write_only=True, max_length=LONGEST, help_text="A webhook's whole address, or a mail address."
+    )
+    secret = serializers.CharField(
+        required=False, write_only=True, max_length=200, help_text="Signs what a webhook is sent."
+    )
+
+    class Meta(ChannelSerializer.Meta):
+        fields = [*ChannelSerializer.Meta.fields, "address", "secret"]
+
+
+class MadeSerializer(ChangedSerializer):
+    """The same, with whose it is and of what kind, which stays."""
+
+    tenant = serializers.CharField(max_length=100)
+    address = serializers.CharField(write_only=True, max_length=LONGEST)
+
+    class Meta(ChangedSerializer.Meta):
+        read_only_fields = []
+
+
+class NotificationSerializer(serializers.ModelSerializer[Notification]):
+    """What was to be told."""
+
+    id = serializers.UUIDField(source="guid")
+    text = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Notification
+        fields = ["id", "event", "state", "text", "link", "created_at", "tried_at", "attempts", "error"]
+
+    def get_text(self, row: Notification) -> str:
+        """In the channel's language."""
+        return " ".join(row.lines)
+
+
+class ChannelsSerializer(serializers.Serializer[Any]):
+    """By tenant and name."""
+
+    results = ChannelSerializer(many=True)
+
+
+class LatestSerializer(serializers.Serializer[Any]):
+    """The newest first, twenty at most."""
+
+    results = NotificationSerializer(many=True)
+
+
+class _ChannelView(ApiView):
+    """What these share."""
+
+    def channel(self, pk: int) -> Channel:
+        """One that the user may see. Raises Http404."""
+        return selectors.channel(self.request.user, pk)
+
+    def theirs(self, pk: int) -> tuple[Channel, User]:
+        """One that the user may change, and who that is. Raises Http404, PermissionDenied or InsufficientScope."""
+        found = self.channel(pk)
+        return found, self.actor(found.tenant)
+
+    def actor(self, tenant: Tenant | None = None) -> User:
+        """Who asks, if they may change a tenant's channels, or at all any's. Raises PermissionDenied."""
+        user = self.request.user
+        self.demand("notify")
+        own = selectors.tenants_of(user, "notify")
+        if not (own.filter(pk=tenant.pk) if tenant else own).exists():
+            raise PermissionDenied
+        assert isinstance(user, User)
+        return user
+
+
+class ChannelsView(_ChannelView):
+    """All that one may see."""
+
+    http_method_names = ["get", "head", "post", "options"]
+
+    @extend_schema(
+        operation_id="list_notification_channels",
+        tags=["notifications"],
+        responses={200: ChannelsSerializer, **PROBLEM},
+    )
+    def get(self, request: Request) -> Response:
+        """By tenant and name."""
+        self.demand_any()
+        return Response(ChannelsSerializer({"results": selectors.channels(request.user)}).data)
+
+    @extend_schema(
+        operation_id="add_notification_channel",
+        tags=["notifications"],
+        request=MadeSerializer,
+        responses={201: ChannelSerializer, **PROBLEM, **REFUSED},
+    )
+    @sensitive_variables()
+    def post(self, request: Request) -> Response:
+        """The tenant is told there from now on."""
+        self.demand_any()
+        actor = self.actor()
+        given = read_body(MadeSerializer(data=request.data), request.data)
+        try:
+            tenant = selectors.own_tenant(actor, given.pop("tenant"))
+            made = add_channel(
+                tenant=tenant,
+                kind=given.pop("kind"),
+                address=given.pop("address"),
+                secret=given.pop("secret", ""),
+                values=given,
+                actor=actor,
+            )
+        except ValidationError as error:
+            raise unacceptable(error) from None
+        return Response(ChannelSerializer(made).data, status=201, headers={"ETag": _tag(made)})
+
+    def demand_any(self) -> None:
+        """Raise Http404 for who belongs to no tenant and sees none."""
+        if not selectors.tenants_of(self.request.user, "view").exists():
+            raise Http404
+
+
+class ChannelView(_ChannelView):
+    """One channel."""
+
+    http_method_names = ["get", "head", "patch", "delete", "options"]
+
+    @extend_schema(
+        operation_id="get_notification_channel",
+        tags=["notifications"],
+        parameters=[IF_NONE_MATCH, _ETAG],
+        responses={200: ChannelSerializer, **UNCHANGED, **PROBLEM},
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """Its settings."""
+        found = self.channel(pk)
+        return answer(request, ChannelSerializer(found).data, _tag(found))
+
+    @extend_schema(
+        operation_id="patch_notification_channel",
+        tags=["notifications"],
+        parameters=[_IF_MATCH, _ETAG],
+        request=ChangedSerializer(partial=True),
+        responses={200: ChannelSerializer, **PROBLEM, **REFUSED, **_CLASHES},
+    )
+    @transaction.atomic
+    @sensitive_variables()
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change what is given."""
+        found, actor = self.theirs(pk)
+        given = read_body(ChangedSerializer(found, data=request.data, partial=True), request.data)
+        preconditions.check(request, _tag(found), required=True)
+        try:
+            changed = change_channel(
+                channel=found,
+                address=given.pop("address", ""),
+                secret=given.pop("secret", ""),
+                values=given,
+                seen=selectors.tag(found),
+                actor=actor,
+            )
+        except ValidationError as error:
+            raise unacceptable(error) from None
+        return Response(ChannelSerializer(changed).data, headers={"ETag": _tag(changed)})
+
+    @extend_schema(
+        operation_id="delete_notification_channel",
+        tags=["notifications"],
+        parameters=[_IF_MATCH],
+        responses={204: None, **PROBLEM, **REFUSED, **_CLASHES},
+    )
+    def delete(self, request: Request, pk: int) -> Response:
+        """The tenant is told there no longer."""
+        found, actor = self.theirs(pk)
+        preconditions.check(request, _tag(found), required=True)
+        remove_channel(channel=found, actor=actor)
+        return Response(status=204)
+
+
+class LatestView(_ChannelView):
+    """What a channel was to tell."""
+
+    http_method_names = ["get", "head", "post", "options"]
+
+    @extend_schema(
+        operation_id="list_notifications", tags=["notifications"], responses={200: LatestSerializer, **PROBLEM}
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """The latest, and whether they have arrived."""
+        del request
+        return Response(LatestSerializer({"results": selectors.latest(self.channel(pk))}).data)
+
+    @extend_schema(
+        operation_id="send_test_notification",
+        tags=["notifications"],
+        request=None,
+        responses={200: NotificationSerializer, **PROBLEM, **REFUSED},
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Send a test. It takes some seconds; ``error`` says what went wrong."""
+        del request
+        found, _actor = self.theirs(pk)
+        try:
+            row = send_test(channel=found)
+        except UndeliveredError as error:
+            raise unacceptable(ValidationError(str(error))) from None
+        return Response(NotificationSerializer(row).data)
+
+
+def _tag(found: Channel) -> str:
+    return f'"{selectors.tag(found)}"'
