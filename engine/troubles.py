@@ -1,20 +1,31 @@
 """What people stumble over in decisions of policy ``priority``, recognised in a snapshot, with the numbers of it."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 import msgspec
 import numpy as np
 
-from engine.counterfactual.retrying import Retrying, limit_of, room
+from engine.counterfactual.retrying import Retrying, key_of, limit_of, room
 from engine.decision import Decision, Outcome, PodReason, PodVerdict, Reason
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import Limit
-from engine.snapshot import Pod, Snapshot
+from engine.resources import CPU
+from engine.snapshot import Node, Pod, Snapshot
 from engine.snapshot.columns import Flags, Rows
 
 _NAMED_UP_TO = 3
 _NODES_TRIED = 20
+_UNTIL_READY = frozenset(
+    {
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/network-unavailable",
+        "node.cloudprovider.kubernetes.io/uninitialized",
+        "karpenter.sh/unregistered",
+    }
+)
+"""The keys of taints that are on a node until it is ready. One that nobody hears of any more has another."""
 
 
 class Trouble(StrEnum):
@@ -32,6 +43,12 @@ class Trouble(StrEnum):
     """Pods on other nodes of the topology would have to go, and none ever goes from two nodes at once."""
     OVER_BUDGET = "over-budget"
     """Disruption budgets are kept where possible, and no more."""
+    EMPTY_BUDGET = "empty-budget"
+    """A budget with an empty selector, which kube-scheduler takes for none."""
+    BEST_EFFORT = "best-effort"
+    """Pods that request nothing stay on the node: quality of service has no say."""
+    NOT_READY = "not-ready"
+    """A node that is not ready, as one that has just been added, has room without any eviction."""
     GRACE = "grace"
     """The victims have time to leave, in which others may take the room."""
 
@@ -41,12 +58,13 @@ class Recognised(msgspec.Struct, frozen=True, kw_only=True):
 
     trouble: Trouble
     count: int = 0
-    """How many pods there are of the kind; of ``fragmented``, nodes."""
+    """How many pods there are of the kind; of ``fragmented`` and ``not-ready`` nodes, of ``empty-budget`` budgets."""
     pods: tuple[str, ...] = ()
     """A few of them, ``namespace/name``."""
     node: str = ""
     names: tuple[str, ...] = ()
-    """Of ``over-budget`` the budgets, of ``other-nodes`` the topology's label and value."""
+    """Of ``over-budget`` and ``empty-budget`` the budgets, of ``other-nodes`` the topology's label and value, of
+    ``not-ready`` nodes."""
     resource: str = ""
     total: int = 0
     """Of ``fragmented``: free of the resource on all nodes that would let the ask in."""
@@ -61,8 +79,9 @@ def troubles(snapshot: Snapshot, ask: Pod, decision: Decision) -> tuple[Recognis
     retrying = Retrying(snapshot.without_reservation(ask.uid), ask)
     found = [*_fragmented(retrying)]
     if decision.outcome is Outcome.PREEMPT:
-        found += [*_lower(retrying, decision), *_over_budget(decision), *_grace(decision)]
-    return (*found, *_other_nodes(retrying))
+        found += [*_lower(retrying, decision), *_over_budget(decision), *_empty_budgets(snapshot, decision)]
+        found += [*_best_effort(retrying, decision), *_grace(decision)]
+    return (*found, *_not_ready(retrying), *_other_nodes(retrying))
 
 
 def _fragmented(retrying: Retrying) -> Iterator[Recognised]:
@@ -112,6 +131,55 @@ def _over_budget(decision: Decision) -> Iterator[Recognised]:
         pods = tuple(verdict.pod.key for verdict in over[:_NAMED_UP_TO])
         node = decision.node or ""
         yield Recognised(trouble=Trouble.OVER_BUDGET, count=len(over), pods=pods, node=node, names=tuple(names))
+
+
+def _empty_budgets(snapshot: Snapshot, decision: Decision) -> Iterator[Recognised]:
+    """Those that were to protect more pods of a victim's namespace than they would have let go."""
+    taken = Counter(verdict.pod.namespace for verdict in decision.victims)
+    empty = [one for one in snapshot.budgets if not one.expressions and one.allowed < taken[one.namespace]]
+    spaces = {one.namespace for one in empty}
+    pods = [verdict.pod.key for verdict in decision.victims if verdict.pod.namespace in spaces]
+    if empty:
+        names = tuple(sorted(key_of(one) for one in empty))
+        yield Recognised(
+            trouble=Trouble.EMPTY_BUDGET, count=len(empty), pods=tuple(pods[:_NAMED_UP_TO]), names=names[:_NAMED_UP_TO]
+        )
+
+
+def _best_effort(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
+    """Pods of the node that may go, request neither cores nor memory, and stay."""
+    found, columns = retrying.found, retrying.found.columns
+    here = columns.place[decision.node or ""]
+    nothing = (columns.requests(CPU) == 0) & (columns.requests("memory") == 0)
+    stay = found.candidates & (columns.node == here) & nothing
+    stay[found.victims_on(here)] = False
+    rows = np.flatnonzero(stay)
+    if len(rows):
+        node, pods = decision.node or "", _keys(retrying, rows[:_NAMED_UP_TO])
+        yield Recognised(trouble=Trouble.BEST_EFFORT, count=len(rows), pods=pods, node=node)
+
+
+def _not_ready(retrying: Retrying) -> Iterator[Recognised]:
+    """As it would be once they are ready: what keeps pods off until then is taken away, and nothing else."""
+    coming = [place for place, node in enumerate(retrying.found.columns.nodes) if _starts(node)][:_NODES_TRIED]
+    if not coming:
+        return
+    small = retrying.around(coming)
+    nodes = tuple(_started(node) if not node.unread else node for node in small.nodes)
+    ready = Retrying(msgspec.structs.replace(small, nodes=nodes), retrying.ask)
+    names = {retrying.found.columns.nodes[place].name for place in coming}
+    fits = sorted(node.name for node, fits in zip(nodes, ready.found.fits, strict=True) if fits and node.name in names)
+    if fits:
+        yield Recognised(trouble=Trouble.NOT_READY, count=len(fits), node=fits[0], names=tuple(fits[:_NAMED_UP_TO]))
+
+
+def _starts(node: Node) -> bool:
+    return not node.unread and any(taint.key in _UNTIL_READY for taint in node.taints)
+
+
+def _started(node: Node) -> Node:
+    taints = tuple(taint for taint in node.taints if taint.key not in _UNTIL_READY)
+    return msgspec.structs.replace(node, taints=taints, ready=True)
 
 
 def _grace(decision: Decision) -> Iterator[Recognised]:

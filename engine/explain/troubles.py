@@ -41,6 +41,26 @@ SENTENCES: dict[Trouble, tuple[str, str]] = {
         "%(count)s victims are beyond their disruption budgets (%(budgets)s): kube-scheduler keeps budgets where it "
         "can, and no node that makes room violates them less.",
     ),
+    Trouble.EMPTY_BUDGET: ngettext_noop(
+        "The disruption budget %(budgets)s has an empty selector, which kube-scheduler takes for no pod: it did not "
+        "protect %(pods)s.",
+        "The disruption budgets %(budgets)s have empty selectors, which kube-scheduler takes for no pod: they did not "
+        "protect %(pods)s.",
+    ),
+    Trouble.BEST_EFFORT: ngettext_noop(
+        "%(count)s pod on %(node)s that requests neither cores nor memory stays (%(pods)s): quality of service has no "
+        "say in who is preempted. It has where a node itself runs short: then its kubelet goes by usage over requests "
+        "first.",
+        "%(count)s pods on %(node)s that request neither cores nor memory stay (%(pods)s): quality of service has no "
+        "say in who is preempted. It has where a node itself runs short: then its kubelet goes by usage over requests "
+        "first.",
+    ),
+    Trouble.NOT_READY: ngettext_noop(
+        "Node %(nodes)s is not ready, as one that has just been added; once it is, the ask would fit there without any "
+        "preemption. kube-scheduler does not wait for that.",
+        "Nodes such as %(nodes)s are not ready, as those that have just been added; once they are, the ask would fit "
+        "there without any preemption. kube-scheduler does not wait for that.",
+    ),
     Trouble.GRACE: ngettext_noop(
         "The victim has %(most)s s to leave (%(pods)s). Until it has, the room is not there, and other pods may "
         "take it first.",
@@ -58,6 +78,10 @@ VAIN: dict[str, str] = {
     ),
 }
 """By how a decision of kube-scheduler's ended."""
+TAKEN_BY = gettext_noop(
+    "Its victims went in vain: the room on %(node)s was taken first. Since then these came there, the highest priority "
+    "first: %(pods)s. kube-scheduler keeps none free for the ask."
+)
 
 
 def trouble(found: Recognised) -> Message:
@@ -72,14 +96,20 @@ def trouble(found: Recognised) -> Message:
         "pods": names(found.pods),
         "budgets": Name(", ".join(found.names)),
         "topology": Name("=".join(found.names)),
+        "nodes": Name(", ".join(found.names)),
         "count": found.count,
     }
     wanted = {name: value for name, value in params.items() if any(f"%({name})s" in form for form in forms)}
     return Message(forms[0], wanted, plural=forms[1], count=found.count)
 
 
-def in_vain(ending: str, node: str) -> Message | None:
-    """Why the ask never came to where room was made for it; None where that is not known, or it did."""
+def in_vain(ending: str, node: str, came: str = "") -> Message | None:
+    """Why the ask never came to where room was made for it; None where that is not known, or it did.
+
+    ``came``: who came there since, as far as that was seen.
+    """
     if ending not in VAIN:
         return None
+    if ending == "taken" and came:
+        return Message(TAKEN_BY, {"node": Name(node), "pods": Name(came)})
     return Message(VAIN[ending], {"node": Name(node)} if "%(node)s" in VAIN[ending] else {})

@@ -9,6 +9,9 @@ from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_preempted
 from scheduler_admin.history.recording import moment
 
+_NAMED_UP_TO = 3
+_LONGEST_NOTE = 300
+
 
 def follow(cluster: Cluster, state: ClusterState, now: datetime) -> tuple[list[Decision], bool]:
     """Take down what happened since the last pass. The decisions that wait on, with victims, and whether any moved."""
@@ -41,7 +44,9 @@ def settle(
     row.closed_at = _bound_at(row, state, now) or (now if witnessed else None)
     if row.closed_at is not None:
         note = (state.pods[row.ask_uid].node or "") if row.ask_uid in state.pods else ""
-        steps.append(Step(decision=row, at=row.closed_at, kind=Step.Kind.CLOSED, note=note))
+        if ending == Decision.Ending.TAKEN:
+            note = ", ".join(f"{pod.name} ({pod.priority})" for pod in _came(row, state))
+        steps.append(Step(decision=row, at=row.closed_at, kind=Step.Kind.CLOSED, note=note[:_LONGEST_NOTE]))
     return steps
 
 
@@ -91,6 +96,13 @@ def _ending(row: Decision, victims: list[Victim], state: ClusterState, now: date
 
 def _where(row: Decision, ask: Pod) -> Decision.Ending:
     return Decision.Ending.BOUND if row.node in ("", ask.node) else Decision.Ending.BOUND_ELSEWHERE
+
+
+def _came(row: Decision, state: ClusterState) -> list[Pod]:
+    """The most important pods that started on the node since the room was made there."""
+    since_ms = int(row.first_seen.timestamp() * 1000)
+    came = [pod for pod in state.pods.values() if pod.node == row.node and (pod.started_ms or 0) > since_ms]
+    return sorted(came, key=lambda pod: (-pod.priority, pod.key))[:_NAMED_UP_TO]
 
 
 def _late(row: Decision, now: datetime) -> bool:

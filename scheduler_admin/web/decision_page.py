@@ -202,7 +202,8 @@ def _because(detail: Detail, tense: Tense, by: str) -> list[Message]:
     """What the sentence leaves open: why not, which law refused it or which interlock holds it, what rule it broke."""
     row, engine = detail.row, detail.engine
     if detail.observed is not None:
-        vain = in_vain(row.ending, row.node) if row.source == Decision.Source.KUBE_SCHEDULER else None
+        came = next((one.note for one in detail.steps if one.kind == Step.Kind.CLOSED), "")
+        vain = in_vain(row.ending, row.node, came) if row.source == Decision.Source.KUBE_SCHEDULER else None
         return [*observed_because(detail.observed, by=by), *([vain] if vain else [])]
     found = [
         against(check.law) if row.dialect in FOREIGN else unmet(check.law, row.policy)

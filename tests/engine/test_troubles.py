@@ -1,10 +1,12 @@
 """What looks wrong in decisions by priority is recognised where it is so, with its numbers, and nowhere else."""
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 
+from engine.explain import in_vain, trouble
 from engine.feasibility.plain import refusal
-from engine.snapshot import AffinityTerm, DisruptionBudget, Requirement
+from engine.snapshot import AffinityTerm, DisruptionBudget, Node, Requirement, Taint
 from engine.troubles import Recognised, Trouble, troubles
 from tests.builders import amounts, node, pod
 from tests.engine.priority_worlds import worlds
@@ -62,6 +64,68 @@ def test_victims_beyond_their_budget_and_their_time_to_leave_are_told():
     (over,), (grace,) = recognised(at, ASK, Trouble.OVER_BUDGET), recognised(at, ASK, Trouble.GRACE)
     assert (over.count, over.names, over.pods) == (1, ("web",), ("ns/a",))
     assert (grace.most, grace.pods) == (90, ("ns/a",))
+
+
+def test_a_budget_with_an_empty_selector_is_told_where_it_was_to_protect_a_victim():
+    """In its namespace, and where it would have let fewer go."""
+    pods = [pod("a", cpu=2, node="n1"), pod("b", cpu=2, node="n1")]
+    budgets = [
+        DisruptionBudget(namespace="ns", name="all", allowed=1),
+        DisruptionBudget(namespace="ns", name="wide", allowed=2),
+        DisruptionBudget(namespace="other", name="all", allowed=0),
+    ]
+    at = cluster(node("n1", 4), *pods, ASK, budgets=budgets)
+    (found,) = recognised(at, ASK, Trouble.EMPTY_BUDGET)
+    assert (found.names, found.pods, found.count) == (("ns/all",), ("ns/a", "ns/b"), 1)
+    assert recognised(cluster(node("n1", 4), *pods, ASK, budgets=budgets[1:]), ASK, Trouble.EMPTY_BUDGET) == []
+
+
+def test_pods_that_request_nothing_and_stay_are_told():
+    """Those that may go; one of a higher priority, or on another node, surprises nobody."""
+    at = cluster(
+        node("n1", 4),
+        node("n2", 1),
+        pod("busy", cpu=4, priority=5, node="n1"),
+        pod("idle", cpu=0, priority=5, node="n1"),
+        pod("proxy", cpu=0, priority=2_000_000_000, node="n1"),
+        pod("far", cpu=0, node="n2"),
+        ASK,
+    )
+    (found,) = recognised(at, ASK, Trouble.BEST_EFFORT)
+    assert (found.pods, found.count, found.node) == (("ns/idle",), 1, "n1")
+
+
+NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
+
+
+@pytest.mark.parametrize(
+    ("new", "told"),
+    [
+        (node("n2", 4, taints=(NOT_READY,), ready=False), True),
+        (node("n2", 2, taints=(NOT_READY,), ready=False), False),
+        (node("n2", 4, taints=(NOT_READY, Taint("team", "a", "NoSchedule")), ready=False), False),
+        (node("n2", 4, taints=(Taint("node.kubernetes.io/unreachable", "", "NoSchedule"),), ready=False), False),
+    ],
+)
+def test_a_node_that_is_about_to_have_room_is_told(new: Node, told: bool):
+    """Not one that is too small, is for others, or is not heard of any more."""
+    at = cluster(node("n1", 4), new, pod("a", cpu=4, node="n1"), ASK)
+    assert [one.names for one in recognised(at, ASK, Trouble.NOT_READY)] == ([("n2",)] if told else [])
+
+
+def test_every_trouble_has_its_sentence():
+    """With each number that it names."""
+    for one in Trouble:
+        found = Recognised(trouble=one, count=2, pods=("ns/a",), names=("x", "y"), resource="cpu", total=5, most=3)
+        message = trouble(found)
+        assert message.plural % message.params
+
+
+def test_who_came_to_where_room_was_made_is_told_where_it_was_seen():
+    """Else that others did."""
+    assert in_vain("taken", "n1", "vip (2000)").params == {"node": "n1", "pods": "vip (2000)"}
+    assert in_vain("taken", "n1").params == {"node": "n1"}
+    assert in_vain("bound", "n1", "n1") is None
 
 
 def zoned(*pods, asker):

@@ -319,6 +319,18 @@ def test_an_ask_that_gets_nothing_in_time_closes_it(cluster: Cluster, watch: Wat
     assert (observed().state, observed().ending) == ("closed", ending)
 
 
+def test_who_took_the_room_is_kept_as_far_as_it_was_seen(cluster: Cluster, watch: Watch):
+    """The most important ones that came there since; who was there before did not."""
+    run_pass(cluster=cluster, watch=watch)
+    watch.gone("b-0", "b-1")
+    came = {"node": "n1", "queue": "c"}
+    watch.put(pod("vip", priority=2000, started_ms=now_ms(), **came), pod("late", started_ms=now_ms(), **came))
+    watch.put(pod("old", started_ms=now_ms(60), **came))
+    Decision.objects.exclude(source="engine").update(deadline=timezone.now() - timedelta(seconds=1))
+    run_pass(cluster=cluster, watch=watch)
+    assert observed().steps.get(kind="closed").note == "vip (2000), late (0)"
+
+
 def test_victims_that_go_without_anybody_asking_close_with_the_last(cluster: Cluster):
     """A drain: three evictions through the API on one node are one decision, without a named ask."""
     watch = Watch(node("n1", 4), [going(f"c-{n}", queue="c", reason="EvictionByEvictionAPI") for n in range(3)])
