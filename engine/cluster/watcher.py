@@ -16,7 +16,7 @@ from engine.cluster.timing import BackOff, Clock
 from engine.formats.yunikorn.rest import Record
 from engine.formats.yunikorn.told import to_preempted
 from engine.queues import QueueTree
-from engine.snapshot import Change, ClusterState, Node, Pod, Protection, Reservation, Snapshot
+from engine.snapshot import Change, ClusterState, Node, Pod, Protection, Reservation, Snapshot, Workload
 
 
 @dataclass(frozen=True)
@@ -229,5 +229,5 @@ class ClusterWatcher:
 
     def _depart(self, gone: Iterable[Any]) -> None:
         for one in gone:
-            if isinstance(one, Pod):
+            if isinstance(one, Pod | Workload):
                 self._state.depart(one)

@@ -107,7 +107,9 @@ def _told(state: ClusterState) -> dict[str, Sighting]:
 
 def _of_workloads(state: ClusterState) -> Iterable[tuple[str, Preempted]]:
     """Pod's uid -> what Kueue says of its Workload, for pods that began to go when it said so."""
-    told = {(one.namespace, name): one for one in state.workloads.values() if one.preempted for name in _names(one)}
+    gone = (one for uid, one in state.departed_workloads.items() if uid not in state.workloads)
+    workloads = (*gone, *state.workloads.values())
+    told = {(one.namespace, name): one for one in workloads if one.preempted for name in _names(one)}
     for pod in _going(state) if told else ():
         names = (f"Workload/{pod.workload}", pod.controller, f"Pod/{pod.name}")
         one = next((told[pod.namespace, name] for name in names if (pod.namespace, name) in told), None)

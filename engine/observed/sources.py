@@ -21,10 +21,8 @@ class Source(StrEnum):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scheduler tells of a preemption, and what is made of it here."""
+    """How far that tells, which a scheduler leaves of a preemption."""
 
-    by: str
-    """Where it tells."""
     asks: bool
     """Whether it tells for whom, if all goes well."""
     one_node: bool
@@ -34,14 +32,14 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 EVIDENCE: dict[Source, Evidence] = {
-    Source.KUBE_SCHEDULER: Evidence(
-        by="Event Preempted on the pod; its condition DisruptionTarget", asks=True, one_node=True, again=True
-    ),
-    Source.KUEUE: Evidence(
-        by="conditions Preempted and Evicted of the Workload", asks=True, one_node=False, again=False
-    ),
-    Source.YUNIKORN: Evidence(by="Event Informational on the pod; its own REST", asks=True, one_node=False, again=True),
-    Source.VOLCANO: Evidence(by="Event Evict on the pod; its condition Ready", asks=False, one_node=True, again=False),
+    # The Event Preempted on the pod; without one, its condition DisruptionTarget.
+    Source.KUBE_SCHEDULER: Evidence(asks=True, one_node=True, again=True),
+    # The conditions Preempted and Evicted of the pod's Workload.
+    Source.KUEUE: Evidence(asks=True, one_node=False, again=False),
+    # The Event Informational on the pod, or what it answers itself.
+    Source.YUNIKORN: Evidence(asks=True, one_node=False, again=True),
+    # The Event Evict on the pod; without one, its condition Ready. kube-arbitrator, its ancestor, leaves nothing.
+    Source.VOLCANO: Evidence(asks=False, one_node=True, again=False),
 }
 """Those that preempt; the others evict for reasons of their own, as for a drain, and their condition is all."""
 SCHEDULERS = tuple(EVIDENCE)

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -23,6 +23,8 @@ from engine.snapshot.objects import (
 )
 from engine.snapshot.placing import Placing, Protection, originators, placed, queue_of, sparing
 from engine.snapshot.unjudged import unjudged
+
+Kept = TypeVar("Kept")
 
 DEPARTED_KEPT = 2_000
 """Pods that are remembered after they have gone: what was evicted a moment ago is explained with its numbers."""
@@ -67,6 +69,8 @@ class ClusterState:
         """Kueue's, by uid."""
         self.departed: dict[str, Pod] = {}
         """The pods that left last, as they were, by uid, oldest first."""
+        self.departed_workloads: dict[str, Workload] = {}
+        """The same of Workloads that were preempted: that of a plain pod goes with it."""
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
         """What happened last, in the order in which it came; nothing is missing in between."""
         self._placing = Placing()
@@ -94,17 +98,16 @@ class ClusterState:
             else:
                 column[change.key] = change.before
 
-    def depart(self, pod: Pod) -> None:
-        """Remember a pod that has just left ``pods``."""
-        self.departed[pod.uid] = pod
-        if len(self.departed) > DEPARTED_KEPT:
-            del self.departed[next(iter(self.departed))]
+    def depart(self, gone: Pod | Workload) -> None:
+        """Remember a pod that has just left ``pods``, or a Workload; one that was not preempted is of no interest."""
+        if isinstance(gone, Pod):
+            _keep(self.departed, gone.uid, gone)
+        elif gone.preempted is not None:
+            _keep(self.departed_workloads, gone.uid, gone)
 
     def hear(self, told: Preempted) -> None:
         """Remember what YuniKorn says of a pod that it preempted."""
-        self.yunikorn_records.setdefault(told.uid, told)
-        if len(self.yunikorn_records) > DEPARTED_KEPT:
-            del self.yunikorn_records[next(iter(self.yunikorn_records))]
+        _keep(self.yunikorn_records, told.uid, self.yunikorn_records.get(told.uid, told))
 
     def placed(self, uid: str, tree: QueueTree) -> Pod | None:
         """A pod with its queue and application, also when it has just left; None when it is not known."""
@@ -155,3 +158,10 @@ class ClusterState:
             claims=dict(self.claims),
             volumes=dict(self.volumes),
         )
+
+
+def _keep(kept: dict[str, Kept], uid: str, one: Kept) -> None:
+    """Of what is remembered the oldest goes first."""
+    kept[uid] = one
+    if len(kept) > DEPARTED_KEPT:
+        del kept[next(iter(kept))]

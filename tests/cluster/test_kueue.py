@@ -96,6 +96,9 @@ def test_what_it_preempts_is_told_whichever_version_is_served(
     assert {(one.pod.name, one.known, one.why, one.place) for one in found.victims} == {
         (name, True, "InCohortReclamation", "/cohort/cq-a") for name in pods
     }
+    cluster.send("DELETE", kueue.path(cluster, "job-train-1", version))
+    until(lambda: names(watcher) == {"job-web-1"}, "the Workload is gone")
+    assert [len(one.victims) for one in seen(watcher)] == [2]
 
 
 def test_where_it_is_removed_later_that_is_told_and_it_is_followed_once_it_is_back(

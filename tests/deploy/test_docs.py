@@ -1,4 +1,4 @@
-"""What docs/operations.md and the deployment files say, held against the code."""
+"""What docs and the deployment files say, held against the code."""
 
 import re
 from pathlib import Path
@@ -11,9 +11,12 @@ from django.core.management import get_commands
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
 from engine.cluster.tables import EVERY
 from engine.decision import Interlock
+from engine.observed import EVIDENCE, Source
 from scheduler_admin.accounts.models import Tenant, User
+from scheduler_admin.history.models import Decision
 from tests.deploy.test_compose import BASE, variables
 
+CONCEPTS = (BASE / "docs" / "concepts.md").read_text(encoding="utf-8")
 TEXT = (BASE / "docs" / "operations.md").read_text(encoding="utf-8")
 
 
@@ -32,6 +35,23 @@ def test_every_variable_is_explained() -> None:
 def test_every_interlock_is_explained() -> None:
     """The table of interlocks holds every one that the engine knows."""
     assert {name for row in rows("Interlocks") for name in row} == {one.value for one in Interlock}
+
+
+def test_every_source_is_explained() -> None:
+    """What each of them leaves, and how far that tells, as the engine's own table has it."""
+    section = CONCEPTS.split("| source | told by |")[1].split("| source | told by | says |")
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section[0].splitlines() if "| `" in line]
+    schedulers = {re.findall(r"`([^`]+)`", cells[0])[0]: cells for cells in lines}
+    assert schedulers.keys() == set(EVIDENCE)
+    for source, evidence in EVIDENCE.items():
+        _, _, asks, _, again = schedulers[source]
+        assert (asks != "never told", again != "not yet") == (evidence.asks, evidence.again), source
+
+
+def test_a_decision_may_be_made_by_every_source() -> None:
+    """Ours, and whatever is observed."""
+    assert set(Decision.Source.values) == {"engine", *Source}
+    assert set(Decision.EVICTORS) == set(Source) - set(EVIDENCE)
 
 
 def test_every_service_is_explained() -> None:

@@ -145,6 +145,17 @@ def test_a_pod_that_has_left_already_is_told_all_the_same() -> None:
     assert [one.pod.name for one in found.victims] == ["quick", "unseen"]
 
 
+def test_what_was_said_of_a_workload_that_has_gone_holds() -> None:
+    """That of a plain pod goes with it; one that was never preempted is not remembered."""
+    found = state(of("w", "p", controller=""))
+    found.depart(workload("w", "Pod/p"))
+    found.depart(WEB)
+    assert found.departed_workloads.keys() == {"uid-w"}
+    assert [one.victims[0].pod.name for one in observe(found, TREE, now_ms=NOW)] == ["p"]
+    found.workloads["uid-w"] = workload("w", "Pod/p", preempted=None)
+    assert observe(found, TREE, now_ms=NOW) == ()
+
+
 def test_a_workload_that_is_admitted_again_takes_its_word_back() -> None:
     """What was not seen meanwhile stays unknown: nobody tells any more when it was."""
     assert seen(workload("w", preempted=None), of("w", "w-0")) == []
