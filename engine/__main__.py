@@ -1,16 +1,21 @@
-"""``python -m engine``: what needs no cluster; ``decide`` recorded or hand-written cases, ``lint`` a tree."""
+"""``python -m engine``: what needs no cluster; ``decide`` cases, ``lint`` a tree, ``forecast`` what would happen."""
 
 import argparse
 import gzip
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from datetime import datetime
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from engine.foretold import foretold, form, lines, tree_of
+from engine.formats.kubernetes import DecodeError
+from engine.formats.kubernetes_convert import to_ms
+from engine.formats.manifests import ManifestError, load, read_yaml
 from engine.formats.notes import ImportFailure, Severity
 from engine.formats.yunikorn import read
 from engine.lint import lint
@@ -23,11 +28,13 @@ _GZIP_MAGIC = b"\x1f\x8b"
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line. Exit code: 0 all cases answered, or no error in a tree; 1 else; 2 wrong usage."""
     options = _parser().parse_args(arguments)
+    if options.command == "forecast":
+        return _forecast(options)
     try:
-        with _opened(options.file) as lines:
+        with _opened(options.file) as given:
             if options.command == "lint":
-                return _lint(b"".join(lines))
-            return _decide(lines, dialect=options.dialect, trace=options.trace, least=options.optimal)
+                return _lint(b"".join(given))
+            return _decide(given, dialect=options.dialect, trace=options.trace, least=options.optimal)
     except OSError as error:
         print(f"{options.file}: {error.strerror or error}", file=sys.stderr)
         return USAGE
@@ -45,7 +52,30 @@ def _parser() -> argparse.ArgumentParser:
     decide.add_argument("--dialect", choices=("design", "yunikorn"), help="in place of what each case names")
     tree = commands.add_parser("lint", help="what is wrong with a tree, or odd, and what to do about it")
     tree.add_argument("file", metavar="queues.yaml", nargs="?", default="-", help="gzipped or not; - is standard input")
+    ahead = commands.add_parser("forecast", help="who would be preempted for whom, and where it settles")
+    ahead.add_argument(
+        "--manifests",
+        metavar="PATH",
+        action="append",
+        required=True,
+        help="a directory, or a file, of Kubernetes objects in YAML or JSON; may be given several times",
+    )
+    ahead.add_argument("--tree", metavar="FILE", help="a queues.yaml, or a tree of our own form in YAML or JSON")
+    ahead.add_argument("--policy", default="fence", help="fence (where nothing is said) or priority")
+    ahead.add_argument("--dialect", default="", help="of the policy; its first one where nothing is said")
+    ahead.add_argument("--now", type=_time, metavar="TIME", help="when it was so, RFC 3339; else the latest time told")
+    ahead.add_argument("--json", action="store_true", help="for programs")
     return parser
+
+
+def _time(text: str) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is no time, such as 2026-11-22T10:00:00Z is") from error
+    if moment.tzinfo is None:
+        raise argparse.ArgumentTypeError(f"{text} has no time zone")
+    return to_ms(moment)
 
 
 @contextmanager
@@ -74,9 +104,35 @@ def _lint(document: bytes) -> int:
     return SOME_ERRORS if any(note.severity is Severity.ERROR for note in notes) else SOUND
 
 
-def _decide(lines: Iterable[bytes], *, dialect: str | None, trace: bool, least: bool) -> int:
+def _forecast(options: argparse.Namespace) -> int:
+    try:
+        objects = [document.obj for document in load(options.manifests)]
+        tree = tree_of(_document(Path(options.tree))) if options.tree else None
+        told = foretold(objects, tree, by=options.policy, dialect=options.dialect, now_ms=options.now)
+    except (ImportFailure, DecodeError) as failure:
+        print(failure, file=sys.stderr)
+        return SOME_ERRORS
+    except (ManifestError, LookupError) as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    if options.json:
+        sys.stdout.buffer.write(msgspec.json.encode(form(told)) + b"\n")
+    else:
+        print(*lines(told), sep="\n")
+    return SOUND
+
+
+def _document(path: Path) -> Any:
+    """The one document of a file. Raises ManifestError."""
+    found = read_yaml(path)
+    if len(found) != 1:
+        raise ManifestError(f"{path}: a tree is one document, this file has {len(found)}.")
+    return found[0][0]
+
+
+def _decide(cases: Iterable[bytes], *, dialect: str | None, trace: bool, least: bool) -> int:
     code = SOUND
-    for line in lines:
+    for line in cases:
         if not line.strip():
             continue
         result = _answer_or_error(line, dialect=dialect, trace=trace, least=least)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import msgspec
 
+from engine.formats.manifests import ManifestError
 from engine.simulator.cluster import Cluster
 from engine.simulator.control import FASTEST, SLOWEST
 from engine.simulator.kubeconfig import kubeconfig
-from engine.simulator.manifests import ManifestError
 from engine.simulator.server import AuditRecord
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from aiohttp import web
 
-from engine.simulator.manifests import ManifestError
+from engine.formats.manifests import ManifestError
 from engine.simulator.surge import NotNowError
 
 if TYPE_CHECKING:

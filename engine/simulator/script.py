@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.formats.manifests import Document, ManifestError, line_of, read_yaml
 from engine.simulator.kubelet import parse_duration
-from engine.simulator.manifests import Document, ManifestError, line_of, read_yaml
+from engine.simulator.manifests import is_template
 from engine.simulator.objects import Object
 
 
@@ -101,7 +102,7 @@ class _Reader:
 
     def _run(self, item: Any) -> Run:
         place = str(item["run"])
-        template = next((found for found in self._documents if found.names("Job", place) and found.is_template), None)
+        template = next((found for found in self._documents if found.names("Job", place) and is_template(found)), None)
         if template is None:
             raise self._error(item, f"the manifests have no Job {place} that is a template")
         count = self._whole(item, "count") if "count" in item else 1

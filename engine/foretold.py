@@ -1,0 +1,150 @@
+"""What would happen to a cluster that is given as manifests, under a tree that is given as a document."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from engine.decision import PodFacts
+from engine.explain import Message, reason
+from engine.forecast import Eviction, Forecast, Settling, forecast
+from engine.formats.form import read_form
+from engine.formats.kubernetes import cluster_state
+from engine.formats.notes import ImportFailure
+from engine.formats.yunikorn import read
+from engine.journal import Moment
+from engine.policies import DIALECTS, FOREIGN, policy, priority, terms
+from engine.queues import BARE, QueueTree
+from engine.snapshot import ClusterState, Namespace
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """A forecast with what it began from."""
+
+    policy: str
+    dialect: str
+    pods: int
+    nodes: int
+    ignored: tuple[str, ...]
+    """``Kind namespace/name`` of each manifest that no policy reads."""
+    forecast: Forecast
+
+
+def tree_of(document: Any) -> QueueTree:
+    """The tree of a parsed document: a queues.yaml of YuniKorn, or one of our own form. Raises ImportFailure."""
+    if not isinstance(document, Mapping) or "queues" not in document:
+        return read(document).tree
+    reading = read_form(document)
+    if reading.tree is None or reading.failed:
+        raise ImportFailure(reading.notes)
+    return reading.tree
+
+
+def foretold(
+    objects: Iterable[Mapping[str, Any]],
+    tree: QueueTree | None,
+    *,
+    by: str,
+    dialect: str = "",
+    now_ms: int | None = None,
+) -> Told:
+    """Roll the cluster of these manifests forward by a policy and its dialect, the first one where none is named.
+
+    ``now_ms``: when it was so; where nobody says, the latest moment that the manifests tell of. They hold the whole
+    cluster: a namespace that is not among them has no labels. Raises DecodeError for a manifest that can't be read,
+    LookupError for a policy that is not known or that needs a tree.
+    """
+    dialect = dialect or DIALECTS.get(by, ("",))[0]
+    decide = policy(by, dialect)
+    if tree is None and by != priority.POLICY:
+        raise LookupError(f"policy {by} needs a tree")
+    state, ignored = cluster_state(objects)
+    for name in {pod.namespace for pod in state.pods.values()}.difference(state.namespaces):
+        state.namespaces[name] = Namespace(name=name)
+    moment = Moment(now_ms=_latest_ms(state) if now_ms is None else now_ms)
+    found = forecast(state, moment, tree or BARE, decide, terms=terms({}), foreign=dialect in FOREIGN)
+    return Told(
+        policy=by, dialect=dialect, pods=len(state.pods), nodes=len(state.nodes), ignored=ignored, forecast=found
+    )
+
+
+def _latest_ms(state: ClusterState) -> int:
+    times = ((pod.created_ms, pod.started_ms, pod.unschedulable_ms) for pod in state.pods.values())
+    return max((time for pod in times for time in pod if time is not None), default=0)
+
+
+def lines(told: Told) -> Iterator[str]:
+    """What people read: round by round who goes for whom, then where it settles and who still waits, and why."""
+    found = told.forecast
+    yield f"Pods: {told.pods}. Nodes: {told.nodes}. Policy: {told.policy}, dialect {told.dialect}."
+    if told.ignored:
+        yield f"Objects that no policy reads: {len(told.ignored)}."
+    for one in found.rounds:
+        if not one.moves:
+            continue
+        yield f"Round {one.number}:"
+        for placed in one.placed:
+            yield f"  {_named(placed.ask)} gets {placed.node}{_instead(one.evictions, placed.ask)}"
+        bound = {placed.ask.uid for placed in one.placed}
+        for decision in one.preemptions:
+            if decision.ask.uid not in bound:
+                yield f"  {_named(decision.ask)} gets no node{_instead(one.evictions, decision.ask)}"
+    yield from _end(found)
+
+
+def _instead(evictions: Iterable[Eviction], ask: PodFacts) -> str:
+    gone = [_named(one.victim) for one in evictions if one.ask.uid == ask.uid]
+    return f"; preempted for it: {', '.join(gone)}" if gone else ""
+
+
+def _end(found: Forecast) -> Iterator[str]:
+    total = found.total
+    yield (
+        f"Preempted pods: {total.pods}, of applications: {total.applications}. "
+        f"Asks that get a node: {len(found.placed)}. Asks that still wait: {len(found.waiting)}."
+    )
+    for one in found.waiting:
+        yield f"  {_named(one.decision.ask)}: {_english(reason(one.decision))}"
+    if found.settles is Settling.QUIET:
+        yield f"Nothing moves any more after round {found.passes}." if found.passes else "Nothing moves."
+    elif found.loop is not None:
+        yield f"It never comes to rest: {', '.join(found.loop.queues)} take from each other for ever."
+    else:
+        yield f"After {len(found.rounds)} rounds it has not come to rest."
+
+
+def _named(pod: PodFacts) -> str:
+    return f"{pod.namespace}/{pod.name} ({pod.queue or 'no queue'})"
+
+
+def _english(message: Message) -> str:
+    plural = message.plural and message.count != 1
+    return (message.plural if plural else message.id) % message.params
+
+
+def form(told: Told) -> dict[str, Any]:
+    """The same for programs."""
+    found = told.forecast
+    rounds = [
+        {
+            "round": one.number,
+            "evictions": [{"for": each.ask, "victim": each.victim} for each in one.evictions],
+            "placed": [{"ask": each.ask, "node": each.node} for each in one.placed],
+        }
+        for one in found.rounds
+        if one.moves
+    ]
+    waiting = [
+        {"ask": one.decision.ask, "outcome": one.decision.outcome, "reason": one.decision.reason}
+        for one in found.waiting
+    ]
+    return {
+        "policy": told.policy,
+        "dialect": told.dialect,
+        "settles": found.settles,
+        "passes": found.passes,
+        "loop": found.loop,
+        "rounds": rounds,
+        "waiting": waiting,
+        "ignored": told.ignored,
+    }
