@@ -101,6 +101,8 @@ class Others:
             return row
         if row.ask_priority is None and seen.ask_known:
             self._tell(row, seen)
+        if row.state == Decision.State.CLOSED and not row.ending:
+            self._follow_anew(row)
         whole = joined(decode(row.document), seen)
         row.document, row.last_seen, row.detail = encode(whole).decode(), self._now, _detail(whole)
         row.node, row.laws, row.against_laws = whole.node, msgspec.to_builtins(whole.laws), bool(row.detail)
@@ -129,9 +131,14 @@ class Others:
     def _put_right(self, row: Decision, seen: Observed) -> None:
         """Tell for whom all of a decision's victims went; it is followed to its end anew."""
         self._tell(row, seen)
-        row.state, row.ending, row.closed_at = Decision.State.WAITING, "", None
-        row.steps.filter(kind__in=(Step.Kind.SEEN, Step.Kind.CLOSED)).delete()
+        self._follow_anew(row)
+        row.steps.filter(kind=Step.Kind.SEEN).delete()
         self._steps += _sought(row)
+
+    def _follow_anew(self, row: Decision) -> None:
+        """It had come to its end before all was known of it."""
+        row.state, row.ending, row.closed_at = Decision.State.WAITING, "", None
+        row.steps.filter(kind=Step.Kind.CLOSED).delete()
 
     def _tell(self, row: Decision, seen: Observed) -> None:
         unbook(victim for victim in row.victims.all() if victim.booked)

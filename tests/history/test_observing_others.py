@@ -142,6 +142,21 @@ def test_it_is_closed_once_its_victims_have_gone(cluster: Cluster, preempted: Wa
     assert (observed().state, observed().ending) == ("closed", "")
 
 
+def test_a_pod_that_begins_to_go_after_the_others_have_gone_is_followed_too(cluster: Cluster, preempted: Watch) -> None:
+    """The decision ends with the last of them."""
+    run_pass(cluster=cluster, watch=preempted)
+    preempted.gone("train-0")
+    run_pass(cluster=cluster, watch=preempted)
+    assert observed().state == "closed"
+    preempted.put(going(preempted.state.pods["uid-train-1"], ago=1))
+    run_pass(cluster=cluster, watch=preempted)
+    assert (observed().state, observed().closed_at, names(observed())) == ("waiting", None, ["train-0", "train-1"])
+    preempted.gone("train-1")
+    run_pass(cluster=cluster, watch=preempted)
+    assert (observed().state, [one.state for one in observed().victims.all()]) == ("closed", ["gone", "gone"])
+    assert [one.kind for one in observed().steps.all()].count("closed") == 1
+
+
 def evicts(watch: Watch, name: str, why: str = "reclaim") -> None:
     """Volcano's Event on a pod, which it deletes."""
     watch.put(going(watch.state.pods[f"uid-{name}"]))
