@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.core.cache import cache
 from hypothesis import HealthCheck, settings
 
 from tests.controlplane import anycluster, binaries
@@ -35,6 +36,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if wanted and not session.config.option.collectonly and binaries.missing() and binaries.can_build():
         command = ["nice", sys.executable, "-m", "tests.controlplane.binaries"]
         subprocess.Popen(command, cwd=session.config.rootpath, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture(autouse=True)
+def _forgetful() -> None:
+    """Nothing is remembered from another test, whose rows may have had the same numbers."""
+    cache.clear()
 
 
 @pytest.fixture(scope="session")

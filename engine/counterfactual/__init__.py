@@ -10,7 +10,6 @@ from engine.counterfactual.asking import for_ask
 from engine.counterfactual.fitting import by_smaller_request
 from engine.counterfactual.own import for_own
 from engine.counterfactual.results import Change, Counterfactual, Then
-from engine.counterfactual.retrying import Retrying
 from engine.counterfactual.sparing import by_smaller_ask
 from engine.decision import Decision, Outcome
 from engine.policies import priority
@@ -30,10 +29,9 @@ def counterfactuals(again: Again, decision: Decision) -> tuple[Counterfactual, .
 
 def _counterfactuals(again: Again, decision: Decision) -> Iterator[Counterfactual]:
     if decision.policy == priority.POLICY:
-        retrying = Retrying(again.snapshot, again.ask)
-        yield from for_ask(retrying, decision)
+        yield from for_ask(again.retrying, decision)
         if decision.victims:
-            yield from by_smaller_ask(retrying, decision.victims[:_VICTIMS])
+            yield from by_smaller_ask(again.retrying, decision.victims[:_VICTIMS])
     elif decision.outcome is Outcome.PREEMPT:
         yield from by_smaller_request(again)
 

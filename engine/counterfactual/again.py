@@ -1,11 +1,12 @@
 """A decision of whatever policy taken again, with something changed of a pod, of a queue or of the ask."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
-from engine.counterfactual.retrying import Tries
+from engine.counterfactual.retrying import Retrying, Tries
 from engine.decision import Decision
 from engine.policies import Decide
 from engine.queues import QueueTree
@@ -23,6 +24,11 @@ class Again:
     def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, decide: Decide) -> None:
         self.snapshot = snapshot.without_reservation(ask.uid)
         self.tree, self.ask, self._decide = tree, ask, decide
+
+    @cached_property
+    def retrying(self) -> Retrying:
+        """The same under policy ``priority``, where less has to be looked at again."""
+        return Retrying(self.snapshot, self.ask)
 
     def seeing(self, snapshot: Snapshot) -> "Again":
         """The same question on another snapshot."""

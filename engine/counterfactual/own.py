@@ -8,8 +8,7 @@ from typing import Any
 
 from engine.counterfactual.again import Again, least
 from engine.counterfactual.results import Change, Counterfactual, Then
-from engine.counterfactual.retrying import Retrying
-from engine.counterfactual.sparing import by_budget, by_priority, decisive
+from engine.counterfactual.sparing import by_budget, by_priority
 from engine.decision import Decision
 from engine.policies.priority import POLICY as BY_PRIORITY
 from engine.resources import PODS
@@ -21,12 +20,11 @@ def for_own(again: Again, decision: Decision, uid: str) -> Iterator[Counterfactu
     if victim is None:
         return
     if decision.policy == BY_PRIORITY:
-        retrying = Retrying(again.snapshot, again.ask)
-        own = _Own(again.seeing(decisive(retrying)[0]), decision, uid)
-        yield from by_priority(retrying, victim)
+        own = _Own(again.seeing(again.retrying.decisive[0]), decision, uid)
+        yield from by_priority(again.retrying, victim)
         yield from own.requests()
         yield from own.start()
-        yield from by_budget(retrying, victim)
+        yield from by_budget(again.retrying, victim)
         return
     own = _Own(again, decision, uid)
     yield from own.guarantees()

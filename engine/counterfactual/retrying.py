@@ -1,6 +1,7 @@
 """A decision taken again with something changed."""
 
 from collections.abc import Collection, Mapping
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -83,6 +84,17 @@ class Retrying:
         pods += [self.ask, *(pod for pod in self.snapshot.nominated if pod.uid != self.ask.uid)]
         ordered = tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name, pod.uid)))
         return msgspec.structs.replace(self.snapshot, nodes=nodes, pods=ordered)
+
+    @cached_property
+    def decisive(self) -> tuple[Snapshot, list[int]]:
+        """As much of the snapshot as decides when one thing of a victim's changes, and the next best nodes (places).
+
+        That is the victims' node and those; there has to be one.
+        """
+        best = self.found.best
+        assert best is not None
+        others = [place for place, *_ in self.found.costs.ranked[:2] if place != best]
+        return self.around([best, *others]), others
 
 
 class Tries:

@@ -82,19 +82,11 @@ def _refused_by(found: Survey, limit: Limit) -> Numbers:
     return refused
 
 
-def decisive(retrying: Retrying) -> tuple[Snapshot, list[int]]:
-    """As much of the snapshot as decides when one thing of a victim's changes: its node and the next best (places)."""
-    best = retrying.found.best
-    assert best is not None
-    others = [place for place, *_ in retrying.found.costs.ranked[:2] if place != best]
-    return retrying.around([best, *others]), others
-
-
 def by_priority(retrying: Retrying, victim: PodVerdict) -> Iterator[Counterfactual]:
     """The lowest priority of its own with which it stays."""
     found, best = retrying.found, retrying.found.best
     assert best is not None
-    small, others = decisive(retrying)
+    small, others = retrying.decisive
     rivals = [found.columns.pods[row].priority for place in others for row in found.victims_on(place)]
     turns = _turns(retrying, best, rivals, victim.pod.priority)
     rival = sum(priority + PRIORITY_SHIFT for priority in rivals)

@@ -5,8 +5,19 @@ from collections.abc import Callable
 from engine.decision import Decision, Outcome, Reason
 from engine.explain import priority
 from engine.explain.figures import asked, decisive, figures, shortfall
-from engine.explain.message import Message, Moment, Name, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.explain.message import (
+    Message,
+    Moment,
+    Name,
+    Param,
+    counted,
+    gettext_noop,
+    listed,
+    ngettext_noop,
+    short_name,
+)
 from engine.explain.observed import LABELS as OBSERVED_LABELS
+from engine.policies import fence
 from engine.resources import format_amount
 
 LABELS: dict[Reason, str] = {
@@ -108,6 +119,10 @@ NO_ROOM_COUNTED = ngettext_noop(
     "%(count)s pod may go for it, but on no node does that make room for %(asked)s.",
     "%(count)s pods may go for it, but on no node do they make room for %(asked)s.",
 )
+FITS_OVER_MAX = gettext_noop(
+    "It asks %(asked)s, and %(node)s has room for that without any eviction; with it %(queue)s uses %(would)s "
+    "%(resource)s, which is over its max of %(max)s, but kube-scheduler looks at no max."
+)
 UNKNOWN = gettext_noop("%(reason)s")
 SCHEDULER_SAYS = gettext_noop("The cluster’s own scheduler says: %(message)s")
 
@@ -194,6 +209,20 @@ def _over_max(decision: Decision) -> Message:
     )
 
 
+def _fits(decision: Decision) -> Message:
+    """Under our own dialect, beside kube-scheduler: a max that it goes over stops nobody where a node has room."""
+    params: dict[str, Param] = {"asked": listed(asked(decision)), "node": Name(decision.node or decision.detail)}
+    for found in decision.trace.queues if decision.dialect == fence.DIALECT else ():
+        for resource, most in sorted(found.max.items()):
+            wanted = decision.ask.requests.get(resource, 0)
+            would = found.before.get(resource, 0) + wanted
+            if wanted > 0 and would > most:
+                over = {"would": format_amount(resource, would), "max": format_amount(resource, most)}
+                queue = short_name(found.path)
+                return Message(FITS_OVER_MAX, {**params, "queue": queue, "resource": resource, **over})
+    return Message(SENTENCES[Reason.FITS], params)
+
+
 def _never(decision: Decision) -> Message:
     if not decision.detail:
         return Message(SENTENCES[Reason.NEVER])
@@ -238,6 +267,7 @@ _WITH_NUMBERS: dict[Reason, Callable[[Decision], Message]] = {
     Reason.BELOW_GUARANTEE: _below,
     Reason.AT_GUARANTEE: _at,
     Reason.OVER_MAX: _over_max,
+    Reason.FITS: _fits,
     Reason.NEVER: _never,
     Reason.DELAY: _delay,
     Reason.WAITING_FOR_VICTIMS: _waiting,

@@ -42,6 +42,12 @@ def live(cluster: Cluster) -> LiveMoment | None:
     return LiveMoment(state, msgspec.structs.replace(moment, now_ms=int(at.timestamp() * 1000)), at)
 
 
+def newest_entry(cluster: Cluster) -> int | None:
+    """The last entry (id): as long as it is the same, so is what was seen of the cluster."""
+    segment = JournalSegment.objects.filter(cluster=cluster).order_by("-pk").first()
+    return segment.written.order_by("-offset").values_list("pk", flat=True).first() if segment else None
+
+
 def chain(segment: int, last: int) -> Iterator[bytes]:
     """The blobs of a segment (id) from its first up to the offset ``last``."""
     rows = JournalEntry.objects.filter(segment=segment, offset__lte=last).order_by("offset")

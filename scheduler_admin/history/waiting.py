@@ -5,16 +5,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
+from django.core.cache import cache
 
 from engine import waiting as engine
 from engine.decision import Outcome
 from engine.snapshot import Pod, Snapshot
 from engine.waiting import Need, Tier, TierName, Waiting
 from scheduler_admin.accounts.scopes import Scope
-from scheduler_admin.history.journal_selectors import live
+from scheduler_admin.history.journal_selectors import live, newest_entry
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.pods import PodEvent
 from scheduler_admin.history.replay import CannotReplayError, as_it_was, each_decided
+from scheduler_admin.queues.models import Revision
+
+REMEMBERED_S = 60
+"""So long an answer serves whoever looks next, unless the cluster has changed since."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +45,25 @@ def why_waiting(row: Decision) -> AskWaits:
     """
     if not answers(row) or row.revision is None:
         raise CannotReplayError(f"Why the ask of decision {row.pk} waits can't, or can no longer, be worked out.")
+    key = _key(row, row.revision)
+    known: AskWaits | None = cache.get(key)
+    if known is None:
+        known = _worked_out(row, row.revision)
+        cache.set(key, known, REMEMBERED_S)
+    return known
+
+
+def _key(row: Decision, revision: Revision) -> str:
+    """Under which it is kept: the ask, what was seen of the cluster, and the tree that held."""
+    seen = f"then-{row.entry_id}"
+    if PodEvent(row, None).current and row.cluster.hierarchy is not None:
+        seen = f"now-{newest_entry(row.cluster)}-{row.cluster.hierarchy.current_id}"
+    return f"waiting:{row.pk}:{revision.pk}:{seen}"
+
+
+def _worked_out(row: Decision, revision: Revision) -> AskWaits:
     snapshot, ask = (_now(row) if PodEvent(row, None).current else None) or _then(row)
-    found = engine.waiting(snapshot, snapshot.tree, ask, row.policy, row.dialect, row.revision.parameters)
+    found = engine.waiting(snapshot, snapshot.tree, ask, row.policy, row.dialect, revision.parameters)
     return AskWaits(found, ask.priority, datetime.fromtimestamp(snapshot.now_ms / 1000, UTC))
 
 

@@ -18,7 +18,9 @@ LOOKED_BACK = timedelta(days=14)
 """So far back asks tell of those to come."""
 KEPT = timedelta(days=28)
 _WITNESSED = timedelta(minutes=1)
-"""An ask whose beginning, or end, was further away from a pass than that is not known to have waited so long."""
+"""An ask whose beginning, or end, was further away from a pass than that is not known to have waited so long.
+
+Nor is one that begins in the future by more than that: the clocks are too far apart."""
 _MOST_READ = 2_000
 """Of so many of a queue's asks, the newest."""
 
@@ -50,7 +52,7 @@ def follow_waits(*, cluster: Cluster, asks: Iterable[Pod], state: ClusterState, 
 
 def _is_witnessed(ask: Pod, now: datetime) -> bool:
     since = moment(ask.unschedulable_ms)
-    return since is not None and now - since <= _WITNESSED
+    return since is not None and abs(now - since) <= _WITNESSED
 
 
 def _end(wait: Wait, state: ClusterState, cluster: Cluster, now: datetime) -> None:
@@ -78,6 +80,7 @@ def _begun_in(cluster: Cluster, queue: str, asks: Iterable[Pod], now: datetime) 
     for ask in asks:
         since = moment(ask.unschedulable_ms)
         assert since is not None
+        since = min(since, now)  # the API server's clock may be ahead
         like = (listed(shape_of(ask.requests))[:300], ask.priority)
         if like not in known:
             known[like] = _estimated([one for one in past if (one.shape, one.priority) == like], now)

@@ -2,12 +2,14 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from unittest.mock import Mock
 
 import pytest
 import time_machine
 from django.test import Client
 from rest_framework.test import APIClient
 
+from engine import waiting as engine
 from engine.waiting import Ahead, Change, Need, Remedy, Tier, TierName, Waiting
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.accounts.scopes import Scope
@@ -207,6 +209,26 @@ def test_while_it_waits_it_is_told_as_of_now() -> None:
         then = why_waiting(Decision.objects.get(pk=row.pk))
     assert then.at == NOW
     assert then.waiting.ahead.cluster == 1
+
+
+@pytest.mark.usefixtures("cluster")
+def test_who_looks_next_is_told_what_was_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until the cluster, its tree or the ask changes: then it is worked out anew."""
+    tried = Mock(side_effect=engine.waiting)
+    monkeypatch.setattr(engine, "waiting", tried)
+    watch = watched()
+    row = _loaded(run(watch))
+    assert why_waiting(row) == why_waiting(_loaded(row))
+    assert tried.call_count == 1
+    watch.put(ask("first", queue="canary", namespace="canary", priority=9, unschedulable_ms=1))
+    assert why_waiting(_loaded(run(watch))).waiting.ahead.cluster == 2
+    assert tried.call_count == 2
+
+
+def _loaded(row: Decision) -> Decision:
+    """As views read it."""
+    rows = Decision.objects.select_related("entry", "revision", "cluster__status", "cluster__hierarchy")
+    return rows.get(pk=row.pk)
 
 
 @pytest.mark.usefixtures("cluster")

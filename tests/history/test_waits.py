@@ -86,6 +86,14 @@ def bound(*seconds: int) -> list[tuple[int, str]]:
 
 
 @pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize(("ahead_s", "known"), [(20, [NOW]), (90, [])])
+def test_no_wait_begins_in_the_future(ahead_s: int, known: list[datetime]) -> None:
+    """A clock that is a little ahead makes it begin now; of one that is far ahead nothing is known."""
+    run(full(waiting(since=NOW + timedelta(seconds=ahead_s))))
+    assert list(Wait.objects.values_list("since", flat=True)) == known
+
+
+@pytest.mark.usefixtures("cluster")
 def test_an_ask_is_followed_from_first_unschedulable_to_bound() -> None:
     """Its own time counts, not the passes'."""
     watch = full(waiting(since=NOW - timedelta(seconds=2)))
