@@ -300,8 +300,8 @@ CELERY_BEAT_SCHEDULE = {
     },
     "send-notifications": {
         "task": "scheduler_admin.notifications.tasks.send_notifications",
-        "schedule": 5.0,
-        "options": {"expires": 5.0},
+        "schedule": 2.0,
+        "options": {"expires": 2.0},
     },
     "prune": {"task": "scheduler_admin.history.tasks.prune", "schedule": 600.0, "options": {"expires": 600.0}},
 }

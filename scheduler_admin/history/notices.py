@@ -17,7 +17,7 @@ from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.recording import LONGEST_GRACE
 from scheduler_admin.history.redaction import Redaction
-from scheduler_admin.history.sentences import LOST, text, why_victim
+from scheduler_admin.history.sentences import LOST, for_whom, text, why_victim
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
@@ -152,7 +152,9 @@ def _say(event: Notification.Event, row: Decision, group: list[Victim], scope: S
     }
     headline = _headline(event, victims, until)
     return Told(
-        lines=[text(headline), text(why_victim(row, first, tense, queue=asker.queue))],
+        lines=[
+            text(each) for each in (headline, why_victim(row, first, tense, queue=asker.queue), *for_whom(row, asker))
+        ],
         link=_link(row, victims),
         facts=facts,
     )

@@ -1,12 +1,19 @@
 """What Celery runs: the housekeeping worker sends."""
 
+import time
+
 from celery import shared_task
 from django.utils import timezone
 
 from scheduler_admin.notifications.sending import send_due
 
+SENDING_S = 4.0
+"""So long is gone on with sending what is due; the worker's other tasks wait for one message more at most."""
+
 
 @shared_task
 def send_notifications() -> None:
-    """Send what is due, a message for each channel; what is left is sent by the next."""
-    send_due(now=timezone.now())
+    """Send what is due; what is left is sent by the next."""
+    until = time.monotonic() + SENDING_S
+    while send_due(now=timezone.now()) and time.monotonic() < until:
+        pass

@@ -41,7 +41,7 @@ def write(channel: Channel, number: int = 1, line: str = "Etl <goes> & comes.") 
 
 
 def send() -> int:
-    """What the housekeeping worker does every five seconds."""
+    """What the housekeeping worker does again and again."""
     return send_due(now=timezone.now())
 
 
@@ -229,6 +229,14 @@ def test_in_no_minute_a_channel_gets_more_than_agreed(
         assert sum(at <= other < at + timedelta(minutes=1) for other in tried) <= PER_MINUTE
     arrived = [line for body in bodies(receiver) for line in body.get("notifications", [body["text"][: -len(" Why.")]])]
     assert arrived == [f"Headline {number}." for number in range(written)]
+
+
+def test_what_is_due_is_sent_at_once(channel: Channel, receiver: Receiver) -> None:
+    """One task sends as much as there is room for."""
+    for number in range(5):
+        write(channel, number)
+    send_notifications()
+    assert [body["number"] for body in bodies(receiver)] == list(range(5))
 
 
 def test_a_channel_that_is_turned_off_is_not_spoken_to(channel: Channel, receiver: Receiver) -> None:
