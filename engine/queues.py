@@ -8,7 +8,7 @@ from functools import cached_property
 import msgspec
 
 from engine.placement_rules import Rule
-from engine.resources import Amounts, add
+from engine.resources import Amounts, add, total
 
 DEFAULT_DELAY_MS = 30_000
 """How long an ask waits before it may preempt where its leaf says nothing (YuniKorn's default)."""
@@ -238,6 +238,27 @@ class QueueTree:
         for path in self.lineage(leaf):
             if resource in self.queues[path].guaranteed:
                 return path
+        return None
+
+    def promised(self) -> dict[str, Amounts]:
+        """Path -> what the queue is guaranteed; where it says nothing of a resource, what those below it are."""
+        found: dict[str, Amounts] = {}
+        for path in reversed(list(self.walk())):
+            found[path] = total(found[child] for child in self.children[path]) | self.queues[path].guaranteed
+        return found
+
+    def unkept(self, path: str, resource: str) -> str | None:
+        """The nearest queue, from one upwards, whose guarantee or max is less than what is promised there and below.
+
+        None where every promise of the resource on the way can be kept.
+        """
+        promised = self.promised()
+        for above in self.lineage(path):
+            queue = self.queues[above]
+            below = sum(promised[child].get(resource, 0) for child in self.children[above])
+            most = max(below, queue.guaranteed.get(resource, 0))
+            if below > queue.guaranteed.get(resource, below) or most > queue.max.get(resource, most):
+                return above
         return None
 
     def distance(self, one: str, other: str) -> int:

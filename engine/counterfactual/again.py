@@ -55,8 +55,12 @@ class Again:
 
     def queue_with(self, path: str, **changes: Any) -> Decision:
         """What is decided with a queue set otherwise."""
+        return self._decide(self.snapshot, self.tree_with(path, **changes), self.ask)
+
+    def tree_with(self, path: str, **changes: Any) -> QueueTree:
+        """The tree with a queue set otherwise."""
         changed = {**self.tree.queues, path: msgspec.structs.replace(self.tree[path], **changes)}
-        return self._decide(self.snapshot, QueueTree(changed.values(), self.tree.placement), self.ask)
+        return QueueTree(changed.values(), self.tree.placement)
 
 
 Decided = Callable[[int], Decision]

@@ -64,8 +64,10 @@ class _Own:
 
             found = least(low, high, decided, self.spares, self.again.tries(), guess=left + 1)
             if found is not None:
-                more = {name: found - low}
-                yield self._spared(decided(found), Change.GUARANTEE, queue=path, amounts={name: found}, more=more)
+                changed = self.again.tree_with(path, guaranteed={**promised, name: found})
+                told = {"amounts": {name: found}, "more": {name: found - low}}
+                unkept = changed.unkept(path, name) or ""
+                yield self._spared(decided(found), Change.GUARANTEE, queue=path, unkept=unkept, **told)
 
     def priority(self) -> Iterator[Counterfactual]:
         """The lowest priority; it is compared with others' and, where queues move it, with what is so far off."""

@@ -56,6 +56,8 @@ class Counterfactual(msgspec.Struct, frozen=True, kw_only=True):
     """And to how much of which resource."""
     more: Amounts = {}
     """By how much that is more than it was."""
+    unkept: str = ""
+    """And the nearest queue, from it upwards, whose guarantee or max does not allow for that; empty: none."""
     started_ms: int | None = None
     """Of change ``start``: the latest start early enough, in milliseconds since 1970."""
     node: str = ""

@@ -35,6 +35,10 @@ SIMPLE: dict[tuple[Then, Change], str] = {
         "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s."
     ),
 }
+UNKEPT = gettext_noop(
+    "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s. For that the guarantee or "
+    "the max of %(above)s has to be raised, too."
+)
 ROOM: dict[Change, tuple[str, str]] = {
     Change.REQUEST: ngettext_noop(
         "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if it requested %(less)s "
@@ -145,6 +149,8 @@ def otherwise(one: Counterfactual) -> Message:
         "amounts": _amounts({name: value - 1 for name, value in one.amounts.items()}),
         "has": _amounts({name: value - one.more.get(name, 0) for name, value in one.amounts.items()}),
     }
+    if one.unkept:
+        return Message(UNKEPT, _used(UNKEPT, {**params, "above": short_name(one.unkept)}))
     if one.started_ms is not None:
         params["moment"] = Moment(one.started_ms)
     if one.change is Change.BUDGET:

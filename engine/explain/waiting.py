@@ -117,6 +117,28 @@ SEVERAL_ENOUGH: dict[Change, str] = {
     Change.GUARANTEE: gettext_noop("It would get room if these queues were guaranteed more than this: %(queues)s."),
 }
 
+UNKEPT: dict[bool, str] = {
+    False: gettext_noop(
+        "It would pass this if %(queue)s were guaranteed more than this: %(amounts)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+    True: gettext_noop(
+        "It would get room if %(queue)s were guaranteed more than this: %(amounts)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+}
+SEVERAL_UNKEPT: dict[bool, str] = {
+    False: gettext_noop(
+        "It would pass this if these queues were guaranteed more than this: %(queues)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+    True: gettext_noop(
+        "It would get room if these queues were guaranteed more than this: %(queues)s. For that the guarantee or "
+        "the max of %(above)s has to be raised, too."
+    ),
+}
+"""Whether it then gets room -> where more is promised than a queue above has."""
+
 
 def tier_label(name: TierName) -> Message:
     """A tier in a word or two."""
@@ -244,10 +266,13 @@ def remedy_sentence(remedy: Remedy) -> Message:
     queues = {path: {name: value - less for name, value in amounts.items()} for path, amounts in remedy.queues.items()}
     if len(queues) > 1:
         told = ", ".join(f"{short_name(path)} {_plain(amounts)}" for path, amounts in queues.items())
+        if remedy.unkept:
+            above = short_name(remedy.unkept)
+            return Message(SEVERAL_UNKEPT[remedy.enough], {"queues": told, "above": above})
         forms = SEVERAL_ENOUGH if remedy.enough else SEVERAL
         return Message(forms[remedy.change], {"queues": told})
-    template = (ENOUGH if remedy.enough else PASS)[remedy.change]
-    params: dict[str, Param] = {"priority": str(remedy.priority)}
+    template = UNKEPT[remedy.enough] if remedy.unkept else (ENOUGH if remedy.enough else PASS)[remedy.change]
+    params: dict[str, Param] = {"priority": str(remedy.priority), "above": short_name(remedy.unkept)}
     if remedy.smaller:
         params["amounts"] = _amounts(remedy.smaller)
     for path, amounts in queues.items():

@@ -13,7 +13,7 @@ from engine.resources import Amounts, format_amount, total
 
 def amounts(tree: QueueTree) -> Iterator[Note]:
     """What of guaranteed and max contradicts what stands above, or below."""
-    promised = _promised(tree)
+    promised = tree.promised()
     for path in tree.walk():
         yield from _above_max(tree, tree[path])
         yield from _promised_below(tree[path], total(promised[child] for child in tree.children[path]))
@@ -22,7 +22,7 @@ def amounts(tree: QueueTree) -> Iterator[Note]:
 
 def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[Note]:
     """What the cluster's nodes can't keep, queue by queue and together; or that they can."""
-    wanted = {resource: amount for resource, amount in _promised(tree)[tree.root].items() if amount}
+    wanted = {resource: amount for resource, amount in tree.promised()[tree.root].items() if amount}
     over = sorted(resource for resource, amount in wanted.items() if amount > capacity.get(resource, 0))
     for path in tree.walk():
         for resource, promised in tree[path].guaranteed.items() if path != tree.root else ():
@@ -44,14 +44,6 @@ def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[N
             for name in sorted(wanted)
         )
         yield found(Severity.INFO, tree.root, gettext_noop("Guarantees fit: %(shares)s."), "", shares=shares)
-
-
-def _promised(tree: QueueTree) -> dict[str, Amounts]:
-    """Path -> what the queue is guaranteed; where it says nothing of a resource, what those below it are together."""
-    promised: dict[str, Amounts] = {}
-    for path in reversed(list(tree.walk())):
-        promised[path] = total(promised[child] for child in tree.children[path]) | tree[path].guaranteed
-    return promised
 
 
 def _held(resource: str, capacity: Mapping[str, int]) -> dict[str, str]:

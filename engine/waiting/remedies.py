@@ -3,6 +3,8 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from engine.counterfactual import Change
 from engine.counterfactual.asking import HIGHEST_PRIORITY
 from engine.resources import CPU, PODS, Amounts
@@ -35,13 +37,9 @@ def combined(many: Iterable[Remedy]) -> Iterator[Remedy]:
 
 
 def _judged(changed: Case, remedy: Remedy) -> Remedy:
-    return Remedy(
-        change=remedy.change,
-        smaller=remedy.smaller,
-        queues=remedy.queues,
-        priority=remedy.priority,
-        enough=changed.gets_room(),
-    )
+    unkept = (changed.tree.unkept(path, name) for path, amounts in remedy.queues.items() for name in amounts)
+    first = next(filter(None, unkept), "") if remedy.change is Change.GUARANTEE else ""
+    return msgspec.structs.replace(remedy, unkept=first, enough=changed.gets_room())
 
 
 def _proposed(case: Case, tier: Tier) -> Iterator[Remedy]:

@@ -64,6 +64,8 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     """Of change ``request``: by how much less of each resource."""
     queues: dict[str, Amounts] = {}
     """Of changes ``max`` and ``guarantee``: path -> what it would have to be; of ``fence`` the queue alone."""
+    unkept: str = ""
+    """Of change ``guarantee``: the nearest queue upwards whose own one or max does not allow for that; empty: none."""
     priority: int | None = None
     """Of change ``priority``: the lowest that does."""
     enough: bool = False

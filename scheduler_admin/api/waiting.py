@@ -71,6 +71,9 @@ class RemedySerializer(serializers.Serializer[Remedy]):
     queues = serializers.DictField(
         child=AmountsField(), help_text="Of `max` and `guarantee`: what it would have to be."
     )
+    unkept = serializers.CharField(
+        help_text="Of `guarantee`: the nearest queue upwards whose own or max does not allow for that; empty: none."
+    )
     priority = serializers.IntegerField(allow_null=True)
     enough = serializers.BooleanField(help_text="Whether the ask then gets room: nothing else is in its way.")
     text = serializers.SerializerMethodField()

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from engine.counterfactual import Again, Change, Counterfactual, Then, counterfactuals, for_own
 from engine.counterfactual.own import _Own
 from engine.decision import Decision, Outcome
+from engine.explain import otherwise
 from engine.policies import fence, yunikorn
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
@@ -44,6 +45,16 @@ def test_a_victim_is_spared_by_a_guarantee_just_above_what_is_left_to_its_queue(
     found = changes(TREE, *full(one, pod("two", queue="test", cpu=2, node="n1")))
     (spared,) = told(found, Change.GUARANTEE)
     assert (spared.queue, spared.amounts, spared.more) == ("root.test", {"cpu": 2001}, {"cpu": 1001})
+
+
+def test_a_guarantee_that_a_queue_above_can_not_keep_is_told_with_that_queue() -> None:
+    """Lint would not let it pass as it is: what is above has to be raised, too."""
+    under = tree({"prod": queue("4"), "t": queue("2"), "t.test": queue("1"), "t.other": queue("1")})
+    pods = [pod(f"t{number}", queue="t.test", node="n1") for number in range(4)]
+    (found, *_) = told(changes(under, *full(*pods)), Change.GUARANTEE)
+    assert (found.queue, found.unkept) == ("root.t.test", "root.t")
+    sentence = otherwise(found)
+    assert "For that the guarantee or the max of t has to be raised, too." in sentence.id % sentence.params
 
 
 def test_a_victim_is_spared_by_a_priority_above_the_asker() -> None:

@@ -255,6 +255,18 @@ def test_over_max_adds_up_usage_and_ask():
     assert "would use 256 cpu, and its max is 560" in whole(reason(decision))
 
 
+def test_room_on_a_node_is_told_with_the_max_that_it_goes_over():
+    """kube-scheduler gives it all the same; under YuniKorn's rules nothing of the kind would be called fitting."""
+    decision = refusing(Reason.FITS, outcome=Outcome.FITS, node="gpu-01", dialect="design")
+    told = whole(reason(decision))
+    assert told.startswith("It asks ")
+    assert "max" not in told
+    tight = msgspec.structs.replace(TRAINING, max={"cpu": TRAINING.before["cpu"]})
+    over = msgspec.structs.replace(decision, trace=Trace(queues=(tight,)))
+    assert "which is over its max of" in whole(reason(over))
+    assert "max" not in whole(reason(msgspec.structs.replace(over, dialect="yunikorn")))
+
+
 def test_eligibility_takes_every_resource_at_once():
     """One more GPU does not help a queue that is at its guarantee in cores too; nor does either under a max."""
     full = msgspec.structs.replace(

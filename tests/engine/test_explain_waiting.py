@@ -1,5 +1,6 @@
 """Why an ask waits, in words: every tier, let through or not, told in full or without what is somebody else's."""
 
+import msgspec
 import pytest
 
 from engine.counterfactual import Change
@@ -195,6 +196,17 @@ def test_without_the_amounts_that_are_kept_back_no_amount_is_made_up(
             Remedy(change=Change.GUARANTEE, queues={"root.t": {"cpu": 2001}, "root.t.a": {"gpu": 2}}),
             "if these queues were guaranteed more than this: t cpu 2, a gpu 1.",
         ),
+        (
+            Remedy(change=Change.GUARANTEE, queues={"root.t.a": {"cpu": 2001}}, unkept="root.t"),
+            "if a were guaranteed more than this: cpu 2. For that the guarantee or the max of t has to be raised, too.",
+        ),
+        (
+            Remedy(change=Change.GUARANTEE, queues={"root.t": {"cpu": 2001}, "root.t.a": {"gpu": 2}}, unkept="root"),
+            (
+                "if these queues were guaranteed more than this: t cpu 2, a gpu 1. "
+                "For that the guarantee or the max of root has to be raised, too."
+            ),
+        ),
         (Remedy(change=Change.FENCE, queues={"root.t": {}}), "if t were no fence."),
         (Remedy(change=Change.PRIORITY, priority=7), "with priority 7."),
         (Remedy(change=Change.MAY_PREEMPT), "if its priority class let it preempt."),
@@ -202,9 +214,7 @@ def test_without_the_amounts_that_are_kept_back_no_amount_is_made_up(
 )
 def test_a_remedy_says_whether_it_is_enough(remedy: Remedy, end: str) -> None:
     """To get room, or only past the tier."""
-    enough = Remedy(
-        change=remedy.change, smaller=remedy.smaller, queues=remedy.queues, priority=remedy.priority, enough=True
-    )
+    enough = msgspec.structs.replace(remedy, enough=True)
     assert whole(remedy_sentence(remedy)) == f"It would pass this {end}"
     assert whole(remedy_sentence(enough)) == f"It would get room {end}"
 

@@ -112,6 +112,19 @@ def test_a_guarantee_that_is_used_up_is_told_with_how_much_more_it_would_take() 
     assert guarantee.remedies == (Remedy(change=Change.GUARANTEE, queues={"root.prod": {"cpu": 1001}}, enough=True),)
 
 
+@pytest.mark.parametrize(
+    ("parent", "unkept"),
+    [({}, ""), ({"guaranteed": 4}, ""), ({"guaranteed": 3}, "root.t"), ({"max": 3}, "root.t")],
+)
+def test_a_guarantee_is_held_against_what_those_above_it_have(parent: dict[str, int], unkept: str) -> None:
+    """What a parent can't keep is told with the parent that stands in the way: it has to be raised, too."""
+    queues = tree({"t": queue(**parent), "t.prod": queue(1), "t.other": queue(2), "test": queue()})
+    running = [pod("own", queue="t.prod", node="n0"), *(pod(f"t{n}", queue="test", node="n0") for n in range(3))]
+    at = snapshot(queues, node("n0", 4), running, ask("ask", queue="t.prod"))
+    remedy = next(one for tier in why(at, queues).refusing for one in tier.remedies if one.change is Change.GUARANTEE)
+    assert (remedy.queues, remedy.unkept) == ({"root.t.prod": {"cpu": 1001}}, unkept)
+
+
 def test_without_any_guarantee_a_first_one_is_the_remedy() -> None:
     """In one resource, cores before all others."""
     queues = tree({"prod": queue(), "test": queue(2)})
