@@ -33,13 +33,9 @@ _IF_MATCH = OpenApiParameter(
 )
 
 
-class ChannelSerializer(serializers.ModelSerializer[Channel]):
-    """Where a tenant is notified, and of what."""
+class ChangedSerializer(serializers.ModelSerializer[Channel]):
+    """What of a channel may be changed: of what it tells, and where it leads, which is never read back."""
 
-    tenant = serializers.CharField(source="tenant.name", read_only=True)
-    leads_to = serializers.CharField(
-        source="address", read_only=True, help_text="A webhook's host, or the mail address."
-    )
     going = serializers.BooleanField(required=False, help_text="Tells of pods that are about to be preempted.")
     below_min = serializers.IntegerField(
         required=False,
@@ -48,16 +44,6 @@ class ChannelSerializer(serializers.ModelSerializer[Channel]):
         max_value=1440,
         help_text="Minutes below guarantee with asks waiting after which it tells of a queue; null: never.",
     )
-
-    class Meta:
-        model = Channel
-        fields = ["id", "tenant", "name", "kind", "leads_to", "language", "going", "preempted", "below_min", "enabled"]
-        read_only_fields = ["kind"]
-
-
-class ChangedSerializer(ChannelSerializer):
-    """The same, with where it leads, which is never read back."""
-
     address = serializers.CharField(
         required=False, write_only=True, max_length=LONGEST, help_text="A webhook's whole address, or a mail address."
     )
@@ -65,8 +51,9 @@ class ChangedSerializer(ChannelSerializer):
         required=False, write_only=True, max_length=200, help_text="Signs what a webhook is sent."
     )
 
-    class Meta(ChannelSerializer.Meta):
-        fields = [*ChannelSerializer.Meta.fields, "address", "secret"]
+    class Meta:
+        model = Channel
+        fields = ["name", "language", "going", "preempted", "below_min", "enabled", "address", "secret"]
 
 
 class MadeSerializer(ChangedSerializer):
@@ -76,7 +63,17 @@ class MadeSerializer(ChangedSerializer):
     address = serializers.CharField(write_only=True, max_length=LONGEST)
 
     class Meta(ChangedSerializer.Meta):
-        read_only_fields = []
+        fields = ["tenant", "kind", *ChangedSerializer.Meta.fields]
+
+
+class ChannelSerializer(ChangedSerializer):
+    """Where a tenant is notified, and of what."""
+
+    tenant = serializers.CharField(source="tenant.name")
+    leads_to = serializers.CharField(source="address", help_text="A webhook's host, or the mail address.")
+
+    class Meta(ChangedSerializer.Meta):
+        fields = ["id", "tenant", "kind", "leads_to", *ChangedSerializer.Meta.fields]
 
 
 class NotificationSerializer(serializers.ModelSerializer[Notification]):

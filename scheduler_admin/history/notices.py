@@ -1,14 +1,11 @@
 """What tenants are told of their victims, written into the outbox with what became of them."""
 
-import logging
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 from django.utils.http import urlencode
 
 from engine.explain import Message, Name, Tense
@@ -19,10 +16,8 @@ from scheduler_admin.history.recording import LONGEST_GRACE
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.sentences import LOST, for_whom, text, why_victim
 from scheduler_admin.notifications.models import Channel, Notification
-from scheduler_admin.notifications.outbox import Told, tell
+from scheduler_admin.notifications.outbox import Told, apart, tell
 from scheduler_admin.notifications.selectors import enabled_for
-
-log = logging.getLogger(__name__)
 
 Event = Notification.Event
 GOING_ONE = gettext_noop(
@@ -73,28 +68,18 @@ def tell_recorded(victims: Iterable[Victim], now: datetime) -> None:
 def _going(channels: Sequence[Channel], row: Decision, victims: Iterable[Victim], now: datetime) -> None:
     if not channels:
         return
-    with _apart():
+    with apart():
         _tell(Event.GOING, channels, row, [victim for victim in victims if victim.state == Victim.State.EVICTED], now)
 
 
 def _preempted(channels: Sequence[Channel], row: Decision, victims: Iterable[Victim], now: datetime) -> None:
     if not channels:
         return
-    with _apart():
+    with apart():
         for group in _applications(victims):
             if row.state == Decision.State.CLOSED or all(victim.state not in _ON_THEIR_WAY for victim in group):
                 lost = [victim for victim in group if victim.state in LOST]
                 _tell(Event.PREEMPTED, channels, row, lost, now)
-
-
-@contextmanager
-def _apart() -> Iterator[None]:
-    """What can't be told undoes nothing of what it would have told of."""
-    try:
-        with transaction.atomic():
-            yield
-    except Exception:
-        log.exception("a notification could not be written")
 
 
 def _tell(
@@ -117,8 +102,12 @@ def _tell(
 
 
 def _since(channel: Channel, victim: Victim) -> bool:
-    """Whether it went while the channel was there: what is found of long ago is no news."""
-    return victim.evicted_at is not None and victim.evicted_at >= channel.created_at
+    """Whether it went while the channel was there: what is found of long ago is no news.
+
+    One that was asked to go, and had gone before an answer came, went then.
+    """
+    at = victim.evicted_at or (victim.gone_at if victim.attempts else None)
+    return at is not None and at >= channel.created_at
 
 
 def _applications(victims: Iterable[Victim]) -> list[list[Victim]]:

@@ -1,14 +1,19 @@
 """The outbox: a message is written in the transaction of what it tells of, each thing once for each channel."""
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import override
 
 from scheduler_admin.notifications.models import Channel, Notification
+
+log = logging.getLogger(__name__)
 
 SETTLING = timedelta(seconds=3)
 """So long a message waits for what belongs to it: pods of one application go one after the other."""
@@ -25,6 +30,16 @@ class Told:
     link: str
     facts: Mapping[str, Any] = field(default_factory=dict)
     """The same for programs."""
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """What can't be told undoes nothing of what it would have told of."""
+    try:
+        with transaction.atomic():
+            yield
+    except Exception:
+        log.exception("a notification could not be written")
 
 
 def tell(

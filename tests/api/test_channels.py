@@ -86,6 +86,13 @@ def test_it_changes_under_its_etag(alice: APIClient, made: Any) -> None:
     assert "canarysecret" not in str(changes)
 
 
+@pytest.mark.parametrize("fixed", ["kind", "tenant", "leads_to", "id"])
+def test_what_stays_is_not_silently_kept(alice: APIClient, made: Any, fixed: str) -> None:
+    """Who asks for another kind, or tenant, is told that there is no such thing to change."""
+    response = send(alice, "PATCH", f"{CHANNELS}/{made.json()['id']}", {fixed: "email"}, made["ETag"])
+    assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, f"/{fixed}")
+
+
 def test_it_is_removed(alice: APIClient, made: Any) -> None:
     """Under its ETag, too."""
     address = f"{CHANNELS}/{made.json()['id']}"

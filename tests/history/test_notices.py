@@ -236,6 +236,17 @@ def test_what_can_not_be_told_undoes_nothing(
     assert (told(), "a notification could not be written" in caplog.text) == ([], True)
 
 
+def test_who_was_gone_before_an_answer_came_is_told_of(cluster: Cluster, watch: Watch, channel: Channel) -> None:
+    """The worker may have died in between, and the eviction was ours all the same."""
+    for number in range(4):
+        watch.actuator.evicting[f"test-{number}"] = EvictionResult(outcome=EvictionOutcome.RETRY)
+    run(cluster, watch)
+    assert told() == []
+    watch.gone(*preemption().victims.values_list("name", flat=True))
+    run(cluster, watch)
+    assert told() == [GONE]
+
+
 def test_an_ever_lasting_grace_has_its_end(cluster: Cluster, watch: Watch, channel: Channel) -> None:
     """As many seconds as 64 bits hold."""
     watch.put(pods(grace_s=2**63 - 1))

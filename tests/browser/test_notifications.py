@@ -1,0 +1,56 @@
+"""The pages of notifications in a real browser: nothing for axe to find, and a test that is waited for and told."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+
+from scheduler_admin.accounts.models import Tenant
+from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.services import add_channel
+from tests.browser.conftest import OpenPage
+from tests.browser.test_pages import RULES
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def channel(live_server: Any) -> Channel:
+    """A webhook with a message of each state; nothing listens where it leads."""
+    tenant = Tenant.objects.create(name="vision", namespaces=["vision"])
+    made = add_channel(
+        tenant=tenant,
+        kind="webhook",
+        address="https://hooks.invalid/hook",
+        secret="a secret of some length",
+        values={"name": "alerts", "below_min": 15},
+        actor=None,
+    )
+    said = {"event": "preempted", "lines": ["2 pods of etl were preempted.", "Why."], "link": "http://site/pods/"}
+    for state in Notification.State.values:
+        error = "hooks.invalid answered 503." if state in ("waiting", "dead") else ""
+        now = timezone.now()
+        Notification.objects.create(
+            channel=made, about=state, state=state, error=error, attempts=2, created_at=now, due_at=now, **said
+        )
+    return made
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("path", ["/notifications/", "/notifications/{pk}/"])
+def test_axe_finds_nothing(open_page: OpenPage, channel: Channel, path: str, width: int, scheme: str) -> None:
+    """And nothing scrolls sideways but tables in themselves."""
+    page = open_page(path.format(pk=channel.pk), width=width, scheme=scheme)
+    found = Axe().run(page, options=RULES).response["violations"]
+    assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_a_test_is_waited_for_and_told(open_page: OpenPage, channel: Channel) -> None:
+    """With what went wrong, at the top of the page."""
+    page = open_page(f"/notifications/{channel.pk}/")
+    page.get_by_role("button", name="Send a test").click()
+    page.wait_for_selector(".notice.error")
+    assert "hooks.invalid is not known" in page.inner_text(".notice.error")
