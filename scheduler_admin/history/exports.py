@@ -1,12 +1,14 @@
-"""The filtered history as CSV and JSON, a row at a time."""
+"""The filtered history, and the ledger, as CSV and JSON, a row at a time."""
 
 import csv
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any
 
-from engine.resources import PODS, format_amount
+from engine.resources import PODS, format_amount, format_amounts
 from engine.work import format_work
+from scheduler_admin.history.ledger_selectors import Ledger
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.selectors import amounts_of, work_of
 from scheduler_admin.history.sentences import LOST
@@ -38,6 +40,19 @@ COLUMNS = (
     "work_lost",
     "closed_at",
 )
+LEDGER_COLUMNS = (
+    "month",
+    "cluster",
+    "source",
+    "losing_namespace",
+    "losing_queue",
+    "gaining_namespace",
+    "gaining_queue",
+    "pods",
+    "unknown",
+    "requests",
+    "work_lost",
+)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
 
@@ -50,17 +65,27 @@ class _Echo:
 
 def as_csv(rows: Iterable[Decision]) -> Iterator[str]:
     """Lines of CSV, the header first. Text that a spreadsheet would run as a formula is quoted with an apostrophe."""
-    writer: Any = csv.writer(_Echo())
-    yield writer.writerow(COLUMNS)
-    for row in rows:
-        yield writer.writerow([_cell(value) for value in _facts(row).values()])
+    return csv_lines(COLUMNS, map(_facts, rows))
 
 
 def as_json(rows: Iterable[Decision]) -> Iterator[str]:
     """One JSON list, an object a line."""
+    return json_lines(map(_facts, rows))
+
+
+def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The header, then each row, whose values are in the order of the columns."""
+    writer: Any = csv.writer(_Echo())
+    yield writer.writerow(columns)
+    for row in rows:
+        yield writer.writerow([_cell(value) for value in row.values()])
+
+
+def json_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """One JSON list, an object a line."""
     yield "["
     for index, row in enumerate(rows):
-        yield ("," if index else "") + "\n" + json.dumps(_facts(row), ensure_ascii=False)
+        yield ("," if index else "") + "\n" + json.dumps(row, ensure_ascii=False)
     yield "\n]\n"
 
 
@@ -85,6 +110,24 @@ def _facts(row: Decision) -> dict[str, Any]:
         "work_lost": None if lost is None else format_work(lost),
     }
     return {name: facts[name] for name in COLUMNS}
+
+
+def ledger_facts(month: date, found: Ledger) -> Iterator[dict[str, Any]]:
+    """Every line of a month of the ledger, its values in the order of LEDGER_COLUMNS."""
+    for line, sums in found.items():
+        yield {
+            "month": f"{month:%Y-%m}",
+            "cluster": line.cluster,
+            "source": line.source,
+            "losing_namespace": line.lost.namespace,
+            "losing_queue": line.lost.queue,
+            "gaining_namespace": line.gained.namespace,
+            "gaining_queue": line.gained.queue,
+            "pods": sums.pods,
+            "unknown": sums.unknown,
+            "requests": format_amounts(sums.requests),
+            "work_lost": format_work(sums.work),
+        }
 
 
 def _cell(value: Any) -> Any:

@@ -51,8 +51,6 @@ class VictimLine:
 
     victim: Victim
     ran: str
-    lost: str
-    """The work that its eviction threw away; empty: it was not evicted, or that is not known."""
     allowed: tuple[Message, ...]
 
 
@@ -224,10 +222,7 @@ def _victims(detail: Detail) -> list[VictimLine]:
         why = {verdict.pod.uid: (message,) for verdict, message in pairs}
     elif detail.observed is not None:
         why = {one.pod.uid: taken_verdict(detail.observed, one) for one in detail.observed.victims}
-    return [
-        VictimLine(victim, _ran(detail.row, victim), _lost([victim]), why.get(victim.uid, ()))
-        for victim in detail.victims
-    ]
+    return [VictimLine(victim, _ran(detail.row, victim), why.get(victim.uid, ())) for victim in detail.victims]
 
 
 def _lost(victims: list[Victim]) -> str:

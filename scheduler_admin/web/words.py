@@ -56,20 +56,29 @@ def work_text(done: Mapping[str, int]) -> str:
 
 
 def _work(resource: str, done: int) -> str:
+    hours, name = work_hours(resource, done, finer=True), resource.rpartition("/")[2]
     if resource == CPU:
-        return _("%(n)s core hours") % {"n": _hours(done, 1000)}
+        return _("%(n)s core hours") % {"n": hours}
+    if is_bytes(resource):
+        return _("%(n)s GiB hours of %(resource)s") % {"n": hours, "resource": name}
+    return _("%(n)s %(resource)s hours") % {"n": hours, "resource": name}
+
+
+def work_unit(resource: str) -> str:
+    """What a column of ``work_hours`` counts."""
+    if resource == CPU:
+        return _("core h")
     name = resource.rpartition("/")[2]
     if is_bytes(resource):
-        return _("%(n)s GiB hours of %(resource)s") % {"n": _hours(done, _UNITS["Gi"]), "resource": name}
-    return _("%(n)s %(resource)s hours") % {"n": _hours(done, 1), "resource": name}
+        return _("GiB h") if name == "memory" else _("%(resource)s, GiB h") % {"resource": name}
+    return _("%(resource)s h") % {"resource": name}
 
 
-def _hours(done: int, size: int) -> str:
-    """In hours of so many units, to as many digits as mean something."""
-    hours = done / size / 3_600
-    digits = 0 if hours >= 100 else 1 if hours >= 1 else 2  # noqa: PLR2004
-    text = f"{hours:.{digits}f}"
-    return text if text != "0.00" else "<0.01"
+def work_hours(resource: str, done: int, *, finer: bool = False) -> str:
+    """Work in core hours, GiB hours or hours of a device, with one decimal; ``finer``: two below one."""
+    hours = done / (1000 if resource == CPU else _UNITS["Gi"] if is_bytes(resource) else 1) / 3_600
+    digits = 2 if finer and hours < 1 else 1
+    return f"<{10**-digits}" if 0 < hours < 10**-digits / 2 else f"{hours:.{digits}f}"
 
 
 def ago(seconds: float) -> str:

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import create_token
-from scheduler_admin.history.models import Decision
+from scheduler_admin.history.models import Decision, LedgerEntry
 from scheduler_admin.queues.models import Revision
 from tests.api import builders
 from tests.api.builders import NOW, RED, decision, red_pod, usage
@@ -72,6 +72,18 @@ def known(db: None) -> dict[str, str]:
     Revision.objects.update(author_name="ci", reason="the first tree")
     row = decision(cluster, ask=red_pod("train-7"), victims=(red_pod("etl-3"),), pk=1)
     Decision.objects.filter(pk=row.pk).update(state=Decision.State.CLOSED, ending=Decision.Ending.BOUND)
+    LedgerEntry.objects.create(
+        cluster=cluster,
+        month=NOW.date().replace(day=1),
+        source=Decision.Source.ENGINE,
+        losing_namespace="red",
+        losing_queue=RED,
+        gaining_namespace="blue",
+        gaining_queue="root.blue.serving",
+        pods=1,
+        requests={"cpu": 4500},
+        work={"cpu": 68_040_000},
+    )
     usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1500, 2000])
     ci = builders.user("ci", role=User.Role.ADMIN)
     tokens = {"TOKEN": ["tree:write"], "READ_TOKEN": ["read"], "RED_TOKEN": ["tree:plan"]}

@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.pausing import pause
+from scheduler_admin.history.ledger import book
 from tests.browser.conftest import OpenPage
 from tests.web import rows
 
@@ -19,9 +20,11 @@ PAGES = [
     "/clusters/",
     "/clusters/demo/queues/",
     "/clusters/demo/queues/root.tenant-1.queue-b/",
+    "/clusters/demo/history/repeats/",
     "/clusters/demo/settings/",
     "/clusters/demo/priority-classes/",
     "/clusters/demo/priority-classes/batch/",
+    "/ledger/",
 ]
 RULES = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -31,6 +34,9 @@ RULES = {
 @pytest.fixture
 def demo(live_server: Any) -> Cluster:
     cluster = rows.everything()
+    for minutes in (20, 30):
+        rows.decision(cluster, "root.tenant-1.training", minutes=minutes, victims=("root.tenant-1.queue-b",))
+    book(cluster=cluster)
     pause(cluster=cluster, queue="root.tenant-1", actor=None, reason="a demonstration that must not be disturbed")
     hours = {"weekdays": ["mon", "fri"], "begins": time(22), "ends": time(6), "zone": "Europe/Berlin"}
     add_window(cluster=cluster, kind="allow", actor=None, reason="batch hours", **hours)

@@ -19,6 +19,7 @@ from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.pausing import pause
+from scheduler_admin.history.ledger import book
 from scheduler_admin.history.models import Decision, Usage
 from scheduler_admin.history.observing import look, record_others
 from scheduler_admin.history.recording import Finding, record
@@ -309,6 +310,7 @@ def _happened(cluster: Cluster, number: int) -> tuple[Side, Side]:
         _decided(cluster, number, asker=side, giver=other, to=side.queue, of=other.batch, kind="late")
         _seen(cluster, number, asker=side, giver=other)
         found.append(replace(side, decision=own.pk))
+    book(cluster=cluster)
     return found[0], found[1]
 
 

@@ -109,7 +109,7 @@ def test_the_work_that_it_lost_is_told(cluster, search):
     at = victim.get().evicted_at
     victim.update(started_at=at - timedelta(hours=4, minutes=12))
     held = "cpu 4500m, memory 24Gi, nvidia.com/gpu 1"
-    work = "18.9 core hours, 101 GiB hours of memory, 4.2 gpu hours"
+    work = "18.9 core hours, 100.8 GiB hours of memory, 4.2 gpu hours"
     assert lost(search) == f"Thrown away with it: 4 h 12 min of {held} since it started, which is {work}."
     victim.update(checkpoint_at=at - timedelta(minutes=10))
     work = "0.75 core hours, 4.0 GiB hours of memory, 0.17 gpu hours"
