@@ -53,6 +53,9 @@ def _alike(pod: Pod) -> Pod:
         disruption="",
         disrupted_ms=None,
         disruption_message="",
+        checkpoint_ms=None,
+        odd_checkpoint="",
+        workload="",
         nominated_node="",
     )
 

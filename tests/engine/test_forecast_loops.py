@@ -1,11 +1,13 @@
 """Under `design` no cluster takes from itself for ever; where another policy would, the loop is found and named."""
 
 from random import Random
+from typing import Any
 
 import pytest
 
 from engine.decision import Decision
 from engine.forecast import Forecast, Happening, Loop, Settling, Toll, forecast
+from engine.forecast.signature import Shapes
 from engine.journal import Moment
 from engine.laws.ledger import Ledger
 from engine.policies import Decide, policy
@@ -92,6 +94,14 @@ def test_a_loop_of_pods_that_are_alike_is_known_by_what_they_are() -> None:
         state.pods[one.uid] = one
     found = forecast(state, MOMENT, shape, YUNIKORN, foreign=True)
     assert found.settles is Settling.LOOP
+
+
+@pytest.mark.parametrize("own", [{"workload": "w"}, {"checkpoint_ms": 1}, {"odd_checkpoint": "soon"}])
+def test_what_no_policy_looks_at_is_no_part_of_a_state(own: dict[str, Any]) -> None:
+    """A pod that says so is the same to all of them; one of another priority is not."""
+    shapes, one = Shapes(), pod("one", app="a", node="n1")
+    assert shapes.signature([one]) == shapes.signature([pod("other", app="a", node="n1", **own)])
+    assert shapes.signature([one]) != shapes.signature([pod("third", app="a", node="n1", priority=1)])
 
 
 def test_for_one_ask_another_scheduler_preempts_but_once() -> None:
