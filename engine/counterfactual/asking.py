@@ -1,60 +1,41 @@
-"""What would have let the ask in: less requested, more disruptions allowed, a higher priority, the right to preempt."""
+"""With what an ask would have preempted nothing, or left its victims' budgets alone, under policy ``priority``."""
 
 from collections.abc import Iterator, Mapping
 
-import msgspec
 import numpy as np
 
-from engine.counterfactual.results import Change, Counterfactual, Then
-from engine.counterfactual.retrying import Retrying, Tries, key_of, limit_of, room
-from engine.decision import Decision, Outcome, PodReason, PodVerdict, Reason
+from engine.counterfactual.results import Counterfactual, Then
+from engine.counterfactual.retrying import Retrying, key_of, limit_of, room
+from engine.decision import Decision, Outcome, PodReason, PodVerdict
+from engine.otherwise import Change
 from engine.resources import Amounts
-from engine.snapshot.columns import Flags, Leaving, Numbers
+from engine.snapshot.columns import Flags, Numbers
 
-HIGHEST_PRIORITY = 1_000_000_000
-"""A priority class of a user's can't give more."""
 _PARTS = 1_000_000
 _MORE = 8
 """So many more disruptions of a budget are tried."""
 
 
 def for_ask(retrying: Retrying, decision: Decision) -> Iterator[Counterfactual]:
-    """What would have helped it, that is, what makes it fit, what makes room for it, what leaves its budgets alone."""
-    if decision.outcome is Outcome.FITS or decision.reason in (Reason.UNREAD, Reason.UNREAD_RULES):
-        return
+    """By how much smaller a request it fits without any preemption; then what leaves no budget violated."""
     yield from _fits(retrying)
-    if decision.reason is Reason.NEVER:
-        yield from _may_preempt(retrying)
-    if decision.outcome is Outcome.NO_CANDIDATE:
-        yield from _room(retrying)
-        yield from _priority(retrying)
-    if decision.outcome is Outcome.PREEMPT:
-        yield from _no_violation(retrying, decision)
+    yield from _no_violation(retrying, decision)
 
 
 def _fits(retrying: Retrying) -> Iterator[Counterfactual]:
     """With a smaller request it runs without any preemption."""
-    for by in _reductions(retrying, None, retrying.let_in()):
+    for by in _reductions(retrying, retrying.let_in()):
         again = retrying.decided(retrying.snapshot, retrying.smaller(by))
         if again.outcome is Outcome.FITS:
             yield Counterfactual.of(again, Then.FITS, Change.REQUEST, smaller=by)
 
 
-def _room(retrying: Retrying) -> Iterator[Counterfactual]:
-    """With a smaller request evictions make room for it."""
-    leaving = retrying.found.leaving
-    for by in _reductions(retrying, leaving, retrying.let_in(leaving) & (leaving.counts > 0)):
-        again = retrying.decided(retrying.snapshot, retrying.smaller(by))
-        if again.outcome is Outcome.PREEMPT:
-            yield Counterfactual.of(again, Then.ROOM, Change.REQUEST, smaller=by)
-
-
-def _reductions(retrying: Retrying, without: Leaving | None, let_in: Flags) -> Iterator[Amounts]:
+def _reductions(retrying: Retrying, let_in: Flags) -> Iterator[Amounts]:
     """For each resource the least that must go of its request alone; where none alone helps, the least of several.
 
     ``let_in``, by place: whether resources are all that is in the way.
     """
-    short = _short(retrying, without)
+    short = _short(retrying)
     lacking = sum((amounts > 0 for amounts in short.values()), start=np.zeros(len(let_in), np.int64))
     alone = False
     for name, amounts in short.items():
@@ -68,12 +49,12 @@ def _reductions(retrying: Retrying, without: Leaving | None, let_in: Flags) -> I
         yield {name: int(amounts[best]) for name, amounts in short.items() if amounts[best]}
 
 
-def _short(retrying: Retrying, without: Leaving | None) -> dict[str, Numbers]:
+def _short(retrying: Retrying) -> dict[str, Numbers]:
     """Resource -> place -> how much of the request is missing there; all of it is where nothing less would do."""
     short = {}
     for name in retrying.resources:
         limit, wanted = limit_of(retrying.found, name), retrying.ask.requests[name]
-        missing = np.full(len(retrying.found.columns.nodes), wanted) if limit is None else -room(limit, without)
+        missing = np.full(len(retrying.found.columns.nodes), wanted) if limit is None else -room(limit)
         short[name] = np.clip(missing, 0, wanted)
     return short
 
@@ -82,33 +63,6 @@ def _least(retrying: Retrying, short: Mapping[str, Numbers]) -> int:
     """The index with the smallest largest part of a request to go; then the smallest sum of parts; then the first."""
     parts = [(amounts * _PARTS // retrying.ask.requests[name]).astype(np.int64) for name, amounts in short.items()]
     return int(np.lexsort((np.sum(parts, axis=0), np.max(parts, axis=0)))[0])
-
-
-def _may_preempt(retrying: Retrying) -> Iterator[Counterfactual]:
-    again = retrying.decided(retrying.snapshot, msgspec.structs.replace(retrying.ask, never_preempts=False))
-    if again.outcome is Outcome.PREEMPT:
-        yield Counterfactual.of(again, Then.ROOM, Change.MAY_PREEMPT)
-
-
-def _priority(retrying: Retrying) -> Iterator[Counterfactual]:
-    """The lowest priority with which room would be made for it: more pods may then go, and it makes way for fewer."""
-    tries = Tries()
-    for priority in _higher(retrying):
-        if not tries.take():
-            return
-        again = retrying.decided(retrying.snapshot, msgspec.structs.replace(retrying.ask, priority=priority))
-        if again.outcome in (Outcome.PREEMPT, Outcome.FITS):
-            then = Then.FITS if again.outcome is Outcome.FITS else Then.ROOM
-            yield Counterfactual.of(again, then, Change.PRIORITY, pod=retrying.ask.key, priority=priority)
-            return
-
-
-def _higher(retrying: Retrying) -> list[int]:
-    """The priorities at which something changes, ascending."""
-    columns = retrying.found.columns
-    others = {int(priority) for priority in np.unique(columns.priority[~columns.shielded])}
-    others |= {pod.priority for pod in retrying.snapshot.nominated if pod.uid != retrying.ask.uid}
-    return sorted(one + 1 for one in others if retrying.ask.priority <= one < HIGHEST_PRIORITY)
 
 
 def _no_violation(retrying: Retrying, decision: Decision) -> Iterator[Counterfactual]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from engine.counterfactual.again import Again, least
-from engine.counterfactual.results import Change, Counterfactual, Then
+from engine.counterfactual.results import Counterfactual, Then
 from engine.decision import Decision, Outcome
+from engine.otherwise import Change
 from engine.resources import PODS
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.counterfactual.again import Again, least
-from engine.counterfactual.results import Change, Counterfactual, Then
+from engine.counterfactual.results import Counterfactual, Then
 from engine.counterfactual.sparing import by_budget, by_priority
 from engine.decision import Decision
+from engine.otherwise import Change
 from engine.policies.priority import POLICY as BY_PRIORITY
 from engine.resources import PODS
 

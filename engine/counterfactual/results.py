@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from engine.decision import Decision
+from engine.otherwise import Change
 from engine.resources import Amounts
 
 
@@ -14,27 +15,10 @@ class Then(StrEnum):
 
     FITS = "fits"
     """A node has room for the ask without any eviction."""
-    ROOM = "room"
-    """Evictions make room for the ask, where none did."""
     NO_VIOLATION = "no-violation"
     """All victims are within their disruption budgets."""
     SPARED = "spared"
     """A victim stays."""
-
-
-class Change(StrEnum):
-    """What would have to be otherwise."""
-
-    REQUEST = "request"
-    PRIORITY = "priority"
-    BUDGET = "budget"
-    MAY_PREEMPT = "may-preempt"
-    OWN_REQUEST = "own-request"
-    """The victim's, where ``request`` is the ask's."""
-    START = "start"
-    GUARANTEE = "guarantee"
-    MAX = "max"
-    FENCE = "fence"
 
 
 class Counterfactual(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import numpy as np
 
-from engine.counterfactual.results import Change, Counterfactual, Then
+from engine.counterfactual.results import Counterfactual, Then
 from engine.counterfactual.retrying import Retrying, Tries, key_of, limit_of, room
 from engine.decision import PodVerdict
 from engine.feasibility.checks import Limit
+from engine.otherwise import Change
 from engine.policies.priority_nodes import Survey
 from engine.policies.priority_victims import PRIORITY_SHIFT, covers
 from engine.snapshot import Snapshot

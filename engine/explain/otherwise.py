@@ -1,6 +1,6 @@
 """What would have been decided otherwise, and the least victims there were, in words."""
 
-from engine.counterfactual import Change, Counterfactual, Then
+from engine.counterfactual import Counterfactual, Then
 from engine.decision import Decision
 from engine.explain.message import (
     Message,
@@ -15,6 +15,7 @@ from engine.explain.message import (
     short_name,
 )
 from engine.optimal import Optimal
+from engine.otherwise import Change
 from engine.policies import priority
 from engine.resources import Amounts
 
@@ -23,9 +24,6 @@ _NAMED_UP_TO = 3
 SIMPLE: dict[tuple[Then, Change], str] = {
     (Then.FITS, Change.REQUEST): gettext_noop(
         "It would fit on %(node)s without any preemption if it requested %(less)s less."
-    ),
-    (Then.FITS, Change.PRIORITY): gettext_noop(
-        "It would fit on %(node)s without any preemption if its priority were %(priority)s."
     ),
     (Then.SPARED, Change.REQUEST): gettext_noop("%(pod)s would stay if the ask requested %(less)s less."),
     (Then.SPARED, Change.PRIORITY): gettext_noop("%(pod)s would stay if its priority were %(priority)s."),
@@ -39,26 +37,6 @@ UNKEPT = gettext_noop(
     "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s. For that the guarantee or "
     "the max of %(above)s has to be raised, too."
 )
-ROOM: dict[Change, tuple[str, str]] = {
-    Change.REQUEST: ngettext_noop(
-        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if it requested %(less)s "
-        "less.",
-        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if it requested %(less)s "
-        "less.",
-    ),
-    Change.PRIORITY: ngettext_noop(
-        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if its priority were "
-        "%(priority)s.",
-        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if its priority were "
-        "%(priority)s.",
-    ),
-    Change.MAY_PREEMPT: ngettext_noop(
-        "Room could be made for it on %(node)s, at the cost of %(count)s pod (%(pods)s), if its priority class let it "
-        "preempt.",
-        "Room could be made for it on %(node)s, at the cost of %(count)s pods (%(pods)s), if its priority class let it "
-        "preempt.",
-    ),
-}
 BUDGETS: dict[Then, tuple[str, str]] = {
     Then.NO_VIOLATION: ngettext_noop(
         "No victim would be beyond its disruption budget if %(budget)s allowed for %(count)s disruption.",
@@ -142,7 +120,6 @@ def otherwise(one: Counterfactual) -> Message:
     params: dict[str, Param] = {
         "node": Name(one.node),
         "pod": Name(one.spared.rpartition("/")[2]),
-        "pods": names(one.victims),
         "less": _amounts(one.smaller),
         "priority": str(one.priority),
         "queue": short_name(one.queue),
@@ -155,9 +132,6 @@ def otherwise(one: Counterfactual) -> Message:
         params["moment"] = Moment(one.started_ms)
     if one.change is Change.BUDGET:
         return _budgets(one, params)
-    if one.then is Then.ROOM:
-        forms = ROOM[one.change]
-        return counted(forms, len(one.victims), **_used(forms[1], params))
     template = SIMPLE[one.then, one.change]
     return Message(template, _used(template, params))
 

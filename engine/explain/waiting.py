@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from engine.counterfactual import Change
 from engine.decision import NodeReason
 from engine.explain.message import (
     Message,
@@ -18,6 +17,7 @@ from engine.explain.message import (
     short_names,
 )
 from engine.explain.verdicts import NODE_LABELS
+from engine.otherwise import Change
 from engine.resources import PODS, format_amount
 from engine.waiting import NODES, Ahead, Need, Remedy, Tier, TierName
 

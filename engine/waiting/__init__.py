@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from engine.counterfactual import Change
+from engine.otherwise import Change
 from engine.policies import DIALECTS
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot

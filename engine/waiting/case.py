@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from engine.counterfactual import Change
+from engine.otherwise import Change
 from engine.queues import PreemptionPolicy, QueueTree
 from engine.resources import subtract
 from engine.snapshot import Pod, Snapshot

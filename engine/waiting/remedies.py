@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from engine.counterfactual import Change
-from engine.counterfactual.asking import HIGHEST_PRIORITY
+from engine.otherwise import HIGHEST_PRIORITY, Change
 from engine.resources import CPU, PODS, Amounts
 from engine.waiting.case import Case
 from engine.waiting.results import NODES, Remedy, Tier, TierName

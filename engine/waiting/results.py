@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from engine.counterfactual import Change
+from engine.otherwise import Change
 from engine.resources import Amounts
 
 NODES = "nodes"

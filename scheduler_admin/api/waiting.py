@@ -8,10 +8,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.counterfactual import Change
 from engine.decision import NodeReason
 from engine.explain import asks_ahead, remedy_sentence, tier_sentence
 from engine.journal import JournalError
+from engine.otherwise import Change
 from engine.resources import format_amount
 from engine.waiting import Ahead, Need, Reached, Remedy, Tier, TierName
 from scheduler_admin.api import problems

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from engine.explain import Message, least, otherwise, quirk, trouble
 from engine.journal import JournalError
-from engine.policies import priority, yunikorn
+from engine.policies import yunikorn
 from scheduler_admin.history import otherwise as history
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.replay import CannotReplayError
@@ -38,7 +38,7 @@ def otherwise_part(row: Decision) -> OtherwisePart:
             *((otherwise(one),) for one in found.counterfactuals),
             *(quirk(one, found.decision) for one in found.quirks),
         ),
-        tried=found.decision.policy == priority.POLICY or row.outcome == "preempt",
+        tried=row.outcome == "preempt",
         quirks=found.decision.dialect == yunikorn.DIALECT,
         least=least(found.least, found.decision) if found.least else (),
         troubles=tuple(map(trouble, found.troubles)),

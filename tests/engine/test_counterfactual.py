@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.scenario_p import scenario_p
-from engine.counterfactual import Again, Change, Counterfactual, Then, counterfactuals, for_own
-from engine.decision import Decision, Outcome, PodReason, Reason
+from engine.counterfactual import Again, Counterfactual, Then, counterfactuals, for_own
+from engine.decision import Decision, Outcome, PodReason
+from engine.otherwise import Change
 from engine.policies import priority
 from engine.queues import ROOT, Queue, QueueTree
 from engine.snapshot import DisruptionBudget, Pod, Requirement, Snapshot
@@ -75,34 +76,10 @@ def test_where_no_resource_alone_helps_both_are_told():
     assert (found.smaller, found.node) == (amounts({"cpu": 2, "memory": "2Gi"}), "n2")
 
 
-def test_without_any_candidate_a_smaller_request_may_still_find_victims():
-    """Room with victims is told beside room without any."""
+def test_of_one_that_gets_no_room_nothing_is_told_here():
+    """What would help it is told tier by tier: see engine.waiting."""
     at = cluster(node("n1", 4), pod("high", cpu=2, priority=2000, node="n1"), pod("low", cpu=2, node="n1"), ASK)
-    (found,) = told(at, ASK, then=Then.ROOM, change=Change.REQUEST)
-    assert (found.smaller, found.node, found.victims) == (amounts(1), "n1", ("ns/low",))
-    (fits,) = told(at, ASK, then=Then.FITS, change=Change.REQUEST)
-    assert fits.smaller == amounts(3)
-
-
-def test_a_higher_priority_gets_room():
-    """The lowest that does."""
-    at = cluster(
-        node("n1", 4), pod("a", cpu=2, priority=1500, node="n1"), pod("b", cpu=2, priority=1200, node="n1"), ASK
-    )
-    (found,) = told(at, ASK, then=Then.ROOM, change=Change.PRIORITY)
-    assert (found.pod, found.priority, found.victims) == ("ns/ask", 1501, ("ns/a", "ns/b"))
-
-
-def test_no_priority_is_told_that_no_user_can_give():
-    at = cluster(node("n1", 4), pod("a", cpu=4, priority=2_000_000_000, node="n1"), ASK)
-    assert told(at, ASK, then=Then.ROOM, change=Change.PRIORITY) == []
-
-
-def test_one_that_never_preempts_would_if_it_might():
-    asker = msgspec.structs.replace(ASK, never_preempts=True)
-    at = cluster(node("n1", 4), pod("a", cpu=4, node="n1"), asker)
-    (found,) = told(at, asker, then=Then.ROOM, change=Change.MAY_PREEMPT)
-    assert found.victims == ("ns/a",)
+    assert changes(at, ASK) == ()
 
 
 def test_a_budget_that_allows_more_leaves_no_violation():
@@ -207,7 +184,7 @@ def test_a_smaller_request_that_would_fit_is_never_missed(world):
     at, asker = world
     decision = decide(at, asker)
     found = [one for one in changes(at, asker) if one.then is Then.FITS and one.smaller]
-    if decision.outcome is Outcome.FITS or decision.reason is Reason.UNREAD:
+    if decision.outcome is not Outcome.PREEMPT:
         assert found == []
         return
     alone = {name for name, amount in asker.requests.items() if name != "pods" and any(
@@ -246,8 +223,6 @@ def _came(one, again) -> bool:
     match one.then:
         case Then.FITS:
             return again.outcome is Outcome.FITS
-        case Then.ROOM:
-            return again.outcome is Outcome.PREEMPT
         case Then.NO_VIOLATION:
             return again.outcome is Outcome.PREEMPT and all(
                 each.reason is not PodReason.OVER_BUDGET for each in again.victims

@@ -3,10 +3,11 @@
 import msgspec
 from hypothesis import given, settings
 
-from engine.counterfactual import Again, Change, Counterfactual, Then, counterfactuals, for_own
+from engine.counterfactual import Again, Counterfactual, Then, counterfactuals, for_own
 from engine.counterfactual.own import _Own
 from engine.decision import Decision, Outcome
 from engine.explain import otherwise
+from engine.otherwise import Change
 from engine.policies import fence, yunikorn
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot

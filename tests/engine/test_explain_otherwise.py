@@ -4,10 +4,11 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from engine.counterfactual import Change, Counterfactual, Then
+from engine.counterfactual import Counterfactual, Then
 from engine.explain import in_vain, least, otherwise, trouble
 from engine.explain.otherwise import DISTANCE
 from engine.optimal import Optimal, optimal
+from engine.otherwise import Change
 from engine.snapshot import DisruptionBudget, Requirement
 from engine.troubles import troubles
 from tests.builders import node, pod

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from engine.counterfactual import Change
 from engine.explain import asks_ahead, refused_nodes, remedy_sentence, tier_label, tier_sentence, together
+from engine.otherwise import Change
 from engine.waiting import NODES, Ahead, Need, Reached, Remedy, Tier, TierName
 from tests.engine.test_explain import whole
 

@@ -195,6 +195,45 @@ def test_where_rules_keep_it_off_every_node_none_is_near() -> None:
     assert refused.remedies == ()
 
 
+HIGH = {"cpu": 3, "priority": 1000}
+
+
+@pytest.mark.parametrize(
+    ("running", "asking", "remedy"),
+    [
+        (
+            [pod("high", cpu=2, priority=2000, node="n0"), pod("low", cpu=2, node="n0")],
+            HIGH,
+            Remedy(change=Change.REQUEST, smaller=amounts(1), enough=True),
+        ),
+        (
+            [pod("a", cpu=2, priority=1500, node="n0"), pod("b", cpu=2, priority=1200, node="n0")],
+            HIGH,
+            Remedy(change=Change.PRIORITY, priority=1501, enough=True),
+        ),
+        (
+            [pod("a", cpu=4, node="n0")],
+            {**HIGH, "never_preempts": True},
+            Remedy(change=Change.MAY_PREEMPT, enough=True),
+        ),
+    ],
+)
+def test_by_priority_too_the_nearest_change_is_told(
+    running: list[Pod], asking: dict[str, object], remedy: Remedy
+) -> None:
+    """Less requested, the lowest priority that does, the right to preempt."""
+    at = snapshot(BARE, node("n0", 4), running, ask("ask", **asking))  # type: ignore[arg-type]
+    found = why(at, BARE, policy="priority")
+    assert remedy in [one for each in found.refusing for one in each.remedies]
+
+
+def test_no_priority_is_told_that_no_user_can_give() -> None:
+    """A class of a user's ends below those of the system."""
+    at = snapshot(BARE, node("n0", 4), pod("a", cpu=4, priority=2_000_000_000, node="n0"), ask("ask", priority=1000))
+    found = why(at, BARE, policy="priority")
+    assert Change.PRIORITY not in {one.change for each in found.refusing for one in each.remedies}
+
+
 def test_what_is_in_the_way_together_is_removed_together() -> None:
     """The larger of two cuts of one request holds for both."""
     queues = tree({"prod": queue(10, max=3), "test": queue(6)})

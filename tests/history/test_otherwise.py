@@ -4,8 +4,9 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from engine.counterfactual import Change, Then
+from engine.counterfactual import Then
 from engine.decision import decode
+from engine.otherwise import Change
 from engine.troubles import Trouble
 from scheduler_admin.accounts.models import User
 from scheduler_admin.history.models import Decision, JournalEntry

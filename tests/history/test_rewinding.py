@@ -7,7 +7,8 @@ import msgspec
 import pytest
 from django.utils import timezone
 
-from engine.counterfactual import Change, Counterfactual
+from engine.counterfactual import Counterfactual
+from engine.otherwise import Change
 from engine.snapshot import Preempted
 from engine.troubles import Trouble
 from scheduler_admin.clusters.models import Cluster

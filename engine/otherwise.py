@@ -1,0 +1,21 @@
+"""What could be otherwise about an ask, a victim or a queue, and how far it could."""
+
+from enum import StrEnum
+
+HIGHEST_PRIORITY = 1_000_000_000
+"""A priority class of a user's can't give more."""
+
+
+class Change(StrEnum):
+    """What would have to be otherwise."""
+
+    REQUEST = "request"
+    PRIORITY = "priority"
+    BUDGET = "budget"
+    MAY_PREEMPT = "may-preempt"
+    OWN_REQUEST = "own-request"
+    """The victim's, where ``request`` is the ask's."""
+    START = "start"
+    GUARANTEE = "guarantee"
+    MAX = "max"
+    FENCE = "fence"
