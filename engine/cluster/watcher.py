@@ -229,5 +229,13 @@ class ClusterWatcher:
 
     def _depart(self, gone: Iterable[Any]) -> None:
         for one in gone:
-            if isinstance(one, Pod | Workload):
+            if isinstance(one, Pod):
+                self._state.depart(self._dated(one))
+            elif isinstance(one, Workload):
                 self._state.depart(one)
+
+    def _dated(self, pod: Pod) -> Pod:
+        """The same with when it went at the latest, where its end was not seen."""
+        if pod.finished or pod.deleted_ms is not None:
+            return pod
+        return msgspec.structs.replace(pod, deleted_ms=self._clock.wall_ms())

@@ -10,7 +10,6 @@ from engine.explain.laws import against, in_order, law, lines, number, unmet
 from engine.explain.message import Cores, Message, Moment, Name, Param
 from engine.explain.observed import (
     FLAG_LABELS,
-    HIGHER_PRIORITY,
     observed_asker,
     observed_because,
     observed_flags,
@@ -31,7 +30,6 @@ from engine.explain.waiting import asks_ahead, refused_nodes, remedy_sentence, t
 
 __all__ = [
     "FLAG_LABELS",
-    "HIGHER_PRIORITY",
     "Cores",
     "Message",
     "Moment",

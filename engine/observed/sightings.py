@@ -30,9 +30,8 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     event: Preempted | None = None
     """None where only its condition tells of it; what Kueue says of its Workload counts as one."""
-
     word: str = ""
-    """In a word of the scheduler's own, why, where only its condition tells that."""
+    """Why, in a word of the scheduler's own, where only its condition tells that."""
 
     @property
     def ask_uid(self) -> str:
@@ -60,7 +59,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def why(self) -> str:
-        """In a word of the scheduler's own."""
+        """Why, in a word of the scheduler's own."""
         return self.event.why if self.event else self.word
 
 
@@ -130,10 +129,8 @@ def _going(state: ClusterState) -> Iterable[Pod]:
 
 def _went_with(pod: Pod, at_ms: int) -> bool:
     """Whether it was there then, and told to go after it: not before, nor after it had ended by itself."""
-    if pod.created_ms > at_ms + _CLOCKS_MS:
+    if pod.deleted_ms is None or pod.created_ms > at_ms + _CLOCKS_MS:
         return False
-    if pod.deleted_ms is None:
-        return not pod.finished  # it left unseen: that it ran is all that is known
     latest = at_ms + _AT_ONCE_MS if pod.finished else pod.deleted_ms
     return at_ms - _CLOCKS_MS <= pod.deleted_ms <= latest
 

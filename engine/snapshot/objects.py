@@ -114,7 +114,7 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     terminating: bool = False
     """Has a deletionTimestamp: on its way out."""
     deleted_ms: int | None = None
-    """Since when it is on its way out."""
+    """Since when it is on its way out; of one whose end was not seen, when it was missed."""
     grace_s: int = 30
     priority: int = 0
     priority_class: str = ""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
-from tests.cluster.doubles import PATIENCE_S, Answer, Asked, scripted, until
+from tests.cluster.doubles import PATIENCE_S, Answer, Asked, ManualClock, scripted, until
 from tests.cluster.test_reflector import EXPIRED, event, listed, pod
 
 WAITING = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]
@@ -62,7 +62,7 @@ def asking(name: str) -> dict[str, Any]:
 
 
 def test_a_list_that_expires_half_way_loses_no_ask_and_lets_no_victim_go() -> None:
-    """While it is begun anew everything stands as it was; then what has really gone is remembered, once."""
+    """While it is begun anew everything stands as it was; then what has really gone is remembered, once, with when."""
     seen: list[tuple[set[str], set[str]]] = []
 
     def look(answer: Answer) -> None:
@@ -74,12 +74,13 @@ def test_a_list_that_expires_half_way_loses_no_ask_and_lets_no_victim_go() -> No
     half = listed(asking("ask"), more="next")
     server = Server([first, half, look, half, look, again], [[event("ERROR", EXPIRED)]])
     with scripted(server) as served:
-        watcher = ClusterWatcher(served.connection(), back_off=lambda: BackOff(0.001, 0.002))
+        clock = ManualClock()
+        watcher = ClusterWatcher(served.connection(), back_off=lambda: BackOff(0.001, 0.002), clock=clock)
         watcher.start()
         assert watcher.wait_synced(PATIENCE_S)
         before = watcher.pod("uid-ask")
         until(lambda: watcher.pod("uid-gone") is None, "the new list was taken over")
         assert seen == [({"ask", "victim", "gone"}, set())] * 2
         assert watcher.pod("uid-ask") is before
-        assert set(watcher.state().departed) == {"uid-gone"}
+        assert {uid: one.deleted_ms for uid, one in watcher.state().departed.items()} == {"uid-gone": clock.wall_ms()}
         assert watcher.stop()

@@ -139,9 +139,10 @@ def test_other_pods_went_for_other_reasons(settings: dict[str, Any]) -> None:
 def test_a_pod_that_has_left_already_is_told_all_the_same() -> None:
     """One that exits at once, as its kubelet last told of it; and one whose end was not seen, as after a lost watch."""
     quick = of("w", "quick", finished=True)
-    unseen = of("w", "unseen", terminating=False, deleted_ms=None)
+    unseen = of("w", "unseen", terminating=False, deleted_ms=AT + 60_000)
+    before = of("w", "before", terminating=False, deleted_ms=AT - 60_000)
     ended = of("w", "ended", terminating=False, deleted_ms=None, finished=True)
-    (found,) = seen(workload("w"), gone=(quick, unseen, ended))
+    (found,) = seen(workload("w"), gone=(quick, unseen, before, ended))
     assert [one.pod.name for one in found.victims] == ["quick", "unseen"]
 
 
