@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
-from smtplib import SMTPException
+from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
 
 from django.db.models import F
 from django.utils import timezone
@@ -105,8 +105,12 @@ def _sent(row: Notification) -> UndeliveredError | None:
             return error
         except ClusterError as error:  # it can't be opened
             return UndeliveredError(told(error))
-        except (OSError, SMTPException) as error:
-            return UndeliveredError(_("The mail server did not take it: %(why)s.") % {"why": type(error).__name__})
+        except SMTPResponseException as error:
+            return UndeliveredError(_("The mail server answered %(code)s.") % {"code": error.smtp_code})
+        except SMTPRecipientsRefused:
+            return UndeliveredError(_("The mail server does not take mail to this address."))
+        except (OSError, SMTPException):
+            return UndeliveredError(_("The mail server did not answer, or not in time."))
         except Exception as error:  # noqa: BLE001 - one message stops no other; what it quotes may be secret
             log.error("notification %s: %s", row.guid, type(error).__name__)  # noqa: TRY400 - so no traceback
             return UndeliveredError(_("It could not be sent: %(why)s.") % {"why": type(error).__name__})

@@ -62,11 +62,14 @@ def change_channel(
 ) -> Channel:
     """Change what is given, and where it leads if that is. ``seen``: its ``tag`` as the actor has read it.
 
-    Raises ValidationError by field, and where it has changed since.
+    Raises ValidationError by field, and with the code ``clash`` where it has changed since.
     """
     found = Channel.objects.select_for_update().get(pk=channel.pk)
     if seen != tag(found):
-        raise ValidationError(_("Somebody else changed this meanwhile: look at it again before you do."))
+        sentence = _(
+            "Somebody else changed this meanwhile: what it says now stands above. Send yours again to replace it."
+        )
+        raise ValidationError(sentence, code="clash")
     before, sealed = _said(found), found.sealed
     for name, value in _known(values).items():
         setattr(found, name, value)

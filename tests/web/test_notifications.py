@@ -125,6 +125,11 @@ def test_a_channel_is_changed_turned_off_and_removed(alice: Client) -> None:
     again = alice.post(page_of(made), form | {"name": "lost"})
     assert (again.status_code, "Somebody else changed this meanwhile" in again.content.decode()) == (422, True)
     assert 'value="lost"' in again.content.decode()
+    assert Channel.objects.get().name == "others"
+    seen = re.search(r'name="seen" value="(\w+)"', again.content.decode())
+    assert seen is not None
+    assert alice.post(page_of(made), form | {"name": "lost", "seen": seen[1]}).status_code == 302
+    assert Channel.objects.get().name == "lost"
     assert alice.post(page_of(made), {"act": "remove"}).status_code == 302
     assert not Channel.objects.exists()
 

@@ -71,7 +71,10 @@ def channel(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         return act(request, found, actor, form)
     except ValidationError as error:
-        return _one(request, found, status=422, wrong=_wrong(error), typed=_typed(form))
+        typed = _typed(form)
+        if getattr(error, "code", None) == "clash":  # which is told now
+            typed["seen"] = selectors.tag(found)
+        return _one(request, found, status=422, wrong=_wrong(error), typed=typed)
 
 
 @sensitive_variables()
