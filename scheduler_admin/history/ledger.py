@@ -34,15 +34,13 @@ def book(*, cluster: Cluster) -> bool:
     # Of all clusters, as a uid is the best there is to seek by.
     known = Victim.objects.filter(uid__in=[one.uid for one in victims], booked=True).order_by()
     taken = {uid for uid, where in known.values_list("uid", "cluster") if where == cluster.pk}
-    new: dict[_Place, list[Victim]] = defaultdict(list)
+    new: dict[_Place | None, list[Victim]] = defaultdict(list)
     for victim in victims:
-        victim.booked = True
-        if victim.uid not in taken:
-            taken.add(victim.uid)
-            new[_place(victim)].append(victim)
+        new[None if victim.uid in taken else _place(victim)].append(victim)
+        taken.add(victim.uid)
     for place, together in new.items():
-        _enter(cluster, place, together)
-    Victim.objects.bulk_update(victims, ["booked", "entry"])
+        entry = _entered(cluster, place, together) if place else None
+        Victim.objects.filter(pk__in=[victim.pk for victim in together]).update(booked=True, entry=entry)
     return bool(victims)
 
 
@@ -65,7 +63,7 @@ def _place(victim: Victim) -> _Place:
     return (month_of(victim.evicted_at), row.source, *lost, *gained)
 
 
-def _enter(cluster: Cluster, place: _Place, victims: list[Victim]) -> None:
+def _entered(cluster: Cluster, place: _Place, victims: list[Victim]) -> LedgerEntry:
     key: dict[str, Any] = dict(zip(_KEY, place, strict=True))
     entry, _new = LedgerEntry.objects.get_or_create(cluster=cluster, **key)
     lost = [victim.work_lost for victim in victims]
@@ -74,8 +72,7 @@ def _enter(cluster: Cluster, place: _Place, victims: list[Victim]) -> None:
     entry.requests = total((entry.requests, *map(_requests, victims)))
     entry.work = total((entry.work, *(one for one in lost if one)))
     entry.save()
-    for victim in victims:
-        victim.entry = entry
+    return entry
 
 
 def _take_out(victim: Victim, entry: LedgerEntry) -> None:

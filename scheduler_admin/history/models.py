@@ -354,11 +354,6 @@ class Victim(models.Model):
                 condition=models.Q(evicted_at__isnull=False, booked=False),
                 name="victim_to_book",
             ),
-            models.Index(
-                fields=["cluster", "application", "evicted_at"],
-                condition=models.Q(evicted_at__isnull=False),
-                name="victim_again",
-            ),
         ]
 
     def __str__(self) -> str:

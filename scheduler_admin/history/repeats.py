@@ -1,10 +1,10 @@
 """Who is hit again and again: how often each victim's application was preempted in the day up to then."""
 
-from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db.models import Count, Max, QuerySet
 
@@ -18,9 +18,22 @@ from scheduler_admin.history.selectors import work_of
 DAY = timedelta(hours=24)
 MOST_LISTED = 50
 _AT_ONCE = 500
+_LISTED = ("namespace", "application", "queue", "requests", "started_at", "checkpoint_at", "evicted_at", "decision_id")
 
 _App = tuple[str, str]
 """Namespace and application."""
+
+
+class _Hit(NamedTuple):
+    """What is read of each victim."""
+
+    pk: int
+    app: _App
+    at: datetime
+    decision: int
+    preempted: bool
+    """Evicted to make room: who is evicted for other reasons was not."""
+    counted: int | None
 
 
 def count_repeats(*, cluster: Cluster) -> bool:
@@ -28,57 +41,52 @@ def count_repeats(*, cluster: Cluster) -> bool:
 
     Called within a transaction. What becomes known late counts for those that went after it, too.
     """
-    found = Victim.objects.filter(cluster=cluster, evicted_at__isnull=False, preempted_in_day=None).order_by("pk")
-    fresh = list(found.only("namespace", "application", "evicted_at")[:_AT_ONCE])
+    rows = Victim.objects.filter(cluster=cluster, evicted_at__isnull=False)
+    fresh = _hits(rows.filter(preempted_in_day=None).order_by("pk")[:_AT_ONCE])
     if not fresh:
         return False
     since: dict[_App, datetime] = {}
-    for victim in fresh:
-        since[_app(victim)] = min(_at(victim), since.get(_app(victim), _at(victim)))
-    span = {"evicted_at__gt": min(map(_at, fresh)) - DAY, "evicted_at__lt": max(map(_at, fresh)) + DAY}
-    near = Victim.objects.filter(cluster=cluster, application__in={app for _namespace, app in since}, **span)
-    changed: list[Victim] = []
-    for app, victims in _by_app(near).items():
-        if app in since:
-            changed += _counted(victims, since=since[app])
-    Victim.objects.bulk_update(changed, ["preempted_in_day"], batch_size=_AT_ONCE)
+    for hit in fresh:
+        since[hit.app] = min(hit.at, since.get(hit.app, hit.at))
+    span = {"evicted_at__gt": min(since.values()) - DAY, "evicted_at__lt": max(hit.at for hit in fresh) + DAY}
+    by_app: dict[_App, list[_Hit]] = defaultdict(list)
+    for hit in _hits(rows.filter(application__in={app for _namespace, app in since}, **span).order_by()):
+        by_app[hit.app].append(hit)
+    changed: dict[int, list[int]] = defaultdict(list)
+    for app, first in since.items():
+        for pk, count in _counted(by_app[app], since=first):
+            changed[count].append(pk)
+    for count, pks in changed.items():
+        Victim.objects.filter(pk__in=pks).update(preempted_in_day=count)
     return True
 
 
-def _counted(victims: list[Victim], *, since: datetime) -> Iterator[Victim]:
-    """Those of one application, by time, whose count has changed: however many pods it took, a decision is one."""
-    hits = [(_at(one), one.decision_id) for one in victims if one.application and _is_preempted(one)]
-    times = [at for at, _decision in hits]
-    for one in victims:
-        at = _at(one)
-        window = hits[bisect_right(times, at - DAY) : bisect_right(times, at)]
-        count = len({decision for _when, decision in window})
-        if at >= since and one.preempted_in_day != count:
-            one.preempted_in_day = count
-            yield one
+def _hits(rows: QuerySet[Victim]) -> list[_Hit]:
+    names = ("pk", "namespace", "application", "evicted_at", "decision", "decision__source", "preempted_in_day")
+    return [
+        _Hit(pk, (namespace, application), at, decision, source not in Decision.EVICTORS, counted)
+        for pk, namespace, application, at, decision, source, counted in rows.values_list(*names)
+        if at is not None
+    ]
 
 
-def _by_app(rows: QuerySet[Victim]) -> dict[_App, list[Victim]]:
-    """Victims by application, each in the order in which they went. One query."""
-    read = rows.select_related("decision").defer("changes", "decision__document", "decision__laws")
-    found: dict[_App, list[Victim]] = defaultdict(list)
-    for victim in read.order_by("evicted_at", "pk"):
-        found[_app(victim)].append(victim)
-    return found
-
-
-def _app(victim: Victim) -> _App:
-    return victim.namespace, victim.application
-
-
-def _is_preempted(victim: Victim) -> bool:
-    """Evicted to make room: who is evicted for other reasons was not."""
-    return victim.decision.source not in Decision.EVICTORS
-
-
-def _at(victim: Victim) -> datetime:
-    assert victim.evicted_at is not None
-    return victim.evicted_at
+def _counted(hits: list[_Hit], *, since: datetime) -> Iterator[tuple[int, int]]:
+    """The victims (ids) of one application whose count has changed, with that: a decision is one, whatever it took."""
+    hits = sorted(hits, key=lambda hit: (hit.at, hit.pk))
+    preempted = [hit for hit in hits if hit.preempted and hit.app[1]]
+    window: Counter[int] = Counter()
+    entered = left = 0
+    for hit in hits:
+        while entered < len(preempted) and preempted[entered].at <= hit.at:
+            window[preempted[entered].decision] += 1
+            entered += 1
+        while left < entered and preempted[left].at <= hit.at - DAY:
+            window[preempted[left].decision] -= 1
+            if not window[preempted[left].decision]:
+                del window[preempted[left].decision]
+            left += 1
+        if hit.at >= since and hit.counted != len(window):
+            yield hit.pk, len(window)
 
 
 @dataclass(frozen=True)
@@ -103,8 +111,11 @@ def repeats(user: Who, cluster: Cluster, now: datetime) -> list[Repeat]:
     counted = counted.annotate(times=Count("decision", distinct=True), pods=Count("pk"), last=Max("evicted_at"))
     worst = counted.filter(times__gte=REPEATED).order_by("-times", "-pods", "-last", "namespace", "application")
     apps = {(one["namespace"], one["application"]): one["times"] for one in worst[:MOST_LISTED]}
-    by_app = _by_app(rows.filter(application__in={application for _namespace, application in apps}))
-    return [_repeat(victims, apps[app]) for app in apps if (victims := by_app.get(app))]
+    by_app: dict[_App, list[Victim]] = defaultdict(list)
+    taken = rows.filter(application__in={application for _namespace, application in apps}).only(*_LISTED)
+    for victim in taken.order_by("evicted_at", "pk"):
+        by_app[victim.namespace, victim.application].append(victim)
+    return [_repeat(by_app[app], times) for app, times in apps.items() if by_app[app]]
 
 
 def _repeat(victims: list[Victim], times: int) -> Repeat:

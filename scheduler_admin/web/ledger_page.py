@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from engine.explain.message import short_name
 from engine.resources import Amounts, column
-from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.history.ledger import month_of
 from scheduler_admin.history.ledger_selectors import (
     Asked,
@@ -35,7 +35,7 @@ _COLUMNS = 4
 
 @dataclass(frozen=True)
 class LedgerAddress:
-    """The page, as its address says it. Unknown values fall back to everything."""
+    """The page, as its address says it. Unknown names find nothing: an export must not hold more than was asked for."""
 
     month: date
     newest: date
@@ -53,7 +53,7 @@ class LedgerAddress:
 
     def asked(self, user: Who) -> Asked:
         """What is read for it."""
-        tenant = scope_of_tenant(user, self.tenant) if self.tenant else None
+        tenant = (scope_of_tenant(user, self.tenant) or Scope()) if self.tenant else None  # nobody has nothing
         return Asked(month=self.month, cluster=self.cluster, queue=self.queue, tenant=tenant)
 
     def address(self, **changed: str) -> str:
@@ -199,7 +199,7 @@ def _side(side: Side) -> str:
         return short_name(side.queue)
     if side.redacted:
         return _("not told")
-    return _("no queue") if side.namespace else _("not known")
+    return _("no queue") if side.namespace else _("nobody known")
 
 
 def _paths(queues: Iterable[str]) -> list[str]:

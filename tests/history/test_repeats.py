@@ -1,18 +1,18 @@
 """How often a victim's application was preempted in the day up to then is counted, and told from three times on."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.models import Decision, Victim
-from scheduler_admin.history.repeats import Repeat, count_repeats, repeats
+from scheduler_admin.history.repeats import Repeat, _counted, _Hit, count_repeats, repeats
 from tests.history.passing import preemption, run
 from tests.history.watch import Watch
 from tests.web import rows
@@ -91,6 +91,18 @@ def test_clusters_are_counted_each_by_itself(here: Cluster) -> None:
     assert list(Victim.objects.order_by("pk").values_list("preempted_in_day", flat=True)) == [1, None]
 
 
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 5)), min_size=1, max_size=12))
+def test_counts_are_those_of_a_plain_look_back(taken: list[tuple[int, int]]) -> None:
+    """Hours and decisions of one application's victims, in whatever order they are read."""
+    at = {hour: datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=hour) for hour, _decision in taken}
+    hits = [_Hit(pk, ("ns", "etl"), at[hour], decision, True, None) for pk, (hour, decision) in enumerate(taken)]
+    found = dict(_counted(hits, since=min(at.values())))
+    assert found == {
+        pk: len({decision for other, decision in taken if hour - 24 < other <= hour})
+        for pk, (hour, _decision) in enumerate(taken)
+    }
+
+
 def test_what_is_known_late_counts_for_what_went_after_it(here: Cluster) -> None:
     """As an Event may come late."""
     hit(here, 2)
@@ -141,15 +153,3 @@ def test_the_history_is_filtered_by_it(here: Cluster) -> None:
     filters = Filters.of({"outcome": "again"}, timezone.now())
     assert list(filters.apply(Decision.objects.all())) == [found[2]]
     assert filters.address() == "outcome=again"
-
-
-def test_victims_of_an_application_are_sought_by_an_index(here: Cluster) -> None:
-    """Not among all that was evicted in two days."""
-    hit(here, 1)
-    with CaptureQueriesContext(connection) as queries:
-        count_repeats(cluster=here)
-    [sql] = [one["sql"] for one in queries.captured_queries if " IN ('etl')" in one["sql"]]
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
-        steps = [row[3] for row in cursor.fetchall()]
-    assert "INDEX victim_again (cluster_id=? AND application=? AND evicted_at>?" in steps[0]
