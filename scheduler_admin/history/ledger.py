@@ -32,7 +32,7 @@ def book(*, cluster: Cluster) -> bool:
     found = found.select_related("decision").defer("decision__document", "decision__laws").order_by("pk")
     victims = list(found[:_AT_ONCE])
     # Of all clusters, as a uid is the best there is to seek by.
-    known = Victim.objects.filter(uid__in=[one.uid for one in victims], booked=True).order_by()
+    known = Victim.objects.filter(uid__in=[one.uid for one in victims], entry__isnull=False).order_by()
     taken = {uid for uid, where in known.values_list("uid", "cluster") if where == cluster.pk}
     new: dict[_Place | None, list[Victim]] = defaultdict(list)
     for victim in victims:

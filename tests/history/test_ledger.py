@@ -116,8 +116,10 @@ def test_a_pod_that_two_decisions_were_about_is_booked_once(here: Cluster) -> No
     """With the first."""
     went(here, QUEUE_B)
     second = went(here, QUEUE_B, source=Decision.Source.KUBE_SCHEDULER)
-    second.victims.update(uid=Victim.objects.order_by("pk").values_list("uid", flat=True)[0])
+    first = Victim.objects.order_by("pk")[0]
+    second.victims.update(uid=first.uid)
     assert [(one.source, one.pods) for one in booked(here)] == [("engine", 1)]
+    unbook([Victim.objects.get(pk=first.pk)])
     assert [(one.source, one.pods) for one in booked(here)] == [("engine", 1)]
 
 
