@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from engine import journal
 from engine.counterfactual import Again
 from engine.decision import Decision as EngineDecision
@@ -60,8 +62,9 @@ def as_it_was(row: Decision, seen: Observed) -> tuple[Again, EngineDecision]:
     if row.revision is None or not answers(row, seen):
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be decided again.")
     entry = row.rewound.entry
-    state, _ = journal.read([*chain(entry.segment_id, entry.offset), bytes(row.rewound.blob)])
-    again = question(seen, state, tree_of(row.revision))
+    state, moment = journal.read([*chain(entry.segment_id, entry.offset), bytes(row.rewound.blob)])
+    # What was learned of it first may have been of an earlier moment, and was not decided again.
+    again = question(msgspec.structs.replace(seen, at_ms=moment.now_ms), state, tree_of(row.revision))
     decision = again.as_it_was() if again is not None else None
     assert seen.hindsight is not None
     if again is None or decision is None or encode(decision) != encode(seen.hindsight.decision):

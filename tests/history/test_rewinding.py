@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from engine.counterfactual import Counterfactual
+from engine.observed import Untold, decode
 from engine.otherwise import Change
 from engine.snapshot import Preempted
 from engine.troubles import Trouble
@@ -140,6 +141,23 @@ def test_a_victim_that_joins_later_is_looked_at_with_the_whole(cluster: Cluster)
     work_out_changes()
     assert Change.PRIORITY in changes("b-1")
     assert Rewound.objects.count() == 1
+
+
+def test_what_was_seen_of_the_second_victim_alone_is_decided_again_as_of_then(cluster: Cluster) -> None:
+    """The first went before anybody looked; on what was seen it is on its way out already."""
+    watch = full()
+    run_pass(cluster=cluster, watch=watch)
+    goes(watch, "b-0")
+    watch.state.changes.clear()
+    run_pass(cluster=cluster, watch=watch)
+    assert decode(Decision.objects.get(source="kube-scheduler").document).untold is Untold.NOT_SEEN
+    goes(watch, "b-1")
+    run_pass(cluster=cluster, watch=watch)
+    row = Decision.objects.get(source="kube-scheduler")
+    assert answers(row)
+    assert {one.pod.name for one in otherwise(row).decision.to_evict} == {"b-1"}
+    work_out_changes()
+    assert Change.PRIORITY in changes("b-1")
 
 
 def test_once_the_journal_is_gone_what_was_worked_out_stays_and_nothing_else_is(cluster: Cluster) -> None:
