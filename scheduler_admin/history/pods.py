@@ -1,6 +1,6 @@
 """Reads for tenants: what became of their own pods, whatever cluster they run in, and nothing of anybody else's."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,6 +14,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import read
+from scheduler_admin.history.sentences import LOST
 
 PAGE = 50
 _EVERYTHING = ("decision__cluster__status", "decision__rewound")
@@ -163,7 +164,10 @@ def _place(text: str) -> tuple[datetime, int, int] | None:
 
 
 def of_pod(user: Who, cluster: Cluster, namespace: str, name: str, limit: int = 20) -> list[PodEvent]:
-    """All that was decided about one pod, newest first. Raises Http404 when there is nothing, or nothing to see."""
+    """All that was decided about one pod, newest first; how it went before how it only would have gone.
+
+    Raises Http404 when there is nothing, or nothing to see.
+    """
     victims = Victim.objects.restrict(user, "view").select_related(*_EVERYTHING).defer("decision__rewound__blob")
     took = victims.filter(decision__cluster=cluster, namespace=namespace, name=name).order_by("-decision_id")[:limit]
     asks = own_asks(user)
@@ -172,7 +176,19 @@ def of_pod(user: Who, cluster: Cluster, namespace: str, name: str, limit: int = 
     found = [*(PodEvent(victim.decision, victim) for victim in took), *(PodEvent(row, None) for row in asked)]
     if not found:
         raise Http404
-    return sorted(found, key=lambda event: event.order, reverse=True)
+    return _as_it_went(found)
+
+
+def _as_it_went(found: Iterable[PodEvent]) -> list[PodEvent]:
+    """Where a pod really went, whoever decided that, other decisions to take it were not carried out."""
+    events = sorted(found, key=lambda event: event.order, reverse=True)
+    newest = {event.victim.uid: event.order for event in reversed(events) if event.victim}
+
+    def turn(event: PodEvent) -> tuple[tuple[datetime, int, int], bool]:
+        victim = event.victim
+        return (newest[victim.uid], victim.state in LOST) if victim else (event.order, False)
+
+    return sorted(events, key=turn, reverse=True)  # stable: the rest stays newest first
 
 
 def of_decision(user: Who, cluster: Cluster, pk: int) -> PodEvent:

@@ -1,8 +1,15 @@
 """A tenant's pages in a browser: from the list to the answer, sound in every look."""
 
-import pytest
+from datetime import timedelta
 
+import pytest
+from django.utils import timezone
+
+from scheduler_admin.history.tasks import work_out_changes
+from scheduler_admin.queues.models import Revision
 from tests.browser.explained import LOOKS, signed_in, sound
+from tests.history.conftest import add_cluster
+from tests.history.test_rewinding import TREE, full, seen
 from tests.web import moments, rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -39,3 +46,20 @@ def test_from_signing_in_to_the_answer(tenant, live_server, chromium):
     page.wait_for_selector("h1.why")
     assert "because training stood below its guarantee" in page.locator("h1").inner_text()
     assert page.get_by_role("link", name="History").count() == 0
+
+
+@pytest.mark.parametrize("by", ["kube-scheduler", "yunikorn"])
+def test_a_victim_of_another_scheduler_is_told_as_one_of_ours(by, live_server, chromium, monkeypatch):
+    """What of its own would have spared it, on its page and the decision's, in every look."""
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+    made = add_cluster(TREE, mode="observe")
+    Revision.objects.update(published_at=timezone.now() - timedelta(minutes=1))
+    row = seen(made, full(), "b-0", "b-1", by=by)
+    work_out_changes()
+    rows.user()
+    for scheme, width in LOOKS:
+        page = signed_in(chromium, live_server.url, "ada", scheme, width)
+        for path in ("pods/east/ns/b-1/", f"clusters/east/decisions/{row.pk}/?otherwise=1"):
+            page.goto(f"{live_server.url}/{path}")
+            assert "b-1 would stay if" in page.locator("main").inner_text()
+            sound(page)

@@ -12,10 +12,12 @@ from engine.observed import Untold, decode
 from engine.otherwise import Change
 from engine.snapshot import Preempted
 from engine.troubles import Trouble
+from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, JournalSegment, Rewound, Victim
 from scheduler_admin.history.otherwise import answers, otherwise, own_changes, untold
 from scheduler_admin.history.passes import run_pass
+from scheduler_admin.history.pods import of_pod
 from scheduler_admin.history.sentences import text
 from scheduler_admin.history.tasks import work_out_changes
 from scheduler_admin.queues.models import Revision
@@ -178,6 +180,17 @@ def test_a_pass_that_sees_nothing_new_moves_nothing(cluster: Cluster) -> None:
     work_out_changes()
     run_pass(cluster=cluster, watch=watch)
     assert Change.PRIORITY in changes("b-1")
+
+
+def test_how_a_pod_went_is_told_before_how_ours_would_have_taken_it(cluster: Cluster) -> None:
+    """Both were decided within seconds, and the one that is newer never happened."""
+    watch = full()
+    seen(cluster, watch, "b-0", "b-1")
+    engine = Decision.objects.filter(source="engine", victims__name="b-1").latest("pk")
+    Decision.objects.filter(pk=engine.pk).update(first_seen=datetime.now(UTC))
+    olga = User.objects.create_user("olga", role=User.Role.AUDITOR)
+    found = of_pod(olga, cluster, "ns", "b-1")
+    assert [event.decision.source for event in found] == ["kube-scheduler", "engine"]
 
 
 @pytest.mark.parametrize("by", ["kube-scheduler", "yunikorn"])

@@ -86,7 +86,10 @@ def test_why_it_was_preempted(cluster, search):
     stays = f"{VICTIM} would stay if"
     found = [text(each) for each in shown.prevention]
     assert found[0] == f"{stays} queue-b were guaranteed more than 18500m cpu; it has 12 cores."
-    assert found[2] == f"{stays} queue-b were guaranteed more than 4 nvidia.com/gpu; it has 2 nvidia.com/gpu."
+    assert found[2] == (
+        f"{stays} queue-b were guaranteed more than 4 nvidia.com/gpu; it has 2 nvidia.com/gpu. For that the guarantee "
+        "or the max of tenant-1 has to be raised, too."
+    )
     assert f"{stays} its priority were 1001." in found
     assert [each.offset for each in shown.happened] == ["0 s", "+0.1 s", "+17.6 s"]
 
@@ -290,13 +293,13 @@ def test_the_pages_of_an_only_cluster_stay_in_reach(cluster, search):
 
 
 def test_a_pod_with_several_decisions_lists_the_others(cluster, search):
-    """The newest first, any of them by its address."""
+    """How it went first, then the newest; any of them by its address."""
     moments.decide(cluster, timezone.now() - timedelta(minutes=1), only=WORKER, hold="paused")
-    newest = search.get(f"/pods/demo/search/{VICTIM}/")
-    assert "would be evicted" in text(newest.context["why"].sentence)
-    (other,) = newest.context["others"]
-    older = search.get(f"/pods/demo/search/{VICTIM}/", {"decision": other.event.decision.pk})
-    assert "was evicted" in text(older.context["why"].sentence)
+    first = search.get(f"/pods/demo/search/{VICTIM}/")
+    assert "was evicted" in text(first.context["why"].sentence)
+    (other,) = first.context["others"]
+    newer = search.get(f"/pods/demo/search/{VICTIM}/", {"decision": other.event.decision.pk})
+    assert "would be evicted" in text(newer.context["why"].sentence)
     assert search.get(f"/pods/demo/search/{VICTIM}/", {"decision": "0"}).status_code == 404
 
 
