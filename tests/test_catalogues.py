@@ -20,6 +20,7 @@ from django.utils.translation import trans_real
 from engine.explain.message import Name, counted
 from engine.explain.sentences import PLAIN, Tense
 from scheduler_admin.history import sentences
+from scheduler_admin.web.words import work_text
 
 ROOT = Path(settings.BASE_DIR)
 LOCALE = "zh_Hans"
@@ -146,3 +147,11 @@ def test_sentences_that_count_are_translated(count: int) -> None:
     with translation.override("zh-hans"):
         said = sentences.text(counted(PLAIN[Tense.EVICTED], count, **names))
     assert said == f"为了给 train-0 腾出空间，queue-b 的 {count} 个 Pod 已从 node-1 上被驱逐。"
+
+
+@pytest.mark.usefixtures("compiled")
+def test_a_word_of_several_senses_is_translated_in_each() -> None:
+    """No work thrown away is not said as what else is nothing, such as no credentials."""
+    with translation.override("zh-hans"):
+        assert work_text({}) == "无"
+        assert translation.gettext("nothing") == "无凭据"

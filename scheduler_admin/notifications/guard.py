@@ -26,7 +26,9 @@ class RefusedError(Exception):
 def host_and_port(url: str) -> tuple[str, int]:
     """Where a webhook's address leads, by name. Raises RefusedError for one that can't be used."""
     if len(url) > LONGEST or not url.isascii() or not url.isprintable() or " " in url:
-        raise RefusedError(_("This is no address: it has to be one line of ASCII, %(n)s at most.") % {"n": LONGEST})
+        raise RefusedError(
+            _("This is no address: it has to be one line of ASCII, %(n)s characters at most.") % {"n": LONGEST}
+        )
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from engine.explain.message import short_name
 from engine.resources import Amounts, column
@@ -188,7 +188,7 @@ def _hours(sums: Sums, resource: str) -> str:
 
 
 def _line(line: Line, sums: Sums, names: list[str]) -> LedgerLine:
-    gained = _("nobody") if line.nobody else _side(line.gained)
+    gained = pgettext("for whom", "nobody") if line.nobody else _side(line.gained)
     source = str(Decision.Source(line.source).label)
     return LedgerLine(line, _side(line.lost), gained, source, _given(sums, names))
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext
+from django.utils.translation import gettext_noop, ngettext, pgettext
 
 from engine.queues import Standing
 from engine.resources import CPU, column, format_amount, is_bytes
@@ -52,7 +52,7 @@ def span(seconds: int) -> str:
 def work_text(done: Mapping[str, int]) -> str:
     """Work (see engine.work) as people say it: ``18.9 core hours, 4.2 gpu hours``."""
     ordered = sorted((name for name, amount in done.items() if amount), key=column)
-    return ", ".join(_work(name, done[name]) for name in ordered) or _("nothing")
+    return ", ".join(_work(name, done[name]) for name in ordered) or pgettext("work", "nothing")
 
 
 def _work(resource: str, done: int) -> str:

@@ -133,7 +133,7 @@ def _values(form: QueryDict) -> dict[str, Any]:
     """What of a channel is no secret. Raises ValidationError for minutes that are no number."""
     minutes = form.get("below_min", "").strip()
     if minutes and not (minutes.isdecimal() and len(minutes) <= 4):  # noqa: PLR2004 - a day has 1,440
-        raise ValidationError({"below_min": _("A number of minutes, at most a day of them.")})
+        raise ValidationError({"below_min": _("A whole number of minutes: one at least, a day at most.")})
     return {
         "name": form.get("name", "").strip(),
         "language": form.get("language", ""),
