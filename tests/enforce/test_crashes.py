@@ -57,6 +57,7 @@ def workers(template: Worker, cluster: AnyCluster, tmp_path: Path) -> Iterator[l
     both = [Worker(tmp_path / name) for name in ("one", "two")]
     for each in both:
         each.copy(template, kubeconfig=kubeconfig)
+        each.listen(cluster.namespace)
     yield both
     for each in both:
         each.stop()
@@ -97,7 +98,10 @@ def settled(worker: Worker) -> bool:
 def test_a_worker_killed_at_any_point_is_continued_without_a_second_eviction(
     point: str, cluster: AnyCluster, workers: list[Worker]
 ) -> None:
-    """One decision, two victims, each evicted once; the ask has its room, and the node is kept no longer."""
+    """One decision, two victims, each evicted once; the ask has its room, and the node is kept no longer.
+
+    Their tenant is told of each once, wherever the worker died.
+    """
     worker = workers[0]
     worker.start(fault=f"kill:{point}")
     ask_for_two_pods(cluster)
@@ -105,11 +109,14 @@ def test_a_worker_killed_at_any_point_is_continued_without_a_second_eviction(
     worker.start()
     wait_for(lambda: settled(worker), f"The decision's end, {worker.log()}")
     [row] = [row for row in worker.preemptions() if row["state"] != "held"]  # for the lease, before the first
-    victims = worker.rows(f"SELECT name, state FROM history_victim WHERE decision_id = {row['id']}")
+    victims = worker.rows(f"SELECT uid, name, state FROM history_victim WHERE decision_id = {row['id']}")
     assert row["ending"] == "bound"
     assert {victim["state"] for victim in victims} == {"gone"}
     assert accepted(cluster) == Counter({victim["name"]: 1 for victim in victims})
     assert len(victims) == 2
+    uids = Counter({victim["uid"]: 1 for victim in victims})
+    assert worker.told("preempted") == uids
+    assert worker.told("about-to-be-preempted") <= uids  # one may have gone until the worker was there again
     wait_for(lambda: not kept(cluster), "A node that is kept no longer")
 
 

@@ -4,6 +4,7 @@ It keeps its own database in a folder, as an installation of its own would. ``py
 process; `Worker` starts it and reads what it has stored.
 """
 
+import json
 import os
 import secrets
 import shutil
@@ -12,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,28 @@ class Worker:
         self.folder.mkdir(parents=True)
         shutil.copyfile(template.database, self.database)
         self._write(kubeconfig=str(kubeconfig))
+
+    def listen(self, namespace: str) -> None:
+        """A tenant of this namespace is told of its preemptions."""
+        tenant = {"id": 1, "name": "told", "namespaces": json.dumps([namespace]), "subtrees": "[]"}
+        channel = {"id": 1, "tenant_id": 1, "name": "mail", "kind": "email", "address": "told@example.com"}
+        channel |= {
+            "sealed": "",
+            "language": "en",
+            "going": 1,
+            "preempted": 1,
+            "enabled": 1,
+            "created_at": "2020-01-01",
+        }
+        for table, row in (("accounts_tenant", tenant), ("notifications_channel", channel)):
+            names, places = ", ".join(row), ", ".join("?" * len(row))
+            with closing(sqlite3.connect(self.database)) as connection, connection:
+                connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", tuple(row.values()))
+
+    def told(self, event: str) -> Counter[str]:
+        """Of which pods (uids) tenants were told, and how often."""
+        rows = self.rows(f"SELECT pods FROM notifications_notification WHERE event = '{event}'")
+        return Counter(uid for row in rows for uid in json.loads(row["pods"]))
 
     def start(self, fault: str = "") -> None:
         """Run passes from now on; ``fault`` is where it kills or stops itself, see scheduler_admin.faults."""
