@@ -76,9 +76,11 @@ class _Judged:
         if all(tier.passes for tier in first):
             return (*first, self._node(could=self._gets_room, gone=self.victims))
         best = self.survey.best(self.question.reserved)
+        if best is None:
+            return (*first, self._node(could=0, gone=self.candidates))
+        chosen = self.columns.among({pod.uid for pod in best.victims[: best.index + 1]})
         could = int(np.count_nonzero(self.survey.planned))
-        gone = self.candidates if best is None else self.columns.among({pod.uid for pod in best.victims})
-        return (*first, self._node(could=could if best else 0, gone=gone))
+        return (*first, self._node(could=could, gone=chosen, node=best.node.name))
 
     @property
     def _gets_room(self) -> int:
@@ -164,9 +166,12 @@ class _Judged:
             held=nodes.held(self.columns, self.ask, self.candidates) if pods else {},
         )
 
-    def _node(self, *, could: int, gone: Flags) -> Tier:
-        """``could``: how many nodes could take it. Room that those on their way out leave counts once they are gone."""
-        place = self._place(gone)
+    def _node(self, *, could: int, gone: Flags, node: str = "") -> Tier:
+        """``could``: how many nodes could take it; ``node``: the one that would be chosen.
+
+        Room that those on their way out leave counts once they are gone.
+        """
+        place = self._place(node, gone)
         nobody = np.zeros(len(self.columns.pods), np.bool_)
         needs: tuple[Need, ...] = ()
         if place is not None:
@@ -178,9 +183,9 @@ class _Judged:
     def _refusing(self) -> dict[str, int]:
         return self.survey.node_counts(self.survey.best(self.question.reserved))
 
-    def _place(self, gone: Flags) -> int | None:
-        """Where it runs; else the one node that it is for, or the one that comes nearest."""
-        name = self.found.node or self.ask.required_node
+    def _place(self, node: str, gone: Flags) -> int | None:
+        """Where it runs; else the node that is chosen, or that it is for, or the one that comes nearest."""
+        name = self.found.node or node or self.found.decision.node or self.ask.required_node
         if name is not None:
             return self.columns.place.get(name)
         open_to = ~self.question.reserved & ~self.columns.unschedulable
