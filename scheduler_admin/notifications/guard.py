@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 
 Address = IPv4Address | IPv6Address
 LONGEST = 2_000
-_METADATA = (ip_network("168.63.129.16/32"), ip_network("192.0.0.0/24"))
-"""Azure's, and Oracle's: public as far as ``is_global`` knows."""
+_NOT_PUBLIC = tuple(map(ip_network, ("168.63.129.16/32", "192.0.0.0/24", "::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48")))
+"""Public as far as ``is_global`` knows: metadata of Azure and of Oracle, and three ways to write an IPv4 address."""
 _TRANSLATED = ip_network("64:ff9b::/96")
 """NAT64: an IPv4 address in its last 32 bits."""
 
@@ -49,20 +49,25 @@ def check_url(url: str) -> str:
     except ValueError:
         return host  # what the name stands for is seen whenever something is sent
     if not may_connect(address):
-        raise _private(host)
+        sentence = _("%(host)s is an address inside a private network, which this site does not send to.")
+        raise RefusedError(sentence % {"host": host})
     return host
 
 
 def resolve(host: str, port: int) -> list[Address]:
-    """The addresses of a host that may be connected to. Raises RefusedError when there are none."""
+    """The addresses of a host that may be connected to. Raises RefusedError when there are none.
+
+    Whether a name is not known or leads inside is not told apart: else it could be asked for which names there are.
+    """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise RefusedError(_("%(host)s is not known: it has no address.") % {"host": host}) from None
+        found = []
     addresses = [ip_address(str(one[4][0]).partition("%")[0]) for one in found]
     allowed = [address for address in dict.fromkeys(addresses) if may_connect(address)]
     if not allowed:
-        raise _private(host)
+        sentence = _("%(host)s is not known, or is inside a private network, which this site does not send to.")
+        raise RefusedError(sentence % {"host": host})
     return allowed
 
 
@@ -75,14 +80,11 @@ def may_connect(address: Address) -> bool:
     return all(_is_public(each) for each in (address, inner))
 
 
-def _private(host: str) -> RefusedError:
-    sentence = _("%(host)s is an address inside a private network, which this site does not send to.")
-    return RefusedError(sentence % {"host": host})
-
-
 def _is_public(address: Address) -> bool:
     local = isinstance(address, IPv6Address) and address.is_site_local
-    return address.is_global and not (address.is_multicast or local or any(_holds(each, address) for each in _METADATA))
+    return address.is_global and not (
+        address.is_multicast or local or any(_holds(each, address) for each in _NOT_PUBLIC)
+    )
 
 
 def _inner(address: Address) -> Address:

@@ -41,7 +41,10 @@ INSIDE = [
     "::ffff:169.254.169.254",
     "64:ff9b::a00:1",  # 10.0.0.1 behind NAT64
     "64:ff9b::a9fe:a9fe",
+    "64:ff9b:1::a00:1",  # behind a NAT64 of one's own
     "2002:a00:1::1",  # 10.0.0.1 behind 6to4
+    "::10.0.0.1",
+    "::ffff:0:10.0.0.1",
 ]
 OUTSIDE = ["1.1.1.1", "8.8.8.8", "93.184.216.34", "2606:4700:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
 
@@ -119,8 +122,26 @@ def test_a_name_is_judged_by_what_it_stands_for(monkeypatch: pytest.MonkeyPatch)
     named(monkeypatch, "10.0.0.1", "8.8.8.8", "8.8.8.8")
     assert resolve("mixed.example.com", 443) == [ip_address("8.8.8.8")]
     named(monkeypatch, "10.0.0.1", "127.0.0.1")
-    with pytest.raises(RefusedError, match=r"inside\.example\.com is an address inside a private network"):
-        resolve("inside.example.com", 443)
+    with pytest.raises(RefusedError, match=r"^db\.prod\.svc is not known, or is inside a private network"):
+        resolve("db.prod.svc", 443)
+
+
+def test_whether_a_name_is_known_inside_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody finds out by webhooks what else is there."""
+
+    def said() -> str:
+        with pytest.raises(RefusedError) as refused:
+            resolve("db.prod.svc", 443)
+        return str(refused.value)
+
+    named(monkeypatch, "10.0.0.1")
+    there = said()
+
+    def unknown(*_rest: Any, **_more: Any) -> list[Any]:
+        raise socket.gaierror
+
+    monkeypatch.setattr(guard.socket, "getaddrinfo", unknown)
+    assert said() == there
 
 
 def test_a_name_is_asked_for_once_so_it_can_not_turn_meanwhile(
