@@ -29,11 +29,14 @@ def summed_up(channel: Channel, waiting: Sequence[Notification], room: int, now:
 
     What was tried once is never summed up, as it may have arrived.
     """
-    over = [row for row in waiting[max(room - 1, 0) :] if not row.attempts]
-    if len(waiting) <= room or len(over) < 2:  # noqa: PLR2004 - one stands for itself
+    untried = [row.pk for row in waiting[max(room - 1, 0) :] if not row.attempts]
+    if len(waiting) <= room or len(untried) < 2:  # noqa: PLR2004 - one stands for itself
         return list(waiting)
-    taken = Notification.objects.filter(pk__in=[row.pk for row in over], attempts=0)
-    taken.update(state=Notification.State.SUMMED)
+    still = Notification.objects.filter(pk__in=untried, state=Notification.State.WAITING, attempts=0)
+    over = list(still.select_for_update().order_by("pk"))
+    if not over:  # somebody else just took them
+        return list(waiting)
+    Notification.objects.filter(pk__in=[row.pk for row in over]).update(state=Notification.State.SUMMED)
     heads = [line for row in over for line in _heads(row)]
     with override(channel.language):
         title = ngettext("%(count)s more notification:", "%(count)s more notifications:", len(heads))
@@ -44,7 +47,8 @@ def summed_up(channel: Channel, waiting: Sequence[Notification], room: int, now:
     facts = {"notifications": heads, "events": dict(Counter(each for row in over for each in _events(row)))}
     row = Notification(channel=channel, event=Notification.Event.SUMMARY, lines=lines, facts=facts)
     row.link = f"{settings.SITE_URL}/pods/"
-    return [row for row in waiting if row not in over] + [_added(row, now)]
+    taken = set(over)
+    return [row for row in waiting if row not in taken] + [_added(row, now)]
 
 
 def _added(row: Notification, now: datetime) -> Notification:

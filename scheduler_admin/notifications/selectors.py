@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
-from django.db.models import Count, Max, Q, QuerySet, Sum
-from django.db.models.functions import Least
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce, Least
 from django.http import Http404
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
@@ -36,14 +36,17 @@ def destination(channel: Channel) -> Destination:
 
 def channels(user: Who) -> QuerySet[Channel]:
     """Those that the user may see, by tenant, with how the latest attempts of each ended."""
-    rows = Channel.objects.restrict(user).select_related("tenant")
-    return rows.annotate(
-        waiting=Count("notifications", filter=Q(notifications__state=Notification.State.WAITING)),
-        failing=Count(
-            "notifications",
-            filter=Q(notifications__state=Notification.State.WAITING) & ~Q(notifications__error=""),
-        ),
-        last_at=Max("notifications__tried_at"),
+    own = Notification.objects.filter(channel=OuterRef("pk")).order_by()
+    waiting = own.filter(state=Notification.State.WAITING)
+    counted = waiting.values("channel").annotate(count=Count("pk")).values("count")
+    return (
+        Channel.objects.restrict(user)
+        .select_related("tenant")
+        .annotate(
+            waiting=Coalesce(Subquery(counted), 0),
+            failing=Exists(waiting.exclude(error="")),
+            last_at=Subquery(own.filter(tried_at__isnull=False).order_by("-tried_at").values("tried_at")[:1]),
+        )
     )
 
 

@@ -8,9 +8,12 @@ import logging
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from itertools import islice
 from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
+from threading import BoundedSemaphore
 
-from django.db.models import F
+from django.db import transaction
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import override
@@ -37,17 +40,18 @@ _CLAIMED = timedelta(minutes=2)
 """Who takes a message up has so long to tell what came of it; then it is tried again."""
 _AT_ONCE = 8
 """Channels that are spoken to at the same time."""
+_testing = BoundedSemaphore(2)
+"""So many tests are sent at the same time: each holds a thread that could answer pages."""
 
 _Ended = tuple[Notification, UndeliveredError | None]
 
 
 def send_due(*, now: datetime) -> int:
-    """Send the next message of every channel that has one due; how many were tried."""
+    """Send the next message of some channels that have one due; how many were tried."""
     waiting = Notification.objects.filter(state=Notification.State.WAITING)
     waiting.filter(created_at__lte=now - GIVEN_UP).update(state=Notification.State.DEAD)
-    channels = Channel.objects.filter(enabled=True, pk__in=waiting.values("channel")).select_related("tenant")
-    found = [row for channel in channels if (row := _next(channel, now)) is not None]
-    claimed = [row for row in found if _claim(row, now)]
+    found = (row for channel in _due(now) if (row := _next(channel, now)) is not None)
+    claimed = list(islice((mine for row in found if (mine := _claim(row, now)) is not None), _AT_ONCE))
     for row, error in _deliver(claimed):
         _note(row, error, now)
     return len(claimed)
@@ -56,15 +60,27 @@ def send_due(*, now: datetime) -> int:
 def send_test(*, channel: Channel) -> Notification:
     """Send a message that only shows that the channel works. What came of it is in the row that is returned.
 
-    Raises UndeliveredError, with nothing sent, where the channel had its messages of this minute.
+    Raises UndeliveredError, with nothing sent, where the channel had its messages of this minute, or while others try.
     """
-    now = timezone.now()
+    if not _testing.acquire(blocking=False):
+        raise UndeliveredError(_("Other channels are being tested just now: try again in a moment."))
+    try:
+        now = timezone.now()
+        row = _taken_up(channel, now)
+        for sent, error in _deliver([row]):
+            _note(sent, error and UndeliveredError(str(error), final=True), now)
+        return row
+    finally:
+        _testing.release()
+
+
+@transaction.atomic
+def _taken_up(channel: Channel, now: datetime) -> Notification:
+    """A test that nobody else finds waiting. Raises UndeliveredError."""
     if _room(channel, now) <= 0:
         raise UndeliveredError(_("It had %(n)s messages in this minute: try again in another.") % {"n": PER_MINUTE})
-    row = add_test(channel, now)
-    _claim(row, now)
-    for sent, error in _deliver([row]):
-        _note(sent, error and UndeliveredError(str(error), final=True), now)
+    row = _claim(add_test(channel, now), now)
+    assert row is not None
     return row
 
 
@@ -72,23 +88,31 @@ def _room(channel: Channel, now: datetime) -> int:
     return PER_MINUTE - tried_since(channel, now - _MINUTE)
 
 
+def _due(now: datetime) -> QuerySet[Channel]:
+    """Those with a message that is due, the one that has waited longest first: slow receivers hold up nobody's."""
+    waiting = Notification.objects.filter(channel=OuterRef("pk"), state=Notification.State.WAITING, due_at__lte=now)
+    rows = Channel.objects.filter(enabled=True).annotate(
+        due_at=Subquery(waiting.order_by("due_at").values("due_at")[:1])
+    )
+    return rows.filter(due_at__isnull=False).order_by("due_at", "pk").select_related("tenant")
+
+
 def _next(channel: Channel, now: datetime) -> Notification | None:
     """The message whose turn it is, None while the channel rests or has had enough for a minute."""
-    rows = list(Notification.objects.filter(channel=channel, state=Notification.State.WAITING).order_by("pk"))
-    if any(row.attempts and row.due_at > now for row in rows):
+    waiting = Notification.objects.filter(channel=channel, state=Notification.State.WAITING)
+    room = _room(channel, now)
+    if room <= 0 or waiting.filter(attempts__gt=0, due_at__gt=now).exists():
         return None
-    due, room = [row for row in rows if row.due_at <= now], _room(channel, now)
-    return summed_up(channel, due, room, now)[0] if due and room > 0 else None
+    due = list(waiting.filter(due_at__lte=now).order_by("pk"))
+    return summed_up(channel, due, room, now)[0] if due else None
 
 
-def _claim(row: Notification, now: datetime) -> bool:
-    """Take a message up, unless somebody else just did; then it says what it will always say."""
+def _claim(row: Notification, now: datetime) -> Notification | None:
+    """Take a message up, as it will always be from now on; None where somebody else just did, or it is gone."""
     mine = Notification.objects.filter(pk=row.pk, state=Notification.State.WAITING, attempts=row.attempts)
     if not mine.update(attempts=F("attempts") + 1, tried_at=now, due_at=now + _CLAIMED):
-        return False
-    row.refresh_from_db()
-    row.channel = Channel.objects.select_related("tenant").get(pk=row.channel_id)
-    return True
+        return None
+    return Notification.objects.select_related("channel__tenant").filter(pk=row.pk).first()
 
 
 def _deliver(rows: list[Notification]) -> Iterable[_Ended]:
@@ -132,7 +156,7 @@ def _send(row: Notification) -> None:
 
 
 def _note(row: Notification, error: UndeliveredError | None, now: datetime) -> None:
-    """Write down what came of an attempt."""
+    """Write down what came of an attempt, unless the message is gone, or another's by now."""
     row.error = str(error or "")[: Notification._meta.get_field("error").max_length]  # noqa: SLF001 - Django's documented name
     if error is None:
         row.state = Notification.State.SENT
@@ -140,4 +164,5 @@ def _note(row: Notification, error: UndeliveredError | None, now: datetime) -> N
         row.state = Notification.State.DEAD
     else:
         row.due_at = now + min(_FIRST_RETRY * 2 ** min(row.attempts - 1, 10), _LONGEST_RETRY)
-    row.save(update_fields=["state", "error", "due_at"])
+    mine = Notification.objects.filter(pk=row.pk, attempts=row.attempts)
+    mine.update(state=row.state, error=row.error, due_at=row.due_at)

@@ -20,6 +20,8 @@ from scheduler_admin.notifications.selectors import Destination, destination, ta
 
 SETTINGS = ("name", "language", "going", "preempted", "below_min", "enabled")
 """What of a channel is no secret, and may be changed at any time."""
+MOST = 20
+"""Channels that a tenant may have: what each pass writes, and the worker sends, is multiplied by them."""
 _SHORTEST_SECRET = 16
 _LONGEST_SECRET = 200
 
@@ -41,6 +43,10 @@ def add_channel(
     """
     if kind not in Channel.Kind.values:
         raise ValidationError({"kind": _("There is no such kind of channel.")})
+    if Channel.objects.filter(tenant=Tenant.objects.select_for_update().get(pk=tenant.pk)).count() >= MOST:
+        raise ValidationError(
+            _("%(tenant)s has %(n)s channels, the most that it may have.") % {"tenant": tenant.name, "n": MOST}
+        )
     made = Channel(tenant=tenant, kind=kind, **_known(values))
     _lead(made, address.strip(), secret)
     made.full_clean()

@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.accounts.services import create_tenant
+from scheduler_admin.notifications import services
 from scheduler_admin.notifications.models import Channel
 from tests.api import builders
 from tests.api.conftest import client_of
@@ -167,3 +168,14 @@ def test_without_a_key_no_webhook_is_kept(alice: APIClient, settings: Any) -> No
     settings.EMAIL_HOST = ""
     by_mail = {"tenant": "red", "name": "mail", "kind": "email", "address": "red@example.com"}
     assert "EMAIL_HOST" in send(alice, "POST", CHANNELS, by_mail).json()["errors"][0]["detail"]
+
+
+def test_a_tenant_has_so_many_channels_and_no_more(alice: APIClient, red: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every pass writes for each of them; another tenant's are its own."""
+    monkeypatch.setattr(services, "MOST", 1)
+    mail_to = {"tenant": "red", "kind": "email", "address": "red@example.com"}
+    assert send(alice, "POST", CHANNELS, {**mail_to, "name": "one"}).status_code == 201
+    refused = send(alice, "POST", CHANNELS, {**mail_to, "name": "two"})
+    assert (refused.status_code, "1 channels, the most that it may have" in refused.content.decode()) == (422, True)
+    blue = client_of(builders.user("bob", create_tenant(name="blue")), scopes=["tenant:notify"])
+    assert send(blue, "POST", CHANNELS, {**mail_to, "tenant": "blue", "name": "one"}).status_code == 201

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from scheduler_admin.notifications import sending
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import SETTLING, Told, tell
+from scheduler_admin.notifications.own import summed_up
 from scheduler_admin.notifications.posting import UndeliveredError
 from scheduler_admin.notifications.sending import GIVEN_UP, PER_MINUTE, send_due, send_test
 from scheduler_admin.notifications.tasks import send_notifications
@@ -204,7 +205,58 @@ def test_two_workers_do_not_send_the_same(channel: Channel, receiver: Receiver) 
     row = write(channel)
     seen = Notification.objects.get()
     assert sending._claim(seen, timezone.now())
-    assert not sending._claim(row, timezone.now())
+    assert sending._claim(row, timezone.now()) is None
+
+
+def test_two_workers_do_not_sum_up_the_same(channel: Channel) -> None:
+    """Who comes second has nothing left to sum up."""
+    waiting = [write(channel, number) for number in range(3)]
+    assert [row.event for row in summed_up(channel, waiting, 1, timezone.now())] == ["summary"]
+    assert summed_up(channel, waiting, 1, timezone.now()) == waiting
+    assert Notification.objects.filter(event="summary").count() == 1
+
+
+def test_a_channel_that_is_removed_while_it_is_spoken_to_holds_up_no_other(
+    add: Callable[..., Channel], receiver: Receiver, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the others were sent is known to be sent: there is no second copy."""
+    gone, stays = add(receiver.url), add(receiver.url)
+    write(gone)
+    row = write(stays)
+    deliver = sending._deliver
+
+    def delivered(rows: list[Notification]) -> Any:
+        ended = deliver(rows)
+        gone.delete()
+        return ended
+
+    monkeypatch.setattr(sending, "_deliver", delivered)
+    assert send() == 2
+    row.refresh_from_db()
+    assert row.state == "sent"
+
+
+def test_who_comes_back_too_late_changes_nothing(
+    channel: Channel, receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    """The message is another worker's by then."""
+    slow = sending._claim(write(channel), timezone.now())
+    assert slow is not None
+    clock.shift(121)
+    assert send() == 1
+    sending._note(slow, UndeliveredError("Too slow."), timezone.now())
+    assert Notification.objects.get().state == "sent"
+
+
+def test_slow_receivers_hold_up_a_few_channels_at_a_time(
+    add: Callable[..., Channel], receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    """Those that wait longest go first, so that everybody's turn comes."""
+    for number in range(10):
+        write(add(receiver.url), number)
+        clock.shift(1)
+    assert (send(), send(), send()) == (8, 2, 0)
+    assert sorted(body["number"] for body in bodies(receiver)[:8]) == list(range(8))
 
 
 def test_more_than_fits_a_minute_is_summed_up_in_one(
@@ -300,6 +352,14 @@ def test_a_test_message_tells_what_went_wrong(channel: Channel, receiver: Receiv
         send_test(channel=channel)
     with pytest.raises(UndeliveredError, match="10 messages in this minute"):
         send_test(channel=channel)
+
+
+def test_tests_hold_two_threads_at_most(channel: Channel, receiver: Receiver) -> None:
+    """Pages are answered however many are tried at once; then nothing is sent, and the next works again."""
+    with sending._testing, sending._testing, pytest.raises(UndeliveredError, match="in a moment"):
+        send_test(channel=channel)
+    assert receiver.got == []
+    assert send_test(channel=channel).state == "sent"
 
 
 def test_no_secret_of_a_webhook_is_in_a_log_or_a_row(
