@@ -84,7 +84,7 @@ def test_networks_that_the_site_names_are_too(settings: Any) -> None:
         ("https://exa mple.com/", "ASCII"),
         ("https://example.com/\r\nHost: other", "ASCII"),
         ("https://exämple.com/", "ASCII"),
-        ("https://example.com/" + "x" * 2_000, "2000 at most"),
+        ("https://example.com/" + "x" * 2_000, "2000 characters at most"),
         ("https://127.0.0.1/", "private network"),
         ("https://[::1]:8443/", "private network"),
         ("https://169.254.169.254/latest/meta-data", "private network"),
