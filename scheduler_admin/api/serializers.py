@@ -220,6 +220,7 @@ class VictimSerializer(serializers.ModelSerializer[Victim]):
     requests = AmountsField()
     started_at = UtcField(allow_null=True)
     checkpoint_at = UtcField(allow_null=True, help_text="When it last wrote a checkpoint, as its annotation tells.")
+    odd_checkpoint = serializers.CharField(help_text="What the annotation says where that is no time; else empty.")
     work_lost = WorkField(
         allow_null=True,
         help_text="What its eviction threw away: core, byte, device seconds. Null: not evicted, or not known.",
@@ -235,7 +236,8 @@ class VictimSerializer(serializers.ModelSerializer[Victim]):
         model = Victim
         fields = [
             *("uid", "namespace", "name", "queue", "application", "priority", "requests", "node", "started_at"),
-            *("checkpoint_at", "work_lost", "reason", "state", "attempts", "evicted_at", "gone_at", "preempted_in_day"),
+            *("checkpoint_at", "odd_checkpoint", "work_lost", "reason", "state", "attempts", "evicted_at", "gone_at"),
+            "preempted_in_day",
         ]
 
 

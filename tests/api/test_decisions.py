@@ -180,7 +180,9 @@ def test_the_work_that_a_victim_lost_is_told_exactly(olga: APIClient, cluster: C
     victim.save()
     (told,) = olga.get(f"/api/v1/decisions/{row.pk}").json()["victims"]
     assert told["work_lost"] == {"cpu": "1.5", "memory": "3072"}
-    assert told["checkpoint_at"] == "2026-01-05T11:59:57Z"
+    assert (told["checkpoint_at"], told["odd_checkpoint"]) == ("2026-01-05T11:59:57Z", "")
+    row.victims.update(odd_checkpoint="noon")
+    assert olga.get(f"/api/v1/decisions/{row.pk}").json()["victims"][0]["odd_checkpoint"] == "noon"
 
 
 def test_decisions_that_hit_somebody_again_are_found(alice: APIClient, olga: APIClient, cluster: Cluster) -> None:
