@@ -204,12 +204,16 @@ class RevisionEntrySerializer(serializers.ModelSerializer[Revision]):
     """Who published a revision, when and why."""
 
     number = serializers.IntegerField()
+    parent = serializers.IntegerField(  # type: ignore[assignment]  # every field has a parent of its own
+        source="parent.number", allow_null=True, help_text="The one that was in force before it."
+    )
     author = serializers.CharField(source="author_name")
     published_at = UtcField()
 
     class Meta:
         model = Revision
-        fields = ["number", "author", "published_at", "reason", "policy", "dialect"]
+        fields = ["number", "parent", "digest", "author", "published_at", "reason", "policy", "dialect"]
+        extra_kwargs = {"digest": {"help_text": "SHA-256, in hex, over what it says and over its parent's."}}
 
 
 class RevisionsSerializer(serializers.Serializer[Any]):

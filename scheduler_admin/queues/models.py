@@ -40,7 +40,7 @@ class RevisionQuerySet(RestrictedQuerySet["Revision"]):
 
 
 class Revision(models.Model):
-    """A published tree with its policy: numbered, never changed afterwards."""
+    """A published tree with its policy: numbered, never changed afterwards, which its table sees to (see immutable)."""
 
     class Policy(models.TextChoices):
         FENCE = "fence", _("fence")
@@ -51,6 +51,9 @@ class Revision(models.Model):
 
     hierarchy = models.ForeignKey(Hierarchy, on_delete=models.CASCADE, related_name="revisions")
     number = models.PositiveIntegerField()
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
+    """The one that was in force when it was published; None for the first. It goes only with the whole hierarchy."""
+    digest = models.CharField(max_length=64, help_text=_("Of what it says and of all before it: chain.digest_of."))
     document = models.TextField(help_text=_("The tree in canonical JSON; what the engine reads."))
     source_format = models.CharField(max_length=20, blank=True)
     source = models.TextField(blank=True, help_text=_("The native document it came from, kept to be written back."))

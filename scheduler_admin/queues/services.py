@@ -20,6 +20,7 @@ from engine.policies import policy as decide_by
 from engine.queues import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
+from scheduler_admin.queues.chain import digest_of
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 
 
@@ -67,7 +68,10 @@ def native_of(revision: Revision) -> Native:
 
 
 def fingerprint(revision: Revision) -> str:
-    """The same for revisions that say the same: of the canonical tree, its policy, dialect and parameters."""
+    """The same for revisions that say the same: of the canonical tree, its policy, dialect and parameters.
+
+    Whether a tree is still the one that somebody saw. Which revision it is, and on which others, says its ``digest``.
+    """
     said = msgspec.json.encode([revision.document, *terms_of(revision)], order="sorted")
     return sha256(said).hexdigest()
 
@@ -181,6 +185,7 @@ def _put_in_force(
     revision = Revision(
         hierarchy=hierarchy,
         number=last + 1,
+        parent=hierarchy.current,
         document=document,
         source_format=native.format,
         source=native.text,
@@ -191,12 +196,13 @@ def _put_in_force(
         author_name=author.get_username() if author else "system",
         reason=reason,
     )
+    revision.digest = digest_of(revision)
     revision.full_clean()
     revision.save()
     _store_queues(revision)
     hierarchy.current = revision
     hierarchy.save(update_fields=["current"])
-    record(actor=author, verb="tree.publish", target=str(revision), reason=reason)
+    record(actor=author, verb="tree.publish", target=str(revision), reason=reason, details={"digest": revision.digest})
     return revision
 
 

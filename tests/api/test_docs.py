@@ -19,6 +19,7 @@ from tests.api import builders
 from tests.api.builders import NOW, RED, decision, red_pod, usage
 from tests.api.sending import PROD
 from tests.api.test_settings import SETTINGS
+from tests.builders import rewrite
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 QUEUES = next(block for block in re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL) if "partitions:" in block)
@@ -69,7 +70,7 @@ def test_there_are_examples() -> None:
 def known(db: None) -> dict[str, str]:
     """What the examples call by a name."""
     cluster = builders.cluster(blues_namespace="blue")
-    Revision.objects.update(author_name="ci", reason="the first tree")
+    rewrite(Revision.objects.all(), author_name="ci", reason="the first tree")
     row = decision(cluster, ask=red_pod("train-7"), victims=(red_pod("etl-3"),), pk=1)
     Decision.objects.filter(pk=row.pk).update(state=Decision.State.CLOSED, ending=Decision.Ending.BOUND)
     LedgerEntry.objects.create(

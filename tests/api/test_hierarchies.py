@@ -110,6 +110,9 @@ def test_revisions_tell_who_when_and_why(olga: APIClient, ada: APIClient, cluste
     assert page["results"][0]["published_at"] == "2026-01-05T12:00:00Z"
     rest = olga.get(page["next"]).json()
     assert ([row["number"] for row in rest["results"]], rest["next"]) == ([1], None)
+    digests = dict(Revision.objects.values_list("number", "digest"))
+    chain = [(row["number"], row["parent"], row["digest"]) for row in (*page["results"], *rest["results"])]
+    assert chain == [(3, 2, digests[3]), (2, 1, digests[2]), (1, None, digests[1])]
     second = olga.get(f"{MAIN}/revisions/2").json()
     assert (second["hierarchy"], second["revision"]) == ("prod-tree", page["results"][1])
     assert queue_of(second["tree"], RED)["delay"] == "6s"

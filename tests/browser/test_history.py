@@ -8,6 +8,7 @@ from django.db.models import F
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.queues.models import Revision
 from tests.browser.explained import LOOKS, signed_in, sound
+from tests.builders import rewrite
 from tests.web import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -25,7 +26,7 @@ def cluster(monkeypatch):
         rows.decision(
             made, TRAINING, minutes=30 * minutes, victims=(QUEUE_B, "root.tenant-2.queue-2")[: 1 + minutes % 2]
         )
-    Revision.objects.update(published_at=F("published_at") - timedelta(hours=5))
+    rewrite(Revision.objects.all(), published_at=F("published_at") - timedelta(hours=5))
     return made
 
 

@@ -13,7 +13,7 @@ from scheduler_admin.history.models import Decision, JournalEntry, Victim
 from scheduler_admin.history.otherwise import own_changes, work_out
 from scheduler_admin.history.tasks import work_out_changes
 from scheduler_admin.queues.models import Revision
-from tests.builders import node
+from tests.builders import node, rewrite
 from tests.history.conftest import add_cluster
 from tests.history.passing import preemption, run
 from tests.history.watch import Watch
@@ -94,7 +94,7 @@ def test_one_that_fails_keeps_no_other_from_its_turn(
 
 def test_one_under_a_policy_that_is_known_no_more_is_left_without_an_answer(cluster: Cluster, watch: Watch) -> None:
     run(cluster, watch)
-    Revision.objects.update(policy="gone")
+    rewrite(Revision.objects.all(), policy="gone")
     work_out_changes()
     assert preemption().victims.get().changes == []
 

@@ -10,7 +10,7 @@ from engine.snapshot import DisruptionBudget, Requirement
 from scheduler_admin.clusters import breakers
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Victim
-from tests.builders import ask, node, pod, queue, tree
+from tests.builders import ask, node, pod, queue, rewrite, tree
 from tests.history.conftest import add_cluster
 from tests.history.passing import preemption, run
 from tests.history.watch import Watch
@@ -111,7 +111,7 @@ def test_a_picture_that_is_stale_or_incomplete_is_not_acted_on(cluster: Cluster,
 def test_a_policy_that_is_not_there_yet_is_told_on_the_page(watch: Watch) -> None:
     """A revision of another policy decides nothing and says so."""
     cluster = add_cluster(tree({"prod": queue("4")}))
-    cluster.hierarchy.revisions.update(policy="cohort")
+    rewrite(cluster.hierarchy.revisions.all(), policy="cohort")
     run(cluster, watch)
     assert ClusterStatus.objects.get().error == "policy cohort: not yet."
 

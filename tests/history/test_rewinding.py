@@ -21,7 +21,7 @@ from scheduler_admin.history.pods import of_pod
 from scheduler_admin.history.sentences import text
 from scheduler_admin.history.tasks import work_out_changes
 from scheduler_admin.queues.models import Revision
-from tests.builders import ask, node, pod, queue, tree
+from tests.builders import ask, node, pod, queue, rewrite, tree
 from tests.history.conftest import add_cluster
 from tests.history.watch import Watch
 
@@ -33,7 +33,7 @@ TREE = tree({"a": queue("4"), "b": queue("1"), "c": queue()})
 def cluster(db: None) -> Cluster:
     """Somebody's cluster, only observed."""
     made = add_cluster(TREE, mode="observe")
-    Revision.objects.update(published_at=timezone.now() - timedelta(minutes=1))
+    rewrite(Revision.objects.all(), published_at=timezone.now() - timedelta(minutes=1))
     return made
 
 

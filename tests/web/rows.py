@@ -17,6 +17,7 @@ from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Usage, Victim
+from scheduler_admin.queues.chain import digest_of
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 
 PASSWORD = "correct horse battery"
@@ -71,11 +72,11 @@ def revision(
 ) -> Revision:
     """A published tree that is its hierarchy's current one."""
     hierarchy, _ = Hierarchy.objects.get_or_create(name=name)
-    made = Revision.objects.create(hierarchy=hierarchy, number=number, document="{}", author_name="ada", reason=reason)
+    made = Revision(hierarchy=hierarchy, number=number, parent=hierarchy.current, author_name="ada", reason=reason)
     given = sorted(TREE if tree is None else tree, key=lambda one: one[0].split("."))  # as trees are kept
     parents: dict[str, Queue] = {}
     for position, (path, settings) in enumerate(given):
-        parents[path] = Queue.objects.create(
+        parents[path] = Queue(
             revision=made,
             parent=parents.get(path.rpartition(".")[0]),
             path=path,
@@ -88,7 +89,9 @@ def revision(
             namespaces=settings.get("namespaces", []),
         )
     made.document = encode_tree(_tree(parents.values())).decode()
-    made.save()
+    made.digest = digest_of(made)
+    for row in (made, *parents.values()):
+        row.save()
     hierarchy.current = made
     hierarchy.save()
     return made

@@ -155,6 +155,16 @@ def test_revisions_are_listed_and_compared(ada: Client, demo: Cluster) -> None:
     assert ada.get("/clusters/demo/revisions/9/").status_code == 404
 
 
+def test_a_revision_shows_its_digest_and_which_one_it_follows_on(ada: Client, demo: Cluster) -> None:
+    """Whole on its page, in short in the list."""
+    second = publish_another(demo, "root.queue-a", guaranteed={"cpu": 100_000})
+    html = ada.get("/clusters/demo/revisions/2/").content.decode()
+    assert f"<code>{second.digest}</code>" in html
+    assert 'follows on revision <a href="/clusters/demo/revisions/1/">1</a>' in html
+    assert "follows on" not in ada.get("/clusters/demo/revisions/1/").content.decode()
+    assert f"<code>{second.digest[:12]}</code>" in ada.get("/clusters/demo/revisions/").content.decode()
+
+
 def test_a_long_list_goes_on_from_page_to_page(ada: Client, demo: Cluster) -> None:
     """Every revision is on one of them."""
     for number in range(40):

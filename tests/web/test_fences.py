@@ -19,7 +19,7 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.pair_selectors import Pair, preempted_pairs
 from scheduler_admin.queues.models import Revision
-from tests.builders import queue, tree
+from tests.builders import queue, rewrite, tree
 from tests.derived import pairs
 from tests.engine.test_reach import EXAMPLE, grown
 from tests.web import rows
@@ -49,7 +49,7 @@ class TestWhoMayPreemptWhom:
         """The map is of the design, and says so."""
         published(EXAMPLE)
         assert "YuniKorn departs from" not in notes(html_of(ada))
-        Revision.objects.update(dialect="yunikorn")
+        rewrite(Revision.objects.all(), dialect="yunikorn")
         assert "the design, which YuniKorn departs from" in notes(html_of(ada))
 
     @pytest.mark.parametrize("shape", ["example", "demo", *range(6)])

@@ -14,7 +14,7 @@ from scheduler_admin.history.models import Decision, Rewound
 from scheduler_admin.history.passes import run_pass
 from scheduler_admin.history.tasks import work_out_changes
 from scheduler_admin.queues.models import Revision
-from tests.builders import ask, node, pod, queue, tree
+from tests.builders import ask, node, pod, queue, rewrite, tree
 from tests.history.conftest import add_cluster
 from tests.history.watch import Watch
 from tests.web import rows
@@ -39,7 +39,7 @@ def cluster(db: None) -> Cluster:
     told = {"ask_uid": web.uid, "ask_namespace": "one", "ask_name": "secret-web", "node": "n1", "at_ms": now_ms}
     events = [Preempted(uid=one.uid, namespace="two", name=one.name, **told) for one in victims]
     made = add_cluster(TREE, mode="observe")
-    Revision.objects.update(published_at=datetime.now(UTC) - timedelta(minutes=1))
+    rewrite(Revision.objects.all(), published_at=datetime.now(UTC) - timedelta(minutes=1))
     run_pass(cluster=made, watch=Watch(node("n1", 4), running, rest, web, big, nominated, victims, events))
     return made
 

@@ -15,6 +15,7 @@ from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.queues.models import Queue
 from scheduler_admin.queues.selectors import Figure
 from scheduler_admin.web.bars import bar
+from tests.builders import rewrite
 from tests.web import rows
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +49,7 @@ def test_standings_are_words_with_amounts(ada: Client, demo: Cluster) -> None:
 def test_where_nothing_is_guaranteed_nobody_is_said_to_have_what_was_promised(ada: Client, demo: Cluster) -> None:
     """As in a cluster that was just connected."""
     assert demo.hierarchy is not None
-    Queue.objects.filter(revision=demo.hierarchy.current).update(guaranteed={})
+    rewrite(Queue.objects.filter(revision=demo.hierarchy.current), guaranteed={})
     html = ada.get(PAGE).content.decode()
     assert "nothing is guaranteed to any queue that asks." in html
     assert "every queue that asks has its guarantee" not in html
