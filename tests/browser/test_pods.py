@@ -8,6 +8,7 @@ from django.utils import timezone
 from scheduler_admin.history.tasks import work_out_changes
 from scheduler_admin.queues.models import Revision
 from tests.browser.explained import LOOKS, signed_in, sound
+from tests.builders import rewrite
 from tests.history.conftest import add_cluster
 from tests.history.test_rewinding import TREE, full, seen
 from tests.web import moments, rows
@@ -53,7 +54,7 @@ def test_a_victim_of_another_scheduler_is_told_as_one_of_ours(by, live_server, c
     """What of its own would have spared it, on its page and the decision's, in every look."""
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
     made = add_cluster(TREE, mode="observe")
-    Revision.objects.update(published_at=timezone.now() - timedelta(minutes=1))
+    rewrite(Revision.objects.all(), published_at=timezone.now() - timedelta(minutes=1))
     row = seen(made, full(), "b-0", "b-1", by=by)
     work_out_changes()
     rows.user()
