@@ -16,7 +16,7 @@ from scheduler_admin.history.recording import LONGEST_GRACE
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.sentences import LOST, for_whom, text, why_victim
 from scheduler_admin.notifications.models import Channel, Notification
-from scheduler_admin.notifications.outbox import Told, apart, tell
+from scheduler_admin.notifications.outbox import Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
 
 Event = Notification.Event
@@ -66,20 +66,14 @@ def tell_recorded(victims: Iterable[Victim], now: datetime) -> None:
 
 
 def _going(channels: Sequence[Channel], row: Decision, victims: Iterable[Victim], now: datetime) -> None:
-    if not channels:
-        return
-    with apart():
+    if channels:
         _tell(Event.GOING, channels, row, [victim for victim in victims if victim.state == Victim.State.EVICTED], now)
 
 
 def _preempted(channels: Sequence[Channel], row: Decision, victims: Iterable[Victim], now: datetime) -> None:
-    if not channels:
-        return
-    with apart():
-        for group in _applications(victims):
-            if row.state == Decision.State.CLOSED or all(victim.state not in _ON_THEIR_WAY for victim in group):
-                lost = [victim for victim in group if victim.state in LOST]
-                _tell(Event.PREEMPTED, channels, row, lost, now)
+    for group in _applications(victims) if channels else ():
+        if row.state == Decision.State.CLOSED or all(victim.state not in _ON_THEIR_WAY for victim in group):
+            _tell(Event.PREEMPTED, channels, row, [victim for victim in group if victim.state in LOST], now)
 
 
 def _tell(

@@ -16,7 +16,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.sentences import text
 from scheduler_admin.notifications.models import Notification, Shortfall
-from scheduler_admin.notifications.outbox import Told, apart, tell
+from scheduler_admin.notifications.outbox import Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
 
 BELOW = ngettext_noop(
@@ -50,8 +50,7 @@ def follow_shortfalls(
     Shortfall.objects.bulk_create(new)
     lasting = {path: since[path] for path in short if path in since}
     if lasting:
-        with apart():
-            _tell(cluster, tree, figures, short, lasting, now)
+        _tell(cluster, tree, figures, short, lasting, now)
 
 
 def shortfalls(tree: QueueTree, figures: Mapping[str, Mapping[str, Any]], asks: Iterable[Pod]) -> dict[str, int]:

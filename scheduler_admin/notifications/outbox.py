@@ -32,16 +32,6 @@ class Told:
     """The same for programs."""
 
 
-@contextmanager
-def apart() -> Iterator[None]:
-    """What can't be told undoes nothing of what it would have told of."""
-    try:
-        with transaction.atomic():
-            yield
-    except Exception:
-        log.exception("a notification could not be written")
-
-
 def tell(
     *,
     channel: Channel,
@@ -56,7 +46,7 @@ def tell(
 
     ``about`` and ``part``: see Notification. ``pods`` (uids): all of the part, told before or not. Of each the channel
     is told once, whatever the part; ``say`` is asked in its language, with those that the message is to tell of. A
-    message of which no attempt was made yet takes in what is new.
+    message of which no attempt was made yet takes in what is new. What can't be said is logged, and nothing written.
     """
     recent = Q(part=part) | Q(created_at__gt=now - _REMEMBERED)
     rows = list(Notification.objects.filter(recent, channel=channel, event=event, about=about).order_by("pk"))
@@ -65,20 +55,32 @@ def tell(
     new = pods - {uid for row in rows if row is not pending for uid in row.pods}
     if (same and not pods) or (pods and new <= set(pending.pods if pending else ())):
         return None
-    with override(channel.language):
-        told = say(new)
-    said = {"pods": sorted(new), "lines": list(told.lines), "link": told.link, "facts": dict(told.facts)}
-    if pending is None:
-        row = Notification(channel=channel, event=event, about=about, part=part, created_at=now, **said)
-        row.due_at = now + (SETTLING if pods else timedelta())
-        row.full_clean()
-        row.save()
-        return row
-    if Notification.objects.filter(pk=pending.pk, attempts=0, state=Notification.State.WAITING).update(**said):
-        pending.refresh_from_db()
-        return pending
-    return tell(channel=channel, event=event, about=about, part=part, say=say, pods=pods, now=now)  # just taken up
+    with _apart():
+        with override(channel.language):
+            told = say(new)
+        said = {"pods": sorted(new), "lines": list(told.lines), "link": told.link, "facts": dict(told.facts)}
+        if pending is None:
+            row = Notification(channel=channel, event=event, about=about, part=part, created_at=now, **said)
+            row.due_at = now + (SETTLING if pods else timedelta())
+            row.clean_fields(exclude=("channel",))  # which was just read: no query for each of many messages
+            row.save()
+            return row
+        if Notification.objects.filter(pk=pending.pk, attempts=0, state=Notification.State.WAITING).update(**said):
+            pending.refresh_from_db()
+            return pending
+        return tell(channel=channel, event=event, about=about, part=part, say=say, pods=pods, now=now)  # just taken up
+    return None
 
 
 def _untried(row: Notification) -> bool:
     return row.state == Notification.State.WAITING and not row.attempts
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """What can't be told undoes nothing of what it would have told of, and keeps nothing else from being told."""
+    try:
+        with transaction.atomic():
+            yield
+    except Exception:
+        log.exception("a notification could not be written")

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 import time_machine
 from django.utils import timezone
+from django.utils.translation import get_language
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
 from engine.snapshot import Preempted
@@ -218,6 +219,24 @@ def test_nothing_is_told_of_what_was_not_taken_down(
         with pytest.raises(SystemExit):
             run(cluster, watch)
     assert (told(), Victim.objects.filter(state=Victim.State.EVICTED).count()) == ([], 0)
+    run(cluster, watch)
+    assert told() == [GOING]
+
+
+def test_what_can_not_be_told_keeps_nobody_else_from_being_told(
+    cluster: Cluster, watch: Watch, test_tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One message of a pass may be odd; those after it are written."""
+    listening(test_tenant, name="odd", language="zh-hans")
+    listening(test_tenant, name="plain")
+    real = notices.why_victim
+
+    def breaks(*given: Any, **named: Any) -> Any:
+        if get_language() == "zh-hans":
+            raise ValueError("a sentence that can't be said")
+        return real(*given, **named)
+
+    monkeypatch.setattr(notices, "why_victim", breaks)
     run(cluster, watch)
     assert told() == [GOING]
 
