@@ -10,10 +10,10 @@ from django.utils.http import urlencode
 
 from engine.explain import Message, Name, Tense
 from engine.explain.message import Moment, counted, gettext_noop, ngettext_noop
-from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
+from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.recording import LONGEST_GRACE
-from scheduler_admin.history.redaction import Redaction
+from scheduler_admin.history.redaction import Preemptor, Redaction
 from scheduler_admin.history.sentences import LOST, for_whom, text, why_victim
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import Told, tell
@@ -83,6 +83,7 @@ def _tell(
     for channel in channels if row.source not in Decision.EVICTORS else ():
         scope = scope_of_tenant(channel.tenant)
         told = [one for one in victims if scope.has_pod(one.namespace, one.queue) and _since(channel, one)]
+        asker = Redaction.of(scope).preemptor(row) if told else Preemptor()
         for group in _applications(told):
             tell(
                 channel=channel,
@@ -90,7 +91,7 @@ def _tell(
                 about=f"{row.cluster.name} {group[0].namespace}/{_application(group[0])}",
                 part=str(row.pk),
                 pods=frozenset(victim.uid for victim in group),
-                say=partial(_say, event, row, group, scope),
+                say=partial(_say, event, row, group, asker),
                 now=now,
             )
 
@@ -116,10 +117,10 @@ def _application(victim: Victim) -> str:
     return victim.application or victim.name
 
 
-def _say(event: Notification.Event, row: Decision, group: list[Victim], scope: Scope, uids: frozenset[str]) -> Told:
+def _say(event: Notification.Event, row: Decision, group: list[Victim], asker: Preemptor, uids: frozenset[str]) -> Told:
     """What happens to these of an application's pods, why the first of them, and where to read on."""
     victims = [victim for victim in group if victim.uid in uids]
-    first, until, asker = victims[0], _until(victims), Redaction.of(scope).preemptor(row)
+    first, until = victims[0], _until(victims)
     tense = Tense.EVICTED if event is Event.PREEMPTED else Tense.EVICTING
     facts: dict[str, Any] = {
         "cluster": row.cluster.name,

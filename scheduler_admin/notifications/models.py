@@ -95,7 +95,8 @@ class Notification(models.Model):
         SUMMED = "summed", _("in a summary")
         DEAD = "dead", _("given up")
 
-    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="notifications")
+    # Unchecked by the database, which does so at the end: who removes a channel meanwhile would undo a whole pass.
+    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="notifications", db_constraint=False)
     guid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     event = models.CharField(max_length=30, choices=Event)
     about = models.CharField(max_length=1_000, help_text=_("An application, or a queue, in its cluster."))

@@ -19,6 +19,8 @@ from scheduler_admin.history import notices
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.tasks import KEEP_NOTIFICATIONS, prune
 from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.selectors import latest
+from scheduler_admin.notifications.sending import send_due
 from scheduler_admin.notifications.services import add_channel
 from tests.builders import ask, node, pod
 from tests.history.passing import preemption, run
@@ -221,6 +223,27 @@ def test_nothing_is_told_of_what_was_not_taken_down(
     assert (told(), Victim.objects.filter(state=Victim.State.EVICTED).count()) == ([], 0)
     run(cluster, watch)
     assert told() == [GOING]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_channel_that_is_removed_meanwhile_undoes_no_pass(
+    cluster: Cluster, watch: Watch, test_tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its tenant may do that at any moment; it is told nothing any more, the others are."""
+    gone = listening(test_tenant)
+    listening(test_tenant)
+    real = notices.enabled_for
+
+    def removed(event: str) -> Any:
+        found = list(real(event))
+        Channel.objects.filter(pk=gone.pk).delete()
+        return found
+
+    monkeypatch.setattr(notices, "enabled_for", removed)
+    run(cluster, watch)
+    assert preemption().victims.filter(state=Victim.State.EVICTED).count() == 2
+    assert [one.event for channel in Channel.objects.all() for one in latest(channel)] == [GOING[0]]
+    assert send_due(now=timezone.now() + timedelta(minutes=1)) == 1
 
 
 def test_what_can_not_be_told_keeps_nobody_else_from_being_told(
