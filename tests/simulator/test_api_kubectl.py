@@ -9,6 +9,7 @@ import pytest
 from kubernetes import client
 from simulated_api import pod
 
+from tests.cluster.doubles import until
 from tests.controlplane.anycluster import KINDS, AnyCluster
 
 Kubectl = Callable[..., subprocess.CompletedProcess[str]]
@@ -48,6 +49,11 @@ DEFINITION: dict[str, Any] = {
 def widget(size: int) -> dict[str, Any]:
     """Return a custom resource."""
     return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": size}}
+
+
+def served(cluster: AnyCluster) -> bool:
+    """Whether the API server has come to serve widgets: a moment after their definition is established."""
+    return bool(until(lambda: cluster.raw("GET", "/apis/example.com/v1/widgets")[0] == 200, "widgets are served"))
 
 
 def lines(done: subprocess.CompletedProcess[str]) -> list[list[str]]:
@@ -145,10 +151,11 @@ def test_delete_waits_until_the_object_is_gone(kubectl: Kubectl, core: client.Co
     assert core.list_pod_for_all_namespaces().items == []
 
 
-def test_custom_resources_come_with_their_definition(kubectl: Kubectl) -> None:
+def test_custom_resources_come_with_their_definition(kubectl: Kubectl, cluster: AnyCluster) -> None:
     """A definition serves its kind: apply, columns, short names; when it is deleted so are its objects."""
     kubectl("apply", "-f", "-", stdin=json.dumps(DEFINITION))
     kubectl("wait", "--for=condition=Established", "crd/widgets.example.com", "--timeout=10s")
+    assert served(cluster)
     assert kubectl("apply", "-f", "-", stdin=json.dumps(widget(3))).stdout.endswith("created\n")
     assert kubectl("apply", "-f", "-", stdin=json.dumps(widget(3))).stdout.endswith("unchanged\n")
     assert kubectl("apply", "-f", "-", stdin=json.dumps(widget(4))).stdout.endswith("configured\n")
@@ -160,6 +167,7 @@ def test_custom_resources_come_with_their_definition(kubectl: Kubectl) -> None:
 def test_custom_resource_through_the_client(cluster: AnyCluster) -> None:
     """The official client reads and writes custom resources, their status apart; a blind replacement is refused."""
     client.ApiextensionsV1Api(cluster.api()).create_custom_resource_definition(DEFINITION)
+    assert served(cluster)
     custom = client.CustomObjectsApi(cluster.api())
     place = ("example.com", "v1", cluster.namespace, "widgets")
     custom.create_namespaced_custom_object(*place, {**widget(1), "status": {"made": "up"}})
