@@ -10,7 +10,9 @@ from playwright.sync_api import Page, expect
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.history.models import Decision
+from scheduler_admin.queues.models import Revision
 from tests.browser.conftest import OpenPage
+from tests.builders import rewrite
 from tests.web import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -103,7 +105,7 @@ def test_a_theme_is_kept(open_page: OpenPage, demo: Cluster) -> None:
 def test_times_are_in_the_viewers_zone(open_page: OpenPage, demo: Cluster) -> None:
     """With the exact UTC time on hover."""
     at = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0)
-    demo.hierarchy.current.__class__.objects.update(published_at=at)  # type: ignore[union-attr]
+    rewrite(Revision.objects.all(), published_at=at)
     page = open_page(TREE, timezone_id="Asia/Shanghai")
     time = page.locator("footer time")
     expect(time).to_have_attribute("title", f"{at:%Y-%m-%d} 12:00:00 UTC")

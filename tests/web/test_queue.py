@@ -13,7 +13,9 @@ from engine.queues import PriorityPolicy, Queue, QueueTree
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Usage
 from scheduler_admin.history.usage_selectors import POINTS, series
+from scheduler_admin.queues.models import Revision
 from scheduler_admin.web import inherited
+from tests.builders import rewrite
 from tests.web import rows
 
 pytestmark = pytest.mark.django_db
@@ -208,7 +210,7 @@ def test_the_page_tells_whose_delay_it_is(ada: Client, demo: Cluster) -> None:
     delayed = [(path, s | ({"delay_ms": 7_000} if path == "root.tenant-1" else {})) for path, s in rows.TREE]
     made = rows.revision("demo", delayed, number=2)
     assert "7 s" not in ada.get(PAGE).content.decode()
-    type(made).objects.filter(pk=made.pk).update(dialect="yunikorn")
+    rewrite(Revision.objects.filter(pk=made.pk), dialect="yunikorn")
     page = ada.get(PAGE).content.decode()
     assert "<td>7 s</td><td>tenant-1</td>" in page
     assert "Delay before preempting" not in ada.get("/clusters/demo/queues/root.tenant-1/").content.decode()
