@@ -3,7 +3,7 @@
 import argparse
 import gzip
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from io import BufferedReader
@@ -127,7 +127,10 @@ def _document(path: Path) -> Any:
     found = read_yaml(path)
     if len(found) != 1:
         raise ManifestError(f"{path}: a tree is one document, this file has {len(found)}.")
-    return found[0][0]
+    document, _line = found[0]
+    if not isinstance(document, Mapping):
+        raise ManifestError(f"{path}: a tree is a mapping, this is not.")
+    return document
 
 
 def _decide(cases: Iterable[bytes], *, dialect: str | None, trace: bool, least: bool) -> int:

@@ -182,3 +182,11 @@ def test_a_time_is_told_with_its_zone(time: str, folder: Path, capsys: pytest.Ca
         foretell(folder, "--now", time)
     assert time in capsys.readouterr().err
     assert foretell(folder, "--now", "2026-11-22T10:00:00Z") == SOUND
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "queues", "3", "null"])
+def test_a_tree_that_is_no_mapping_is_told_plainly(text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not by a traceback."""
+    (folder / "odd.tree").write_text(text)
+    assert foretell(folder, tree="odd.tree") == USAGE
+    assert "a tree is a mapping" in capsys.readouterr().err
