@@ -120,3 +120,22 @@ def test_the_newest_and_the_oldest_get_their_turn_however_slow_it_is(cluster: Cl
     assert oldest.victims.get().changes is not None
     assert Victim.objects.get(name="newest").changes == []
     assert Victim.objects.get(name="between").changes is None
+
+
+def test_one_that_is_gone_meanwhile_keeps_no_other_from_its_turn(
+    cluster: Cluster, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pass may find out that its victims went for another ask."""
+    run(cluster, watch)
+    oldest = preemption()
+    Decision.objects.update(ask_uid="another")
+    between, newest = copied(oldest, "between"), copied(oldest, "newest")
+
+    def meanwhile(row: Decision) -> dict[str, list[Counterfactual]]:
+        if row.pk == newest.pk:
+            oldest.delete()
+        return {}
+
+    monkeypatch.setattr("scheduler_admin.history.otherwise._own_changes", meanwhile)
+    work_out(for_s=60)
+    assert between.victims.get().changes == []
