@@ -79,10 +79,13 @@ def _tell(
     now: datetime,
 ) -> None:
     """A queue is not told of beside one below it, which says the same more exactly."""
+    known = _known(cluster, lasting)
     for channel in enabled_for(Notification.Event.BELOW):
         scope, after = scope_of_tenant(channel.tenant), timedelta(minutes=channel.below_min or 0)
         late = [path for path, since in lasting.items() if scope.has_path(path) and now - since >= after]
         for path in late:
+            if (channel.pk, _about(cluster, path), lasting[path].isoformat()) in known:
+                continue
             if any(other != path and is_inside(other, path) for other in late):
                 continue
             lacking = _lacking(tree[path].guaranteed, figures[path]["used"])
@@ -90,11 +93,22 @@ def _tell(
             tell(
                 channel=channel,
                 event=Notification.Event.BELOW,
-                about=f"{cluster.name} {path}",
+                about=_about(cluster, path),
                 part=lasting[path].isoformat(),
                 say=partial(_say, cluster, path, lacking, holds, short[path], lasting[path]),
                 now=now,
             )
+
+
+def _known(cluster: Cluster, lasting: Mapping[str, datetime]) -> set[tuple[int, str, str]]:
+    """Channel (id), about, part of what was told. One query, as it is asked with every sample while they last."""
+    abouts = [_about(cluster, path) for path in lasting]
+    rows = Notification.objects.filter(event=Notification.Event.BELOW, created_at__gte=min(lasting.values()))
+    return set(rows.filter(about__in=abouts).order_by().values_list("channel_id", "about", "part"))
+
+
+def _about(cluster: Cluster, path: str) -> str:
+    return f"{cluster.name} {path}"
 
 
 def _say(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -87,6 +88,22 @@ def test_it_is_told_after_so_many_minutes_and_once(
     assert row.lines[1] == "It holds cpu 1 of the cpu 4 that it is guaranteed."
     assert row.link == "http://127.0.0.1:8000/clusters/east/queues/root.red.batch/"
     assert (row.facts["used"], row.facts["guaranteed"], row.facts["asks"]) == ({"cpu": "1"}, {"cpu": "4"}, 1)
+
+
+def test_what_was_told_costs_no_more_queries(
+    cluster: Cluster, watch: Watch, clock: time_machine.Traveller, red: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shortfall may last for days, and every sample comes across it."""
+    listening(red, 1)
+    passes(cluster, watch, clock, 90)
+    assert len(told()) == 1
+    tell = Mock()
+    monkeypatch.setattr("scheduler_admin.history.shortfalls.tell", tell)
+    passes(cluster, watch, clock, 60)
+    assert not tell.called
+    listening(red, 2)
+    passes(cluster, watch, clock, 10)
+    assert tell.call_count == 1
 
 
 def test_once_it_has_recovered_it_is_told_anew(
