@@ -42,7 +42,8 @@ def placed(rows: Iterable[DraftQueue]) -> list[Placed]:
 def reading(queues: Sequence[Placed], base: QueueTree) -> Reading:
     """The draft as a tree, with what is wrong; a note's ``index`` is the place in ``queues``.
 
-    Placement rules, and the templates of queues that were there, are those of the base: drafts do not change them.
+    Placement rules, and the templates of queues that were there, are those of the base: drafts do not change them. A
+    queue that was put back has its template along.
     """
     documents = [_document(one) | _template(one, base) for one in queues]
     return read_form({"queues": documents, "placement": write_rules(base.placement)})
@@ -66,7 +67,9 @@ def _document(one: Placed) -> dict[str, Any]:
 
 
 def _template(one: Placed, base: QueueTree) -> dict[str, Any]:
-    template = base[one.row.origin].template if one.row.origin in base else None
+    if one.row.origin not in base:
+        return {} if one.row.template is None else {"template": one.row.template}
+    template = base[one.row.origin].template
     return {} if template is None else {"template": write_settings(template)}
 
 

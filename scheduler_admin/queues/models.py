@@ -132,6 +132,7 @@ class DraftQueue(models.Model):
     priority_offset = models.CharField(max_length=20, blank=True)
     namespaces = models.TextField(blank=True, max_length=5000)
     evict_uncontrolled = models.BooleanField(default=False)
+    template = models.JSONField(null=True, blank=True, help_text=_("Of a queue put back from a revision; null: none."))
 
     class Meta:
         ordering = ["pk"]

@@ -73,6 +73,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/revisions/<int:number>/tree.json", revisions.as_json, name="revision_json"),
     path("clusters/<slug:name>/revisions/<int:number>/queues.yaml", revisions.as_yaml, name="revision_yaml"),
     path("clusters/<slug:name>/revisions/<int:number>/back/", revisions.revision_back, name="revision_back"),
+    path("clusters/<slug:name>/revisions/<int:number>/restore/", revisions.revision_restore, name="revision_restore"),
     path("clusters/<slug:name>/demo/surge/", demo.surge, name="demo_surge"),
     path("clusters/<slug:name>/demo/speed/", demo.speed, name="demo_speed"),
     path("clusters/<slug:name>/demo/reset/", demo.reset, name="demo_reset"),

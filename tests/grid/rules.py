@@ -161,6 +161,7 @@ ROUTES = {
     "web:revision_json": page(STAFF, "queue", "namespace"),
     "web:revision_yaml": page(STAFF),
     "web:revision_back": act(ADMINS_RACE, onto="999999"),
+    "web:revision_restore": act(ADMINS_SEND),
     "web:demo_surge": act(OPERATORS_FIND),
     "web:demo_speed": act(OPERATORS_FIND, speed="2"),
     "web:demo_reset": act(OPERATORS_FIND),

@@ -1,15 +1,17 @@
 """A draft becomes a revision only as it was read; what was published meanwhile is merged; and there is a way back."""
 
 import json
+import re
 
 import pytest
 from django.test import Client
 
 from engine.formats.tree import encode_tree
 from engine.formats.yunikorn import read
+from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Revision
-from scheduler_admin.queues.services import tree_of
+from scheduler_admin.queues.services import publish, roll_back, tree_of
 from tests.builders import ask, node, pod
 from tests.history.passing import run
 from tests.history.watch import Watch
@@ -216,3 +218,43 @@ def test_other_clusters_that_a_tree_comes_into_force_in_are_named(ada: Client, d
     Cluster.objects.create(name="prod-us", hierarchy=demo.hierarchy)
     edited(draft, "queue-b", "delay", "1m")
     assert "It comes into force in prod-us too" in texts(ada.get(page(draft)).content.decode())
+
+
+class TestRestoring:
+    """A deleted queue comes back from the page of a revision that has it."""
+
+    BACK = "/clusters/demo/revisions/1/restore/"
+
+    @pytest.fixture
+    def gone(self, demo: Cluster) -> Revision:
+        """Somebody published the tree without tenant-1."""
+        assert demo.hierarchy is not None
+        assert demo.hierarchy.current is not None
+        queues = tree_of(demo.hierarchy.current).queues.values()
+        rest = QueueTree(one for one in queues if not one.path.startswith("root.tenant-1"))
+        return publish(hierarchy=demo.hierarchy, tree=rest, author=None, reason="tenant-1 has left")
+
+    def test_a_button_beside_it_opens_a_draft(self, ada: Client, gone: Revision) -> None:
+        """One for the subtree: what is below comes along."""
+        html = ada.get("/clusters/demo/revisions/1/").content.decode()
+        assert re.findall(r'<button form="restore" name="path" value="([^"]*)"', html) == ["root.tenant-1"]
+        answer = ada.post(self.BACK, {"path": "root.tenant-1"})
+        made = Draft.objects.get()
+        assert answer["Location"] == page(made)
+        assert "root.tenant-1.queue-b added" in texts(ada.get(page(made)).content.decode())
+
+    def test_none_beside_what_is_there(self, ada: Client, gone: Revision) -> None:
+        assert 'id="restore"' not in ada.get("/clusters/demo/revisions/2/").content.decode()
+
+    def test_what_came_back_meanwhile_is_said_on_the_page(self, ada: Client, gone: Revision) -> None:
+        roll_back(to=Revision.objects.get(number=1), author=None, reason="they are back")
+        answer = ada.post(self.BACK, {"path": "root.tenant-1"})
+        assert answer.status_code == 422
+        assert "Queue root.tenant-1 is there again." in texts(answer.content.decode())
+        assert not Draft.objects.exists()
+
+    def test_only_who_edits_restores(self, otto: Client, tess: Client, gone: Revision) -> None:
+        """The others see no button, and tenants not even the page."""
+        assert 'id="restore"' not in otto.get("/clusters/demo/revisions/1/").content.decode()
+        assert [one.post(self.BACK, {"path": "root.tenant-1"}).status_code for one in (otto, tess)] == [403, 404]
+        assert not Draft.objects.exists()

@@ -12,6 +12,7 @@ from scheduler_admin.queues import revision_selectors as selectors
 from scheduler_admin.queues.draft_form import Placed, fields_of
 from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
+from scheduler_admin.queues.restoring import restorable
 from scheduler_admin.queues.services import tree_of
 from scheduler_admin.web.editor.grid import Row, Shown, grid, resource_names
 from scheduler_admin.web.editor.panels import Lines, changed
@@ -42,6 +43,8 @@ class RevisionView:
     templates: Sequence[ToldTemplate]
     names: Sequence[str]
     rows: Sequence[Row]
+    restorable: frozenset[str]
+    """Paths of queues that the reader may put back."""
     back: Lines | None
     """What rolling back to it would change; None for the one in force, and for those who may not."""
     back_terms: bool
@@ -74,6 +77,7 @@ def revision_view(user: Who, revision: Revision, against: Revision | None) -> Re
         templates=templates(tree_of(revision)),
         names=names,
         rows=rows,
+        restorable=restorable(revision, scope_of(user, "edit")),
         back=changed(selectors.difference(current, revision)) if may_roll_back else None,
         back_terms=selectors.terms_differ(current, revision),
         back_placement=selectors.placement_differs(current, revision),

@@ -1,5 +1,7 @@
 """Published trees: the list, what one changed against another, downloads, and the way back."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -15,6 +17,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import revision_selectors as selectors
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.restoring import restore
 from scheduler_admin.queues.services import OutdatedError, roll_back, terms_of, tree_of
 from scheduler_admin.web.editor.outlook import prospect
 from scheduler_admin.web.editor.revisions import revision_lines, revision_view
@@ -47,16 +50,15 @@ def revision(request: HttpRequest, name: str, number: int) -> HttpResponse:
     return _page(request, cluster, found)
 
 
-def _page(
-    request: HttpRequest, cluster: Cluster, found: Revision, status: int = 200, problem: str = "", reason: str = ""
-) -> HttpResponse:
+def _page(request: HttpRequest, cluster: Cluster, found: Revision, status: int = 200, **refused: str) -> HttpResponse:
+    """``refused`` tells of a form that was turned away."""
     other = read_number(request.GET.get("against", ""))
     if other:
         against: Revision | None = selectors.find_revision(request.user, cluster.hierarchy, other)
     else:
         against = selectors.former(request.user, found)
     view = revision_view(request.user, found, against)
-    context = {"cluster": cluster, "view": view, "problem": problem, "reason": reason}
+    context: dict[str, Any] = {"cluster": cluster, "view": view, **refused}
     if "forecast" in request.GET:  # asked for by those whose browser does not load it
         context |= {"told": True, "prospect": prospect(cluster, tree_of(found), terms_of(found), EVERYTHING)}
     return render(request, "web/revision.html", context, status=status)
@@ -114,10 +116,25 @@ def revision_back(request: HttpRequest, name: str, number: int) -> HttpResponse:
         made = roll_back(to=found, author=actor, reason=reason, onto=onto)
     except OutdatedError:
         problem = _("Another revision came into force meanwhile. Look at what going back changes now.")
-        return _page(request, *_find(request, name, number), 412, problem, reason)
+        return _page(request, *_find(request, name, number), 412, problem=problem, reason=reason)
     except ImportFailure as error:
-        return _page(request, cluster, found, 422, " ".join(said(note) for note in error.notes), reason)
+        problem = " ".join(said(note) for note in error.notes)
+        return _page(request, cluster, found, 422, problem=problem, reason=reason)
     except ValidationError as error:
-        return _page(request, cluster, found, 422, " ".join(error.messages), reason)
+        return _page(request, cluster, found, 422, problem=" ".join(error.messages), reason=reason)
     messages.success(request, _("Revision %(number)s is in force.") % {"number": made.number})
     return redirect("web:revision", cluster.name, made.number)
+
+
+@require_POST
+@login_required
+def revision_restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Put a queue of it that is gone back into a new draft, with all below it."""
+    seen_whole(request.user, name)
+    cluster, actor = editable(request, name)
+    found = selectors.find_revision(actor, cluster.hierarchy, number)
+    try:
+        made = restore(revision=found, path=request.POST.get("path", ""), author=actor)
+    except ValidationError as error:
+        return _page(request, cluster, found, 422, not_restored=" ".join(error.messages))
+    return redirect("web:draft", cluster.name, made.pk)
