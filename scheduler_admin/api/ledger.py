@@ -18,7 +18,7 @@ from scheduler_admin.api.filters import QUEUE
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.ledger import month_of
-from scheduler_admin.history.ledger_selectors import Asked, Line, Sums, ledger, month_asked, scope_of_tenant
+from scheduler_admin.history.ledger_selectors import Asked, Line, Sums, ledger, month_asked, tenant_asked
 from scheduler_admin.history.models import Decision
 
 
@@ -103,7 +103,7 @@ class LedgerView(ApiView):
         cluster, tenant = given.get("cluster", ""), given.get("tenant", "")
         if cluster and not Cluster.objects.restrict(request.user, "view").filter(name=cluster).exists():
             raise problems.WrongParameters({"cluster": [_("There is no such cluster.")]})
-        scope = scope_of_tenant(request.user, tenant) if tenant else None
+        scope = tenant_asked(request.user, tenant) if tenant else None
         if tenant and scope is None:
             raise problems.WrongParameters({"tenant": [_("There is no such tenant.")]})
         month = given.get("month") or month_of(timezone.now())

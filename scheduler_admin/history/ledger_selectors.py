@@ -7,7 +7,7 @@ from datetime import date
 
 from engine.resources import Amounts, total
 from scheduler_admin.accounts.models import Tenant
-from scheduler_admin.accounts.scopes import Scope, Who, is_inside, scope_of
+from scheduler_admin.accounts.scopes import Scope, Who, is_inside, scope_of, scope_of_tenant
 from scheduler_admin.history.models import Decision, LedgerEntry
 from scheduler_admin.history.redaction import Redaction
 
@@ -149,10 +149,10 @@ def in_all(found: Iterable[Sums]) -> Sums:
     return whole
 
 
-def scope_of_tenant(user: Who, name: str) -> Scope | None:
+def tenant_asked(user: Who, name: str) -> Scope | None:
     """What a tenant has, for those who see everything; None where there is no such tenant, and for others always."""
     found = Tenant.objects.filter(name=name).first() if scope_of(user, "view").everything else None
-    return Scope(namespaces=frozenset(found.namespaces), subtrees=frozenset(found.subtrees)) if found else None
+    return scope_of_tenant(found) if found else None
 
 
 def month_asked(text: str) -> date | None:

@@ -22,7 +22,7 @@ from scheduler_admin.history.ledger_selectors import (
     by_queue,
     in_all,
     month_asked,
-    scope_of_tenant,
+    tenant_asked,
 )
 from scheduler_admin.history.models import Decision
 from scheduler_admin.web.words import Unit, work_hours, work_text, work_unit
@@ -53,7 +53,7 @@ class LedgerAddress:
 
     def asked(self, user: Who) -> Asked:
         """What is read for it."""
-        tenant = (scope_of_tenant(user, self.tenant) or Scope()) if self.tenant else None  # nobody has nothing
+        tenant = (tenant_asked(user, self.tenant) or Scope()) if self.tenant else None  # nobody has nothing
         return Asked(month=self.month, cluster=self.cluster, queue=self.queue, tenant=tenant)
 
     def address(self, **changed: str) -> str:
