@@ -43,6 +43,8 @@ def read_yaml(path: Path) -> list[tuple[Any, int]]:
         raise ManifestError(f"{path}, line {line}: not valid YAML: {error.problem}.") from error
     except (YAMLError, UnicodeDecodeError) as error:
         raise ManifestError(f"{path} is not a YAML file in UTF-8.") from error
+    except RecursionError as error:
+        raise ManifestError(f"{path} is nested too deep.") from error
     return [(document, line_of(document)) for document in documents]
 
 
@@ -89,7 +91,12 @@ def _of_file(path: Path) -> Iterator[Document]:
         return
     for number, (content, line) in enumerate(read_yaml(path), start=1):
         if content is not None:
-            yield from _taken_apart(plain(content), f"{path}, line {line} (document {number})")
+            where = f"{path}, line {line} (document {number})"
+            try:
+                obj = plain(content)
+            except RecursionError as error:
+                raise ManifestError(f"{where}: it holds itself, or is nested too deep.") from error
+            yield from _taken_apart(obj, where)
 
 
 def _read_json(path: Path) -> Any:

@@ -145,6 +145,8 @@ def test_a_tree_is_needed_where_queues_decide(folder: Path, capsys: pytest.Captu
     [
         ("bad.json", "{", "is not valid JSON"),
         ("bad.yaml", "a: [", "not valid YAML"),
+        ("bad.yaml", "&a\nb: *a", "it holds itself"),
+        ("bad.yaml", "[" * 3_000, "nested too deep"),
         ("bad.json", "[1]", "this is not a Kubernetes object but a list."),
         ("bad.json", '{"kind": "Pod", "apiVersion": "v1"}', "the object has no metadata."),
     ],
