@@ -8,6 +8,7 @@ import msgspec
 
 from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y, waiting_y
+from engine.cluster.runtime import suit_a_cluster
 from engine.planning import plan
 from engine.policies import DIALECTS, policy
 from engine.queues import QueueTree
@@ -18,7 +19,8 @@ Row = dict[str, str | float | int]
 
 
 def decide(scale: float, runs: int) -> list[Row]:
-    """A row of figures for every scenario at ``scale`` times its full size."""
+    """A row of figures for every scenario at ``scale`` times its full size, in a process like the engine's worker."""
+    suit_a_cluster()
     return [
         _row("priority/P", runs, scenario_p(scale)),
         _row("priority/P-pdb", runs, scenario_p(scale, budgets=True)),

@@ -8,7 +8,6 @@ import gc
 import multiprocessing
 import os
 import resource
-import sys
 import threading
 import time
 from collections.abc import Hashable
@@ -20,8 +19,8 @@ from benchmarks.feeder import Feed, serve
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.listing import ReflectorSettings
+from engine.cluster.runtime import suit_a_cluster
 from engine.cluster.tables import Table
-from engine.cluster.timing import SWITCH_S
 from engine.cluster.watcher import ClusterWatcher
 from engine.queues import Queue, QueueTree
 from engine.snapshot import Pod, Protection
@@ -93,7 +92,7 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
         os.sched_setaffinity(0, {course.core})
     if course.worker:
         _load_worker()
-    sys.setswitchinterval(SWITCH_S)
+    suit_a_cluster()
     before_mb = _peak_mb()
     watcher = _Timed(
         Connection(ConnectionSettings(address=f"http://127.0.0.1:{port}")),

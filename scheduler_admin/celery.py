@@ -1,13 +1,12 @@
 """The Celery app: `celery -A scheduler_admin.celery worker -Q engine -P threads`, and beat."""
 
 import os
-import sys
 from typing import Any
 
 from celery import Celery, bootsteps
 from kombu.transport.redis import Channel
 
-from engine.cluster.timing import SWITCH_S
+from engine.cluster.runtime import suit_a_cluster
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
 app = Celery("scheduler_admin")
@@ -32,7 +31,7 @@ class Watching(bootsteps.StartStopStep):
         del parent
         from scheduler_admin.clusters.watching import WATCHES  # noqa: PLC0415 - models load after the app
 
-        sys.setswitchinterval(SWITCH_S)
+        suit_a_cluster()
         WATCHES.start()
 
     def stop(self, parent: Any) -> None:

@@ -4,11 +4,6 @@ import random
 import time
 from collections.abc import Callable
 
-SWITCH_S = 0.0005
-"""How long a thread may keep the interpreter while others want it, in seconds; for sys.setswitchinterval, where one
-process follows clusters and runs passes. A watcher gives it away at each read of some events; if it got it back only
-after Python's 5 ms, a long pass would let it read fewer than happen."""
-
 
 class Clock:
     """This machine's clocks."""
