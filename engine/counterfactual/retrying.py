@@ -14,7 +14,8 @@ from engine.policies.priority_nodes import Survey
 from engine.queues import BARE
 from engine.resources import PODS, Amounts, subtract
 from engine.snapshot import DisruptionBudget, Pod, Snapshot
-from engine.snapshot.columns import Flags, Leaving, Numbers
+from engine.snapshot.columns import Flags, Numbers
+from engine.snapshot.leaving import Leaving
 
 _TRIES = 24
 """So often at most one question is decided again: even with 5,000 nodes that takes less than a second."""

@@ -11,7 +11,8 @@ from engine.feasibility.limits import Nominated, adding, claims, ports, resource
 from engine.feasibility.node_rules import node_state, reachable, unbound, wanted_nodes
 from engine.feasibility.spread import spreads
 from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Leaving, Numbers, Rows
+from engine.snapshot.columns import Numbers, Rows
+from engine.snapshot.leaving import Leaving
 
 FITS = -1
 """In place of a check's number: none refuses."""

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.feasibility.checks import Limit
-from engine.snapshot.columns import Columns, Flags, Leaving, Numbers, Rows, running
+from engine.snapshot.columns import Columns, Flags, Numbers, Rows, running
+from engine.snapshot.leaving import Leaving
 
 MOST = 2**62
 """More than anything that is compared."""

@@ -10,7 +10,8 @@ from engine.feasibility.checks import CURABLE
 from engine.feasibility.node_rules import contradictory, unbound
 from engine.policies.priority_victims import Budgets, Costs, Turns
 from engine.snapshot import PREEMPTION_BY_SCHEDULER, Pod, Snapshot
-from engine.snapshot.columns import Flags, Leaving, Rows
+from engine.snapshot.columns import Flags, Rows
+from engine.snapshot.leaving import Leaving
 
 
 class Survey:

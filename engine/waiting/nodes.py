@@ -7,7 +7,8 @@ from engine.decision import NodeReason
 from engine.feasibility import FITS, Feasibility
 from engine.resources import PODS, Amounts
 from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Columns, Flags, Leaving, Numbers
+from engine.snapshot.columns import Columns, Flags, Numbers
+from engine.snapshot.leaving import Leaving
 from engine.waiting.results import Need
 
 _PARTS = 1_000_000

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cached_property
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class Ground:
         """Depth -> queue -> the queue of that depth which it is or lies in, nobody where it is less deep."""
         for number, lineage in enumerate(lineages):
             self.line[: len(lineage), number] = lineage
-        self.kinds: Kinds = columns.once("kinds", "fence", lambda: Kinds(columns.pods, _kind))
+        self.kinds: Kinds = columns.once("kinds", "fence", lambda: _kinds(columns))
         one = self.kinds.each
         self.counts: Rows = np.bincount(self.kinds.of, minlength=len(one))
         """Kind -> how many pods there are of it."""
@@ -181,9 +182,9 @@ class Order:
         self.stretch[self.rows] = np.cumsum(changes)
 
 
-def _kind(pod: Pod) -> tuple[object, ...]:
-    alike = (pod.queue, pod.namespace, pod.application, pod.priority, pod.opted_out, pod.originator)
-    return (*alike, pod.daemonset, pod.shield, *pod.requests.items())
+def _kinds(columns: Columns) -> Kinds:
+    alike = attrgetter("namespace", "application", "priority", "opted_out", "originator", "daemonset", "shield")
+    return Kinds.joined(columns.pods, Kinds(columns.pods, alike), columns.queue_kinds, columns.request_kinds)
 
 
 def ground_of(snapshot: Snapshot, tree: QueueTree) -> Ground:

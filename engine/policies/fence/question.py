@@ -12,7 +12,8 @@ from engine.policies.fence.ground import Ground, ground_of
 from engine.policies.fence.usage import usage_of
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Columns, Flags, Leaving
+from engine.snapshot.columns import Columns, Flags
+from engine.snapshot.leaving import Leaving
 
 if TYPE_CHECKING:
     from engine.policies.fence.survey import Survey

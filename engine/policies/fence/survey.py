@@ -11,7 +11,8 @@ from engine.policies.fence.costs import Costs
 from engine.policies.fence.question import Question
 from engine.policies.fence.sets import Sets, Turns
 from engine.policies.fence.spare import Spared, spared
-from engine.snapshot.columns import Flags, Leaving, Numbers, Rows
+from engine.snapshot.columns import Flags, Numbers, Rows
+from engine.snapshot.leaving import Leaving
 
 WHY = tuple(NodeReason)
 """Why nobody would go from a node, by number."""

@@ -20,7 +20,8 @@ from engine.policies.yunikorn.victims import more, trimmed
 from engine.queues import QueueTree
 from engine.resources import CPU, Amounts
 from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Leaving, Rows
+from engine.snapshot.columns import Rows
+from engine.snapshot.leaving import Leaving
 
 POLICY = "fence"
 DIALECT = "yunikorn"

@@ -20,7 +20,8 @@ from engine.policies.yunikorn.reach import ANY, Reach
 from engine.policies.yunikorn.victims import EMPTY, Plan, on_node
 from engine.resources import Amounts
 from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Flags, Leaving, Numbers, Rows
+from engine.snapshot.columns import Flags, Numbers, Rows
+from engine.snapshot.leaving import Leaving
 
 _BATCH = 10
 """So many nodes are asked at once; the next ones only where none of them was good enough."""

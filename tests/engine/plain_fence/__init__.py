@@ -12,7 +12,7 @@ from engine.feasibility import FITS, Feasibility, unjudged
 from engine.policies.fence import DIALECT, POLICY, Parameters
 from engine.queues import QueueTree
 from engine.snapshot import Node, Pod, Snapshot
-from engine.snapshot.columns import Leaving
+from engine.snapshot.leaving import Leaving
 from tests.engine.plain_fence.candidates import ORDER, Claim, Verdict, candidates_of, judge
 from tests.engine.plain_fence.nodes import Choice, cheapest, choose_on
 from tests.engine.plain_fence.usage import figures, ledger_of
