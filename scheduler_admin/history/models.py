@@ -150,6 +150,7 @@ class Decision(models.Model):
     ask_name = models.CharField(max_length=253)
     ask_queue = models.CharField(max_length=500, blank=True)
     ask_application = models.CharField(max_length=300, blank=True)
+    ask_controller = models.CharField(max_length=300, blank=True, help_text=_("Kind/name of what may make it again."))
     ask_priority = models.IntegerField(null=True, default=0, help_text=_("Null where it is not known."))
     ask_priority_class = models.CharField(max_length=253, blank=True)
     ask_requests = models.JSONField(default=dict)

@@ -200,6 +200,7 @@ class Others:
             "ask_name": _name_of(seen),
             "ask_queue": ask.queue if ask else "",
             "ask_application": fitting("ask_application", ask.application) if ask else "",
+            "ask_controller": fitting("ask_controller", ask.controller) if ask else "",
             "ask_priority": ask.priority if ask and seen.ask_known else None,
             "ask_priority_class": pod.priority_class if pod else "",
             "ask_requests": ask.requests if ask else {},

@@ -114,14 +114,14 @@ def _victims(user: Who, search: Search, place: tuple[datetime, int, int] | None)
         .select_related("decision__cluster__status")
         .defer("decision__document", "decision__laws")
     )
-    rows = rows.filter(_up_to(place, "decision__first_seen"), _matches(search, "name", "application", "namespace"))
+    rows = rows.filter(_up_to(place, "decision__first_seen"), _matches(search))
     return rows.order_by("-decision__first_seen", "-decision_id", "-pk")
 
 
 def _asks(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Decision]:
     rows = own_asks(user).exclude(ask_name="")
     rows = rows.select_related("cluster__status").defer("document", "laws")
-    rows = rows.filter(_up_to(place, "first_seen"), _matches(search, "ask_name", "ask_application", "ask_namespace"))
+    rows = rows.filter(_up_to(place, "first_seen"), _matches(search, "ask_"))
     return rows.order_by("-first_seen", "-pk")
 
 
@@ -131,17 +131,19 @@ def own_asks(user: Who) -> QuerySet[Decision]:
     return Decision.objects.restrict(user, "view").filter(own)
 
 
-def _matches(search: Search, name: str, application: str, namespace: str) -> Q:
-    query = Q(**{namespace: search.namespace}) if search.namespace else Q()
+def _matches(search: Search, of: str = "") -> Q:
+    """What is looked for, among the columns of victims or ``of`` asks: a name, ``namespace/pod`` or ``Kind/owner``."""
+    query = Q(**{f"{of}namespace": search.namespace}) if search.namespace else Q()
     if not search.text:
         return query
     space, slash, pod = search.text.partition("/")
     if slash:
-        return query & Q(**{namespace: space, f"{name}__startswith": pod})
+        owned = Q(**{f"{of}controller__startswith": search.text})
+        return query & (Q(**{f"{of}namespace": space, f"{of}name__startswith": pod}) | owned)
     return query & (
-        Q(**{f"{name}__startswith": search.text})
-        | Q(**{f"{application}__startswith": search.text})
-        | Q(**{namespace: search.text})
+        Q(**{f"{of}name__startswith": search.text})
+        | Q(**{f"{of}application__startswith": search.text})
+        | Q(**{f"{of}namespace": search.text})
     )
 
 

@@ -163,6 +163,7 @@ def _begin(cluster: Cluster, revision: Revision, finding: Finding, now: datetime
         ask_name=ask.name,
         ask_queue=ask.queue,
         ask_application=fitting("ask_application", ask.application),
+        ask_controller=fitting("ask_controller", ask.controller),
         ask_priority=ask.priority,
         ask_priority_class=finding.priority_class,
         ask_requests=ask.requests,

@@ -40,7 +40,7 @@ def test_from_signing_in_to_the_answer(tenant, live_server, chromium):
     """A tenant lands on their pods, finds one and reads why."""
     page = signed_in(chromium, live_server.url, "tess", width=360)
     assert page.url.endswith("/pods/")
-    page.get_by_label("Pod, application or namespace").fill("rank")
+    page.get_by_label("Pod, application, namespace or owner (Job/train)").fill("rank")
     page.keyboard.press("Enter")
     page.wait_for_url("**q=rank**")
     page.get_by_role("link", name="rank-batch-31d0-exec-5").click()

@@ -75,6 +75,17 @@ def test_the_search_is_in_the_address(cluster, search, query, number):
     assert len(names(search.get("/pods/", query))) == number
 
 
+@pytest.mark.parametrize(
+    ("query", "found"), [("Job/emb", [VICTIM]), ("Job/late", ["embed-batch-7f9c-late"]), ("Job/x", [])]
+)
+def test_pods_are_found_by_their_owner(cluster, search, query, found):
+    """By its kind, and how its name begins; victims and asks alike, and nobody else's."""
+    Victim.objects.filter(name=VICTIM).update(controller="Job/embed")
+    Decision.objects.filter(ask_name="embed-batch-7f9c-late").update(ask_controller="Job/late")
+    Victim.objects.exclude(namespace="search").update(controller="Job/embed")
+    assert names(search.get("/pods/", {"q": query})) == found
+
+
 def test_why_it_was_preempted(cluster, search):
     """Its own queue's numbers, what happened to it, what would have prevented it."""
     shown = search.get(f"/pods/demo/search/{VICTIM}/").context["why"]
