@@ -123,7 +123,7 @@ def test_a_pod_with_an_endless_owner_stops_no_pass(cluster: Cluster, watch: Watc
     watch.put([msgspec.structs.replace(one, controller=f"{endless}{one.name[:4]}") for one in renamed])
     run(cluster, watch)
     row = preemption()
-    assert len(row.ask_application) == 300
+    assert len(row.ask_application) == len(row.ask_controller) == 300
     assert {len(victim.application) for victim in row.victims.all()} == {300}
 
 
