@@ -1,4 +1,4 @@
-"""Passes, the journal of what they saw, decisions with their victims and what became of them, and usage over time."""
+"""Decisions, whom they evicted, and what really happened to them."""
 
 from typing import Self
 
@@ -6,82 +6,11 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from engine.resources import Amounts
-from engine.waits import Estimate
 from engine.work import unsaved_s, work
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models.passes import JournalEntry
 from scheduler_admin.queues.models import Revision
-
-
-class PassQuerySet(RestrictedQuerySet["Pass"]):
-    """Passes; a tenant sees none."""
-
-
-class Pass(models.Model):
-    """One run of the engine over one cluster that sampled usage or did something; others only move ClusterStatus."""
-
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="passes")
-    revision = models.ForeignKey(Revision, null=True, on_delete=models.SET_NULL, related_name="+")
-    at = models.DateTimeField(db_index=True)
-    took_us = models.PositiveIntegerField()
-    asks = models.PositiveIntegerField(default=0)
-    decided = models.PositiveIntegerField(default=0, help_text=_("Decisions to preempt."))
-    refused = models.PositiveIntegerField(default=0, help_text=_("Decisions that broke a law."))
-    dropped = models.PositiveIntegerField(default=0, help_text=_("Decisions that an interlock held back."))
-    evictions = models.PositiveIntegerField(default=0)
-    sampled = models.BooleanField(default=False, help_text=_("Whether it took a sample of usage."))
-
-    objects = PassQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["-at", "-pk"]
-        indexes = [models.Index(fields=["cluster", "at"], name="pass_newest")]
-
-    def __str__(self) -> str:
-        return f"{self.cluster} {self.at:%Y-%m-%d %H:%M:%S}"
-
-
-class JournalSegmentQuerySet(RestrictedQuerySet["JournalSegment"]):
-    """Segments; a tenant sees none."""
-
-
-class JournalSegment(models.Model):
-    """A part of a cluster's journal that can be read by itself: its first entry holds the whole cluster."""
-
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="journal")
-    began_at = models.DateTimeField()
-    entries = models.PositiveIntegerField(default=0)
-    size = models.PositiveBigIntegerField(default=0, help_text=_("Bytes of all its entries."))
-
-    objects = JournalSegmentQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["-pk"]
-
-    def __str__(self) -> str:
-        return f"{self.cluster} {self.began_at:%Y-%m-%d %H:%M:%S}"
-
-
-class JournalEntryQuerySet(RestrictedQuerySet["JournalEntry"]):
-    """Entries; they show all pods of a cluster, so a tenant sees none."""
-
-
-class JournalEntry(models.Model):
-    """What one pass saw: what had changed since the entry before, and the pass's own moment."""
-
-    segment = models.ForeignKey(JournalSegment, on_delete=models.CASCADE, related_name="written")
-    offset = models.PositiveIntegerField(help_text=_("Place in its segment, from 0."))
-    at = models.DateTimeField()
-    blob = models.BinaryField(help_text=_("As engine.journal writes it."))
-
-    objects = JournalEntryQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["segment", "offset"]
-        constraints = [models.UniqueConstraint(fields=["segment", "offset"], name="journal_offset")]
-
-    def __str__(self) -> str:
-        return f"{self.segment_id} {self.offset}"
 
 
 class DecisionQuerySet(RestrictedQuerySet["Decision"]):
@@ -229,49 +158,6 @@ class Rewound(models.Model):
         return f"{self.decision_id}"
 
 
-class LedgerEntryQuerySet(RestrictedQuerySet["LedgerEntry"]):
-    """Entries; tenants see those in which pods of theirs went, or got room."""
-
-    def within(self, scope: Scope) -> Self:
-        lost = scope.pods("losing_namespace", "losing_queue")
-        return self.filter(lost | scope.pods("gaining_namespace", "gaining_queue"))
-
-
-class LedgerEntry(models.Model):
-    """What the pods of one namespace and queue gave up in a month for those of another. It outlives its decisions."""
-
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="ledger")
-    month = models.DateField(help_text=_("Its first day; months are those of UTC."))
-    source = models.CharField(max_length=20, choices=Decision.Source)
-    losing_namespace = models.CharField(max_length=63)
-    losing_queue = models.CharField(max_length=500, blank=True)
-    gaining_namespace = models.CharField(max_length=63, blank=True, help_text=_("Both empty: nobody, or not known."))
-    gaining_queue = models.CharField(max_length=500, blank=True)
-    pods = models.PositiveIntegerField(default=0, help_text=_("That were evicted."))
-    unknown = models.PositiveIntegerField(default=0, help_text=_("Of those, whose work thrown away is not known."))
-    requests = models.JSONField(default=dict)
-    work = models.JSONField(default=dict, help_text=_("Thrown away, as in engine.work."))
-
-    objects = LedgerEntryQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["month", "pk"]
-        verbose_name_plural = "ledger entries"
-        constraints = [
-            models.UniqueConstraint(
-                fields=[
-                    *("cluster", "month", "source", "losing_namespace", "losing_queue"),
-                    *("gaining_namespace", "gaining_queue"),
-                ],
-                name="ledger_once",
-            )
-        ]
-        indexes = [models.Index(fields=["month"], name="ledger_month")]
-
-    def __str__(self) -> str:
-        return f"{self.month:%Y-%m} {self.losing_queue} > {self.gaining_queue}"
-
-
 class VictimQuerySet(RestrictedQuerySet["Victim"]):
     """Victims; tenants see those in namespaces of theirs."""
 
@@ -321,7 +207,7 @@ class Victim(models.Model):
     running_at = models.DateTimeField(null=True, help_text=_("Since when the pod in its place runs."))
     booked = models.BooleanField(default=False, help_text=_("Whether the ledger has it."))
     entry = models.ForeignKey(
-        LedgerEntry,
+        "history.LedgerEntry",
         null=True,
         on_delete=models.SET_NULL,
         related_name="victims",
@@ -404,84 +290,3 @@ class Step(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pod}"
-
-
-class WaitQuerySet(RestrictedQuerySet["Wait"]):
-    """Waits; tenants see those of their own pods."""
-
-    def within(self, scope: Scope) -> Self:
-        return self.filter(scope.pods("namespace", "queue"))
-
-
-class Wait(models.Model):
-    """How long one ask waited since the scheduler found no room for it, and what was told of it at first."""
-
-    class Ending(models.TextChoices):
-        BOUND = "bound", _("bound")
-        GONE = "gone", _("went away")
-        """Or nobody saw how it ended."""
-
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="waits")
-    uid = models.CharField(max_length=64)
-    namespace = models.CharField(max_length=63)
-    queue = models.CharField(max_length=500)
-    priority = models.IntegerField()
-    shape = models.CharField(max_length=300, help_text=_("What it has in common with asks of like size."))
-    since = models.DateTimeField()
-    until = models.DateTimeField(null=True, help_text=_("Null: it waits."))
-    ending = models.CharField(max_length=5, choices=Ending, blank=True)
-    half_ms = models.PositiveBigIntegerField(
-        null=True, help_text=_("Half of such asks got room within; null: not told.")
-    )
-    most_ms = models.PositiveBigIntegerField(null=True, help_text=_("Nine of ten did."))
-    known = models.PositiveIntegerField(default=0, help_text=_("From how many."))
-    alike = models.BooleanField(default=False, help_text=_("From asks of like size and the same priority alone."))
-
-    objects = WaitQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["-since", "-pk"]
-        constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="wait_once")]
-        indexes = [
-            models.Index(fields=["cluster", "queue", "-since"], name="wait_of_queue"),
-            models.Index(fields=["cluster", "ending"], name="wait_open"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.cluster} {self.uid}"
-
-    @property
-    def told(self) -> Estimate | None:
-        """The estimate of when it was first seen."""
-        if self.half_ms is None:
-            return None
-        return Estimate(half_ms=self.half_ms, most_ms=self.most_ms, known=self.known)
-
-
-class UsageQuerySet(RestrictedQuerySet["Usage"]):
-    """Usage; tenants see that of their subtrees."""
-
-    def within(self, scope: Scope) -> Self:
-        return self.filter(scope.paths("queue"))
-
-
-class Usage(models.Model):
-    """An hour of one queue: samples as parallel arrays, appended to as they come."""
-
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="usage")
-    queue = models.CharField(max_length=500)
-    hour = models.DateTimeField()
-    seconds = models.JSONField(default=list, help_text=_("Seconds since the hour, ascending."))
-    used = models.JSONField(default=dict, help_text=_("Resource -> amounts, one per sample."))
-    asks = models.JSONField(default=list, help_text=_("Asks waiting, one per sample."))
-    guaranteed = models.JSONField(default=dict)
-    max = models.JSONField(default=dict)
-
-    objects = UsageQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["hour"]
-        constraints = [models.UniqueConstraint(fields=["cluster", "queue", "hour"], name="usage_hour")]
-
-    def __str__(self) -> str:
-        return f"{self.queue} {self.hour:%Y-%m-%d %H}h"

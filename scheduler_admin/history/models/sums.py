@@ -1,0 +1,135 @@
+"""What outlives decisions: who gained from whom, how long asks waited, who used what."""
+
+from typing import Self
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from engine.waits import Estimate
+from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models.decisions import Decision
+
+
+class LedgerEntryQuerySet(RestrictedQuerySet["LedgerEntry"]):
+    """Entries; tenants see those in which pods of theirs went, or got room."""
+
+    def within(self, scope: Scope) -> Self:
+        lost = scope.pods("losing_namespace", "losing_queue")
+        return self.filter(lost | scope.pods("gaining_namespace", "gaining_queue"))
+
+
+class LedgerEntry(models.Model):
+    """What the pods of one namespace and queue gave up in a month for those of another. It outlives its decisions."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="ledger")
+    month = models.DateField(help_text=_("Its first day; months are those of UTC."))
+    source = models.CharField(max_length=20, choices=Decision.Source)
+    losing_namespace = models.CharField(max_length=63)
+    losing_queue = models.CharField(max_length=500, blank=True)
+    gaining_namespace = models.CharField(max_length=63, blank=True, help_text=_("Both empty: nobody, or not known."))
+    gaining_queue = models.CharField(max_length=500, blank=True)
+    pods = models.PositiveIntegerField(default=0, help_text=_("That were evicted."))
+    unknown = models.PositiveIntegerField(default=0, help_text=_("Of those, whose work thrown away is not known."))
+    requests = models.JSONField(default=dict)
+    work = models.JSONField(default=dict, help_text=_("Thrown away, as in engine.work."))
+
+    objects = LedgerEntryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["month", "pk"]
+        verbose_name_plural = "ledger entries"
+        constraints = [
+            models.UniqueConstraint(
+                fields=[
+                    *("cluster", "month", "source", "losing_namespace", "losing_queue"),
+                    *("gaining_namespace", "gaining_queue"),
+                ],
+                name="ledger_once",
+            )
+        ]
+        indexes = [models.Index(fields=["month"], name="ledger_month")]
+
+    def __str__(self) -> str:
+        return f"{self.month:%Y-%m} {self.losing_queue} > {self.gaining_queue}"
+
+
+class WaitQuerySet(RestrictedQuerySet["Wait"]):
+    """Waits; tenants see those of their own pods."""
+
+    def within(self, scope: Scope) -> Self:
+        return self.filter(scope.pods("namespace", "queue"))
+
+
+class Wait(models.Model):
+    """How long one ask waited since the scheduler found no room for it, and what was told of it at first."""
+
+    class Ending(models.TextChoices):
+        BOUND = "bound", _("bound")
+        GONE = "gone", _("went away")
+        """Or nobody saw how it ended."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="waits")
+    uid = models.CharField(max_length=64)
+    namespace = models.CharField(max_length=63)
+    queue = models.CharField(max_length=500)
+    priority = models.IntegerField()
+    shape = models.CharField(max_length=300, help_text=_("What it has in common with asks of like size."))
+    since = models.DateTimeField()
+    until = models.DateTimeField(null=True, help_text=_("Null: it waits."))
+    ending = models.CharField(max_length=5, choices=Ending, blank=True)
+    half_ms = models.PositiveBigIntegerField(
+        null=True, help_text=_("Half of such asks got room within; null: not told.")
+    )
+    most_ms = models.PositiveBigIntegerField(null=True, help_text=_("Nine of ten did."))
+    known = models.PositiveIntegerField(default=0, help_text=_("From how many."))
+    alike = models.BooleanField(default=False, help_text=_("From asks of like size and the same priority alone."))
+
+    objects = WaitQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-since", "-pk"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="wait_once")]
+        indexes = [
+            models.Index(fields=["cluster", "queue", "-since"], name="wait_of_queue"),
+            models.Index(fields=["cluster", "ending"], name="wait_open"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.uid}"
+
+    @property
+    def told(self) -> Estimate | None:
+        """The estimate of when it was first seen."""
+        if self.half_ms is None:
+            return None
+        return Estimate(half_ms=self.half_ms, most_ms=self.most_ms, known=self.known)
+
+
+class UsageQuerySet(RestrictedQuerySet["Usage"]):
+    """Usage; tenants see that of their subtrees."""
+
+    def within(self, scope: Scope) -> Self:
+        return self.filter(scope.paths("queue"))
+
+
+class Usage(models.Model):
+    """An hour of one queue: samples as parallel arrays, appended to as they come."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="usage")
+    queue = models.CharField(max_length=500)
+    hour = models.DateTimeField()
+    seconds = models.JSONField(default=list, help_text=_("Seconds since the hour, ascending."))
+    used = models.JSONField(default=dict, help_text=_("Resource -> amounts, one per sample."))
+    asks = models.JSONField(default=list, help_text=_("Asks waiting, one per sample."))
+    guaranteed = models.JSONField(default=dict)
+    max = models.JSONField(default=dict)
+
+    objects = UsageQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["hour"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "queue", "hour"], name="usage_hour")]
+
+    def __str__(self) -> str:
+        return f"{self.queue} {self.hour:%Y-%m-%d %H}h"
