@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -31,12 +32,20 @@ def watching(connection: Connection) -> ClusterWatcher:
     return watcher
 
 
+@contextmanager
+def closing(watcher: ClusterWatcher) -> Iterator[ClusterWatcher]:
+    """It ends with the test, also with one that fails: else it would ask on while others count what is asked."""
+    try:
+        yield watcher
+    finally:
+        assert watcher.stop()
+
+
 @pytest.fixture
 def watcher(connection: Connection) -> Iterator[ClusterWatcher]:
     """It follows a cluster without Kueue."""
-    watcher = watching(connection)
-    yield watcher
-    assert watcher.stop()
+    with closing(watching(connection)) as watcher:
+        yield watcher
 
 
 def seen(watcher: ClusterWatcher) -> tuple[Observed, ...]:
@@ -123,12 +132,11 @@ def test_a_preemption_of_while_nobody_watched_is_told_by_the_list(connection: Co
     kueue.add_workload(cluster, "job-train-1", "Job/train")
     kueue.preempt(cluster, "job-train-1", "uid-unknown")
     stop_job(cluster, "train")
-    watcher = watching(connection)
-    (found,) = until(lambda: seen(watcher), "it is seen")
-    assert {one.pod.name for one in found.victims} == pods
-    again(cluster, "job-train-1")
-    until(lambda: not seen(watcher), "its word is taken back")
-    assert watcher.stop()
+    with closing(watching(connection)) as watcher:
+        (found,) = until(lambda: seen(watcher), "it is seen")
+        assert {one.pod.name for one in found.victims} == pods
+        again(cluster, "job-train-1")
+        until(lambda: not seen(watcher), "its word is taken back")
 
 
 def again(cluster: AnyCluster, name: str) -> None:
@@ -152,9 +160,8 @@ def test_who_may_not_read_them_is_told_so(plane: ControlPlane) -> None:
     ]
     with anycluster.real(plane) as cluster:
         settings = cluster.account(*rules)
-        watcher = watching(Connection(settings))
-        missing = until(lambda: watcher.health().missing, "it is told")
+        with closing(watching(Connection(settings))) as watcher:
+            missing = until(lambda: watcher.health().missing, "it is told")
         assert list(missing) == ["Workload"]
         assert 'cannot list resource "workloads"' in missing["Workload"]
         assert survey(settings).unread == ("list workloads.kueue.x-k8s.io", "watch workloads.kueue.x-k8s.io")
-        assert watcher.stop()

@@ -10,6 +10,10 @@ GROUP = "kueue.x-k8s.io"
 NEWEST, OLDER = "v1beta2", "v1beta1"
 _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 _ANYTHING = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+_RESTING = {
+    "suspend": True,
+    "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}},
+}
 TEXTS = {
     "InClusterQueue": "prioritization in the ClusterQueue",
     "InCohortReclamation": "reclamation within the cohort",
@@ -40,9 +44,11 @@ def path(cluster: AnyCluster, name: str = "", version: str = NEWEST) -> str:
 
 
 def add_workload(cluster: AnyCluster, name: str, owner: str, *, priority: int = 0, version: str = NEWEST) -> str:
-    """One made for ``Kind/name``; its uid."""
-    kind, _, of = owner.partition("/")
-    reference = {"apiVersion": "batch/v1", "kind": kind, "name": of, "uid": f"uid-{of}", "controller": True}
+    """One made for a Job, which is there or made now, as a Workload whose owner is not there is collected; its uid."""
+    of = owner.removeprefix("Job/")
+    job = cluster.find("jobs.batch", of) or cluster.create("jobs.batch", {"metadata": {"name": of}, "spec": _RESTING})
+    uid_of_job = job["metadata"]["uid"]
+    reference = {"apiVersion": "batch/v1", "kind": "Job", "name": of, "uid": uid_of_job, "controller": True}
     body = {
         "apiVersion": f"{GROUP}/{version}",
         "kind": "Workload",

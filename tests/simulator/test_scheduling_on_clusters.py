@@ -1,5 +1,6 @@
 """Where pods run, what the scheduler says of those that run nowhere, and what helps them: as the real one has it."""
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -136,6 +137,22 @@ def said(cluster: AnyCluster, name: str = "ask") -> Object:
     return until(told, f"{name} was tried")
 
 
+def await_nodes(cluster: AnyCluster, count: int) -> None:
+    """Until the scheduler has heard of so many: a pod that it tried before is not tried again for a cordoned one."""
+    numbers = itertools.count()
+
+    def knows() -> bool:
+        name = f"probe-{next(numbers)}"
+        asks = pod(name, cpu="900")
+        del asks["spec"]["priorityClassName"]
+        cluster.create("pods", {**asks, "metadata": {"name": name}})
+        told: str = said(cluster, name)["message"]
+        cluster.delete("pods", name)
+        return told.startswith(f"0/{count} ")
+
+    until(knows, f"{count} nodes are known")
+
+
 def node_of(cluster: AnyCluster, name: str = "ask") -> str:
     """Where a pod is bound."""
     return until(lambda: cluster.get("pods", name)["spec"].get("nodeName"), f"{name} is bound")
@@ -145,6 +162,7 @@ def node_of(cluster: AnyCluster, name: str = "ask") -> str:
 def test_what_is_said_of_a_pod_that_runs_nowhere(cluster: AnyCluster, case: Case) -> None:
     """To the letter; and in the Event as well."""
     live(cluster, NODES, *case.pods, case.ask)
+    await_nodes(cluster, len(NODES))
     cluster.create("pods", case.ask)
     message = f"0/5 nodes are available: {case.why}."
     expected = f"{message} no new claims to deallocate, {case.preemption}" if case.preemption else message
