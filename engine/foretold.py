@@ -13,9 +13,10 @@ from engine.formats.kubernetes import cluster_state
 from engine.formats.notes import ImportFailure
 from engine.formats.yunikorn import read
 from engine.journal import Moment
+from engine.offline import add_namespaces
 from engine.policies import DIALECTS, FOREIGN, policy, priority, terms
 from engine.queues import BARE, QueueTree
-from engine.snapshot import ClusterState, Namespace
+from engine.snapshot import ClusterState
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,8 +60,7 @@ def foretold(
     if tree is None and by != priority.POLICY:
         raise LookupError(f"policy {by} needs a tree")
     state, ignored = cluster_state(objects)
-    for name in {pod.namespace for pod in state.pods.values()}.difference(state.namespaces):
-        state.namespaces[name] = Namespace(name=name)
+    add_namespaces(state)
     moment = Moment(now_ms=_latest_ms(state) if now_ms is None else now_ms)
     found = forecast(state, moment, tree or BARE, decide, terms=terms({}), foreign=dialect in FOREIGN)
     return Told(

@@ -133,12 +133,12 @@ def _cluster(case: Case) -> tuple[ClusterState, QueueTree]:
         raise CaseError("the case has no queues")
     tree = BARE if case.queues is None else read(case.queues).tree
     state, _ = cluster_state(case.objects)
-    _add_namespaces(state)
+    add_namespaces(state)
     return state, tree
 
 
-def _add_namespaces(state: ClusterState) -> None:
-    """A case holds the whole cluster: of a namespace that it does not tell of there are no labels to know."""
+def add_namespaces(state: ClusterState) -> None:
+    """What is given holds the whole cluster: of a namespace that it does not tell of there are no labels to know."""
     for name in {pod.namespace for pod in state.pods.values()}.difference(state.namespaces):
         state.namespaces[name] = Namespace(name=name)
 

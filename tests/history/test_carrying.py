@@ -11,7 +11,6 @@ from engine.cluster.outcomes import EvictionOutcome, EvictionResult, KeptBy, Out
 from engine.snapshot import DisruptionBudget
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Victim
-from scheduler_admin.history.telling import told_victim
 from tests.builders import ask, node, pod
 from tests.history.carried import first, run, victims_of
 from tests.history.watch import ACCEPTED, Watch
@@ -210,14 +209,6 @@ def test_victims_and_ask_are_told_why_with_a_link(cluster: Cluster, watch: Watch
     assert "until the grace periods of those that go, and 30 s more, are over" in told["prod-0"]
     assert all(told[name].startswith(f"{name} was evicted from n1 because prod stood below its") for name in names)
     assert all(f"/pods/east/ns/{name}/" in told[name] for name in [*names, "prod-0"])
-
-
-def test_however_long_the_link_is_it_stays_whole(cluster: Cluster, watch: Watch) -> None:
-    """What an Event can't hold is left out of the sentence."""
-    row, link = first(watch), f"https://site/{'x' * 940}/"
-    told = told_victim(row, row.victims.all()[0], link)
-    assert len(told.encode()) <= 1024
-    assert told.endswith(f"… Why: {link}")
 
 
 def test_an_eviction_whose_answer_was_lost_is_found_out_however_the_decision_ends(
