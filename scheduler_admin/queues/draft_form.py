@@ -67,10 +67,16 @@ def _document(one: Placed) -> dict[str, Any]:
 
 
 def _template(one: Placed, base: QueueTree) -> dict[str, Any]:
-    if one.row.origin not in base:
-        return {} if one.row.template is None else {"template": one.row.template}
-    template = base[one.row.origin].template
-    return {} if template is None else {"template": write_settings(template)}
+    template = template_of(one.row, base)
+    return {} if template is None else {"template": template}
+
+
+def template_of(row: DraftQueue, base: QueueTree) -> dict[str, Any] | None:
+    """The template of a queue, as our own form has it: the base's where it was there, else its own."""
+    if row.origin not in base:
+        return row.template
+    template = base[row.origin].template
+    return None if template is None else write_settings(template)
 
 
 def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:

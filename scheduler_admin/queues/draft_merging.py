@@ -13,7 +13,8 @@ from engine.merging import EXISTS, Merged, merge
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.draft_form import assign, fields_of, flat_draft, flat_tree, queues_of
-from scheduler_admin.queues.drafting import changed, locked, subtree
+from scheduler_admin.queues.draft_storing import changed, locked
+from scheduler_admin.queues.drafting import subtree
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.services import tree_of
 
@@ -35,15 +36,13 @@ def merge_draft(*, draft: Draft, actor: User) -> Draft:
     base, theirs = tree_of(draft.base), tree_of(current)
     mine, rows = flat_draft(queues_of(draft))
     merged = merge(flat_tree(base), flat_tree(theirs), mine)
-    gone = [row.pk for identity, row in rows.items() if identity not in merged.queues]
+    gone = [row for identity, row in rows.items() if identity not in merged.queues]
     rows = _put(draft, merged, mine, rows)
     for identity, row in rows.items():
         row.origin = identity if identity in theirs else ""
     draft.conflicts = [_stored(one, rows) for one in msgspec.to_builtins(merged.conflicts)]
     draft.base = current
-    draft.save(update_fields=["conflicts", "base"])
-    draft = changed(draft, actor, *rows.values())
-    DraftQueue.objects.filter(pk__in=gone).delete()
+    draft = changed(draft, actor, *rows.values(), gone=gone)
     record(actor=actor, verb="draft.merge", target=str(draft), details={"base": str(current)})
     return draft
 
@@ -54,7 +53,7 @@ def _put(
     """The rows of the merged tree: those of mine with what was merged into them, and new ones."""
     found: dict[str, DraftQueue] = {}
     for identity, settings in merged.queues.items():
-        row = rows.get(identity) or DraftQueue.objects.create(draft=draft, name=settings["name"])
+        row = rows.get(identity) or DraftQueue(draft=draft, name=settings["name"])
         had = mine.get(identity, {})
         for setting in dict.fromkeys((*settings, *had)):
             if setting not in ("name", "parent") and settings.get(setting) != had.get(setting):
@@ -82,23 +81,20 @@ def choose(*, draft: Draft, queue: str, setting: str, side: Side, actor: User) -
     if found is None:
         return draft
     draft.conflicts = [one for one in draft.conflicts if one is not found]
-    draft.save(update_fields=["conflicts"])
     row = draft.queues.filter(Q(pk=found["row"]) | Q(origin=queue)).first()
     if setting == EXISTS:
-        return changed(draft, actor, *_settle(draft, row, found, side))
+        return _settle(draft, row, found, side, actor)
     if side == "mine" or row is None:
         return changed(draft, actor)
     assign(row, setting, found["theirs"])
     return changed(draft, actor, row)
 
 
-def _settle(draft: Draft, row: DraftQueue | None, conflict: dict[str, Any], side: Side) -> list[DraftQueue]:
-    """Whether a queue is there: it is deleted with all below it, or put back; the rows to be stored."""
-    if row is not None and not conflict[side]:
-        DraftQueue.objects.filter(pk__in=[one.pk for one in subtree(draft, row)]).delete()
-    if row is None and side == "theirs" and conflict["theirs"]:
-        return _put_back(draft, conflict["queue"])
-    return []
+def _settle(draft: Draft, row: DraftQueue | None, conflict: dict[str, Any], side: Side, actor: User) -> Draft:
+    """Whether a queue is there: it is deleted with all below it, or put back."""
+    gone = subtree(draft, row) if row is not None and not conflict[side] else []
+    back = _put_back(draft, conflict["queue"]) if row is None and side == "theirs" and conflict["theirs"] else []
+    return changed(draft, actor, *back, gone=gone)
 
 
 def _put_back(draft: Draft, path: str) -> list[DraftQueue]:

@@ -11,6 +11,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.draft_form import AMOUNTS, MARKS, TEXTS, assign, fields_of, queues_of, reading, text_of
+from scheduler_admin.queues.draft_storing import ConflictError, changed, locked
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import OutdatedError, publish, tree_of
@@ -20,17 +21,10 @@ LONGEST_TEXT = 100
 """Of an amount, in characters; the other settings have their columns' lengths."""
 LONGEST_LIST = 5000
 """Of any text, such as many namespaces, in characters."""
+LONGEST_QUEUE = 64
+"""Of a queue's name, in characters."""
 LONGEST_NAME = 317
 """Of a resource, in characters: a domain, a slash and a name, as Kubernetes allows."""
-
-
-class ConflictError(Exception):
-    """Somebody else changed meanwhile what this act is about. ``now``: what it says now; ``by``: who, where known."""
-
-    def __init__(self, now: str, draft: Draft, queue: DraftQueue) -> None:
-        super().__init__(now)
-        self.now = now
-        self.by = draft.changed_by if queue.changed_in == draft.version else ""
 
 
 class StaleError(Exception):
@@ -70,7 +64,7 @@ def edit(*, draft: Draft, row: int, setting: str, text: str, was: str, actor: Us
     a setting that queues do not have or the actor may not change, DraftQueue.DoesNotExist for a queue that is gone.
     """
     draft = locked(draft)
-    queue = _theirs(draft, row, actor)
+    queue = theirs(draft, row, actor)
     _check_setting(setting, text)
     if setting == "namespaces" and not scope_of(actor, "edit").everything:
         raise ValidationError(_(CLAIMED))
@@ -90,9 +84,8 @@ def add(*, draft: Draft, parent: int, name: str, actor: User) -> tuple[Draft, Dr
     draft = locked(draft)
     if draft.queues.count() >= MOST_QUEUES:
         raise ValidationError(_("There are more than %(most)s queues.") % {"most": MOST_QUEUES})
-    queue = DraftQueue(draft=draft, parent=_theirs(draft, parent, actor, below=True))
+    queue = DraftQueue(draft=draft, parent=theirs(draft, parent, actor, below=True))
     _set_name(draft, queue, name)
-    queue.save()
     return changed(draft, actor, queue), queue
 
 
@@ -100,7 +93,7 @@ def add(*, draft: Draft, parent: int, name: str, actor: User) -> tuple[Draft, Dr
 def rename(*, draft: Draft, row: int, name: str, was: str, actor: User) -> Draft:
     """Give a queue another name. ``was`` is the name that was seen. Raises as ``edit``, and for a name not allowed."""
     draft = locked(draft)
-    queue = _theirs(draft, row, actor)
+    queue = theirs(draft, row, actor)
     if queue.name == name.strip():
         return draft
     if queue.name != was:
@@ -113,7 +106,7 @@ def rename(*, draft: Draft, row: int, name: str, was: str, actor: User) -> Draft
 def move(*, draft: Draft, row: int, parent: int, was: int, actor: User) -> Draft:
     """Put a queue, with all below it, under another parent. ``was`` is the parent that was seen (pk)."""
     draft = locked(draft)
-    queue, target = _theirs(draft, row, actor), _theirs(draft, parent, actor, below=True)
+    queue, target = theirs(draft, row, actor), theirs(draft, parent, actor, below=True)
     if queue.parent_id == target.pk:
         return draft
     if queue.parent_id != was:
@@ -129,14 +122,14 @@ def move(*, draft: Draft, row: int, parent: int, was: int, actor: User) -> Draft
 def delete(*, draft: Draft, row: int, version: int, actor: User) -> Draft:
     """Take a queue away with all below it. Raises ConflictError if any of them changed since ``version`` was read."""
     draft = locked(draft)
-    queue = _theirs(draft, row, actor)
+    queue = theirs(draft, row, actor)
     if queue.parent_id is None:
         raise ValidationError(_("The root can't be deleted."))
-    for one in subtree(draft, queue):
+    below = subtree(draft, queue)
+    for one in below:
         if one.changed_in > version:
             raise ConflictError(one.name, draft, one)
-    queue.delete()
-    return changed(draft, actor)
+    return changed(draft, actor, gone=below)
 
 
 @transaction.atomic
@@ -176,26 +169,7 @@ def discard(*, draft: Draft, actor: User) -> None:
     draft.delete()
 
 
-def locked(draft: Draft) -> Draft:
-    """The draft as it is now, kept from others until the transaction ends. Raises Draft.DoesNotExist."""
-    # Apart from the join: after a wait PostgreSQL reads the locked row anew, but not those that it was joined to.
-    Draft.objects.select_for_update().get(pk=draft.pk)
-    return Draft.objects.select_related("hierarchy__current", "base").get(pk=draft.pk)
-
-
-def changed(draft: Draft, actor: User, *queues: DraftQueue) -> Draft:
-    """Count the version up for an act on these queues, and store them."""
-    draft.version += 1
-    draft.changed_by = actor.get_username()
-    draft.save(update_fields=["version", "changed_by", "changed_at"])
-    for queue in queues:
-        queue.changed_in = draft.version
-        queue.full_clean(exclude=["parent"])
-        queue.save()
-    return draft
-
-
-def _theirs(draft: Draft, row: int, actor: User, *, below: bool = False) -> DraftQueue:
+def theirs(draft: Draft, row: int, actor: User, *, below: bool = False) -> DraftQueue:
     """A queue that the actor may change, or may change what is ``below``.
 
     Raises DraftQueue.DoesNotExist for one that is gone, or outside of their subtrees, and ValidationError for the top

@@ -141,6 +141,23 @@ class DraftQueue(models.Model):
         return self.name
 
 
+class DraftAct(models.Model):
+    """What an act changed in a draft: by it whoever did it takes it back, and does it again."""
+
+    draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="acts")
+    actor = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    version = models.PositiveIntegerField(help_text=_("The draft's, since it was done, or undone, last."))
+    undone = models.BooleanField(default=False)
+    changes = models.JSONField(default=list)
+    """See draft_storing.Difference."""
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.draft} {self.version}"
+
+
 class QueueQuerySet(RestrictedQuerySet["Queue"]):
     """Queues; tenants see those of their subtrees."""
 

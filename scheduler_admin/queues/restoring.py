@@ -11,7 +11,8 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Scope, is_inside, scope_of
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.draft_form import fields_of
-from scheduler_admin.queues.drafting import changed, start
+from scheduler_admin.queues.draft_storing import changed
+from scheduler_admin.queues.drafting import start
 from scheduler_admin.queues.models import Draft, DraftQueue, Revision
 from scheduler_admin.queues.services import tree_of
 from scheduler_admin.queues.subtrees import FOREIGN, GIVEN

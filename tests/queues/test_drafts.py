@@ -10,7 +10,8 @@ from engine.queues import QueueTree, Settings
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.draft_selectors import DraftState, state
-from scheduler_admin.queues.drafting import ConflictError, StaleError
+from scheduler_admin.queues.draft_storing import ConflictError
+from scheduler_admin.queues.drafting import StaleError
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.services import OutdatedError, publish, roll_back, tree_of
 from tests.builders import queue, tree

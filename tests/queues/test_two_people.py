@@ -14,11 +14,13 @@ from engine.formats.tree import encode_tree
 from engine.merging import merge
 from scheduler_admin.accounts.models import User
 from scheduler_admin.queues import drafting
+from scheduler_admin.queues.draft_copying import copy
 from scheduler_admin.queues.draft_form import flat_draft, flat_tree, queues_of
 from scheduler_admin.queues.draft_merging import choose, merge_draft
 from scheduler_admin.queues.draft_selectors import state
-from scheduler_admin.queues.drafting import ConflictError
-from scheduler_admin.queues.models import Draft, Hierarchy
+from scheduler_admin.queues.draft_storing import ConflictError, said
+from scheduler_admin.queues.draft_undoing import next_act, redo, undo
+from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy
 from scheduler_admin.queues.services import publish, tree_of
 from tests.builders import queue, tree
 
@@ -34,6 +36,8 @@ ACTS = st.one_of(
     st.tuples(st.just("rename"), st.integers(0, 9), st.sampled_from(NAMES)),
     st.tuples(st.just("move"), st.integers(0, 9), st.integers(0, 9)),
     st.tuples(st.just("delete"), st.integers(1, 9)),
+    st.tuples(st.just("copy"), st.integers(0, 9), st.integers(0, 9)),
+    st.tuples(st.sampled_from(["undo", "redo"])),
     st.tuples(st.just("publish"), st.dictionaries(st.sampled_from(PATHS), st.integers(1, 3), max_size=5)),
     st.tuples(st.just("merge")),
     st.tuples(st.just("choose"), st.integers(0, 5), st.sampled_from(["mine", "theirs"])),
@@ -43,7 +47,7 @@ ACTS = st.one_of(
 def act(draft: Draft, actor: User, verb: str, *said: Any) -> None:
     """One act; what is refused is left."""
     rows = [one.row for one in queues_of(draft)]
-    row = rows[said[0] % len(rows)] if verb in ("edit", "add", "rename", "move", "delete") else rows[0]
+    row = rows[said[0] % len(rows)] if verb in ("edit", "add", "rename", "move", "delete", "copy") else rows[0]
     try:
         match verb, said:
             case "edit", (_row, setting, number):
@@ -59,6 +63,12 @@ def act(draft: Draft, actor: User, verb: str, *said: Any) -> None:
                 drafting.move(draft=draft, row=row.pk, parent=target, was=row.parent_id or 0, actor=actor)
             case "delete", _row:
                 drafting.delete(draft=draft, row=row.pk, version=draft.version, actor=actor)
+            case "copy", (_row, to):
+                copy(draft=draft, row=row.pk, parent=rows[to % len(rows)].pk, actor=actor)
+            case "undo", _nothing:
+                undo(draft=draft, actor=actor)
+            case "redo", _nothing:
+                redo(draft=draft, actor=actor)
             case "publish", (queues,):
                 put_in_force(draft, queues)
             case "merge", _nothing:
@@ -66,7 +76,7 @@ def act(draft: Draft, actor: User, verb: str, *said: Any) -> None:
             case "choose", (place, side) if draft.conflicts:
                 one = draft.conflicts[place % len(draft.conflicts)]
                 choose(draft=draft, queue=one["queue"], setting=one["setting"], side=side, actor=actor)
-    except (ValidationError, ConflictError):
+    except (ValidationError, ConflictError, DraftQueue.DoesNotExist):
         pass
 
 
@@ -147,4 +157,34 @@ def test_a_draft_stays_a_tree_and_is_published_as_it_was_shown(ann: User, bob: U
             assert shown.tree is not None
             revision = drafting.publish_draft(draft=draft, version=draft.version, reason="done", actor=bob)
             assert revision.document == encode_tree(shown.tree).decode()
+        transaction.set_rollback(True)
+
+
+def content(draft: Draft) -> list[Any]:
+    """All that a draft says."""
+    return [draft.base_id, draft.conflicts, *((one.pk, said(one)) for one in draft.queues.all())]
+
+
+@given(acts=st.lists(ACTS, max_size=12))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_one_did_alone_is_undone_to_the_beginning(ann: User, acts: list[Any]) -> None:
+    """And redone to the end, to the last setting, whatever was published meanwhile."""
+    with transaction.atomic():
+        hierarchy = Hierarchy.objects.create(name="main")
+        publish(hierarchy=hierarchy, tree=BASE, author=None, reason="first")
+        draft = drafting.start(hierarchy=hierarchy, name="x", author=ann)
+        first = content(fresh(draft))
+        for verb, *given_ in acts:
+            act(fresh(draft), ann, verb, *given_)
+        last = content(fresh(draft))
+        while next_act(draft, ann, back=False):
+            redo(draft=draft, actor=ann)
+        furthest = content(fresh(draft))
+        while next_act(draft, ann, back=True):
+            undo(draft=draft, actor=ann)
+        assert content(fresh(draft)) == first
+        while next_act(draft, ann, back=False):
+            redo(draft=draft, actor=ann)
+        assert content(fresh(draft)) == furthest
+        assert furthest == last or any(verb == "undo" for verb, *_rest in acts)
         transaction.set_rollback(True)

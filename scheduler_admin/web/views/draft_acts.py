@@ -19,7 +19,8 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import draft_merging, draft_selectors, drafting
-from scheduler_admin.queues.drafting import ConflictError, StaleError
+from scheduler_admin.queues.draft_storing import ConflictError
+from scheduler_admin.queues.drafting import StaleError
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import OutdatedError
