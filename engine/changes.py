@@ -141,6 +141,16 @@ def _sentence(queue: str, setting: Setting) -> Message:
     return Message(gettext_noop("%(queue)s %(setting)s %(before)s → %(after)s"), params)
 
 
+def said_alone(setting: Setting, name: str = "") -> Message:
+    """A setting of the tree itself in words, of no queue: ``policy fence → priority``. ``name``: another for it."""
+    params = {"setting": Topic(name or label(setting)), "before": Before(setting.before), "after": After(setting.after)}
+    if not setting.before:
+        return Message(gettext_noop("%(setting)s set to %(after)s"), params)
+    if not setting.after:
+        return Message(gettext_noop("%(setting)s %(before)s taken away"), params)
+    return Message(gettext_noop("%(setting)s %(before)s → %(after)s"), params)
+
+
 def label(setting: Setting) -> str:
     """The setting's name as people read it: ``guaranteed cpu``, ``preemption policy``."""
     return f"{setting.field} {setting.resource}".replace("_", " ").strip()

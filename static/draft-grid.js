@@ -13,7 +13,7 @@ export function setSaid(field, text) {
 
 export const isTyped = (field) => field.value.trim() !== said(field);
 export const fieldsIn = (place) => [...place.querySelectorAll("[data-setting]")];
-export const unsaved = () => fieldsIn(grid).filter(isTyped);
+export const unsaved = () => fieldsIn(document.getElementById("draft")).filter(isTyped);
 const keeps = (place) => [...place.querySelectorAll("input:not([type=hidden]), select")].some(isTyped) || place.querySelector(".problem[data-now]");
 
 /** Fields work once this module does, and only the row that one is in is in the tab order. */
@@ -79,7 +79,7 @@ function putInOrder(order) {
 function putPart(name, html) {
   const old = document.getElementById(`draft-${name}`);
   const fresh = parsed(html);
-  if (old && fresh && !old.isEqualNode(fresh)) old.replaceWith(fresh);
+  if (old && fresh && !keeps(old) && !old.isEqualNode(fresh)) old.replaceWith(fresh);
 }
 
 /** Puts parts of the page in; the keyboard's place is kept. */

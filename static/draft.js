@@ -40,7 +40,7 @@ function save(field) {
   inOrder(async () => {
     const was = said(field); // only now: what was typed here before may have been on its way
     const data = new FormData();
-    data.set("row", field.closest("tbody").dataset.row);
+    data.set("row", field.closest("[data-row]").dataset.row);
     data.set(field.name, text);
     data.set(`was:${field.name}`, was);
     const { kind, answer } = await send(forms.edit, data);
@@ -223,9 +223,9 @@ if (mayEdit) {
     if (kind === "gone") gone();
     return unsaidOf(kind);
   });
-  grid.addEventListener("focusout", ({ target }) => target.matches("[data-setting]") && save(target));
-  grid.addEventListener("change", ({ target }) => target.matches("[data-setting]") && save(target));
-  grid.addEventListener("keydown", (event) => {
+  page.addEventListener("focusout", ({ target }) => target.matches("[data-setting]") && save(target));
+  page.addEventListener("change", ({ target }) => target.matches("[data-setting]") && save(target));
+  page.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !event.target.matches("input[data-setting]")) return;
     event.preventDefault();
     save(event.target);

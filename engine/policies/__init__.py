@@ -8,11 +8,18 @@ import msgspec
 from engine.decision import Decision
 from engine.laws import Terms
 from engine.policies import fence, priority, yunikorn
+from engine.policies.parameters import Parameter, described
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
 DIALECTS = {fence.POLICY: (fence.DIALECT, yunikorn.DIALECT), priority.POLICY: (priority.DIALECT,)}
 """The dialects of every policy that can be decided by; the first one is meant where none is named."""
+
+_PARAMETERS: Mapping[tuple[str, str], type[msgspec.Struct]] = {
+    (fence.POLICY, fence.DIALECT): fence.Parameters,
+    (fence.POLICY, yunikorn.DIALECT): yunikorn.Parameters,
+    (priority.POLICY, priority.DIALECT): priority.Parameters,
+}
 
 FOREIGN = frozenset({yunikorn.DIALECT})
 """Dialects that explain what another scheduler does; no law of ours stops that."""
@@ -49,6 +56,12 @@ def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None)
             return priority.decide
         case _:
             raise UnknownPolicyError(name, dialect)
+
+
+def parameters_of(name: str, dialect: str) -> tuple[Parameter, ...]:
+    """What a revision may set for a policy in a dialect; nothing for those that this version can't decide by."""
+    kind = _PARAMETERS.get((name, dialect))
+    return described(kind) if kind else ()
 
 
 def terms(parameters: Mapping[str, Any]) -> Terms:

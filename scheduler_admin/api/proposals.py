@@ -6,11 +6,9 @@ from functools import cached_property, partial
 from typing import Any
 
 import msgspec
-from django.utils.translation import gettext as _
 
-from engine.changes import Change, Kind, Setting, changes, sentences
+from engine.changes import Change, Kind, Setting, changes, said_alone, sentences
 from engine.formats.notes import Note
-from engine.formats.placement import write_rules
 from engine.formats.tree import encode_tree
 from engine.lint import lint
 from engine.queues import BARE, QueueTree
@@ -19,10 +17,11 @@ from scheduler_admin.api.documents import Sent
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.sentences import text
+from scheduler_admin.queues.differences import differing_placement, differing_terms
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
-from scheduler_admin.queues.subtrees import FOREIGN, error, outside
+from scheduler_admin.queues.subtrees import beside, outside
 
 
 @dataclass(frozen=True)
@@ -58,20 +57,16 @@ class Proposal:
     def terms(self) -> tuple[Setting, ...]:
         """What changes of policy, dialect, parameters and placement rules."""
         before = terms_of(self.current) if self.current else Terms()
-        pairs = zip(Terms._fields, before, self.sent.terms, strict=True)
-        changed = [(name, _written(old), _written(new)) for name, old, new in pairs if old != new]
-        rules = [_written(write_rules(tree.placement)) for tree in (self.before, self.sent.tree)]
-        changed += [("placement", rules[0], rules[1])] if rules[0] != rules[1] else []
-        return tuple(Setting(field=name, before=old, after=new) for name, old, new in changed)
+        return (*differing_terms(before, self.sent.terms), *differing_placement(self.before, self.sent.tree))
 
     def outside(self, scope: Scope) -> list[dict[str, Any]]:
         """Members of a problem's errors for all that it changes outside of a scope. Unseen queues are not named."""
-        terms = [] if scope.everything else [error("", FOREIGN, one.field) for one in self.terms]
-        return [self.sent.error(note) for note in (*outside(self.before, self.sent.tree, scope), *terms)]
+        notes = (*outside(self.before, self.sent.tree, scope), *beside(self.terms, scope))
+        return [self.sent.error(note) for note in notes]
 
     def diff(self) -> list[dict[str, Any]]:
         """All changes, a row for each sentence."""
-        rows = [_row("", Kind.CHANGED, one, _terms(one)) for one in self.terms]
+        rows = [_row("", Kind.CHANGED, one, text(said_alone(one))) for one in self.terms]
         for change in self.changes:
             settings = change.settings if change.kind is Kind.CHANGED else (Setting(field=""),)
             told = zip(settings, sentences(change), strict=True)
@@ -93,18 +88,6 @@ class Proposal:
         row = {"severity": note.severity.value, "queue": note.path, "field": note.field, "sentence": said(note)}
         row["remedy"] = remedy(note)
         return {**row, "cluster": cluster, **self.sent.place(note)}
-
-
-def _written(term: Any) -> str:
-    return term if isinstance(term, str) else msgspec.json.encode(term, order="sorted").decode()
-
-
-def _terms(setting: Setting) -> str:
-    return _("%(setting)s: %(before)s → %(after)s") % {
-        "setting": setting.field,
-        "before": setting.before,
-        "after": setting.after,
-    }
 
 
 def _row(queue: str, kind: Kind, setting: Setting, sentence: str) -> dict[str, Any]:

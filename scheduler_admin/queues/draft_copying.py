@@ -6,11 +6,9 @@ from django.utils.translation import gettext as _
 
 from engine.formats.notes import MOST_QUEUES
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues.draft_form import template_of
 from scheduler_admin.queues.draft_storing import changed, locked, put, said
 from scheduler_admin.queues.drafting import LONGEST_QUEUE, subtree, theirs
 from scheduler_admin.queues.models import Draft, DraftQueue
-from scheduler_admin.queues.services import tree_of
 
 
 @transaction.atomic
@@ -30,10 +28,7 @@ def copy(*, draft: Draft, row: int, parent: int, actor: User) -> tuple[Draft, Dr
     made: dict[int, DraftQueue] = {}
     for one in copied:
         made[one.pk] = DraftQueue(draft=draft)
-        put(
-            made[one.pk],
-            said(one) | {"origin": "", "namespaces": "", "template": template_of(one, tree_of(draft.base))},
-        )
+        put(made[one.pk], said(one) | {"origin": "", "namespaces": ""})
         made[one.pk].parent = made.get(one.parent_id or 0, target)
     top = made[queue.pk]
     top.name = _free(queue.name, {name.lower() for name in target.children.values_list("name", flat=True)})

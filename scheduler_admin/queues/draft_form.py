@@ -1,19 +1,31 @@
-"""A draft's queues as a document of our own form, and as the flat settings that are merged."""
+"""A draft as a document of our own form, and as the flat settings that are merged."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from engine.formats.amounts import AmountError, read_amount
-from engine.formats.form import Reading, read_form, write_queue, write_settings
+from engine.formats.form import Reading, read_form, write_queue
 from engine.formats.placement import write_rules
-from engine.queues import QueueTree
+from engine.formats.terms import read_parameters, write_parameters
+from engine.policies import parameters_of
 from engine.resources import format_amount
-from scheduler_admin.queues.models import Draft, DraftQueue
+from scheduler_admin.queues.draft_templates import flattened, nested
+from scheduler_admin.queues.models import Draft, DraftQueue, Revision
+from scheduler_admin.queues.services import Terms, tree_of
 
 AMOUNTS = ("guaranteed", "max")
 TEXTS = ("preemption_policy", "delay", "quota_delay", "priority_policy", "priority_offset", "namespaces")
 MARKS = ("parent_declared", "evict_uncontrolled")
+PARTED = (*AMOUNTS, "template")
+"""Those of a queue that hold several texts by name: ``max/cpu``, ``template/delay``."""
+TERMS = ("policy", "dialect")
+WHOLE = ("placement",)
+"""What a draft holds as one value; its text is JSON."""
+DRAFT = ""
+"""The identity under which what a draft holds beside its queues is merged."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +51,18 @@ def placed(rows: Iterable[DraftQueue]) -> list[Placed]:
     return found
 
 
-def reading(queues: Sequence[Placed], base: QueueTree) -> Reading:
-    """The draft as a tree, with what is wrong; a note's ``index`` is the place in ``queues``.
+def reading(draft: Draft, queues: Sequence[Placed]) -> Reading:
+    """The draft as a tree and its terms, with what is wrong; a note's ``index`` is the place in ``queues``."""
+    tree = read_form({"queues": [_document(one) for one in queues], "placement": draft.placement})
+    parameters, wrong = read_parameters(draft.policy, draft.dialect, draft.parameters)
+    return msgspec.structs.replace(
+        tree, policy=draft.policy, dialect=draft.dialect, parameters=parameters, notes=(*wrong, *tree.notes)
+    )
 
-    Placement rules, and the templates of queues that were there, are those of the base: drafts do not change them. A
-    queue that was put back has its template along.
-    """
-    documents = [_document(one) | _template(one, base) for one in queues]
-    return read_form({"queues": documents, "placement": write_rules(base.placement)})
+
+def terms_in(read: Reading) -> Terms:
+    """By which policy a draft that was read is to be enforced."""
+    return Terms(read.policy or "", read.dialect or "", read.parameters or {})
 
 
 def moved(queues: Iterable[Placed]) -> dict[str, str]:
@@ -63,20 +79,18 @@ def _document(one: Placed) -> dict[str, Any]:
         "namespaces": row.namespaces.replace(",", " ").split(),
     }
     settings |= {field: {name: text for name, text in getattr(row, field).items() if text} for field in AMOUNTS}
-    return settings | {field: getattr(row, field) for field in TEXTS if field != "namespaces"}
+    settings |= {field: getattr(row, field) for field in TEXTS if field != "namespaces"}
+    return settings | {"template": nested(row.template)}
 
 
-def _template(one: Placed, base: QueueTree) -> dict[str, Any]:
-    template = template_of(one.row, base)
-    return {} if template is None else {"template": template}
-
-
-def template_of(row: DraftQueue, base: QueueTree) -> dict[str, Any] | None:
-    """The template of a queue, as our own form has it: the base's where it was there, else its own."""
-    if row.origin not in base:
-        return row.template
-    template = base[row.origin].template
-    return None if template is None else write_settings(template)
+def terms_of_base(base: Revision) -> dict[str, Any]:
+    """The fields of a Draft that says the same as a revision, beside its queues."""
+    return {
+        "policy": base.policy,
+        "dialect": base.dialect,
+        "parameters": write_parameters(base.parameters),
+        "placement": write_rules(tree_of(base).placement),
+    }
 
 
 def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,27 +101,29 @@ def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
         "guaranteed": settings.get("guaranteed", {}),
         "max": settings.get("max", {}),
         "namespaces": ", ".join(settings.get("namespaces", [])),
+        "template": flattened(settings.get("template")),
     } | {field: str(settings.get(field, "")) for field in TEXTS if field != "namespaces"}
 
 
 # The flat settings of engine.merging
 
 
-def flat_tree(tree: QueueTree) -> dict[str, dict[str, str]]:
-    """Path -> settings of every queue of a revision; its path is its identity."""
-    found = {}
+def flat_tree(base: Revision) -> dict[str, dict[str, str]]:
+    """Path -> settings of every queue of a revision, its path being its identity; DRAFT -> what is beside them."""
+    tree = tree_of(base)
+    found = {DRAFT: _flat_terms(Draft(**terms_of_base(base)))}
     for path in tree.walk():
         queue = tree[path]
         found[path] = _flat(queue.name, queue.parent or "", fields_of(write_queue(queue)))
     return found
 
 
-def flat_draft(queues: Sequence[Placed]) -> tuple[dict[str, dict[str, str]], dict[str, DraftQueue]]:
-    """Identity -> settings, and -> row."""
+def flat_draft(draft: Draft, queues: Sequence[Placed]) -> tuple[dict[str, dict[str, str]], dict[str, DraftQueue]]:
+    """Identity -> settings, and of queues -> row."""
     identity = _identities(queues)
-    settings = {}
+    settings = {DRAFT: _flat_terms(draft)}
     for one in queues:
-        fields = {field: getattr(one.row, field) for field in (*AMOUNTS, *TEXTS, *MARKS)}
+        fields = {field: getattr(one.row, field) for field in (*AMOUNTS, *TEXTS, *MARKS, "template")}
         parent = identity[one.row.parent_id] if one.row.parent_id else ""
         settings[identity[one.row.pk]] = _flat(one.row.name, parent, fields)
     return settings, {identity[one.row.pk]: one.row for one in queues}
@@ -131,12 +147,17 @@ def _flat(name: str, parent: str, fields: Mapping[str, Any]) -> dict[str, str]:
     settings = {"name": name, "parent": parent}
     settings |= {field: fields[field] for field in TEXTS}
     settings |= {field: "true" for field in MARKS if fields[field]}
-    settings |= {
-        f"{field}/{resource}": _canonical(resource, text)
-        for field in AMOUNTS
-        for resource, text in fields[field].items()
-    }
+    settings |= {f"{field}/{name}": _canonical(name, text) for field in AMOUNTS for name, text in fields[field].items()}
+    for setting, text in fields["template"].items():
+        resource = setting.partition("/")[2]
+        settings[f"template/{setting}"] = _canonical(resource, text) if resource else text
     return {setting: text for setting, text in settings.items() if text}
+
+
+def _flat_terms(draft: Draft) -> dict[str, str]:
+    names = [f"parameters/{one.name}" for one in parameters_of(draft.policy, draft.dialect)]
+    texts = {setting: text_of(draft, setting) for setting in (*TERMS, *names, *WHOLE)}
+    return {setting: text for setting, text in texts.items() if text}
 
 
 def _canonical(resource: str, text: str) -> str:
@@ -147,24 +168,28 @@ def _canonical(resource: str, text: str) -> str:
         return text
 
 
-def assign(row: DraftQueue, setting: str, text: str) -> None:
-    """Set one flat setting (but name and parent) of a row; an empty text unsets it."""
-    field, _slash, resource = setting.partition("/")
-    if resource:
-        kept = {name: value for name, value in getattr(row, field).items() if name != resource}
-        setattr(row, field, kept | ({resource: text} if text else {}))
+def assign(row: DraftQueue | Draft, setting: str, text: str) -> None:
+    """Set one flat setting (but name and parent) of a row or of the draft itself; an empty text unsets it."""
+    field, _slash, name = setting.partition("/")
+    if name:
+        kept = {other: value for other, value in getattr(row, field).items() if other != name}
+        setattr(row, field, kept | ({name: text} if text else {}))
+    elif field in WHOLE:
+        setattr(row, field, msgspec.json.decode(text) if text else type(getattr(row, field))())
     elif field in MARKS:
         setattr(row, field, text == "true")
     else:
         setattr(row, field, text)
 
 
-def text_of(row: DraftQueue, setting: str) -> str:
-    """What one flat setting of a row says now."""
-    field, _slash, resource = setting.partition("/")
-    if resource:
-        return str(getattr(row, field).get(resource, ""))
+def text_of(row: DraftQueue | Draft, setting: str) -> str:
+    """What one flat setting of a row, or of the draft itself, says now."""
+    field, _slash, name = setting.partition("/")
     value = getattr(row, field)
+    if name:
+        return str(value.get(name, ""))
+    if field in WHOLE:
+        return msgspec.json.encode(value, order="sorted").decode() if value else ""
     return "true" if value is True else "" if value is False else str(value)
 
 

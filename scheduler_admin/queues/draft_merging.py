@@ -12,7 +12,7 @@ from engine.formats.form import write_queue
 from engine.merging import EXISTS, Merged, merge
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
-from scheduler_admin.queues.draft_form import assign, fields_of, flat_draft, flat_tree, queues_of
+from scheduler_admin.queues.draft_form import DRAFT, assign, fields_of, flat_draft, flat_tree, queues_of
 from scheduler_admin.queues.draft_storing import changed, locked
 from scheduler_admin.queues.drafting import subtree
 from scheduler_admin.queues.models import Draft, DraftQueue
@@ -33,9 +33,10 @@ def merge_draft(*, draft: Draft, actor: User) -> Draft:
         return draft
     if draft.conflicts:
         raise ValidationError(_("Choose first what both changed."))
-    base, theirs = tree_of(draft.base), tree_of(current)
-    mine, rows = flat_draft(queues_of(draft))
-    merged = merge(flat_tree(base), flat_tree(theirs), mine)
+    theirs = flat_tree(current)
+    mine, rows = flat_draft(draft, queues_of(draft))
+    merged = merge(flat_tree(draft.base), theirs, mine)
+    _assign(draft, merged.queues.pop(DRAFT), mine[DRAFT])
     gone = [row for identity, row in rows.items() if identity not in merged.queues]
     rows = _put(draft, merged, mine, rows)
     for identity, row in rows.items():
@@ -54,15 +55,18 @@ def _put(
     found: dict[str, DraftQueue] = {}
     for identity, settings in merged.queues.items():
         row = rows.get(identity) or DraftQueue(draft=draft, name=settings["name"])
-        had = mine.get(identity, {})
-        for setting in dict.fromkeys((*settings, *had)):
-            if setting not in ("name", "parent") and settings.get(setting) != had.get(setting):
-                assign(row, setting, settings.get(setting, ""))
+        _assign(row, settings, mine.get(identity, {}))
         row.name = settings["name"]
         found[identity] = row
     for identity, settings in merged.queues.items():
         found[identity].parent = found[settings["parent"]] if "parent" in settings else None
     return found
+
+
+def _assign(row: DraftQueue | Draft, settings: dict[str, str], had: dict[str, str]) -> None:
+    for setting in dict.fromkeys((*settings, *had)):
+        if setting not in ("name", "parent") and settings.get(setting) != had.get(setting):
+            assign(row, setting, settings.get(setting, ""))
 
 
 def _stored(conflict: dict[str, Any], rows: dict[str, DraftQueue]) -> dict[str, Any]:
@@ -81,6 +85,10 @@ def choose(*, draft: Draft, queue: str, setting: str, side: Side, actor: User) -
     if found is None:
         return draft
     draft.conflicts = [one for one in draft.conflicts if one is not found]
+    if queue == DRAFT:
+        if side == "theirs":
+            assign(draft, setting, found["theirs"])
+        return changed(draft, actor)
     row = draft.queues.filter(Q(pk=found["row"]) | Q(origin=queue)).first()
     if setting == EXISTS:
         return _settle(draft, row, found, side, actor)

@@ -13,10 +13,11 @@ from engine.formats.notes import Note, Severity
 from engine.lint import lint
 from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who
-from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading, text_of
+from scheduler_admin.queues.differences import differing_placement, differing_terms
+from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading, terms_in, text_of
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
-from scheduler_admin.queues.services import terms_of, tree_of
-from scheduler_admin.queues.subtrees import outside
+from scheduler_admin.queues.services import Terms, not_enforceable, terms_of, tree_of
+from scheduler_admin.queues.subtrees import beside, outside
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,15 @@ class DraftState:
     notes: tuple[Note, ...]
     """Errors, warnings, what holds. A note's ``index`` is the place in ``rows`` where it comes from reading."""
     changes: tuple[Change, ...]
+    terms: Terms
+    """By which policy it is to be enforced, without the parameters that can't be read."""
+    beside: tuple[Setting, ...] = ()
+    """What it changes beside its queues: of the terms, and of the rules by which pods find their leaf."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether there is anything to publish."""
+        return bool(self.changes or self.beside)
 
     @cached_property
     def errors(self) -> tuple[Note, ...]:
@@ -66,7 +76,7 @@ class DraftState:
     @property
     def publishable(self) -> bool:
         """Whether it may be published as it is."""
-        return not self.errors and not self.draft.conflicts and not self.draft.outdated and bool(self.changes)
+        return not self.errors and not self.draft.conflicts and not self.draft.outdated and self.differs
 
     def part(self, scope: Scope) -> "DraftState":
         """What of it lies inside a scope."""
@@ -80,7 +90,7 @@ class DraftState:
         placed = [note if note.index is None else msgspec.structs.replace(note, index=at[note.index]) for note in notes]
         rows = tuple(self.rows[index] for index in places)
         found = tuple(change for change in self.changes if scope.has_path(change.path))
-        return replace(self, rows=rows, notes=tuple(placed), changes=found)
+        return replace(self, rows=rows, notes=tuple(placed), changes=found, beside=())
 
 
 def find(user: Who, hierarchy: Hierarchy | None, pk: int, action: Action = "view") -> Draft:
@@ -107,13 +117,17 @@ def state(draft: Draft, capacity: Mapping[str, int] | None = None, scope: Scope 
     """Everything about a draft as it is now; what it changes outside of a scope is an error. ``capacity``: see lint."""
     queues = queues_of(draft)
     base = tree_of(draft.base)
-    read = reading(queues, base)
-    notes = read.notes
+    read = reading(draft, queues)
+    terms = terms_in(read)
+    unfit = not_enforceable(draft.hierarchy, terms)
+    notes = read.notes if unfit is None else (unfit, *read.notes)
+    others = differing_terms(terms_of(draft.base), terms)
     found: tuple[Change, ...] = ()
     if read.tree is not None:
-        terms = terms_of(draft.base)
+        others += differing_placement(base, read.tree)
         told = lint(read.tree, capacity, policy=terms.policy, dialect=terms.dialect)
-        notes = (*notes, *_sound(read.tree, notes, told), *outside(base, read.tree, scope))
+        foreign = (*outside(base, read.tree, scope), *beside(others, scope))
+        notes = (*notes, *_sound(read.tree, notes, told), *foreign)
         row_at = {one.path: one.row for one in queues}
         differing = changes(base, read.tree, moved(queues))
         found = tuple(_as_typed(one, row_at.get(one.path)) for one in differing)
@@ -132,7 +146,8 @@ def state(draft: Draft, capacity: Mapping[str, int] | None = None, scope: Scope 
         for index, one in enumerate(queues)
     )
     order = list(Severity)
-    return DraftState(draft, rows, read.tree, tuple(sorted(notes, key=lambda note: order.index(note.severity))), found)
+    ordered = tuple(sorted(notes, key=lambda note: order.index(note.severity)))
+    return DraftState(draft, rows, read.tree, ordered, found, terms, others)
 
 
 def _sound(tree: QueueTree, notes: Iterable[Note], found: Iterable[Note]) -> list[Note]:
@@ -140,7 +155,7 @@ def _sound(tree: QueueTree, notes: Iterable[Note], found: Iterable[Note]) -> lis
 
     That is what contradicts itself, and what is about queues without such a setting, also above and below them.
     """
-    unread = {note.path for note in notes if note.severity is Severity.ERROR}
+    unread = {note.path for note in notes if note.severity is Severity.ERROR and note.path}
     above = {path for one in unread for path in tree.lineage(one)}
     return [
         note
@@ -159,6 +174,5 @@ def _as_typed(change: Change, row: DraftQueue | None) -> Change:
 def _setting_as_typed(one: Setting, row: DraftQueue) -> Setting:
     if one.after or one.field == "parent":
         return one
-    return msgspec.structs.replace(
-        one, after=text_of(row, f"{one.field}/{one.resource}" if one.resource else one.field)
-    )
+    parts = one.resource.replace(" ", "/", 1) if one.field == "template" else one.resource
+    return msgspec.structs.replace(one, after=text_of(row, f"{one.field}/{parts}" if parts else one.field))

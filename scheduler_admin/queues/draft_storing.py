@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues.draft_form import AMOUNTS, MARKS, TEXTS, assign, text_of
+from scheduler_admin.queues.draft_form import MARKS, PARTED, TEXTS, assign, text_of
 from scheduler_admin.queues.models import Draft, DraftAct, DraftQueue
 
 MOST_ACTS = 200
 """Of one person in one draft that can be undone."""
-OWN = ("base_id", "conflicts")
+OWN = ("base_id", "conflicts", "policy", "dialect", "parameters", "placement")
 """What a draft itself says that acts change."""
-_PLACE = {"parent": "parent_id", "name": "name", "origin": "origin", "template": "template"}
+_PLACE = {"parent": "parent_id", "name": "name", "origin": "origin"}
 """What a queue says beside its flat settings -> the model's field."""
 Said = dict[str, Any]
 """Setting -> what it says, as ``text_of`` has it; what is not said may be missing."""
@@ -31,16 +31,16 @@ class Difference(TypedDict):
 class ConflictError(Exception):
     """Somebody else changed meanwhile what this act is about. ``now``: what it says now; ``by``: who, where known."""
 
-    def __init__(self, now: str, draft: Draft, queue: DraftQueue) -> None:
+    def __init__(self, now: str, draft: Draft, at: DraftQueue | Draft) -> None:
         super().__init__(now)
         self.now = now
-        self.by = _changed_by(draft, queue)
+        self.by = _changed_by(draft, at)
 
 
-def _changed_by(draft: Draft, queue: DraftQueue) -> str:
-    if queue.changed_in == draft.version:
+def _changed_by(draft: Draft, at: DraftQueue | Draft) -> str:
+    if at.changed_in == draft.version:
         return draft.changed_by
-    act = draft.acts.filter(version=queue.changed_in).select_related("actor").first()
+    act = draft.acts.filter(version=at.changed_in).select_related("actor").first()
     return act.actor.get_username() if act else ""
 
 
@@ -67,7 +67,11 @@ def store(draft: Draft, actor: User, queues: Iterable[DraftQueue], gone: Sequenc
     own_before = Draft.objects.filter(pk=draft.pk).values(*OWN).get()
     draft.version += 1
     draft.changed_by = actor.get_username()
-    draft.save(update_fields=["version", "changed_by", "changed_at", *(name.removesuffix("_id") for name in OWN)])
+    own_after = {name: getattr(draft, name) for name in OWN}
+    if own_before != own_after:
+        draft.changed_in = draft.version
+        draft.full_clean()
+    draft.save()
     rows = DraftQueue.objects.in_bulk([queue.pk for queue in queues if queue.pk])
     before = {pk: said(row) for pk, row in rows.items()}
     made = [queue for queue in queues if queue.pk not in before]
@@ -79,7 +83,6 @@ def store(draft: Draft, actor: User, queues: Iterable[DraftQueue], gone: Sequenc
     for queue in kept:
         queue.save()
     DraftQueue.objects.filter(pk__in=[queue.pk for queue in gone]).delete()
-    own_after = {name: getattr(draft, name) for name in OWN}
     differences = [_difference(None, own_before, own_after)] if own_before != own_after else []
     differences += [_difference(queue.pk, before[queue.pk], said(queue)) for queue in kept]
     differences += [Difference(row=queue.pk, before=None, after=said(queue)) for queue in made]
@@ -107,7 +110,7 @@ def said(row: DraftQueue) -> Said:
     """All that a queue says."""
     settings: Said = {name: getattr(row, field) for name, field in _PLACE.items()}
     settings |= {name: text for name in (*TEXTS, *MARKS) if (text := text_of(row, name))}
-    return settings | {f"{field}/{name}": text for field in AMOUNTS for name, text in getattr(row, field).items()}
+    return settings | {f"{field}/{name}": text for field in PARTED for name, text in getattr(row, field).items()}
 
 
 def put(row: DraftQueue, settings: Said) -> None:

@@ -6,16 +6,32 @@ from django.utils.translation import gettext as _
 
 from engine.formats.form import write_queue
 from engine.formats.notes import MOST_QUEUES
+from engine.policies import DIALECTS, parameters_of
 from engine.queues import ROOT, is_queue_name
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
-from scheduler_admin.queues.draft_form import AMOUNTS, MARKS, TEXTS, assign, fields_of, queues_of, reading, text_of
+from scheduler_admin.queues.differences import differing_placement, differing_terms
+from scheduler_admin.queues.draft_form import (
+    AMOUNTS,
+    MARKS,
+    TERMS,
+    TEXTS,
+    WHOLE,
+    assign,
+    fields_of,
+    queues_of,
+    reading,
+    terms_in,
+    terms_of_base,
+    text_of,
+)
 from scheduler_admin.queues.draft_storing import ConflictError, changed, locked
+from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.notes import said
-from scheduler_admin.queues.services import OutdatedError, publish, tree_of
-from scheduler_admin.queues.subtrees import CLAIMED, GIVEN, outside
+from scheduler_admin.queues.services import OutdatedError, publish, terms_of, tree_of
+from scheduler_admin.queues.subtrees import CLAIMED, FOREIGN, GIVEN, beside, outside
 
 LONGEST_TEXT = 100
 """Of an amount, in characters; the other settings have their columns' lengths."""
@@ -23,6 +39,8 @@ LONGEST_LIST = 5000
 """Of any text, such as many namespaces, in characters."""
 LONGEST_QUEUE = 64
 """Of a queue's name, in characters."""
+LONGEST_WHOLE = 200_000
+"""Of all placement rules, in characters."""
 LONGEST_NAME = 317
 """Of a resource, in characters: a domain, a slash and a name, as Kubernetes allows."""
 
@@ -38,12 +56,19 @@ def start(*, hierarchy: Hierarchy, name: str, author: User) -> Draft:
     if hierarchy.current is None:
         raise ValidationError(_("There is no revision to change yet: import a tree first."))
     who = author.get_username()
+    base = hierarchy.current
     draft = Draft(
-        hierarchy=hierarchy, base=hierarchy.current, name=name.strip(), author=author, author_name=who, changed_by=who
+        hierarchy=hierarchy,
+        base=base,
+        name=name.strip(),
+        author=author,
+        author_name=who,
+        changed_by=who,
+        **terms_of_base(base),
     )
     draft.full_clean()
     draft.save()
-    tree = tree_of(hierarchy.current)
+    tree = tree_of(base)
     rows: dict[str, DraftQueue] = {}
     for path in tree.walk():
         queue = tree[path]
@@ -76,6 +101,28 @@ def edit(*, draft: Draft, row: int, setting: str, text: str, was: str, actor: Us
         raise ConflictError(now, draft, queue)
     assign(queue, setting, text)
     return changed(draft, actor, queue)
+
+
+@transaction.atomic
+def set_term(*, draft: Draft, setting: str, text: str, was: str, actor: User) -> Draft:
+    """Set what the draft says beside its queues: ``policy``, ``dialect``, ``parameters/last_resort``, ``placement``.
+
+    A policy brings its first dialect along where the present one is of another. Raises as ``edit``, and ValidationError
+    for those who may not change the whole tree.
+    """
+    draft = locked(draft)
+    if not scope_of(actor, "edit").everything:
+        raise ValidationError(_(FOREIGN))
+    _check_term(draft, setting, text)
+    now, text = text_of(draft, setting), text.strip()
+    if now == text:
+        return draft
+    if now != was.strip():
+        raise ConflictError(now, draft, draft)
+    assign(draft, setting, text)
+    if setting == "policy" and draft.dialect not in (dialects := DIALECTS.get(text, (draft.dialect,))):
+        draft.dialect = dialects[0]
+    return changed(draft, actor)
 
 
 @transaction.atomic
@@ -147,13 +194,20 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
         raise OutdatedError(draft.hierarchy.current)
     if draft.conflicts:
         raise ValidationError(_("Choose first what both changed."))
-    found = reading(queues_of(draft), tree_of(draft.base))
+    found = reading(draft, queues_of(draft))
     if found.failed or found.tree is None:
         raise ValidationError([said(note) for note in found.notes])
-    if foreign := outside(tree_of(draft.base), found.tree, scope_of(actor, "edit")):
+    terms, base, scope = terms_in(found), tree_of(draft.base), scope_of(actor, "edit")
+    differing = (*differing_terms(terms_of(draft.base), terms), *differing_placement(base, found.tree))
+    if foreign := [*outside(base, found.tree, scope), *beside(differing, scope)]:
         raise ValidationError([f"{note.path}: {said(note)}" if note.path else said(note) for note in foreign])
     revision = publish(
-        hierarchy=draft.hierarchy, tree=found.tree, author=actor, reason=reason.strip(), onto=draft.base_id
+        hierarchy=draft.hierarchy,
+        tree=found.tree,
+        author=actor,
+        reason=reason.strip(),
+        terms=terms,
+        onto=draft.base_id,
     )
     if revision.pk == draft.base_id:
         raise ValidationError(_("Nothing is changed yet."))
@@ -187,13 +241,22 @@ def theirs(draft: Draft, row: int, actor: User, *, below: bool = False) -> Draft
 
 
 def _check_setting(setting: str, text: str) -> None:
-    field, _slash, resource = setting.partition("/")
-    known = (field in AMOUNTS and resource) or (field in (*TEXTS, *MARKS) and not resource)
+    own = setting.removeprefix("template/")
+    field, _slash, resource = own.partition("/")
+    known = bool(resource) if field in AMOUNTS else own in (SETTINGS if own != setting else (*TEXTS, *MARKS))
     if not known:
         raise ValidationError(_("There is no setting %(name)s.") % {"name": setting})
     for given, most in ((resource, LONGEST_NAME), (text, LONGEST_TEXT if resource else LONGEST_LIST)):
         if len(given) > most:
             raise ValidationError(_("This is longer than %(most)s characters.") % {"most": most})
+
+
+def _check_term(draft: Draft, setting: str, text: str) -> None:
+    names = [f"parameters/{one.name}" for one in parameters_of(draft.policy, draft.dialect)]
+    if setting not in (*TERMS, *WHOLE, *names):
+        raise ValidationError(_("There is no setting %(name)s.") % {"name": setting})
+    if len(text) > (LONGEST_WHOLE if setting in WHOLE else LONGEST_TEXT):
+        raise ValidationError(_("This is longer than %(most)s characters.") % {"most": LONGEST_TEXT})
 
 
 def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:

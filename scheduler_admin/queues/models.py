@@ -85,11 +85,17 @@ class DraftQuerySet(RestrictedQuerySet["Draft"]):
 
 
 class Draft(models.Model):
-    """A tree being edited, on top of a revision. Its queues hold what was typed, right or not yet."""
+    """A tree being edited, on top of a revision. It and its queues hold what was typed, right or not yet."""
 
     hierarchy = models.ForeignKey(Hierarchy, on_delete=models.CASCADE, related_name="drafts")
     base = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
     """The revision that it changes; once another one is in force the two are to be merged."""
+    policy = models.CharField(max_length=20, default=Revision.Policy.FENCE)
+    dialect = models.CharField(max_length=20, default="design")
+    parameters = models.JSONField(default=dict, blank=True, help_text=_("Name to the text that was chosen."))
+    placement = models.JSONField(default=list, blank=True, help_text=_("Rules as engine.formats.placement has them."))
+    capacity = models.JSONField(default=dict, blank=True, help_text=_("What percentages of the cluster are of."))
+    changed_in = models.PositiveIntegerField(default=1, help_text=_("The version that changed any of these last."))
     name = models.CharField(max_length=100)
     version = models.PositiveIntegerField(default=1, help_text=_("Grows with every act."))
     author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
@@ -132,7 +138,7 @@ class DraftQueue(models.Model):
     priority_offset = models.CharField(max_length=20, blank=True)
     namespaces = models.TextField(blank=True, max_length=5000)
     evict_uncontrolled = models.BooleanField(default=False)
-    template = models.JSONField(null=True, blank=True, help_text=_("Of a queue put back from a revision; null: none."))
+    template = models.JSONField(default=dict, blank=True, help_text=_("Setting to text; empty: it has none."))
 
     class Meta:
         ordering = ["pk"]

@@ -68,12 +68,11 @@ def _rows(draft: Draft, tree: QueueTree, top: str) -> list[DraftQueue]:
     rows: dict[str, DraftQueue] = {}
     for path in tree.walk():
         if is_inside(path, top):
-            parent, settings = tree[path].parent or "", write_queue(tree[path])
+            parent = tree[path].parent or ""
             rows[path] = DraftQueue(
                 draft=draft,
                 parent=rows.get(parent) or draft.queues.get(origin=parent),
                 name=tree[path].name,
-                template=settings.get("template"),
-                **fields_of(settings),
+                **fields_of(write_queue(tree[path])),
             )
     return list(rows.values())

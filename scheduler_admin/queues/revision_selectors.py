@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
-from engine.changes import Change, changes
+from engine.changes import Change, Setting, changes
 from engine.formats import yunikorn
 from engine.queues import BARE
 from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.queues.differences import differing_placement, differing_terms
 from scheduler_admin.queues.models import Hierarchy, Revision, RevisionQuerySet
 from scheduler_admin.queues.services import native_of, terms_of, tree_of
 
@@ -63,14 +64,12 @@ def difference(before: Revision | None, after: Revision) -> tuple[Change, ...]:
     return changes(tree_of(before) if before else BARE, tree_of(after))
 
 
-def terms_differ(before: Revision | None, after: Revision) -> bool:
-    """Whether they are enforced by another policy, or by other parameters."""
-    return before is not None and terms_of(before) != terms_of(after)
-
-
-def placement_differs(before: Revision | None, after: Revision) -> bool:
-    """Whether pods find their leaf by other rules."""
-    return before is not None and tree_of(before).placement != tree_of(after).placement
+def beside(before: Revision | None, after: Revision) -> tuple[Setting, ...]:
+    """What differs beside the queues: of the terms, and of the rules by which pods find their leaf."""
+    if before is None:
+        return ()
+    terms = differing_terms(terms_of(before), terms_of(after))
+    return (*terms, *differing_placement(tree_of(before), tree_of(after)))
 
 
 def as_yunikorn(revision: Revision) -> str:

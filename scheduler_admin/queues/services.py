@@ -9,9 +9,8 @@ import msgspec
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max
-from django.utils.translation import gettext as _
 
-from engine.formats.notes import ImportFailure, Note
+from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.formats.tree import decode_tree, encode_tree
 from engine.formats.yunikorn import read
 from engine.lint import errors
@@ -22,6 +21,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.chain import digest_of
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
+from scheduler_admin.queues.notes import said
 
 
 class Terms(NamedTuple):
@@ -161,16 +161,20 @@ def check_terms(terms: Terms) -> None:
         raise ValidationError({"parameters": str(error)}) from error
 
 
+def not_enforceable(hierarchy: Hierarchy, terms: Terms) -> Note | None:
+    """What keeps a cluster that is enforced from being so by these terms."""
+    if terms.dialect not in FOREIGN or (acting := hierarchy.clusters.filter(mode="enforce").first()) is None:
+        return None
+    message = gettext_noop(
+        "Dialect %(dialect)s tells what another scheduler does; it can't be enforced as %(name)s is."
+    )
+    params = {"dialect": terms.dialect, "name": acting.name}
+    return Note(severity=Severity.ERROR, path="", line=None, message=message, params=params, field="dialect")
+
+
 def _check_not_enforced(hierarchy: Hierarchy, terms: Terms) -> None:
-    if terms.dialect in FOREIGN and (acting := hierarchy.clusters.filter(mode="enforce").first()):
-        raise ValidationError(
-            {
-                "dialect": _(
-                    "Dialect %(dialect)s tells what another scheduler does; it can't be enforced as %(name)s is."
-                )
-                % {"dialect": terms.dialect, "name": acting.name}
-            }
-        )
+    if note := not_enforceable(hierarchy, terms):
+        raise ValidationError({note.field: said(note)})
 
 
 def _put_in_force(

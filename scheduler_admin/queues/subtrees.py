@@ -1,8 +1,8 @@
 """What those may not change who change subtrees only: all outside, and what the tops of the subtrees are given."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from engine.changes import Change, Kind, changes
+from engine.changes import Change, Kind, Setting, changes
 from engine.formats.notes import Note, Place, Severity, gettext_noop
 from engine.queues import PreemptionPolicy, QueueTree
 from engine.resources import Amounts, format_amount, total
@@ -30,6 +30,11 @@ def outside(before: QueueTree, after: QueueTree, scope: Scope) -> list[Note]:
     if scope.given:
         notes += [*_loosened(before, after, scope), *_promised(before, after, scope)]
     return notes
+
+
+def beside(settings: Iterable[Setting], scope: Scope) -> list[Note]:
+    """An error for each setting that differs beside the queues: it is of the whole tree."""
+    return [] if scope.everything else [error("", FOREIGN, one.field) for one in settings]
 
 
 def _foreign(change: Change, scope: Scope) -> Note:

@@ -1,11 +1,16 @@
 """Placement rules and templates in words, for the pages of a revision and of a queue."""
 
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
+import msgspec
 from django.utils.translation import gettext as _
 
 from engine.changes import parts
+from engine.explain import Message
+from engine.explain.message import After, Before, Topic, gettext_noop
 from engine.formats.form import write_settings
+from engine.formats.placement import read_rules
 from engine.placement_rules import NAMESPACE_TAG, PARENT_QUEUE_TAG, Filter, Rule, RuleName
 from engine.queues import QueueTree, Settings
 
@@ -42,6 +47,39 @@ def templates(tree: QueueTree) -> list[ToldTemplate]:
 def told(template: Settings) -> list[str]:
     """A template's settings, amounts as people type them: ``guaranteed cpu 2``."""
     return [f"{name} {text}".replace("_", " ") for name, text in parts(write_settings(template))]
+
+
+def rule_changes(before: str, after: str) -> list[Message]:
+    """What makes one list of rules of another (both JSON of our own form), rule by rule."""
+    was, says = (_read(text) for text in (before, after))
+    found = []
+    for kind, start, end, start_after, end_after in SequenceMatcher(None, was, says, autojunk=False).get_opcodes():
+        if kind != "equal":
+            found += [_change(_GONE, number, was[number]) for number in range(start, end)]
+            found += [_change(_ADDED, number, says[number]) for number in range(start_after, end_after)]
+    return found
+
+
+_GONE = gettext_noop("%(setting)s %(number)s taken away: %(rule)s")
+_ADDED = gettext_noop("%(setting)s %(number)s added: %(rule)s")
+
+
+def _read(text: str) -> tuple[Rule, ...]:
+    return read_rules(msgspec.json.decode(text), lambda *_wrong, **_params: None)
+
+
+def _change(message: str, place: int, rule: Rule) -> Message:
+    side = Before if message == _GONE else After
+    params = {"setting": Topic(_("placement rule")), "number": str(place + 1), "rule": side(rule_text(rule))}
+    return Message(message, params)
+
+
+def rule_text(rule: Rule) -> str:
+    """One rule in a line."""
+    words = [_name(rule)]
+    words += [_("made if it is not there")] if rule.create else []
+    words += [_("for %(whom)s") % {"whom": _whom(rule.filter)}] if rule.filter != Filter() else []
+    return ", ".join(words)
 
 
 def _name(rule: Rule) -> str:

@@ -93,10 +93,10 @@ def merge_all(draft: Draft, actor: User) -> Draft:
     """Merge; the draft then holds all that both changed."""
     if not draft.outdated or draft.conflicts or draft.hierarchy.current is None:
         return merge_draft(draft=draft, actor=actor)
-    base, theirs, mine = tree_of(draft.base), tree_of(draft.hierarchy.current), flat_draft(queues_of(draft))[0]
-    merged = merge(flat_tree(base), flat_tree(theirs), mine)
+    mine = flat_draft(draft, queues_of(draft))[0]
+    merged = merge(flat_tree(draft.base), flat_tree(draft.hierarchy.current), mine)
     draft = merge_draft(draft=draft, actor=actor)
-    assert by_path(flat_draft(queues_of(draft))[0]) == by_path(merged.queues)
+    assert by_path(flat_draft(draft, queues_of(draft))[0]) == by_path(merged.queues)
     assert len(draft.conflicts) == len(merged.conflicts)
     return draft
 
@@ -105,7 +105,7 @@ def by_path(queues: Mapping[str, Mapping[str, str]]) -> list[tuple[str, list[tup
     """Path and settings of flat queues, whatever their identities are."""
     found = []
     for settings_of_one in queues.values():
-        names, above = [settings_of_one["name"]], settings_of_one.get("parent")
+        names, above = [settings_of_one.get("name", "")], settings_of_one.get("parent")
         while above:
             names.append(queues[above]["name"])
             above = queues[above].get("parent")

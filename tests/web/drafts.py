@@ -11,6 +11,7 @@ from engine.queues import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import drafting
+from scheduler_admin.queues.draft_form import text_of
 from scheduler_admin.queues.models import Draft, DraftQueue, Revision
 from scheduler_admin.queues.services import publish, tree_of
 
@@ -37,10 +38,16 @@ def page(draft: Draft, rest: str = "") -> str:
 def edited(draft: Draft, name: str, setting: str, text: str, by: str = "ada") -> None:
     """Type a setting over what it says."""
     queue = row(draft, name)
-    field, _slash, resource = setting.partition("/")
-    was = getattr(queue, field).get(resource, "") if resource else getattr(queue, field)
+    was = text_of(queue, setting)
     actor = User.objects.get(username=by)
     drafting.edit(draft=draft, row=queue.pk, setting=setting, text=text, was=was, actor=actor)
+
+
+def decided(draft: Draft, setting: str, text: str, by: str = "ada") -> None:
+    """Choose how it decides."""
+    draft.refresh_from_db()
+    actor = User.objects.get(username=by)
+    drafting.set_term(draft=draft, setting=setting, text=text, was=text_of(draft, setting), actor=actor)
 
 
 def send(

@@ -10,10 +10,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.queues.models import Draft, Hierarchy, Revision
-from tests.builders import rewrite
+from scheduler_admin.queues.models import Draft, Hierarchy
 from tests.web import rows
-from tests.web.drafts import edited, page, row, send, started, texts
+from tests.web.drafts import decided, edited, page, row, send, started, texts
 
 pytestmark = pytest.mark.django_db
 LIST = "/clusters/demo/editor/"
@@ -135,7 +134,7 @@ def test_a_check_says_what_to_do_about_it(ada: Client, draft: Draft) -> None:
 
 def test_under_policy_priority_no_check_speaks_of_guarantees(ada: Client, draft: Draft) -> None:
     """None counts there."""
-    rewrite(Revision.objects.all(), policy="priority", dialect="kube-scheduler", parameters={})
+    decided(draft, "policy", "priority")
     edited(draft, "queue-a", "guaranteed/cpu", "100000")
     checks = ada.get(page(draft)).content.decode().partition('id="draft-checks"')[2].partition("</section>")[0]
     assert "uarantee" not in checks

@@ -8,6 +8,7 @@ from engine.explain import Message
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.models import Draft
+from scheduler_admin.web.editor.words import beside
 
 _FEW = 3
 _NOTICES = 2
@@ -49,5 +50,8 @@ def rivals(user: Who, draft: Draft) -> Rivals:
 
 def _line(draft: Draft, sees: Scope) -> DraftLine:
     found = draft_selectors.state(draft).part(sees)
-    said = [message for change in found.changes for message in sentences(change)]
-    return DraftLine(draft, len(found.changes), len(found.errors), said[:_FEW], max(0, len(said) - _FEW))
+    said = [message for setting in found.beside for message in beside(setting)]
+    said += [message for change in found.changes for message in sentences(change)]
+    return DraftLine(
+        draft, len(found.changes) + len(found.beside), len(found.errors), said[:_FEW], max(0, len(said) - _FEW)
+    )

@@ -15,6 +15,7 @@ from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues import sifting
 from scheduler_admin.queues.draft_form import MARKS, TEXTS, text_of
 from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
+from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.notes import setting_of
 from scheduler_admin.queues.selectors import resources
 from scheduler_admin.web.editor.words import Options, options, setting_name
@@ -24,6 +25,8 @@ ACTS = ("settings", "add", "rename", "move", "delete")
 """What a row may be unfolded for."""
 MORE = ("quota_delay", "priority_policy", "priority_offset", "namespaces", "parent_declared", "evict_uncontrolled")
 """The settings without a column."""
+TEMPLATE = tuple(f"template/{field}" for field in SETTINGS)
+"""Those of a template, beside its amounts."""
 _DEEPEST, _MOST = 6, 20
 
 
@@ -185,6 +188,15 @@ class Row:
         """Those without."""
         return [self._field(Column(setting)) for setting in MORE if self.whole or setting != "namespaces"]
 
+    @cached_property
+    def template(self) -> list[Field]:
+        """Those of its template, where it may have one: leaves come into being below queues that hold queues."""
+        if not self.whole or (self.of.leaf and not self.of.placed.row.template):
+            return []
+        amounts = [f"template/{one.setting}" for one in self.columns if one.setting.partition("/")[1]]
+        named = [f"template/{name}" for name in self.of.placed.row.template if "/" in name]
+        return [self._field(Column(setting)) for setting in dict.fromkeys((*TEMPLATE, *amounts, *named))]
+
     def has(self, setting: str) -> bool:
         """Whether a setting has a column."""
         return any(column.setting == setting for column in self.columns)
@@ -233,6 +245,8 @@ class Row:
     def _field(self, column: Column) -> Field:
         row, setting = self.of.placed.row, column.setting
         field, _slash, resource = setting.partition("/")
+        if field == "template":
+            resource = resource.replace("/", " ", 1)
         before = self.of.setting("parent" if field == "parent_declared" else field, resource)
         errors = tuple(one for one in self.of.notes if one.severity is Severity.ERROR and setting_of(one) == setting)
         return Field(self.pk, row.name, column, text_of(row, setting), before.before if before else None, errors)
@@ -242,7 +256,7 @@ class Row:
         """Differs whenever the row would look different."""
         row = self.of.placed.row
         parts = (
-            [getattr(row, field) for field in ("name", "guaranteed", "max", *TEXTS, *MARKS)],
+            [getattr(row, field) for field in ("name", "guaranteed", "max", "template", *TEXTS, *MARKS)],
             [(note.message, note.params, note.field) for note in self.of.notes if note.severity is Severity.ERROR],
             self.of.change,
             (self.level, self.marks, self.act, self.editable, [one.setting for one in self.columns], get_language()),

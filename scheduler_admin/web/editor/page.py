@@ -15,16 +15,18 @@ from scheduler_admin.accounts.scopes import EVERYTHING, Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.queues import draft_selectors
+from scheduler_admin.queues.draft_form import DRAFT
 from scheduler_admin.queues.draft_selectors import DraftState
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.selectors import tree_with
 from scheduler_admin.queues.services import tree_of
 from scheduler_admin.web.editor import panels
 from scheduler_admin.web.editor.grid import Row, Shown, grid, resource_names
+from scheduler_admin.web.editor.terms import Term, terms, unavailable
 from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.web.words import names, queue_name
 
-PARTS = ("title", "notices", "columns", "conflicts", "checks", "changes", "publish")
+PARTS = ("title", "notices", "terms", "columns", "conflicts", "checks", "changes", "publish")
 """The parts of the page that an act may change, beside the rows. Each has a template and an element of its name."""
 
 
@@ -91,6 +93,21 @@ class DraftPage:
         return next((row for row in self.rows if row.act), None)
 
     @property
+    def terms(self) -> list[Term]:
+        """How it decides."""
+        return terms(self.state)
+
+    @property
+    def decides(self) -> bool:
+        """Whether the reader may change how it decides."""
+        return self.may_edit and self.changes_in.everything
+
+    @property
+    def unavailable(self) -> str:
+        """Which policies there are none of yet, and why."""
+        return unavailable()
+
+    @property
     def checks(self) -> panels.Lines:
         """See panels."""
         return panels.checks(self.state, self.rows, self.shown)
@@ -98,12 +115,16 @@ class DraftPage:
     @property
     def changes(self) -> panels.Lines:
         """See panels."""
-        return panels.changed(self.state.changes)
+        return panels.changed(self.state.changes, self.state.beside)
 
     @property
     def conflicts(self) -> list[panels.Choice]:
         """See panels."""
-        return [one for one in panels.choices(self.state) if self.sees.has_path(one.queue)]
+        return [one for one in panels.choices(self.state) if self._sees(one.queue)]
+
+    def _sees(self, path: str) -> bool:
+        """Whether the reader sees a queue; what is beside all queues is seen by those who see everything."""
+        return self.whole if path == DRAFT else self.sees.has_path(path)
 
     @property
     def obstacle(self) -> str:
@@ -118,7 +139,13 @@ class DraftPage:
     @property
     def left_out(self) -> str:
         """The queues of which a forecast leaves out what can't be read."""
-        return names(list(dict.fromkeys(queue_name(note.path) for note in self.state.errors)))
+        return names(list(dict.fromkeys(queue_name(note.path) for note in self.state.errors if note.path)))
+
+    @property
+    def foretellable(self) -> bool:
+        """Whether it is known by which policy, and under which tree: else nothing can be foretold."""
+        unknown = any(note.field in {"policy", "dialect"} for note in self.state.errors)
+        return self.state.tree is not None and not unknown
 
     @property
     def next_number(self) -> int:

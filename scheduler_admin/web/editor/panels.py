@@ -7,15 +7,15 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from engine.changes import Change, sentences
+from engine.changes import Change, Setting, sentences
 from engine.explain import Message
 from engine.formats.notes import Note, Severity
-from scheduler_admin.queues.draft_form import Placed, text_of
+from scheduler_admin.queues.draft_form import DRAFT, Placed, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
-from scheduler_admin.queues.models import DraftQueue
+from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import remedy, said, setting_of
 from scheduler_admin.web.editor.grid import MORE, Row, Shown
-from scheduler_admin.web.editor.words import setting_name, text_in_words
+from scheduler_admin.web.editor.words import beside, setting_name, text_in_words
 
 MOST = 50
 """At most so many lines in a panel: the errors come first, and the rest is counted."""
@@ -77,14 +77,17 @@ def _check(note: Note, row: Row | None, shown: Shown) -> Check:
         place = f"{name}, {setting_name(setting)}" if setting and note.index is not None else name
         field = f"f{row.pk}-{setting}" if row.has(setting) else f"n{row.pk}"
         href = f"#{field}"
-        if setting in MORE and not row.act:
+        if (setting in MORE or setting.startswith("template")) and not row.act:
             href = f"{shown.address(row.pk)}#f{row.pk}-{setting}"
+    elif not note.path and setting:
+        place, href = setting_name(setting), f"#f0-{setting}"
     return Check(kind, word, place, href, said(note), remedy(note))
 
 
-def changed(changes: Sequence[Change]) -> Lines:
-    """The changes in words."""
-    found = [message for change in changes[:MOST] for message in sentences(change)]
+def changed(changes: Sequence[Change], others: Sequence[Setting] = ()) -> Lines:
+    """The changes in words, first those beside the queues."""
+    found = [message for setting in others for message in beside(setting)]
+    found += [message for change in changes[:MOST] for message in sentences(change)]
     return Lines(found, max(0, len(changes) - MOST))
 
 
@@ -104,24 +107,26 @@ def obstacles(state: DraftState) -> str:
         left, first = len(state.errors), state.errors[0]
         setting = setting_of(first)
         name = first.path.rpartition(".")[2]
-        place = f"{name}, {setting_name(setting)}" if setting else name
+        place = ", ".join(part for part in (name, setting_name(setting) if setting else "") if part)
         text = ngettext("Fix %(n)s error first: %(place)s.", "Fix %(n)s errors first, such as %(place)s.", left)
         return text % {"n": left, "place": place}
-    return "" if state.changes else _("Nothing is changed yet.")
+    return "" if state.differs else _("Nothing is changed yet.")
 
 
 def choices(state: DraftState) -> list[Choice]:
     """What a merge left to choose from."""
     rows = {row.placed.row.pk: row.placed for row in state.rows}
-    return [_choice(one, rows.get(one["row"])) for one in state.draft.conflicts]
+    return [_choice(state.draft, one, rows.get(one["row"])) for one in state.draft.conflicts]
 
 
-def _choice(one: dict[str, Any], placed: Placed | None) -> Choice:
+def _choice(draft: Draft, one: dict[str, Any], placed: Placed | None) -> Choice:
     setting, path = one["setting"], placed.path if placed else one["queue"]
     if setting:
-        mine = text_of(placed.row, setting) if placed else one["mine"]
+        holder = draft if one["queue"] == DRAFT else placed.row if placed else None
+        mine = text_of(holder, setting) if holder else one["mine"]
         texts = [text_in_words(setting, text) for text in (one["base"], one["theirs"], mine)]
-        return Choice(one["queue"], setting, f"{path}, {setting_name(setting)}", *texts)
+        place = ", ".join(part for part in (path, setting_name(setting)) if part)
+        return Choice(one["queue"], setting, place, *texts)
     texts = [_("is there") if one[side] else _("is deleted") for side in ("base", "theirs", "mine")]
     return Choice(one["queue"], setting, path, *texts)
 

@@ -13,7 +13,7 @@ from scheduler_admin.queues.draft_form import Placed, fields_of
 from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.restoring import restorable
-from scheduler_admin.queues.services import tree_of
+from scheduler_admin.queues.services import terms_of, tree_of
 from scheduler_admin.web.editor.grid import Row, Shown, grid, resource_names
 from scheduler_admin.web.editor.panels import Lines, changed
 from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
@@ -37,8 +37,6 @@ class RevisionView:
     numbers: Sequence[int]
     changes: Lines
     count: int
-    terms_differ: bool
-    placement_differs: bool
     rules: Sequence[ToldRule]
     templates: Sequence[ToldTemplate]
     names: Sequence[str]
@@ -47,8 +45,6 @@ class RevisionView:
     """Paths of queues that the reader may put back."""
     back: Lines | None
     """What rolling back to it would change; None for the one in force, and for those who may not."""
-    back_terms: bool
-    back_placement: bool
 
 
 def revision_lines(hierarchy: Hierarchy, page: selectors.RevisionPage, last: Revision | None) -> list[RevisionLine]:
@@ -69,19 +65,19 @@ def revision_view(user: Who, revision: Revision, against: Revision | None) -> Re
         revision=revision,
         against=against,
         numbers=[number for number in selectors.numbers(user, revision.hierarchy) if number != revision.number],
-        changes=changed(found),
+        changes=changed(found, selectors.beside(against, revision)),
         count=len(found),
-        terms_differ=selectors.terms_differ(against, revision),
-        placement_differs=selectors.placement_differs(against, revision),
         rules=rules(tree_of(revision)),
         templates=templates(tree_of(revision)),
         names=names,
         rows=rows,
         restorable=restorable(revision, scope_of(user, "edit")),
-        back=changed(selectors.difference(current, revision)) if may_roll_back else None,
-        back_terms=selectors.terms_differ(current, revision),
-        back_placement=selectors.placement_differs(current, revision),
+        back=_back(current, revision) if may_roll_back else None,
     )
+
+
+def _back(current: Revision | None, revision: Revision) -> Lines:
+    return changed(selectors.difference(current, revision), selectors.beside(current, revision))
 
 
 def _table(revision: Revision, found: Sequence[Change]) -> tuple[list[str], list[Row]]:
@@ -89,7 +85,9 @@ def _table(revision: Revision, found: Sequence[Change]) -> tuple[list[str], list
     tree = tree_of(revision)
     by_path = {one.path: one for one in found if one.kind is not Kind.REMOVED}
     rows = tuple(_row(tree, path, place, by_path.get(path)) for place, path in enumerate(tree.walk(), start=1))
-    state = DraftState(Draft(hierarchy=revision.hierarchy, base=revision), rows, tree, (), tuple(found))
+    state = DraftState(
+        Draft(hierarchy=revision.hierarchy, base=revision), rows, tree, (), tuple(found), terms_of(revision)
+    )
     names = resource_names(state, {}, ())
     return names, grid(state, names, Shown(), Scope())
 

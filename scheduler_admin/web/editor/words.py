@@ -1,6 +1,11 @@
 """The settings of queues in words, and what each may say where that is a choice."""
 
+import msgspec
 from django.utils.translation import gettext as _
+
+from engine.changes import Setting, said_alone
+from engine.explain import Message
+from scheduler_admin.web.placement import rule_changes
 
 Options = tuple[tuple[str, str], ...]
 """Text and word of each choice."""
@@ -9,6 +14,10 @@ Options = tuple[tuple[str, str], ...]
 def setting_name(setting: str) -> str:
     """A setting as people read it: ``guaranteed cpu``, ``namespaces``."""
     field, _slash, resource = setting.partition("/")
+    if field == "template" and resource:
+        return _("template: %(setting)s") % {"setting": setting_name(resource)}
+    if field == "parameters":
+        field, resource = resource, ""
     words = {
         "guaranteed": _("guaranteed"),
         "max": _("max"),
@@ -22,13 +31,29 @@ def setting_name(setting: str) -> str:
         "evict_uncontrolled": _("pods without a controller"),
         "name": _("name"),
         "parent": _("parent"),
+        "template": _("template"),
+        "own": _("whether there is one"),
+        "policy": _("policy"),
+        "dialect": _("dialect"),
+        "placement": _("placement rules"),
+        "last_resort": _("last resort"),
+        "check_delay": _("delays"),
+        "preemption": _("preemption at all"),
     }
     return f"{words.get(field, field)} {resource}".strip()
 
 
 def options(setting: str) -> Options:
     """The choices of a setting; none where it is typed."""
-    match setting:
+    match setting.removeprefix("template/"):
+        case "own":
+            return (("", _("where anything is set")), ("true", _("there is one, whatever is set")))
+        case "parameters/last_resort":
+            return (("daemonset", _("of DaemonSets")), ("any", _("any")), ("never", _("none")))
+        case "parameters/check_delay":
+            return (("true", _("kept")), ("false", _("not kept")))
+        case "parameters/preemption":
+            return (("true", _("on")), ("false", _("off")))
         case "preemption_policy":
             return (("", _("default")), ("fence", _("fence")), ("disabled", _("disabled")))
         case "priority_policy":
@@ -44,3 +69,16 @@ def options(setting: str) -> Options:
 def text_in_words(setting: str, text: str) -> str:
     """What a setting says, for reading: the word of its choice, a dash for nothing."""
     return dict(options(setting)).get(text, text) or "–"
+
+
+def beside(one: Setting) -> list[Message]:
+    """A setting that differs beside the queues, in words."""
+    if one.field == "placement":
+        return rule_changes(one.before, one.after)
+    setting = f"{one.field}/{one.resource}" if one.resource else one.field
+    words = {side: text_in_words(setting, text) if text else "" for side, text in _sides(one)}
+    return [said_alone(msgspec.structs.replace(one, **words), setting_name(setting))]
+
+
+def _sides(one: Setting) -> tuple[tuple[str, str], ...]:
+    return ("before", one.before), ("after", one.after)

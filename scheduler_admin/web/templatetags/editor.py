@@ -3,6 +3,8 @@
 from django import template
 from django.utils.safestring import SafeString
 
+from engine.formats.notes import Note
+from scheduler_admin.queues.notes import said
 from scheduler_admin.web.editor import cells, words
 from scheduler_admin.web.editor.grid import Field, Row, Wrong
 
@@ -37,3 +39,9 @@ def wrong_sentence(row: Row, one: Wrong) -> SafeString:
 def setting_words(setting: str) -> str:
     """A setting's name as people read it."""
     return words.setting_name(setting)
+
+
+@register.filter
+def note_said(note: Note) -> str:
+    """A note in the reader's language."""
+    return said(note)

@@ -139,20 +139,23 @@ def _number(form: QueryDict, name: str) -> int:
 
 
 @_acting
-def edit(draft: Draft, actor: User, form: QueryDict) -> int:
-    """Every setting of the form that was typed anew; ``was:<setting>`` is what was seen there."""
+def edit(draft: Draft, actor: User, form: QueryDict) -> int | None:
+    """Every setting of the form that was typed anew; ``was:<setting>`` is what was seen there. Row 0: of the draft."""
     row, clashes = _number(form, "row"), {}
     for setting in [name.removeprefix("was:") for name in form if name.startswith("was:")]:
         text, was = form.get(setting, ""), form.get(f"was:{setting}", "")
         if text.strip() == was.strip():
             continue
         try:
-            drafting.edit(draft=draft, row=row, setting=setting, text=text, was=was, actor=actor)
+            if row:
+                drafting.edit(draft=draft, row=row, setting=setting, text=text, was=was, actor=actor)
+            else:
+                drafting.set_term(draft=draft, setting=setting, text=text, was=was, actor=actor)
         except ConflictError as error:
             clashes[setting] = (text, error)
     if clashes:
         raise ClashError(clashes)
-    return row
+    return row or None
 
 
 @_acting

@@ -15,7 +15,6 @@ from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.models import Draft, Hierarchy
-from scheduler_admin.queues.services import terms_of
 from scheduler_admin.web.editor.drafts import draft_lines, rivals
 from scheduler_admin.web.editor.grid import Shown
 from scheduler_admin.web.editor.outlook import prospect
@@ -132,8 +131,7 @@ def draft_forecast(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 
 
 def _forecast(page: DraftPage) -> dict[str, Any]:
-    """``prospect`` is None where the cluster was not read yet, or the queues form no tree."""
-    current = page.draft.hierarchy.current
-    if page.state.tree is None or current is None:
+    """``prospect`` is None where the cluster was not read yet, or it is not known of what tree, or by which policy."""
+    if not page.foretellable or page.state.tree is None:
         return {"told": True, "prospect": None}
-    return {"told": True, "prospect": prospect(page.cluster, page.state.tree, terms_of(current), page.sees)}
+    return {"told": True, "prospect": prospect(page.cluster, page.state.tree, page.state.terms, page.sees)}

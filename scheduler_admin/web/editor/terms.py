@@ -1,0 +1,130 @@
+"""How a draft's tree decides: its policy, dialect and parameters, each a choice with what it means."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from engine.formats.notes import Note, Severity
+from engine.policies import DIALECTS, FOREIGN, parameters_of
+from engine.policies.parameters import Parameter
+from scheduler_admin.queues.draft_form import text_of
+from scheduler_admin.queues.draft_selectors import DraftState
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.notes import setting_of
+from scheduler_admin.web.editor.words import setting_name, text_in_words
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a term may say. ``open``: whether it can be chosen."""
+
+    text: str
+    word: str
+    open: bool = True
+
+
+@dataclass(frozen=True)
+class Term:
+    """A policy, a dialect or a parameter, where it is chosen. ``was``: its word in the base; empty: the same."""
+
+    setting: str
+    text: str
+    choices: tuple[Choice, ...]
+    meaning: str
+    was: str
+    errors: tuple[Note, ...]
+
+    @property
+    def name(self) -> str:
+        """As people read it."""
+        return setting_name(self.setting)
+
+    @property
+    def word(self) -> str:
+        """What it says, for reading."""
+        return next((one.word for one in self.choices if one.text == self.text), self.text)
+
+    @property
+    def id(self) -> str:
+        """Of the element."""
+        return f"f0-{self.setting}"
+
+
+def terms(state: DraftState) -> list[Term]:
+    """All that there are under the policy that is chosen."""
+    draft = state.draft
+    given = [
+        ("policy", _policies(), _meaning(draft.policy)),
+        ("dialect", _dialects(draft.policy), _dialect_meaning(draft.policy, draft.dialect)),
+    ]
+    given += [
+        (f"parameters/{one.name}", _values(one), _parameter_meaning(one.name))
+        for one in parameters_of(draft.policy, draft.dialect)
+    ]
+    return [_term(state, *one) for one in given]
+
+
+def _term(state: DraftState, setting: str, choices: tuple[Choice, ...], meaning: str) -> Term:
+    text = text_of(state.draft, setting)
+    if text not in [one.text for one in choices]:
+        choices = (*choices, Choice(text, text))
+    field, _slash, name = setting.partition("/")
+    changed = next((one for one in state.beside if (one.field, one.resource) == (field, name)), None)
+    was = text_in_words(setting, changed.before) if changed else ""
+    errors = [one for one in state.notes if one.severity is Severity.ERROR and setting_of(one) == setting]
+    return Term(setting, text, choices, meaning, was, tuple(errors))
+
+
+def _policies() -> tuple[Choice, ...]:
+    words = [(value, str(word)) for value, word in Revision.Policy.choices]
+    known = [Choice(value, word) for value, word in words if value in DIALECTS]
+    later = [Choice(value, _("%(policy)s: not yet") % {"policy": word}, False) for value, word in words]
+    return (*known, *(one for one in later if one.text not in DIALECTS))
+
+
+def unavailable() -> str:
+    """Why the policies that can't be chosen can't be; empty: all can."""
+    kueue = _("decided by Kueue's own rules, which this version does not have yet; where Kueue runs it enforces them")
+    why = {
+        "cohort": kueue,
+        "fair-share": kueue,
+        "deserved": _("decided by kube-arbitrator's shares, which this version does not have yet"),
+    }
+    return "; ".join(f"{policy}: {reason}" for policy, reason in why.items() if policy not in DIALECTS)
+
+
+def _dialects(policy: str) -> tuple[Choice, ...]:
+    names = DIALECTS.get(policy, ())
+    return tuple(
+        Choice(name, _("%(dialect)s: explains, never enforced") % {"dialect": name} if name in FOREIGN else name)
+        for name in names
+    )
+
+
+def _values(parameter: Parameter) -> tuple[Choice, ...]:
+    setting = f"parameters/{parameter.name}"
+    default = _("default: %(text)s") % {"text": text_in_words(setting, parameter.default)}
+    return (Choice("", default), *(Choice(text, text_in_words(setting, text)) for text in parameter.choices))
+
+
+def _meaning(policy: str) -> str:
+    return {
+        "fence": _("Below its guarantee a queue takes from those above theirs, never out of a fence."),
+        "priority": _("A pod takes from pods of lower priority, whatever queues are guaranteed."),
+    }.get(policy, "")
+
+
+def _dialect_meaning(policy: str, dialect: str) -> str:
+    return {
+        ("fence", "design"): _("The rules of the design, law by law."),
+        ("fence", "yunikorn"): _("What YuniKorn does as it is implemented. No cluster that enforces can have it."),
+        ("priority", "kube-scheduler"): _("As kube-scheduler's own preemption."),
+    }.get((policy, dialect), "")
+
+
+def _parameter_meaning(name: str) -> str:
+    return {
+        "last_resort": _("Whose asks may take pods that opted out, when nothing else makes room."),
+        "check_delay": _("Whether asks wait for their queue's delay before they may preempt."),
+        "preemption": _("Whether asks may preempt at all."),
+    }[name]
