@@ -15,6 +15,7 @@ from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who
 from scheduler_admin.queues.differences import differing_placement, differing_terms
 from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading, terms_in, text_of
+from scheduler_admin.queues.draft_templates import OWN
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
 from scheduler_admin.queues.services import Terms, not_enforceable, terms_of, tree_of
 from scheduler_admin.queues.subtrees import beside, outside
@@ -172,7 +173,10 @@ def _as_typed(change: Change, row: DraftQueue | None) -> Change:
 
 
 def _setting_as_typed(one: Setting, row: DraftQueue) -> Setting:
+    if one.field == "template" and not one.resource:  # of which nothing else can be read
+        typed = ", ".join(f"{name} {text}".replace("/", " ", 1) for name, text in row.template.items() if name != OWN)
+        return msgspec.structs.replace(one, after=typed or one.after)
     if one.after or one.field == "parent":
         return one
-    parts = one.resource.replace(" ", "/", 1) if one.field == "template" else one.resource
-    return msgspec.structs.replace(one, after=text_of(row, f"{one.field}/{parts}" if parts else one.field))
+    name = one.resource.replace(" ", "/", 1) if one.field == "template" else one.resource
+    return msgspec.structs.replace(one, after=text_of(row, f"{one.field}/{name}" if name else one.field))

@@ -46,8 +46,8 @@ def test_queues_that_come_and_go_are_told(ada: APIClient, slower: Any) -> None:
 def test_a_change_of_the_policy_is_told(ada: APIClient, slower: Any) -> None:
     """It is about no queue."""
     row = plan(ada, slower | {"parameters": {"last_resort": "never"}}).json()["diff"][0]
-    assert (row["queue"], row["field"], row["after"]) == ("", "parameters", '{"last_resort":"never"}')
-    assert row["sentence"] == 'parameters: {} → {"last_resort":"never"}'
+    assert (row["queue"], row["field"], row["resource"], row["after"]) == ("", "parameters", "last_resort", "never")
+    assert row["sentence"] == "parameters last resort set to never"
 
 
 def test_a_first_tree_is_all_new(ada: APIClient, db: None) -> None:

@@ -161,7 +161,7 @@ class TestTemplates:
         (note,) = state(draft).errors
         assert (note.path, note.field, note.text) == ("root.prod", "template/max/cpu", "many is not an amount.")
         (change,) = state(draft).changes
-        assert [(one.resource, one.after) for one in change.settings] == [("max cpu", "many")]
+        assert [(one.resource, one.after) for one in change.settings] == [("", "max cpu many")]
 
     def test_it_is_merged_setting_by_setting(self, hierarchy: Hierarchy, draft: Draft, ann: User) -> None:
         draft = typed(draft, "prod", "template/max/cpu", "4", ann)

@@ -140,17 +140,17 @@ def _number(form: QueryDict, name: str) -> int:
 
 @_acting
 def edit(draft: Draft, actor: User, form: QueryDict) -> int | None:
-    """Every setting of the form that was typed anew; ``was:<setting>`` is what was seen there. Row 0: of the draft."""
+    """Every setting of the form that was typed anew; ``was:<setting>`` is what was seen there. ``draft``: its own."""
     row, clashes = _number(form, "row"), {}
     for setting in [name.removeprefix("was:") for name in form if name.startswith("was:")]:
         text, was = form.get(setting, ""), form.get(f"was:{setting}", "")
         if text.strip() == was.strip():
             continue
         try:
-            if row:
-                drafting.edit(draft=draft, row=row, setting=setting, text=text, was=was, actor=actor)
-            else:
+            if form.get("row") == "draft":
                 drafting.set_term(draft=draft, setting=setting, text=text, was=was, actor=actor)
+            else:
+                drafting.edit(draft=draft, row=row, setting=setting, text=text, was=was, actor=actor)
         except ConflictError as error:
             clashes[setting] = (text, error)
     if clashes:

@@ -1,0 +1,101 @@
+"""How a draft decides, on its page: its choices, what is wrong with one, and whose it is to choose."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.models import Draft
+from scheduler_admin.queues.services import terms_of
+from tests.web.drafts import decided, page, row, send, started, texts
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def draft(ada: Client, demo: Cluster) -> Draft:
+    """Ada's, nothing changed yet."""
+    return started(demo)
+
+
+def choose(client: Client, draft: Draft, setting: str, text: str, was: str = "", *, script: bool = False) -> int:
+    """Choose it in the page's form."""
+    form = {"row": "draft", setting: text, f"was:{setting}": was}
+    return int(send(client, draft, "edit", form, script=script).status_code)
+
+
+def section(client: Client, draft: Draft) -> str:
+    """The part of the page that says how it decides."""
+    return client.get(page(draft)).content.decode().partition('id="draft-terms"')[2].partition("</section>")[0]
+
+
+def test_each_choice_stands_with_what_it_means(ada: Client, draft: Draft) -> None:
+    """Policies that there are none of yet can't be chosen, and it is said why."""
+    html = section(ada, draft)
+    for setting in ("policy", "dialect", "parameters/last_resort", "parameters/check_delay"):
+        assert f'id="f0-{setting}" name="{setting}" data-setting' in html
+    assert '<option value="cohort" disabled>cohort: not yet</option>' in html
+    assert '<option value="yunikorn">yunikorn: explains, never enforced</option>' in html
+    assert "Whose asks may take pods that opted out, when nothing else makes room." in texts(html)
+    assert "Not yet: cohort: decided by Kueue" in texts(html)
+
+
+def test_what_is_chosen_is_told_and_published(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """In the diff in words, what it was beside the field; without a script as well."""
+    assert choose(ada, draft, "policy", "priority", "fence") == 302
+    said = texts(ada.get(page(draft)).content.decode())
+    assert "policy fence → priority" in said
+    assert "dialect design → kube-scheduler" in said
+    assert "was fence" in said
+    assert "last resort" not in texts(section(ada, draft))
+    draft.refresh_from_db()
+    send(ada, draft, "publish", {"version": draft.version, "reason": "by priority"})
+    demo.hierarchy.refresh_from_db()
+    assert terms_of(demo.hierarchy.current)[:2] == ("priority", "kube-scheduler")
+    assert "policy fence → priority" in texts(ada.get("/clusters/demo/revisions/2/").content.decode())
+
+
+def test_a_script_is_told_what_differs(ada: Client, draft: Draft) -> None:
+    """The part of the page with the choice in it."""
+    form = {"row": "draft", "parameters/last_resort": "any", "was:parameters/last_resort": ""}
+    parts = send(ada, draft, "edit", form, script=True).json()["parts"]
+    assert re.search(r'<option value="any" selected>', parts["terms"])
+    assert "last resort set to any" in texts(parts["changes"])
+
+
+def test_a_choice_that_can_not_be_is_an_error_at_its_field(ada: Client, draft: Draft) -> None:
+    """What keeps it from being published leads there, and nothing is foretold."""
+    decided(draft, "policy", "cohort")
+    html = ada.get(page(draft, "?forecast=1")).content.decode()
+    assert 'aria-invalid="true" aria-describedby="m0-policy e0-policy"' in html
+    assert 'href="#f0-policy">policy</a>' in html
+    said = texts(html)
+    assert "This version can't decide by policy cohort." in said.replace("&#x27;", "'")
+    assert "It can’t be decided by this policy, so nothing can be foretold" in said
+
+
+def test_what_somebody_else_chose_is_not_overwritten(ada: Client, draft: Draft) -> None:
+    """It is told, with what was chosen here."""
+    decided(draft, "parameters/last_resort", "never")
+    assert choose(ada, draft, "parameters/last_resort", "any", script=True) == 409
+
+
+def test_who_only_reads_sees_words(otto: Client, draft: Draft) -> None:
+    """And can't choose."""
+    html = section(otto, draft)
+    assert "<select" not in html
+    assert "policy fence" in texts(html)
+    assert choose(otto, draft, "policy", "priority", "fence") == 403
+
+
+def test_a_template_is_typed_where_a_queue_is_unfolded(ada: Client, draft: Draft) -> None:
+    """Of a queue that holds queues; a leaf has none."""
+    tenant, leaf = row(draft, "tenant-1"), row(draft, "queue-b")
+    form = {"row": tenant.pk, "template/max/cpu": "4 cores", "was:template/max/cpu": ""}
+    assert send(ada, draft, "edit", form).status_code == 302
+    html = ada.get(page(draft, f"?queue={tenant.pk}")).content.decode()
+    assert f'id="f{tenant.pk}-template/max/cpu"' in html
+    assert f'href="#n{tenant.pk}">tenant-1, template: max cpu</a>' in html
+    assert "4 cores is not an amount." in texts(html)
+    assert f"f{leaf.pk}-template" not in ada.get(page(draft, f"?queue={leaf.pk}")).content.decode()
