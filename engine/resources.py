@@ -14,6 +14,8 @@ Amounts = dict[str, int]
 
 CPU = "cpu"
 PODS = "pods"
+FLAVOR = "@"
+"""Between a resource and the flavor of nodes that an amount of it is of: ``cpu@spot``."""
 
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 _DECIMAL = {
@@ -33,12 +35,18 @@ _NUMBER = r"\d{1,99}\.?\d{0,99}|\.\d{1,99}"  # Python reads no number of very ma
 _QUANTITY = re.compile(rf"([+-]?)({_NUMBER})(?:([eE])([+-]?\d{{1,3}})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 
 
-_NAME = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_DOMAIN = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
+_NAME = re.compile(rf"({_DOMAIN}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{{0,61}}[A-Za-z0-9])?({FLAVOR}{_DOMAIN})?")
 
 
 def is_resource_name(name: str) -> bool:
-    """Whether Kubernetes would take it as the name of a resource: ``cpu``, ``nvidia.com/gpu``."""
+    """Whether it is what Kubernetes would take as a resource (``cpu``, ``nvidia.com/gpu``), or that of a flavor."""
     return _NAME.fullmatch(name) is not None
+
+
+def base(resource: str) -> str:
+    """The resource without a flavor: ``cpu`` of ``cpu@spot``."""
+    return resource.partition(FLAVOR)[0]
 
 
 class QuantityError(ValueError):
@@ -61,18 +69,19 @@ def parse_quantity(text: str | float) -> Fraction:
 
 def parse_amount(resource: str, text: str | float) -> int:
     """A quantity of ``resource`` in its integer unit, rounded up. Raises QuantityError."""
-    value = parse_quantity(text) * (1000 if resource == CPU else 1)
+    value = parse_quantity(text) * (1000 if base(resource) == CPU else 1)
     return -((-value.numerator) // value.denominator)
 
 
 def is_bytes(resource: str) -> bool:
     """Whether amounts of the resource are bytes."""
+    resource = base(resource)
     return resource == "memory" or resource.endswith("storage") or resource.startswith("hugepages-")
 
 
 def column(resource: str) -> tuple[bool, bool, str]:
     """Its place among others where people read them: cpu and memory first, then by name."""
-    return resource != CPU, resource != "memory", resource
+    return base(resource) != CPU, base(resource) != "memory", resource
 
 
 def parse_amounts(quantities: Mapping[str, str | int | float] | None) -> Amounts:
@@ -82,7 +91,7 @@ def parse_amounts(quantities: Mapping[str, str | int | float] | None) -> Amounts
 
 def format_amount(resource: str, amount: int) -> str:
     """The amount as people type it: ``1500m``, ``2``, ``32Gi``. ``parse_amount`` reads it back exactly."""
-    if resource == CPU:
+    if base(resource) == CPU:
         return str(amount // 1000) if amount % 1000 == 0 else f"{amount}m"
     if is_bytes(resource):
         for suffix, scale in reversed(_BINARY.items()):

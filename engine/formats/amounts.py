@@ -3,7 +3,7 @@
 import re
 
 from engine.formats.notes import gettext_noop
-from engine.resources import CPU, QuantityError, is_bytes, parse_amount, parse_quantity
+from engine.resources import CPU, QuantityError, base, is_bytes, parse_amount, parse_quantity
 
 LARGEST = 2**63 - 1
 """Amounts are 64-bit integers in every system that these documents go to."""
@@ -34,9 +34,9 @@ def read_amount(resource: str, text: str) -> int:
         raise AmountError(gettext_noop("%(value)s is below zero."), value=text)
     if amount > LARGEST:
         raise AmountError(gettext_noop("%(value)s is too large: amounts have 64 bits."), value=text)
-    exact = parse_quantity(text) * (1000 if resource == CPU else 1)
+    exact = parse_quantity(text) * (1000 if base(resource) == CPU else 1)
     if exact != amount and not is_bytes(resource):  # of a byte nobody minds a fraction
-        raise AmountError(_FINER if resource == CPU else _BROKEN, value=text, resource=resource)
+        raise AmountError(_FINER if base(resource) == CPU else _BROKEN, value=text, resource=resource)
     return amount
 
 

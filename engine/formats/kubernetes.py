@@ -34,7 +34,7 @@ from engine.formats.kubernetes_wire import (
     VolumeObject,
     WorkloadObject,
 )
-from engine.formats.kueue import to_workload
+from engine.formats.kueue.workloads import to_workload
 from engine.snapshot import (
     Claim,
     ClassQuota,

@@ -10,6 +10,7 @@ from engine.formats.notes import Note, Severity
 from engine.lint.amounts import against_capacity, amounts
 from engine.lint.claims import claims
 from engine.lint.effects import effects
+from engine.lint.flavors import flavors
 from engine.lint.pods import pods
 from engine.lint.templates import templates
 from engine.queues import QueueTree
@@ -40,6 +41,7 @@ def errors(tree: QueueTree, *, policy: str = GUARANTEES) -> tuple[Note, ...]:
 
 def _found(tree: QueueTree, capacity: Mapping[str, int] | None, policy: str, dialect: str) -> Iterator[Note]:
     yield from pods(tree)
+    yield from flavors(tree, policy)
     if policy != GUARANTEES:
         return
     yield from amounts(tree)

@@ -184,3 +184,15 @@ def test_by_yunikorns_own_rules_what_is_above_reaches_further_and_disabled_less(
     assert said == {"root.t", "root.t.off", "root.t.off.fenced", "root.t.off.fenced.a", "root.own"}
     fenced = "Its own fence lets nothing out: it preempts nothing, whatever it is guaranteed."
     assert theirs == [f"info root.own preemption_policy: {fenced}"]
+
+
+def test_an_amount_of_a_flavor_needs_a_policy_that_knows_flavors() -> None:
+    """Else it would promise and limit nothing."""
+    queues = {"a": queue({"cpu@spot": "2"}), "b": queue(max={"nvidia.com/gpu@a100": 1})}
+    for policy in ("fence", "priority"):
+        wrong = [line for line in findings(queues, policy=policy) if line.startswith("error")]
+        assert wrong == [
+            f"error root.a guaranteed/cpu@spot: cpu of flavor spot: policy {policy} knows no flavors.",
+            f"error root.b max/nvidia.com~1gpu@a100: nvidia.com/gpu of flavor a100: policy {policy} knows no flavors.",
+        ]
+    assert not findings(queues, policy="cohort")

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from engine.formats.amounts import AmountError, read_amount
+from engine.formats.documents import line_of, mapping_at
 from engine.formats.durations import DurationError, parse_duration
 from engine.formats.notes import Notebook, Severity, gettext_noop
 from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, Settings, is_namespace
@@ -39,12 +40,6 @@ _AMOUNTS = ("guaranteed", "max")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-def line_of(mapping: Any, key: str) -> int | None:
-    """The line of a key, counted from one; None where the mapping does not come from text."""
-    places = getattr(getattr(mapping, "lc", None), "data", None) or {}
-    return places[key][0] + 1 if key in places else None
-
-
 def our_resource(name: str) -> str:
     """``vcore`` is our cpu; every other name is the same."""
     return CPU if name == VCORE else name
@@ -54,7 +49,7 @@ def read_queue(mapping: Mapping[str, Any], path: str, book: Notebook) -> Queue:
     """The queue's own settings. What is wrong or has no effect goes into the notebook."""
     return Queue(
         path=path,
-        namespaces=_namespaces(_mapping(mapping, "properties", path, book), path, book),
+        namespaces=_namespaces(mapping_at(mapping, "properties", path, book), path, book),
         parent_declared=is_true(mapping.get("parent")),
         template=_template(mapping, path, book),
         **_settings(mapping, path, book),
@@ -63,19 +58,22 @@ def read_queue(mapping: Mapping[str, Any], path: str, book: Notebook) -> Queue:
 
 def _template(mapping: Mapping[str, Any], path: str, book: Notebook) -> Settings | None:
     """One that says nothing at all is none; one that says something, even if not to us, stands before those above."""
-    given = _mapping(mapping, TEMPLATE, path, book)
+    given = mapping_at(mapping, TEMPLATE, path, book)
     settings = Settings(**_settings(given, path, book))
     quiet = Notebook()
-    resources = _mapping(given, "resources", path, quiet)
-    parts = [_mapping(given, "properties", path, quiet), *(_mapping(resources, name, path, quiet) for name in _AMOUNTS)]
+    resources = mapping_at(given, "resources", path, quiet)
+    parts = [
+        mapping_at(given, "properties", path, quiet),
+        *(mapping_at(resources, name, path, quiet) for name in _AMOUNTS),
+    ]
     said = given.get("maxapplications") or any(value for part in parts for value in part.values())
     return settings if said else None
 
 
 def _settings(mapping: Mapping[str, Any], path: str, book: Notebook) -> dict[str, Any]:
     """What queues and templates have alike."""
-    resources = _mapping(mapping, "resources", path, book)
-    properties = _mapping(mapping, "properties", path, book)
+    resources = mapping_at(mapping, "resources", path, book)
+    properties = mapping_at(mapping, "properties", path, book)
     return {
         "guaranteed": read_amounts(resources, "guaranteed", path, book),
         "max": read_amounts(resources, "max", path, book),
@@ -95,7 +93,7 @@ def is_true(value: Any) -> bool:
 
 def read_amounts(resources: Mapping[str, Any], field: str, path: str, book: Notebook) -> Amounts:
     """Guaranteed or max in our resource names and integer units; an amount that can't be read is an error noted."""
-    given = _mapping(resources, field, path, book)
+    given = mapping_at(resources, field, path, book)
     amounts: Amounts = {}
     for name, value in given.items():
         resource = our_resource(str(name))
@@ -166,14 +164,3 @@ def _offset(properties: Mapping[str, Any], path: str, book: Notebook) -> int:
         book.add(Severity.WARNING, path, line_of(properties, PRIORITY_OFFSET), message, value=value)
         return 0
     return int(value)
-
-
-def _mapping(parent: Mapping[str, Any], key: str, path: str, book: Notebook) -> Mapping[str, Any]:
-    value = parent.get(key)
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        message = gettext_noop("%(key)s must be a mapping.")
-        book.add(Severity.ERROR, path, line_of(parent, key), message, key=key)
-        return {}
-    return value

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from engine.formats.documents import line_of
 from engine.formats.notes import Notebook
 from engine.formats.yunikorn.document import partition_of, top_queues
 from engine.formats.yunikorn.fields import (
@@ -15,7 +16,6 @@ from engine.formats.yunikorn.fields import (
     QUOTA_DELAY,
     TEMPLATE,
     VCORE,
-    line_of,
 )
 from engine.queues import ROOT
 from engine.resources import CPU

@@ -5,24 +5,18 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.notes import MOST_QUEUES, ImportFailure, Note, Notebook, Severity, gettext_noop
+from engine.formats import imported
+from engine.formats.documents import failure, line_of, note_kept
+from engine.formats.imported import Source
+from engine.formats.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
 from engine.formats.placement import read_rules
-from engine.formats.yunikorn.document import (
-    IMPLIED_ROOT,
-    PLACEMENT,
-    failure,
-    load,
-    note_kept,
-    partition_of,
-    top_queues,
-)
+from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, load, partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     READ_FIELDS,
     READ_PROPERTIES,
     READ_TEMPLATE_FIELDS,
     TEMPLATE,
     is_true,
-    line_of,
     read_queue,
 )
 from engine.placement_rules import Rule
@@ -38,11 +32,9 @@ class Partition(msgspec.Struct, frozen=True, kw_only=True):
     """Whether pods go when a queue's max was lowered."""
 
 
-class Imported(msgspec.Struct, frozen=True):
+class Imported(imported.Imported, frozen=True, kw_only=True):
     """A tree and what there is to say about the document it came from."""
 
-    tree: QueueTree
-    notes: tuple[Note, ...]
     partition: Partition
 
 
@@ -57,8 +49,12 @@ def read(document: str | Mapping[str, Any]) -> Imported:
     queues, placement = list(_queues(partition, book)), placement_of(partition, book)
     if book.failed:
         raise ImportFailure(tuple(book.notes))
-    tree = QueueTree(queues, placement)
-    return Imported(tree, tuple(book.notes), _settings(partition))
+    return Imported(
+        tree=QueueTree([queue for queue, _source in queues], placement),
+        notes=tuple(book.notes),
+        sources={queue.path: source for queue, source in queues if source},
+        partition=_settings(partition),
+    )
 
 
 def _settings(partition: Mapping[str, Any]) -> Partition:
@@ -69,10 +65,10 @@ def _settings(partition: Mapping[str, Any]) -> Partition:
     )
 
 
-def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[Queue]:
+def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[tuple[Queue, Source | None]]:
     top, implied = top_queues(partition)
     if implied:
-        yield IMPLIED_ROOT
+        yield IMPLIED_ROOT, None
     left = MOST_QUEUES
     pending = _named(top, ROOT if implied else "", book)
     while pending:
@@ -83,7 +79,7 @@ def _queues(partition: Mapping[str, Any], book: Notebook) -> Iterator[Queue]:
         children = mapping.get("queues") or []
         queue = read_queue(mapping, path, book)
         _note_foreign(mapping, queue, book)
-        yield queue
+        yield queue, Source(str(mapping["name"]), line_of(mapping, "name"))
         if isinstance(children, list):
             pending += _named(children, path, book)
         else:

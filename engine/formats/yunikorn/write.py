@@ -5,10 +5,11 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from engine.formats.documents import dump, rewritten
 from engine.formats.durations import format_duration
 from engine.formats.notes import Notebook
 from engine.formats.placement import write_rules
-from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, dump, load, partition_of, top_queues
+from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, load, partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     DELAY,
     EVICT_UNCONTROLLED,
@@ -38,26 +39,33 @@ def write(document: str | Mapping[str, Any] | None, tree: QueueTree) -> str:
     """
     if tree.root != IMPLIED_ROOT.path:
         raise ValueError(f"YuniKorn's root queue is called {IMPLIED_ROOT.path}, this tree's is {tree.root}")
-    loaded = load(_text(document))
+    text = _text(document)
+    loaded = load(text)
+    before = dump([loaded], text)
+    _merge_partition(loaded, tree)
+    return rewritten(text, before, dump([loaded], text))
+
+
+def _merge_partition(loaded: Mapping[str, Any], tree: QueueTree) -> None:
+    """Make the partition that is read say what the tree says."""
     partition = partition_of(loaded, Notebook())
     assert isinstance(partition, CommentedMap)
     _merge_placement(partition, tree)
     top, implied = top_queues(partition)
     if implied and tree[tree.root] == IMPLIED_ROOT:
         _merge_children(partition, tree, tree.root)
-        return dump(loaded)
+        return
     root = CommentedMap(name=tree.root, queues=top) if implied else top[0]
     _merge(root, tree, tree.root)
     if implied:
         partition["queues"] = CommentedSeq([root])
-    return dump(loaded)
 
 
 def _text(document: str | Mapping[str, Any] | None) -> str:
     """Text, so that what is loaded from it may be changed: nothing of the caller's is."""
     if document is None:
         return "partitions:\n  - name: default\n    queues:\n      - name: root\n"
-    return document if isinstance(document, str) else dump(document)
+    return document if isinstance(document, str) else dump([document])
 
 
 def _merge_placement(partition: Fields, tree: QueueTree) -> None:

@@ -1,0 +1,145 @@
+"""Which queue each Cohort and ClusterQueue of a text is: a Cohort a parent, a ClusterQueue a leaf."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.formats.documents import line_of
+from engine.formats.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
+from engine.formats.objects import Manifests, Object
+from engine.formats.ours import ANNOTATION, name_of
+from engine.queues import LONGEST_PATH, ROOT, is_queue_name
+
+GROUP = "kueue.x-k8s.io"
+COHORT, CLUSTER_QUEUE, LOCAL_QUEUE = "Cohort", "ClusterQueue", "LocalQueue"
+VERSIONS = ("v1alpha1", "v1beta1", "v1beta2")
+_PARENT_FIELDS = {
+    (COHORT, "v1alpha1"): "parent",
+    (COHORT, "v1beta1"): "parentName",
+    (COHORT, "v1beta2"): "parentName",
+    (CLUSTER_QUEUE, "v1alpha1"): "cohort",
+    (CLUSTER_QUEUE, "v1beta1"): "cohort",
+    (CLUSTER_QUEUE, "v1beta2"): "cohortName",
+}
+_DEEPEST = 200
+"""Of cohorts in cohorts; a path of more would be too long in any case."""
+
+
+class Placed(NamedTuple):
+    """A queue of the text. ``object`` is None for a Cohort that others only name."""
+
+    kind: str
+    name: str
+    object: Object | None
+    line: int | None
+
+
+def is_queue(one: Object) -> bool:
+    """Whether it is a Cohort or a ClusterQueue of Kueue's."""
+    return one.group == GROUP and one.kind in {COHORT, CLUSTER_QUEUE}
+
+
+def parent_field(one: Object) -> str:
+    """What the field that names the Cohort above is called; it depends on the version."""
+    return _PARENT_FIELDS[one.kind, one.version]
+
+
+def cohort_above(one: Object) -> str:
+    """The name of the Cohort above, empty: none."""
+    return str(one.spec.get(parent_field(one)) or "")
+
+
+def placed(manifests: Manifests, book: Notebook) -> dict[str, Placed]:
+    """Path -> queue, parents before children; the root only where a queue of that name stands alone at the top.
+
+    Raises ImportFailure where they form no tree.
+    """
+    known = _known(manifests, book)
+    below: dict[str, list[Placed]] = {}
+    for one in known.values():
+        below.setdefault(cohort_above(one.object) if one.object else "", []).append(one)
+    tops = below.get("", [])
+    alone = len(tops) == 1 and tops[0].name == ROOT
+    found: dict[str, Placed] = {}
+    pending = [(ROOT if alone else f"{ROOT}.{_name(one)}", one) for one in reversed(tops)]
+    while pending:
+        path, one = pending.pop()
+        _check_path(path, one, found, book)
+        found[path] = one
+        if one.kind == COHORT and path.count(".") < _DEEPEST:
+            pending += [(f"{path}.{_name(child)}", child) for child in reversed(below.get(one.name, []))]
+    for one in known.values():
+        if not any(one is other for other in found.values()):
+            message = gettext_noop("Cohort %(name)s lies below itself.")
+            book.add(Severity.ERROR, "", one.line, message, name=cohort_above(one.object) if one.object else one.name)
+    if book.failed:
+        raise ImportFailure(tuple(book.notes))
+    return found
+
+
+def _known(manifests: Manifests, book: Notebook) -> dict[tuple[str, str], Placed]:
+    """All there are, with the Cohorts that are only named by others."""
+    known: dict[tuple[str, str], Placed] = {}
+    for one in filter(is_queue, manifests.objects):
+        if one.version not in VERSIONS:
+            message = gettext_noop("%(version)s of Kueue is not known here. Known are: %(known)s.")
+            book.add(Severity.ERROR, "", one.line, message, version=repr(one.version), known=", ".join(VERSIONS))
+        elif (one.kind, one.name) in known:
+            message = gettext_noop("%(kind)s %(name)s is given twice.")
+            book.add(Severity.ERROR, "", one.line, message, kind=one.kind, name=one.name)
+        elif one.name:
+            known[one.kind, one.name] = Placed(one.kind, one.name, one, one.line)
+    for placed_one in list(known.values()):
+        if placed_one.object and (above := cohort_above(placed_one.object)):
+            line = line_of(placed_one.object.spec, parent_field(placed_one.object))
+            known.setdefault((COHORT, above), Placed(COHORT, above, None, line))
+    if not known and not book.failed:
+        book.add(Severity.ERROR, "", None, gettext_noop("There is no ClusterQueue and no Cohort of Kueue in it."))
+    if len(known) > MOST_QUEUES:
+        book.add(Severity.ERROR, "", None, gettext_noop("There are more than %(most)s queues."), most=str(MOST_QUEUES))
+    if book.failed:
+        raise ImportFailure(tuple(book.notes))
+    return known
+
+
+def _name(one: Placed) -> str:
+    return name_of(one.object) if one.object else one.name.replace(".", "_")
+
+
+def _check_path(path: str, one: Placed, found: dict[str, Placed], book: Notebook) -> None:
+    name = path.rpartition(".")[2]
+    problem, params = "", {"name": repr(one.name), "annotation": ANNOTATION}
+    if not is_queue_name(name):
+        problem = gettext_noop(
+            "%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed. "
+            "Give it another name here in the annotation %(annotation)s."
+        )
+    elif path != ROOT and name.lower() == ROOT:
+        problem = gettext_noop(
+            "root is the name of the queue above all. Give it another name here in the annotation %(annotation)s."
+        )
+    elif path in found:
+        problem = gettext_noop(
+            "There are two queues %(name)s in one place. Give one another name here in the annotation %(annotation)s."
+        )
+    elif len(path) > LONGEST_PATH:
+        problem, params = gettext_noop("A path has at most %(most)s characters."), {"most": str(LONGEST_PATH)}
+    elif name != one.name and (one.object is None or one.object.annotation(ANNOTATION) is None):
+        message = gettext_noop("%(name)s is called %(here)s here: a dot separates queues.")
+        book.add(Severity.INFO, path, one.line, message, name=one.name, here=name)
+    if problem:
+        book.add(Severity.ERROR, "", one.line, problem, **params)
+
+
+def local_queues(manifests: Manifests) -> Iterator[Object]:
+    """The LocalQueues of the text."""
+    return (one for one in manifests.objects if (one.group, one.kind) == (GROUP, LOCAL_QUEUE))
+
+
+def target_of(one: Object) -> str:
+    """The name of the ClusterQueue that a LocalQueue leads to."""
+    return str(one.spec.get("clusterQueue") or "")
+
+
+def namespace_of(one: Object) -> str:
+    """Where an object is that says nothing of it: where kubectl would put it."""
+    return one.namespace or "default"

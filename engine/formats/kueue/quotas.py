@@ -1,0 +1,198 @@
+"""Kueue's resource groups <-> amounts.
+
+A quota is of a resource in a flavor. Where all the objects of a text know one flavor for a resource, the amount here is
+of the resource (``cpu``); where they know several, there is an amount for each (``cpu@spot``): nothing is summed up.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from engine.formats.amounts import AmountError, read_amount
+from engine.formats.documents import line_of, list_at
+from engine.formats.notes import Notebook, Severity, gettext_noop
+from engine.formats.objects import Fields, Object
+from engine.resources import FLAVOR, Amounts, base, format_amount, is_resource_name
+
+DEFAULT_FLAVOR = "default"
+"""Of a resource for which no flavor is known yet."""
+MOST_QUOTAS = 1_000
+"""Of one object: its aliases can describe very many."""
+
+Flavors = Mapping[str, set[str]]
+"""Resource -> the flavors that the objects of a text know for it."""
+
+
+class Quota(NamedTuple):
+    """An entry of a resource group."""
+
+    resource: str
+    flavor: str
+    fields: Fields
+
+
+def flavors_of(objects: Iterable[Object]) -> dict[str, set[str]]:
+    """See Flavors."""
+    found: dict[str, set[str]] = {}
+    for one in objects:
+        for quota in quotas_of(one.spec, "", Notebook()):
+            found.setdefault(quota.resource, set()).add(quota.flavor)
+    return found
+
+
+def quotas_of(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[Quota]:
+    """The entries of all groups; what is no entry is an error noted."""
+    left = MOST_QUOTAS
+    for covered, flavor in _flavors(spec, path, book):
+        for entry in list_at(flavor, "resources", path, book):
+            left -= 1
+            if left < 0:
+                message = gettext_noop("There are more than %(most)s quotas.")
+                book.add(Severity.ERROR, path, line_of(spec, "resourceGroups"), message, most=str(MOST_QUOTAS))
+                return
+            if isinstance(entry, dict) and entry.get("name") in covered:
+                yield Quota(str(entry["name"]), str(flavor["name"]), entry)
+            else:
+                message = gettext_noop(
+                    "A quota must be a mapping with a name that is among its group's coveredResources."
+                )
+                book.add(Severity.ERROR, path, line_of(flavor, "resources"), message)
+
+
+def _flavors(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[tuple[list[Any], Fields]]:
+    """The flavors of all groups, each with what its group covers."""
+    for group in list_at(spec, "resourceGroups", path, book)[:MOST_QUOTAS]:
+        if not isinstance(group, dict):
+            line = line_of(spec, "resourceGroups")
+            book.add(Severity.ERROR, path, line, gettext_noop("A resource group must be a mapping."))
+            continue
+        covered = list_at(group, "coveredResources", path, book)
+        for flavor in list_at(group, "flavors", path, book)[:MOST_QUOTAS]:
+            if isinstance(flavor, dict) and flavor.get("name"):
+                yield covered, flavor
+            else:
+                line = line_of(group, "flavors")
+                book.add(Severity.ERROR, path, line, gettext_noop("A flavor must be a mapping with a name."))
+
+
+def our_resource(resource: str, flavor: str, flavors: Flavors) -> str:
+    """What the amount is called here."""
+    return resource if len(flavors.get(resource, ())) <= 1 else f"{resource}{FLAVOR}{flavor}"
+
+
+def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: Notebook) -> tuple[Amounts, Amounts]:
+    """Guaranteed and max: the nominal quota, and with the borrowing limit on top of it where there is one."""
+    guaranteed: Amounts = {}
+    most: Amounts = {}
+    for quota in quotas_of(spec, path, book):
+        name = our_resource(quota.resource, quota.flavor, flavors)
+        line = line_of(quota.fields, "name")
+        if not is_resource_name(name):
+            message = gettext_noop("%(name)s is not the name of a resource.")
+            book.add(Severity.ERROR, path, line, message, name=repr(name))
+            continue
+        if name in guaranteed:
+            message = gettext_noop("%(field)s gives %(resource)s twice.")
+            book.add(Severity.ERROR, path, line, message, field="resourceGroups", resource=name)
+        guaranteed[name] = _amount(quota, "nominalQuota", path, book) or 0
+        borrowed = _amount(quota, "borrowingLimit", path, book)
+        if borrowed is not None:
+            most[name] = guaranteed[name] + borrowed
+        if quota.fields.get("lendingLimit") is not None:
+            message = gettext_noop("%(field)s of %(resource)s has no counterpart here; it is kept and written back.")
+            line = line_of(quota.fields, "lendingLimit")
+            book.add(Severity.INFO, path, line, message, field="lendingLimit", resource=name)
+    return guaranteed, most
+
+
+def _amount(quota: Quota, field: str, path: str, book: Notebook) -> int | None:
+    value = quota.fields.get(field)
+    if value is None:
+        if field == "nominalQuota":
+            message = gettext_noop("There is no nominalQuota.")
+            book.add(Severity.ERROR, path, line_of(quota.fields, "name"), message)
+        return None
+    try:
+        return read_amount(quota.resource, str(value))
+    except AmountError as error:
+        book.add(Severity.ERROR, path, line_of(quota.fields, field), error.message, **error.params)
+        return None
+
+
+# Writing
+
+
+def write_quotas(one: Object, guaranteed: Amounts, most: Amounts, flavors: Flavors) -> None:
+    """Let the groups of an object say the amounts, as far as quotas can; what they say already is left as it is."""
+    said, limits = read_quotas(one.spec, "", flavors, Notebook())
+    for name in [*guaranteed, *(name for name in most if name not in guaranteed)]:
+        if said.get(name) == guaranteed.get(name) and name in said and limits.get(name) == most.get(name):
+            continue
+        _set(_entry(one.own_spec(), name, flavors).fields, base(name), guaranteed.get(name, 0), most.get(name))
+    for name in said:
+        if name not in guaranteed and name not in most:
+            _drop(one.spec, name, flavors)
+
+
+def _set(fields: Fields, resource: str, nominal: int, most: int | None) -> None:
+    quotas = {"nominalQuota": nominal, "borrowingLimit": None if most is None or most < nominal else most - nominal}
+    for field, amount in quotas.items():
+        if amount is None:
+            fields.pop(field, None)
+        elif field not in fields or read_amount(resource, str(fields[field])) != amount:
+            fields[field] = format_amount(resource, amount)
+
+
+def _entry(spec: Fields, name: str, flavors: Flavors) -> Quota:
+    """The entry of an amount, made where there is none, with those that every flavor of its group has to have."""
+    resource, _at, named = name.partition(FLAVOR)
+    flavor = named or min(flavors.get(resource, ()), default=DEFAULT_FLAVOR)
+    found = next((one for one in quotas_of(spec, "", Notebook()) if one[:2] == (resource, flavor)), None)
+    if found is not None:
+        return found
+    groups = spec.get("resourceGroups")
+    if not groups:
+        groups = spec["resourceGroups"] = CommentedSeq()
+    group = _group(groups, resource, flavor)
+    if resource not in group["coveredResources"]:
+        group["coveredResources"].append(resource)
+    if all(one["name"] != flavor for one in group["flavors"]):
+        group["flavors"].append(CommentedMap(name=flavor, resources=CommentedSeq()))
+    for one in group["flavors"]:
+        listed = {entry["name"] for entry in one["resources"]}
+        one["resources"] += [
+            CommentedMap(name=covered, nominalQuota="0")
+            for covered in group["coveredResources"]
+            if covered not in listed
+        ]
+    return next(one for one in quotas_of(spec, "", Notebook()) if one[:2] == (resource, flavor))
+
+
+def _group(groups: list[Any], resource: str, flavor: str) -> Fields:
+    """Where a resource or a flavor is already, of which either may be in one group alone; else a new one."""
+    for group in groups:
+        if resource in group["coveredResources"] or any(one["name"] == flavor for one in group["flavors"]):
+            found: Fields = group
+            return found
+    made = CommentedMap(coveredResources=CommentedSeq(), flavors=CommentedSeq())
+    groups.append(made)
+    return made
+
+
+def _drop(spec: Fields, name: str, flavors: Flavors) -> None:
+    """Take an amount away; a flavor that still has to name its resource grants nothing of it."""
+    resource, _at, named = name.partition(FLAVOR)
+    groups = spec["resourceGroups"]
+    group = next(one for one in groups if resource in one["coveredResources"])
+    if named and len(group["flavors"]) > 1 and len(flavors.get(resource, ())) > 1:
+        entry = next(one for one in quotas_of(spec, "", Notebook()) if one[:2] == (resource, named))
+        _set(entry.fields, resource, 0, None)
+        return
+    group["coveredResources"].remove(resource)
+    for one in group["flavors"]:
+        one["resources"][:] = [entry for entry in one["resources"] if entry["name"] != resource]
+    if not group["coveredResources"]:
+        groups.remove(group)
+    if not groups:
+        del spec["resourceGroups"]

@@ -1,0 +1,136 @@
+"""Kueue's objects read into a tree, with everything there is to say about them.
+
+A Cohort is a parent, a ClusterQueue a leaf; a LocalQueue lets a leaf claim its namespace. Guaranteed is nominalQuota,
+max is nominalQuota + borrowingLimit. What stands at the top does not reach each other: under the root each has a fence.
+A ClusterQueue of no Cohort has nobody to borrow from: its max is what it is guaranteed.
+
+Source: Kueue's API, v1beta1 and v1beta2.
+"""
+
+from collections import Counter
+
+import msgspec
+
+from engine.formats.documents import line_of, note_kept
+from engine.formats.imported import Imported, Source
+from engine.formats.kueue.names import (
+    COHORT,
+    Placed,
+    cohort_above,
+    is_queue,
+    local_queues,
+    namespace_of,
+    parent_field,
+    placed,
+    target_of,
+)
+from engine.formats.kueue.quotas import Flavors, flavors_of, read_quotas
+from engine.formats.notes import ImportFailure, Notebook, Severity, gettext_noop
+from engine.formats.objects import Manifests
+from engine.formats.ours import with_ours
+from engine.queues import ROOT, PreemptionPolicy, Queue, QueueTree, is_namespace
+
+IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
+"""What holds the Cohorts that no other holds."""
+DEFAULT_LOCAL_QUEUE = "default"
+"""Kueue gives it the jobs of its namespace that name no queue."""
+
+
+class Read(msgspec.Struct, frozen=True):
+    """What a text's objects say, one by one."""
+
+    places: dict[str, Placed]
+    flavors: Flavors
+    native: dict[str, Queue]
+    """Path -> what its object says itself, without our annotation."""
+    queues: dict[str, Queue]
+
+
+def read(text: str) -> Imported:
+    """The tree of Kueue's objects in a text of YAML documents or JSON.
+
+    Raises ImportFailure, with every error in it, for a text that holds none, or none that form a tree.
+    """
+    book = Notebook()
+    manifests = Manifests(text)
+    manifests.note_unnamed(book)
+    found = read_objects(manifests, book)
+    _note_others(manifests, book)
+    if book.failed:
+        raise ImportFailure(tuple(book.notes))
+    root = {} if ROOT in found.queues else {ROOT: IMPLIED_ROOT}
+    sources = {path: Source(f"{one.kind} {one.name}", one.line) for path, one in found.places.items()}
+    return Imported(tree=QueueTree([*root.values(), *found.queues.values()]), notes=tuple(book.notes), sources=sources)
+
+
+def read_objects(manifests: Manifests, book: Notebook) -> Read:
+    """What they say. Raises ImportFailure where they form no tree; other errors are noted."""
+    places = placed(manifests, book)
+    flavors = flavors_of(filter(is_queue, manifests.objects))
+    claims = _claims(manifests, places, book)
+    native: dict[str, Queue] = {}
+    queues: dict[str, Queue] = {}
+    for path, one in places.items():
+        border = path.count(".") == 1 and ROOT not in places
+        queue = _native(path, one, flavors, border=border, book=book)
+        native[path] = msgspec.structs.replace(queue, namespaces=tuple(sorted(claims.get(path, ()))))
+        queues[path] = with_ours(one.object, native[path], book) if one.object else native[path]
+    return Read(places, flavors, native, queues)
+
+
+def _native(path: str, placed_one: Placed, flavors: Flavors, *, border: bool, book: Notebook) -> Queue:
+    """``border``: whether it stands at the top, beside others that it does not reach."""
+    one = placed_one.object
+    guaranteed, most = read_quotas(one.spec if one else {}, path, flavors, book)
+    if one is not None:
+        note_kept(one.spec, set(one.spec) - {"resourceGroups", parent_field(one)}, path, book)
+    borrows = placed_one.kind == COHORT or (one is not None and cohort_above(one))
+    return Queue(
+        path=path,
+        parent_declared=placed_one.kind == COHORT,
+        guaranteed=guaranteed,
+        max=most if borrows else dict(guaranteed),
+        preemption_policy=PreemptionPolicy.FENCE if border else PreemptionPolicy.DEFAULT,
+    )
+
+
+def _claims(manifests: Manifests, places: dict[str, Placed], book: Notebook) -> dict[str, set[str]]:
+    """Path -> namespaces: where all LocalQueues of a namespace lead to one ClusterQueue, or its default one does."""
+    paths = {one.name: path for path, one in places.items() if one.kind != COHORT}
+    leading: dict[str, dict[str, str]] = {}
+    for one in local_queues(manifests):
+        target = target_of(one)
+        if not is_namespace(namespace_of(one)):
+            message = gettext_noop("%(name)s can't name a namespace.")
+            book.add(Severity.ERROR, "", one.line, message, name=repr(namespace_of(one)))
+        elif target not in paths:
+            message = gettext_noop("There is no ClusterQueue %(name)s; the LocalQueue is kept and written back.")
+            book.add(Severity.WARNING, "", line_of(one.spec, "clusterQueue") or one.line, message, name=repr(target))
+        else:
+            leading.setdefault(namespace_of(one), {})[one.name] = paths[target]
+    claimed: dict[str, set[str]] = {}
+    for namespace, queues in leading.items():
+        path = queues.get(DEFAULT_LOCAL_QUEUE) or min(queues.values())
+        if DEFAULT_LOCAL_QUEUE in queues or len(set(queues.values())) == 1:
+            claimed.setdefault(path, set()).add(namespace)
+    for one in local_queues(manifests):
+        path = paths.get(target_of(one), "")
+        if path and namespace_of(one) not in claimed.get(path, ()):
+            message = gettext_noop(
+                "LocalQueues of namespace %(namespace)s lead to several ClusterQueues; this one is kept as it is."
+            )
+            book.add(Severity.INFO, path, one.line, message, namespace=namespace_of(one))
+    return claimed
+
+
+def _note_others(manifests: Manifests, book: Notebook) -> None:
+    """Objects that are no queues: how many of each kind are kept, at the first of them."""
+    locals_ = {id(one) for one in local_queues(manifests)}
+    others = [one for one in manifests.objects if not is_queue(one) and id(one) not in locals_]
+    count = Counter(one.kind for one in others)
+    for kind, number in count.items():
+        first = next(one for one in others if one.kind == kind)
+        message = gettext_noop(
+            "%(count)s objects of kind %(kind)s have no counterpart here; they are kept and written back."
+        )
+        book.add(Severity.INFO, "", first.line, message, count=str(number), kind=kind)

@@ -1,0 +1,94 @@
+"""What a foreign object has no field for, in an annotation of ours that others pass over.
+
+    scheduler-admin.io/queue: '{"delay": "30s", "preemption_policy": "fence"}'
+
+It holds settings of our own form, and stands before what the object says itself; ``name`` is what the queue is called
+here where the object's own name can't be one.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from engine.formats.form import write_queue
+from engine.formats.form_fields import FIELDS, read_settings
+from engine.formats.notes import Notebook, Place, Severity, gettext_noop
+from engine.formats.objects import Object
+from engine.queues import PreemptionPolicy, Queue
+
+ANNOTATION = "scheduler-admin.io/queue"
+
+_ATTRIBUTES = {"delay": "delay_ms", "quota_delay": "quota_delay_ms"}
+"""Setting of our own form -> field of Queue, where it is called otherwise."""
+_KEPT_OUT = ("path", "parent")
+"""Where the object stands says these."""
+_UNSET: dict[str, Any] = {
+    "guaranteed": {},
+    "max": {},
+    "preemption_policy": PreemptionPolicy.DEFAULT.value,
+    "namespaces": [],
+}
+"""What says that something is not set, which the object itself does set."""
+
+
+def said_in(one: Object, book: Notebook) -> dict[str, Any]:
+    """What the annotation says, nothing where there is none; one that can't be read is an error noted."""
+    text = one.annotation(ANNOTATION)
+    if text is None:
+        return {}
+    try:
+        said = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict) or not isinstance(said.get("name", ""), str):
+        message = gettext_noop("The annotation %(name)s must hold an object in JSON.")
+        book.add(Severity.ERROR, "", one.line, message, name=ANNOTATION)
+        return {}
+    return said
+
+
+def name_of(one: Object) -> str:
+    """What the queue is called here; the dots of an object's name, which separate queues here, become ``_``."""
+    return str(said_in(one, Notebook()).get("name") or one.name.replace(".", "_"))
+
+
+def with_ours(one: Object, native: Queue, book: Notebook) -> Queue:
+    """The queue with what the annotation says; ``native`` is what the object says itself."""
+    said = {key: value for key, value in said_in(one, book).items() if key != "name"}
+    if not said:
+        return native
+    found = Notebook()
+    read = read_settings(said, Place(path=native.path), found)
+    book.notes += [msgspec.structs.replace(note, line=one.line, field="") for note in found.notes]
+    given = [_ATTRIBUTES.get(field, field) for field in said if field in FIELDS and field not in _KEPT_OUT]
+    return msgspec.structs.replace(native, **{name: getattr(read, name) for name in given})
+
+
+def differing(native: Queue, wanted: Queue) -> dict[str, Any]:
+    """The settings, in our own form, that an object which says ``native`` can't say."""
+    said, meant = write_queue(native), write_queue(wanted)
+    for one in (said, meant):
+        one["namespaces"] = sorted(one.get("namespaces", []))
+    fields = [field for field in FIELDS if field not in _KEPT_OUT and said.get(field) != meant.get(field)]
+    return {field: meant.get(field, _UNSET.get(field)) for field in fields}
+
+
+def rename(one: Object, name: str) -> None:
+    """Let the annotation say what the queue is called here, where the object's own name does not."""
+    if name_of(one) != name:
+        _say(one, {**said_in(one, Notebook()), "name": name})
+
+
+def annotate(one: Object, settings: Mapping[str, Any]) -> None:
+    """Let the annotation say these settings, beside the name."""
+    said = said_in(one, Notebook())
+    kept = {"name": said["name"]} if "name" in said else {}
+    if {**kept, **settings} != said:
+        _say(one, {**kept, **settings})
+
+
+def _say(one: Object, said: Mapping[str, Any]) -> None:
+    named = {key: value for key, value in said.items() if key != "name" or value != one.name.replace(".", "_")}
+    one.annotate(ANNOTATION, json.dumps(named, sort_keys=True, ensure_ascii=False) if named else None)

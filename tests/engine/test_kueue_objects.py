@@ -1,0 +1,322 @@
+"""Kueue's objects are read into a tree with every remark they deserve, and written back with nothing else changed."""
+
+import difflib
+from contextlib import suppress
+from pathlib import Path
+from textwrap import dedent
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.formats.kueue import read, write
+from engine.formats.notes import ImportFailure, Severity
+from engine.queues import PreemptionPolicy, Queue, QueueTree
+from tests.builders import amounts, queue, tree
+from tests.engine.strategies import queue_trees
+
+RECORDED = sorted((Path(__file__).parents[1] / "data" / "kueue").glob("*.yaml"))
+FENCED = PreemptionPolicy.FENCE
+DOCUMENT = dedent(
+    """\
+    # who owns this file
+    apiVersion: kueue.x-k8s.io/v1beta1
+    kind: ResourceFlavor
+    metadata: {name: default}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta1
+    kind: Cohort
+    metadata:
+      name: research
+    spec:
+      fairSharing: {weight: "2"}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta1
+    kind: ClusterQueue
+    metadata:
+      name: vision   # the big one
+    spec:
+      cohort: research
+      namespaceSelector: {}
+      preemption:
+        withinClusterQueue: LowerPriority
+      resourceGroups:
+      - coveredResources: ["cpu", "memory"]
+        flavors:
+        - name: default
+          resources:
+          - {name: cpu, nominalQuota: 9000m, borrowingLimit: "3"}
+          - name: memory
+            nominalQuota:   36Gi    # half of a rack
+            lendingLimit: 4Gi
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta1
+    kind: ClusterQueue
+    metadata:
+      name: text
+    spec: {cohort: research}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta1
+    kind: LocalQueue
+    metadata: {name: main, namespace: search}
+    spec: {clusterQueue: vision}
+    """
+)
+
+
+def errors(text: str) -> list[tuple[int | None, str]]:
+    """Line and sentence of the errors of a text that is refused."""
+    with pytest.raises(ImportFailure) as refused:
+        read(text)
+    return [(note.line, note.text) for note in refused.value.notes if note.severity is Severity.ERROR]
+
+
+def notes(text: str, severity: Severity = Severity.INFO) -> list[tuple[int | None, str]]:
+    """Likewise of the remarks on a text that is read."""
+    return [(note.line, note.text) for note in read(text).notes if note.severity is severity]
+
+
+def cluster_queue(name: str, spec: str = "{}") -> str:
+    """A document of one ClusterQueue."""
+    return f"---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata: {{name: {name}}}\nspec: {spec}\n"
+
+
+def quota(*entries: str, flavor: str = "default") -> str:
+    """The resource groups of one flavor."""
+    names = ", ".join(entry.partition("name: ")[2].partition(",")[0].strip("}") for entry in entries)
+    flavors = f"[{{name: {flavor}, resources: [{', '.join(entries)}]}}]"
+    return f"{{coveredResources: [{names}], flavors: {flavors}}}"
+
+
+def changed(text: str, shape: QueueTree) -> list[str]:
+    """The lines that writing a tree takes away from a text, and adds to it."""
+    lines = difflib.unified_diff(text.splitlines(), write(text, shape).text.splitlines(), lineterm="", n=0)
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+def with_queue(shape: QueueTree, path: str, **values: object) -> QueueTree:
+    """The tree with settings of one queue changed."""
+    return QueueTree(
+        msgspec.structs.replace(one, **values) if one.path == path else one for one in shape.queues.values()
+    )
+
+
+def declared(shape: QueueTree) -> dict[str, Queue]:
+    """The queues of a tree in which every parent is declared as one."""
+    return {
+        path: msgspec.structs.replace(shape[path], parent_declared=not shape.is_leaf(path)) for path in shape.walk()
+    }
+
+
+def test_cohorts_are_parents_and_cluster_queues_leaves() -> None:
+    """Nominal quotas are guaranteed, borrowing limits come on top; at a cohort's border nothing is preempted."""
+    assert read(DOCUMENT).tree.queues == {
+        "root": Queue(path="root", parent_declared=True),
+        "root.research": Queue(path="root.research", parent_declared=True, preemption_policy=FENCED),
+        "root.research.vision": Queue(
+            path="root.research.vision",
+            guaranteed={"cpu": 9000, "memory": 36 * 2**30},
+            max={"cpu": 12_000},
+            namespaces=("search",),
+        ),
+        "root.research.text": Queue(path="root.research.text"),
+    }
+
+
+def test_every_queue_tells_where_it_came_from() -> None:
+    """By the name that people know, and its line."""
+    sources = {path: (source.title, source.line) for path, source in read(DOCUMENT).sources.items()}
+    assert sources == {
+        "root.research": ("Cohort research", 9),
+        "root.research.vision": ("ClusterQueue vision", 16),
+        "root.research.text": ("ClusterQueue text", 35),
+    }
+
+
+def test_what_has_no_counterpart_is_said_with_its_line() -> None:
+    """Of a queue by its field, of other objects by their kind."""
+    has = "has no counterpart here; it is kept and written back."
+    assert sorted(notes(DOCUMENT)) == [
+        (4, "1 objects of kind ResourceFlavor have no counterpart here; they are kept and written back."),
+        (11, f"fairSharing {has}"),
+        (19, f"namespaceSelector {has}"),
+        (20, f"preemption {has}"),
+        (30, f"lendingLimit of memory {has}"),
+    ]
+
+
+def test_an_unchanged_tree_gives_the_text_to_the_byte() -> None:
+    """As a list in JSON as well."""
+    as_json = '{\n    "kind": "List",\n    "items": [{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue",\n'
+    as_json += '      "metadata": {"name": "a"}, "spec": {}}]\n}'
+    for text in (DOCUMENT, as_json):
+        assert write(text, read(text).tree).text == text
+
+
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda path: path.stem)
+def test_recorded_objects_come_back(recorded: Path) -> None:
+    """Into their own text to the byte, and as a tree from a new one."""
+    text = recorded.read_text(encoding="utf-8")
+    shape = read(text).tree
+    assert write(text, shape) == msgspec.structs.replace(write(text, shape), text=text, notes=())
+    assert read(write("", shape).text).tree.queues == shape.queues
+
+
+def test_only_what_changed_is_written() -> None:
+    """Blanks, quotes and comments of everything else stay as they were typed."""
+    shape = with_queue(
+        read(DOCUMENT).tree, "root.research.vision", guaranteed=amounts({"cpu": 9, "memory": "40Gi"}), max={}
+    )
+    assert changed(DOCUMENT, shape) == [
+        '-      - {name: cpu, nominalQuota: 9000m, borrowingLimit: "3"}',
+        "+      - {name: cpu, nominalQuota: 9000m}",
+        "-        nominalQuota:   36Gi    # half of a rack",
+        "+        nominalQuota: 40Gi      # half of a rack",
+    ]
+
+
+def test_a_moved_queue_only_names_another_cohort() -> None:
+    """Names are of the whole cluster in Kueue: with the queue goes all that is kept of it, its LocalQueues too."""
+    shape = read(DOCUMENT).tree
+    queues = [
+        msgspec.structs.replace(one, path=one.path.replace("research.vision", "vision"))
+        for one in shape.queues.values()
+    ]
+    moved = with_queue(QueueTree(queues), "root.vision", preemption_policy=FENCED, max=queues[2].guaranteed)
+    assert changed(DOCUMENT, moved)[0] == "-  cohort: research"
+    assert read(write(DOCUMENT, moved).text).tree.queues == moved.queues
+
+
+def test_a_queue_that_is_gone_takes_its_local_queues_along() -> None:
+    """Nothing leads to what is not there."""
+    shape = read(DOCUMENT).tree
+    text = write(DOCUMENT, QueueTree(one for one in shape.queues.values() if one.name != "vision")).text
+    assert "vision" not in text
+    assert "LocalQueue" not in text
+    assert "name: text" in text
+
+
+def test_a_claim_is_a_local_queue() -> None:
+    """The default one, which Kueue gives the jobs that name none; one that is given up goes."""
+    shape = with_queue(read(DOCUMENT).tree, "root.research.vision", namespaces=("ads",))
+    text = write(DOCUMENT, shape).text
+    assert read(text).tree.queues == shape.queues
+    assert "namespace: search" not in text
+    assert "name: default\n  namespace: ads\nspec:\n  clusterQueue: vision" in text
+
+
+def test_a_namespace_of_several_queues_is_claimed_by_its_default_one_alone() -> None:
+    """Else by none: nothing tells its pods apart."""
+    kind = "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\n"
+    local = kind + "metadata: {{name: {}, namespace: n}}\nspec: {{clusterQueue: {}}}\n"
+    both = cluster_queue("a") + cluster_queue("b") + local.format("one", "a")
+    assert read(both + local.format("default", "b")).tree["root.b"].namespaces == ("n",)
+    assert read(both + local.format("two", "b")).tree.leaf_by_namespace == {}
+
+
+def test_several_flavors_of_a_resource_are_told_apart() -> None:
+    """By names of their own: they are never summed up."""
+    spot = "{name: spot, resources: [{name: cpu, nominalQuota: 2}]}"
+    kept = "{name: kept, resources: [{name: cpu, nominalQuota: 1500m}]}"
+    group = f"{{coveredResources: [cpu], flavors: [{spot}, {kept}]}}"
+    text = cluster_queue("a", f"{{resourceGroups: [{group}], cohortName: x}}")
+    shape = read(text).tree
+    assert shape["root.x.a"].guaranteed == {"cpu@spot": 2000, "cpu@kept": 1500}
+    raised = with_queue(shape, "root.x.a", guaranteed={"cpu@spot": 3000, "cpu@kept": 1500})
+    assert read(write(text, raised).text).tree.queues == raised.queues
+    fewer = with_queue(shape, "root.x.a", guaranteed={"cpu@spot": 3000})
+    assert read(write(text, fewer).text).tree.queues == fewer.queues
+    assert read(write("", shape).text).tree.queues == shape.queues
+
+
+def test_a_cluster_queue_alone_can_borrow_from_nobody() -> None:
+    """Its max is what it is guaranteed, and nobody reaches it."""
+    text = cluster_queue("a", "{resourceGroups: [" + quota("{name: cpu, nominalQuota: 2}") + "]}")
+    assert read(text).tree["root.a"] == Queue(
+        path="root.a", guaranteed={"cpu": 2000}, max={"cpu": 2000}, preemption_policy=FENCED
+    )
+
+
+def test_a_cohort_called_root_is_the_root() -> None:
+    """Where it stands alone at the top; elsewhere it needs another name."""
+    assert read(cluster_queue("a", "{cohortName: root}")).tree["root.a"].preemption_policy is PreemptionPolicy.DEFAULT
+    [(line, said)] = errors(cluster_queue("a", "{cohortName: root}") + cluster_queue("b"))
+    assert line == 5
+    assert said.startswith("root is the name of the queue above all.")
+
+
+def test_a_dot_in_a_name_is_said_with_its_line() -> None:
+    """It separates queues here; the object keeps its name."""
+    text = cluster_queue("team.a")
+    assert notes(text) == [(4, "team.a is called team_a here: a dot separates queues.")]
+    assert write(text, read(text).tree).text == text
+    assert read(write("", tree({"team_a": queue()})).text).tree["root.team_a"]
+
+
+@given(queue_trees())
+@settings(max_examples=20, deadline=None)
+def test_any_tree_comes_back_from_new_objects(shape: QueueTree) -> None:
+    """And from another tree's: what Kueue has no field for is kept in an annotation, and named."""
+    for text in ("", DOCUMENT):
+        written = write(text, shape)
+        assert declared(read(written.text).tree) == declared(shape)
+        assert {note.path for note in written.notes} <= set(shape.queues)
+
+
+def test_names_that_kubernetes_does_not_take_are_kept_beside() -> None:
+    """Two of one name in different places, upper case, and signs."""
+    shape = tree({name: queue() for name in ("a.same", "b.same", "Big:One", "b.x_y")})
+    text = write("", shape).text
+    assert declared(read(text).tree) == declared(shape)
+    for name in ("name: same", "name: b-same", "name: big-one", "name: x.y"):
+        assert name in text
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("", None, "There is no ClusterQueue and no Cohort of Kueue in it."),
+        ("kind: [", 1, "This is not YAML"),
+        ("- 1", 1, "An object must be a mapping with a kind."),
+        (cluster_queue("a") + cluster_queue("a"), 9, "ClusterQueue a is given twice."),
+        (cluster_queue("a").replace("v1beta2", "v9"), 4, "'v9' of Kueue is not known here."),
+        (cluster_queue("a" * 65), 4, "can't name a queue"),
+        (cluster_queue("a", "{resourceGroups: 1}"), 5, "resourceGroups must be a list."),
+        (cluster_queue("a", "{resourceGroups: [1]}"), 5, "A resource group must be a mapping."),
+        (
+            cluster_queue("a", "{resourceGroups: [" + quota("{name: cpu, nominalQuota: 12Gb}") + "]}"),
+            5,
+            "12Gb is not an amount. Did you mean 12Gi or 12G?",
+        ),
+        (cluster_queue("a", "{resourceGroups: [" + quota("{name: cpu}") + "]}"), 5, "There is no nominalQuota."),
+        (
+            cluster_queue("x").replace("ClusterQueue", "Cohort").replace("{}", "{parentName: x}"),
+            4,
+            "Cohort x lies below itself.",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_line(text: str, line: int | None, says: str) -> None:
+    """In a sentence."""
+    [(found, said), *_more] = errors(text)
+    assert (found, says in said) == (line, True), said
+
+
+WORDS = ["resourceGroups", "flavors", "name", "coveredResources", "cohortName", "resources", "nominalQuota"]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.text(max_size=9) | st.integers(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+        max_leaves=12,
+    )
+)
+@settings(max_examples=80, deadline=None)
+def test_any_spec_is_read_or_refused(spec: object) -> None:
+    """Nothing but ImportFailure comes out of a bad document, and what is read is written back as it was."""
+    body = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": spec}
+    text = msgspec.json.encode(body).decode()
+    with suppress(ImportFailure):
+        assert write(text, read(text).tree).text == text
