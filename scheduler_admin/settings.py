@@ -108,6 +108,7 @@ INSTALLED_APPS = [
     "scheduler_admin.accounts",
     "scheduler_admin.queues",
     "scheduler_admin.clusters",
+    "scheduler_admin.copies",
     "scheduler_admin.notifications",
     "scheduler_admin.history",
     "scheduler_admin.api",
@@ -267,7 +268,10 @@ REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "housekeeping"
-CELERY_TASK_ROUTES = {"scheduler_admin.history.tasks.run_pass": {"queue": "engine"}}
+CELERY_TASK_ROUTES = {
+    "scheduler_admin.history.tasks.run_pass": {"queue": "engine"},
+    "scheduler_admin.copies.tasks.visit_copy": {"queue": "engine"},
+}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever; waits grow from two seconds to half a minute
 CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -287,6 +291,12 @@ CELERY_BEAT_SCHEDULE = {
         "task": "scheduler_admin.history.tasks.send_due_passes",
         "schedule": 1.0,
         "options": {"expires": 1.0, "queue": "engine"},
+    },
+    # A look at each is due once a minute, and what people ask for at once.
+    "due-copies": {
+        "task": "scheduler_admin.copies.tasks.send_due_visits",
+        "schedule": 2.0,
+        "options": {"expires": 2.0},
     },
     "heartbeats": {
         "task": "scheduler_admin.history.tasks.check_heartbeats",

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from engine.cluster.connection import MERGE_PATCH, Connection
+from engine.cluster.connection import MERGE_PATCH, Connection, Query
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.cluster.outcomes import Outcome, PodRef, Result
 
@@ -29,12 +29,15 @@ class Objects:
         """Make a new one; as the API server completed it."""
         return _object(self._connection.request("POST", path, body=body).body)
 
-    def patch(self, path: str, found: Json, changes: Json, *, content_type: str = MERGE_PATCH) -> Json:
+    def patch(
+        self, path: str, found: Json, changes: Json, *, content_type: str = MERGE_PATCH, query: Query | None = None
+    ) -> Json:
         """Change what was found, and nothing that has changed since: the version makes it a compare-and-swap."""
         meta = found["metadata"]
         guard = {"uid": meta.get("uid"), "resourceVersion": meta.get("resourceVersion")}
         body = {**changes, "metadata": {**changes.get("metadata", {}), **guard}}
-        return _object(self._connection.request("PATCH", path, body=body, content_type=content_type).body)
+        answer = self._connection.request("PATCH", path, body=body, content_type=content_type, query=query)
+        return _object(answer.body)
 
     def delete(self, path: str, uid: str, version: str) -> None:
         """Take it away, unless it is another one, or was changed since that version."""

@@ -9,7 +9,8 @@ from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
 from engine.cluster.identity import LIMIT_S, STRANGER, UnreachableError, bounded, cluster_uid, explained, unreachable
 from engine.cluster.objects import CONFLICT, NOT_FOUND, Objects
-from engine.cluster.rights import WRITING_CLASSES, granted
+from engine.cluster.refusals import UnknownError, refused, unanswered
+from engine.cluster.rights import WRITING_CLASSES
 from engine.cluster.timing import Clock
 from engine.formats.kubernetes import DecodeError, decode_priority_class
 from engine.formats.kubernetes_convert import NEVER
@@ -19,8 +20,6 @@ from engine.snapshot import PriorityClass
 Done = TypeVar("Done")
 
 _CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
-_FORBIDDEN, _INVALID = 403, 422
-_REFUSALS = (400, _FORBIDDEN, CONFLICT, _INVALID)
 
 
 class ChangedError(ClusterError):
@@ -30,14 +29,6 @@ class ChangedError(ClusterError):
         super().__init__(gettext_noop("Somebody else changed this class meanwhile."))
         self.now = now
         """As it is; None: it is gone."""
-
-
-class RefusedError(ClusterError):
-    """The API server was asked and won't. Nothing was done."""
-
-
-class UnknownError(ClusterError):
-    """No answer came, so nobody knows whether it was done."""
 
 
 class PriorityClasses:
@@ -77,15 +68,15 @@ class PriorityClasses:
         try:
             return step()
         except ConnectionFailure as error:
-            message = gettext_noop("No answer came from the API server (%(why)s): whether it was done is not known.")
-            raise UnknownError(message, why=str(error)) from None
+            raise unanswered(str(error)) from None
         except DecodeError as error:
             message = gettext_noop("The API server's answer can't be read (%(why)s): whether it was done is not known.")
             raise UnknownError(message, why=error.sentence) from None
         except ApiFailure as error:
             if name and error.code in (CONFLICT, NOT_FOUND):
                 raise ChangedError(self._now(name)) from None
-            raise self._refused(verb, error) from None
+            right = next(one for one in WRITING_CLASSES if one.verb == verb)
+            raise refused(self._connection, error, right) from None
 
     def _now(self, name: str) -> PriorityClass | None:
         try:
@@ -96,22 +87,6 @@ class PriorityClasses:
             raise explained(self._connection, error, "get priorityclasses") from None
         except ConnectionFailure as error:
             raise unreachable(self._connection, error) from None
-
-    def _refused(self, verb: str, error: ApiFailure) -> ClusterError:
-        right = next(one for one in WRITING_CLASSES if one.verb == verb)
-        if error.code == _FORBIDDEN and not self._allowed(verb):
-            message = gettext_noop("The credentials may not %(right)s. %(manifest)s grants it.")
-            return RefusedError(message, right=str(right), manifest=right.manifest)
-        if error.code in _REFUSALS:
-            return RefusedError(gettext_noop("The API server refuses it: %(why)s."), why=str(error).rstrip("."))
-        return explained(self._connection, error, str(right))
-
-    def _allowed(self, verb: str) -> bool:
-        """Whether a right is what is missing; admission refuses with the same code."""
-        try:
-            return all(granted(self._connection, right) for right in WRITING_CLASSES if right.verb == verb)
-        except ClusterError:
-            return True
 
 
 def write(

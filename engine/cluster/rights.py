@@ -10,7 +10,9 @@ from engine.cluster.tables import CLAIMS, NAMESPACES, PREEMPTED, QUOTAS, TABLES,
 from engine.formats.notes import gettext_noop
 
 OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/priority-classes.yaml"
-REVIEWS = "deploy/token-review.yaml"
+REVIEWS, APPLY = "deploy/token-review.yaml", "deploy/apply-tree.yaml"
+CONFIG = "yunikorn-configs"
+"""The ConfigMap in which YuniKorn keeps its queues.yaml."""
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
@@ -76,7 +78,10 @@ OBSERVING = (
     ),
     *_optional("watch", "resourcequotas", QUOTAS.without),
     *_optional(
-        "get", "configmaps", gettext_noop("YuniKorn's tree is not taken over when connecting"), name="yunikorn-configs"
+        "get",
+        "configmaps",
+        gettext_noop("YuniKorn's tree is not taken over when connecting, and what others change of it is not seen"),
+        name=CONFIG,
     ),
 )
 PUBLISHING = _acting("create get patch", "events")
@@ -97,6 +102,8 @@ WRITING_CLASSES = tuple(
 """What it takes to change priority classes from here, in any mode; no mode needs it."""
 REVIEWING = (Right("create", "tokenreviews", "authentication.k8s.io", manifest=REVIEWS),)
 """What it takes to let people in by tokens of the cluster; no mode needs it."""
+APPLYING = tuple(Right(verb, "configmaps", name=CONFIG, manifest=APPLY) for verb in ("get", "patch"))
+"""What it takes to write a tree back to where YuniKorn keeps it; no mode needs it."""
 
 
 def needed(mode: str, *, publish: bool = False) -> tuple[Right, ...]:

@@ -5,6 +5,7 @@ documents written by people and objects stripped by tools leave out what the API
 """
 
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -334,7 +335,26 @@ class QuotaObject(Wire, frozen=True):
     status: QuotaStatus | None = None
 
 
+class FieldsOfManager(Wire, frozen=True):
+    """An entry of metadata.managedFields: which fields somebody wrote, and when."""
+
+    manager: str | None = None
+    time: datetime | None = None
+    fields_v1: dict[str, Any] | None = None
+
+
+class WrittenMeta(Wire, frozen=True):
+    """What identifies one version of an object, and who wrote it."""
+
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    managed_fields: tuple[FieldsOfManager, ...] | None = None
+
+
 class ConfigMapObject(Wire, frozen=True):
+    metadata: WrittenMeta = WrittenMeta()
     data: dict[str, str] | None = None
 
 

@@ -32,6 +32,7 @@ READABLE = ("", "application/json", "application/yaml", "application/octet-strea
 COLLECTION_VERBS = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 OBJECT_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _OF_OWNERS = ("apiVersion", "kind", "name", "uid")
+_LONGEST_MANAGER = 128
 SUBRESOURCE_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "POST": "create"}
 
 
@@ -47,6 +48,12 @@ class Call:
     query: Mapping[str, str]
     media_type: str = ""
     body: Any = None
+    user_agent: str = ""
+
+    @property
+    def manager(self) -> str:
+        """Who asks, as managedFields calls them."""
+        return self.query.get("fieldManager") or self.user_agent.partition("/")[0][:_LONGEST_MANAGER]
 
     @property
     def dry_run(self) -> bool:

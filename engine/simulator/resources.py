@@ -63,7 +63,7 @@ def _create(store: Store, call: Call) -> Answer:
     if call.kind.plural == "bindings":
         return _bind(store, call, (obj.get("metadata") or {}).get("name", ""), obj)
     taken = accept(call.kind, store.kinds[call.kind.storage], obj)
-    created = store.create(call.kind.storage, taken, call.namespace, dry_run=call.dry_run)
+    created = store.create(call.kind.storage, taken, call.namespace, dry_run=call.dry_run, manager=call.manager)
     return 201, present(call.kind, created)
 
 
@@ -87,7 +87,7 @@ def _write(store: Store, call: Call, obj: Object) -> Answer:
     if call.namespace:
         taken["metadata"]["namespace"] = call.namespace
     _stored(store, call)
-    updated = store.update(call.kind.storage, taken, call.subresource, dry_run=call.dry_run)
+    updated = store.update(call.kind.storage, taken, call.subresource, dry_run=call.dry_run, manager=call.manager)
     return 200, present(call.kind, updated)
 
 
@@ -120,7 +120,7 @@ def _create_applied(store: Store, call: Call) -> Answer:
     calls.check_body(call, obj)
     named = {**obj, "metadata": {**(obj.get("metadata") or {}), "name": call.name}}
     taken = accept(call.kind, store.kinds[call.kind.storage], named)
-    created = store.create(call.kind.storage, taken, call.namespace, dry_run=call.dry_run)
+    created = store.create(call.kind.storage, taken, call.namespace, dry_run=call.dry_run, manager=call.manager)
     return 201, present(call.kind, created)
 
 

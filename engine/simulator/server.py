@@ -176,7 +176,8 @@ class Server:
         if call.writes:
             media_type = request.headers.get("Content-Type", "").partition(";")[0].strip()
             body = calls.decode(await request.read(), media_type, call.verb)
-            call = replace(call, media_type=media_type, body=body)
+            agent = request.headers.get("User-Agent", "")
+            call = replace(call, media_type=media_type, body=body, user_agent=agent)
             request[CALL] = call
         code, answer = carry_out(self._store, call)
         if isinstance(answer, str):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from engine.simulator import admission, definitions, deletion, eviction, quota
+from engine.simulator import admission, definitions, deletion, eviction, managed, quota
 from engine.simulator.bootstrap import bootstrap
 from engine.simulator.kinds import Kind, Registry
 from engine.simulator.objects import Object, clone, share, timestamp
@@ -116,15 +116,23 @@ class Store:
 
     # Writing
 
-    def create(self, key: str, obj: Object, namespace: str | None = None, *, dry_run: bool = False) -> Object:
-        """Admit and add an object. Raises ApiError 400, 403, 404 (no such namespace), 409 and 422."""
+    def create(
+        self, key: str, obj: Object, namespace: str | None = None, *, dry_run: bool = False, manager: str = ""
+    ) -> Object:
+        """Admit and add an object that a manager makes. Raises ApiError 400, 403, 404 (no namespace), 409 and 422."""
         kind = self.kinds[key]
         new = self._named(kind, clone(obj), namespace)
         meta = new["metadata"]
         admission.admit(self, kind, new)
         if self.find(key, meta.get("namespace"), meta["name"]) is not None:
             raise already_exists(kind, meta["name"])
+        self._sign(kind, None, new, manager)
         return new if dry_run else self.commit("ADDED", kind, new, None)
+
+    def _sign(self, kind: Kind, old: Object | None, new: Object, manager: str) -> None:
+        """Write down who wrote what, where that is kept."""
+        if manager and managed.tracked(kind):
+            new["metadata"]["managedFields"] = managed.written(old, new, manager, timestamp(self.now()))
 
     def _named(self, kind: Kind, new: Object, namespace: str | None) -> Object:
         meta = new.setdefault("metadata", {})
@@ -142,8 +150,13 @@ class Store:
             meta["generation"] = 1
         return {"kind": kind.kind, "apiVersion": kind.api_version, **new}
 
-    def update(self, key: str, obj: Object, subresource: str | None = None, *, dry_run: bool = False) -> Object:
-        """Replace an object, or only its status. Raises ApiError 404, 409 when the version is stale, and 422."""
+    def update(
+        self, key: str, obj: Object, subresource: str | None = None, *, dry_run: bool = False, manager: str = ""
+    ) -> Object:
+        """Replace an object, or only its status. Raises ApiError 404, 409 when the version is stale, and 422.
+
+        ``manager``: who does, for managedFields.
+        """
         kind = self.kinds[key]
         meta = obj.get("metadata") or {}
         old = self.get(key, meta.get("namespace") if kind.namespaced else None, meta.get("name", ""))
@@ -162,6 +175,7 @@ class Store:
         new = _revised(old, new)
         if subresource is None:
             admission.admit_update(self, kind, old, new)
+            self._sign(kind, old, new, manager)
         return self._replace(kind, old, new, dry_run=dry_run)
 
     def mutate(
@@ -296,7 +310,7 @@ def _revised(old: Object, new: Object) -> Object:
     given = {field: item for field, item in (new.get("metadata") or {}).items() if field != "managedFields"}
     # Emptying what was not there is no change.
     meta = {field: item for field, item in given.items() if item or field in kept}
-    for field in (*KEPT_METADATA, "resourceVersion", "name", "namespace"):
+    for field in (*KEPT_METADATA, "resourceVersion", "name", "namespace", "managedFields"):
         meta.pop(field, None)
         if field in kept:
             meta[field] = kept[field]

@@ -10,7 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from engine.cluster.errors import ClusterError
-from engine.cluster.priority_classes import ChangedError, PriorityClasses, UnknownError, write
+from engine.cluster.priority_classes import ChangedError, PriorityClasses, write
+from engine.cluster.refusals import UnknownError
 from engine.priority_classes import Fault, faults, faults_of_change, faults_of_removal, merged
 from engine.snapshot import PriorityClass
 from scheduler_admin.accounts.models import User

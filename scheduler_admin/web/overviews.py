@@ -8,6 +8,8 @@ from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.selectors import Freshness, freshness, status_of
 from scheduler_admin.clusters.told import told_missing
+from scheduler_admin.copies.models import Copy
+from scheduler_admin.copies.standing import drifted
 from scheduler_admin.history import activity_selectors
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue
@@ -39,6 +41,8 @@ class Overview:
     refused: int
     missing: list[str]
     """What passes do without, as sentences."""
+    drifted: Copy | None
+    """The cluster's own copy of the tree, where others changed it."""
 
     @property
     def preempted(self) -> int:
@@ -47,23 +51,34 @@ class Overview:
 
 
 def overviews(user: Who, clusters: Sequence[Cluster], now: datetime) -> list[Overview]:
-    """Every cluster in one row. Three queries, however many clusters."""
+    """Every cluster in one row. Four queries, however many clusters."""
     revisions = {cluster.hierarchy.current_id for cluster in clusters if cluster.hierarchy}
     queues: dict[int, list[Queue]] = {}
     for queue in Queue.objects.restrict(user, "view").filter(revision__in=revisions).order_by("position"):
         queues.setdefault(queue.revision_id, []).append(queue)
     hours = activity_selectors.preempted_by_hour(user, clusters, now)
     refused = activity_selectors.refusals(user, clusters, now - timedelta(hours=24))
+    copies = drifted(user, clusters)
     return [
         _overview(
-            cluster, queues.get((cluster.hierarchy and cluster.hierarchy.current_id) or 0, []), now, hours, refused
+            cluster,
+            queues.get((cluster.hierarchy and cluster.hierarchy.current_id) or 0, []),
+            now,
+            hours,
+            refused,
+            copies.get(cluster.pk),
         )
         for cluster in clusters
     ]
 
 
 def _overview(
-    cluster: Cluster, queues: list[Queue], now: datetime, hours: dict[int, list[int]], refused: dict[int, int]
+    cluster: Cluster,
+    queues: list[Queue],
+    now: datetime,
+    hours: dict[int, list[int]],
+    refused: dict[int, int],
+    copy: Copy | None,
 ) -> Overview:
     status = status_of(cluster)
     capacity = status.capacity if status else {}
@@ -85,4 +100,5 @@ def _overview(
         hours=hours[cluster.pk],
         refused=refused[cluster.pk],
         missing=told_missing(status.missing) if status else [],
+        drifted=copy,
     )

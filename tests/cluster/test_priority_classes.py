@@ -10,7 +10,8 @@ from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ClusterError, SettingsError
 from engine.cluster.identity import UnreachableError, cluster_uid
-from engine.cluster.priority_classes import ChangedError, PriorityClasses, RefusedError, UnknownError, write
+from engine.cluster.priority_classes import ChangedError, PriorityClasses, write
+from engine.cluster.refusals import RefusedError, UnknownError
 from engine.priority_classes import HIGHEST, LOWEST, faults, faults_of_change, faults_of_removal
 from engine.snapshot import PriorityClass
 from tests.cluster.doubles import Answer, Asked, ManualClock, scripted

@@ -11,12 +11,15 @@ from ruamel.yaml import YAML
 from engine.cluster.actuator import Actuator
 from engine.cluster.check import Expected, Level, check
 from engine.cluster.connection import Connection
+from engine.cluster.copies import read_copy, write_copy
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.lease import ClusterLease
 from engine.cluster.outcomes import EvictionOutcome, Terms
 from engine.cluster.priority_classes import ChangedError, PriorityClasses
 from engine.cluster.rights import (
     ACTING,
+    APPLY,
+    APPLYING,
     CLASSES,
     ENFORCE,
     OBSERVE,
@@ -65,7 +68,13 @@ def granted(*paths: str) -> set[RULE]:
 
 def test_the_manifests_are_what_the_table_of_rights_says():
     """By which people are told what is missing, and where to get it."""
-    manifests = ((OBSERVE, OBSERVING), (ENFORCE, ACTING), (CLASSES, WRITING_CLASSES), (REVIEWS, REVIEWING))
+    manifests = (
+        (OBSERVE, OBSERVING),
+        (ENFORCE, ACTING),
+        (CLASSES, WRITING_CLASSES),
+        (REVIEWS, REVIEWING),
+        (APPLY, APPLYING),
+    )
     for path, rights in manifests:
         assert granted(path) == {(one.verb, one.group, one.resource, one.name, one.namespace) for one in rights}
         assert {one.manifest for one in rights} == {path}
@@ -120,7 +129,7 @@ def account(plane: ControlPlane) -> Iterator[Account]:
 
 def used(plane: ControlPlane, since: int) -> set[RULE]:
     """What the account asked for and was allowed by a role of ours; fails where it was forbidden anything."""
-    rules, known = set(), granted(OBSERVE, ENFORCE, CLASSES, REVIEWS)
+    rules, known = set(), granted(OBSERVE, ENFORCE, CLASSES, REVIEWS, APPLY)
     for event in plane.events(since):
         if event["user"].get("username") != ACCOUNT:
             continue
@@ -213,12 +222,19 @@ def test_nothing_forbidden_is_tried_and_nothing_granted_is_unused(
     act(settings, real)
     assert used(plane, since) == granted(OBSERVE, ENFORCE)
 
-    assert classes_of(settings).endswith("deploy/priority-classes.yaml grants it.")
+    assert told_of("priority classes", settings).endswith("deploy/priority-classes.yaml grants it.")
     settings = account.give(CLASSES)
     since = plane.audited()
     manage(settings)
-    assert classes_of(settings) == "Priority classes can be changed from here."
+    assert told_of("priority classes", settings) == "Priority classes can be changed from here."
     assert granted(CLASSES) <= used(plane, since)
+
+    assert told_of("tree", settings).endswith("deploy/apply-tree.yaml grants it.")
+    settings = account.give(APPLY)
+    since = plane.audited()
+    write_back(settings, real.namespace)
+    assert told_of("tree", settings) == "Trees can be written back to YuniKorn’s ConfigMap from here."
+    assert granted(APPLY) <= used(plane, since)
 
     assert tokens_of(settings).endswith("deploy/token-review.yaml grants it.")
     settings = account.give(REVIEWS)
@@ -228,15 +244,23 @@ def test_nothing_forbidden_is_tried_and_nothing_granted_is_unused(
     assert granted(REVIEWS) <= used(plane, since)
 
 
-def classes_of(settings: ConnectionSettings) -> str:
-    """What a check says of changing priority classes."""
-    return next(str(line) for line in check(settings, Expected("observe")).lines if line.subject == "priority classes")
+def told_of(subject: str, settings: ConnectionSettings) -> str:
+    """What a check says of something."""
+    return next(str(line) for line in check(settings, Expected("observe")).lines if line.subject == subject)
 
 
 def tokens_of(settings: ConnectionSettings) -> str:
     """What a check says of reviewing tokens, where that is wanted."""
     lines = check(settings, Expected("observe", reviews=True)).lines
     return next(str(line) for line in lines if line.subject == "tokens")
+
+
+def write_back(settings: ConnectionSettings, namespace: str) -> None:
+    """All that is done to YuniKorn's ConfigMap."""
+    connection = Connection(settings)
+    seen = read_copy(connection, (namespace,))
+    assert seen is not None
+    write_copy(connection, seen, "partitions: [] # written")
 
 
 def missing(settings: ConnectionSettings) -> list[str]:

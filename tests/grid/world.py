@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 from django.test import Client
 
+from engine.formats import yunikorn
+from engine.formats.tree import encode_tree
 from engine.planning import plan
 from engine.policies import policy
 from engine.queues import Queue
@@ -19,6 +21,7 @@ from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.pausing import pause
+from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.history.ledger import book
 from scheduler_admin.history.models import Decision, Usage
 from scheduler_admin.history.observing import look, record_others
@@ -235,6 +238,7 @@ def _cluster(name: str, sides: tuple[Side, ...], author: User) -> Cluster:
         owner=f"{SECRET}-worker",
     )
     _status(cluster, sides, 1)
+    _copied(cluster, sides)
     pause(cluster=cluster, actor=author, reason=f"{STAFF} pause")
     for side in sides:
         pause(cluster=cluster, queue=side.team, actor=author, reason=f"{STAFF} pause")
@@ -275,6 +279,22 @@ def _status(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
     fault = {"error": f"{STAFF} error", "error_since": NOW, "odd": odd, "odd_count": 1}
     values = {**read, **fault, **_classes(sides, times), "queues": queues, "applications": applications}
     ClusterStatus.objects.update_or_create(cluster=cluster, defaults=values)
+
+
+def _copied(cluster: Cluster, sides: tuple[Side, ...]) -> None:
+    """Its own copy of the tree, from which somebody took the leaves that give; and one that was not written there."""
+    queues = {
+        path: queue for path, queue in _queues(sides).items() if f"root.{path}" not in {one.batch for one in sides}
+    }
+    tree = builders.tree(queues)
+    assert cluster.hierarchy
+    text = yunikorn.write(None, tree)
+    values = {"there": True, "looked_at": NOW, "namespace": f"{STAFF}-space", "writer": f"{STAFF}-kubectl"}
+    values |= {"written_at": NOW, "text": text, "document": encode_tree(tree).decode(), "version": "uid/1"}
+    Copy.objects.create(cluster=cluster, **values)
+    written = {"namespace": f"{STAFF}-space", "onto": "uid/0", "before": text, "text": text, "by_name": STAFF}
+    revision = cluster.hierarchy.current
+    Writing.objects.create(cluster=cluster, revision=revision, state="refused", reason=STAFF, at=NOW, **written)
 
 
 def _classes(sides: tuple[Side, ...], times: int) -> dict[str, Any]:

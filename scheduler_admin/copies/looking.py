@@ -1,0 +1,95 @@
+"""Looking at a cluster's copy of its tree: what is seen is stored, and pages never wait on the cluster."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+from django.db import transaction
+from django.db.models import F, Q
+
+from engine.cluster.connection import Connection
+from engine.cluster.copies import Copy as Seen
+from engine.cluster.copies import read_copy
+from engine.cluster.errors import ClusterError
+from engine.formats.notes import ImportFailure
+from engine.formats.tree import encode_tree
+from engine.formats.yunikorn import read
+from scheduler_admin.clusters.status import mark_news
+from scheduler_admin.copies.models import Copy
+from scheduler_admin.queues.models import Revision
+
+_SHOWN = ("error", "there", "version", "agreed_with_id")
+
+
+def look(*, copy: Copy, connection: Connection, namespaces: Iterable[str], now: datetime) -> None:
+    """Read it and store what it says. ``namespaces``: where to look for it unless somebody said where it is."""
+    known = (copy.namespace,) if copy.namespace else ()
+    try:
+        seen = read_copy(connection, dict.fromkeys((*known, *namespaces)))
+    except ClusterError as error:
+        keep_error(copy=copy, sentence=str(error))
+        return
+    keep(copy=copy, seen=seen, now=now)
+
+
+@transaction.atomic
+def keep_error(*, copy: Copy, sentence: str) -> None:
+    """Say why it can't be read; what was last seen stays."""
+    _store(copy, error=sentence)
+
+
+@transaction.atomic
+def keep(*, copy: Copy, seen: Seen | None, now: datetime, written: Revision | None = None) -> None:
+    """Take over what was seen; None: there is none. ``written``: the revision that was just written there."""
+    if seen is None:
+        _store(copy, error="", there=False, looked_at=now)
+        return
+    found: dict[str, object] = {
+        "error": "",
+        "there": True,
+        "looked_at": now,
+        "namespace": seen.namespace,
+        "text": seen.text,
+    }
+    found |= {"version": seen.version, "writer": seen.writer[:150], "written_at": seen.written_at}
+    if seen.text != copy.text or not copy.there:
+        found |= _read(seen.text)
+    document = str(found.get("document", copy.document))
+    current = written or in_force(copy)
+    if document and current is not None:
+        found |= _agreement(copy, seen.text, document, current, written=written is not None)
+    _store(copy, **found)
+
+
+def in_force(copy: Copy) -> Revision | None:
+    """The revision in force, as it is now."""
+    return Revision.objects.filter(hierarchy__clusters=copy.cluster_id, pk=F("hierarchy__current")).first()
+
+
+def _read(text: str) -> dict[str, object]:
+    try:
+        return {"document": encode_tree(read(text).tree).decode(), "problems": []}
+    except ImportFailure as failure:
+        return {"document": "", "problems": [msgspec.to_builtins(note) for note in failure.notes]}
+
+
+def _agreement(copy: Copy, text: str, document: str, current: Revision, *, written: bool) -> dict[str, object]:
+    """Where the two are known to belong together from now on."""
+    if written or document == current.document:
+        return {"agreed": document, "agreed_with": current}
+    if copy.agreed:
+        return {}
+    # Seen for the first time: it belongs to the revision that was made of it to the letter, or says the same.
+    rows = Revision.objects.filter(Q(source=text) | Q(document=document), hierarchy=current.hierarchy_id)
+    source = rows.order_by("number").first()
+    return {"agreed": document, "agreed_with": source} if source else {}
+
+
+def _store(copy: Copy, **found: object) -> None:
+    """Write the row, and let pages know where they would look different."""
+    before = {field: getattr(copy, field) for field in _SHOWN}
+    for field, value in found.items():
+        setattr(copy, field, value)
+    copy.save(update_fields=[*found])
+    if before != {field: getattr(copy, field) for field in _SHOWN}:
+        mark_news(copy.cluster_id)

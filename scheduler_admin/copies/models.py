@@ -1,0 +1,86 @@
+"""The copies of trees that clusters keep themselves, as they were last seen, and what was written back there."""
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import RestrictedQuerySet
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.models import Revision
+
+check_namespace = RegexValidator(
+    r"\A[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z", _("This is no name of a namespace: small letters, digits and -.")
+)
+
+
+class CopyQuerySet(RestrictedQuerySet["Copy"]):
+    """Copies; a tenant sees none, as they show the whole tree."""
+
+
+class Copy(models.Model):
+    """What a cluster's own scheduler goes by: YuniKorn's ConfigMap yunikorn-configs. Pages show this row alone."""
+
+    cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="copy")
+    due_at = models.DateTimeField(default=timezone.now, help_text=_("When it is looked at next."))
+    looked_at = models.DateTimeField(null=True, blank=True, help_text=_("When it was looked at last, and seen."))
+    error = models.TextField(blank=True, help_text=_("Why the last look failed; empty when it did not."))
+    namespace = models.CharField(
+        max_length=63, blank=True, validators=[check_namespace], help_text=_("Empty: where YuniKorn's own pods run.")
+    )
+    there = models.BooleanField(default=False, help_text=_("Whether there was any when it was looked at last."))
+    text = models.TextField(blank=True)
+    version = models.CharField(max_length=150, blank=True, help_text=_("UID and resourceVersion of what was seen."))
+    writer = models.CharField(max_length=150, blank=True, help_text=_("Who wrote it, as the API server tells."))
+    written_at = models.DateTimeField(null=True, blank=True)
+    document = models.TextField(blank=True, help_text=_("The tree that it says, in canonical JSON; empty: none."))
+    problems = models.JSONField(default=list, blank=True)
+    """Why it says no tree: engine.formats.notes.Note, each as a mapping."""
+    agreed = models.TextField(blank=True, help_text=_("Its tree when it last came from a revision, or went into one."))
+    agreed_with = models.ForeignKey(Revision, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    objects = CopyQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"copy of {self.cluster}"
+
+
+class WritingQuerySet(RestrictedQuerySet["Writing"]):
+    """Writings; a tenant sees none."""
+
+
+class Writing(models.Model):
+    """A revision that somebody wants written over the copy that they saw. Stored before anything is done."""
+
+    class State(models.TextChoices):
+        INTENDED = "intended", _("under way")
+        DONE = "done", _("written")
+        OVERTAKEN = "overtaken", _("not written: changed meanwhile")
+        REFUSED = "refused", _("refused")
+        GIVEN_UP = "given-up", _("given up")
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="writings")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
+    namespace = models.CharField(max_length=63)
+    onto = models.CharField(max_length=150, help_text=_("The version of the copy that was seen."))
+    before = models.TextField(help_text=_("What it said."))
+    text = models.TextField(help_text=_("What it is to say."))
+    state = models.CharField(max_length=10, choices=State, default=State.INTENDED)
+    note = models.TextField(blank=True, help_text=_("Why it came to that."))
+    by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    by_name = models.CharField(max_length=150)
+    reason = models.TextField(max_length=300)
+    at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = WritingQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+        constraints = [
+            models.UniqueConstraint("cluster", condition=models.Q(state="intended"), name="one_writing_at_a_time")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.revision} to {self.cluster}"

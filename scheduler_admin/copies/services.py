@@ -1,0 +1,107 @@
+"""What people ask for: another look, a place to look, and that a revision is written over the copy that they saw."""
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from engine.formats.notes import ImportFailure
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.services import check_reason, name_of, record
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.status import mark_news
+from scheduler_admin.copies.looking import in_force
+from scheduler_admin.copies.models import Copy, Writing
+from scheduler_admin.copies.standing import Standing, standing, wanted_text
+from scheduler_admin.queues.models import Revision
+
+
+class OvertakenError(Exception):
+    """The copy, or the revision in force, is no longer the one that was seen. Nothing is asked for."""
+
+
+def copy_of(cluster: Cluster) -> Copy:
+    """The row of a cluster, made where there is none yet."""
+    return Copy.objects.get_or_create(cluster=cluster)[0]
+
+
+def look_now(*, cluster: Cluster) -> None:
+    """Let the engine's worker look as soon as it can."""
+    Copy.objects.filter(pk=copy_of(cluster).pk).update(due_at=timezone.now())
+
+
+@transaction.atomic
+def place(*, cluster: Cluster, namespace: str, actor: User | None, reason: str) -> Copy:
+    """Say in which namespace the ConfigMap is; empty: where YuniKorn's pods run. Raises ValidationError by field."""
+    check_reason(reason)
+    copy = _locked(cluster)
+    before, copy.namespace = copy.namespace, namespace.strip()
+    copy.there, copy.due_at = False, timezone.now()
+    copy.full_clean()
+    copy.save()
+    record(
+        actor=actor,
+        verb="copy.place",
+        target=cluster.name,
+        reason=reason.strip(),
+        details={"namespace": [before, copy.namespace]},
+    )
+    mark_news(cluster.pk)
+    return copy
+
+
+@transaction.atomic
+def ask_to_write(
+    *, cluster: Cluster, revision: int, version: str, overwrite: bool, actor: User | None, reason: str
+) -> Writing:
+    """Store that the revision in force (its pk) is to be written over the copy in that version, and nothing else.
+
+    The engine's worker does it. Without ``overwrite`` nothing that others wrote is taken back. Raises OvertakenError
+    where either is another by now, and ValidationError by field.
+    """
+    check_reason(reason)
+    copy = _locked(cluster)
+    current = in_force(copy)
+    if current is None or current.pk != revision or copy.version != version:
+        raise OvertakenError
+    found = standing(copy, current)
+    if found in (Standing.NONE, Standing.IN_STEP):
+        raise ValidationError(_("There is nothing to write: the cluster’s copy says so already, or there is none."))
+    if found.drifted and not overwrite:
+        raise ValidationError({"overwrite": _("Confirm that what others changed there is to be overwritten.")})
+    if cluster.writings.filter(state=Writing.State.INTENDED).exists():
+        raise ValidationError(_("Another one is under way: wait for it to end."))
+    writing = Writing(
+        cluster=cluster,
+        revision=current,
+        namespace=copy.namespace,
+        onto=copy.version,
+        before=copy.text,
+        text=_text(copy, current),
+        by=actor,
+        by_name=name_of(actor),
+        reason=reason.strip(),
+        at=timezone.now(),
+    )
+    writing.full_clean()
+    writing.save()
+    Copy.objects.filter(pk=copy.pk).update(due_at=timezone.now())
+    details = {"digest": current.digest, "onto": copy.version, "overwrites": found.drifted}
+    record(actor=actor, verb="tree.write", target=f"{current} → {cluster.name}", reason=writing.reason, details=details)
+    mark_news(cluster.pk)
+    return writing
+
+
+def _text(copy: Copy, current: Revision) -> str:
+    try:
+        return wanted_text(copy, current)
+    except ImportFailure as failure:
+        found = "; ".join(str(note) for note in failure.notes)
+        message = _("The cluster’s copy can’t be read, so nothing can be written into it: %(why)s")
+        raise ValidationError(message % {"why": found}) from None
+    except ValueError as error:
+        raise ValidationError(str(error)) from None
+
+
+def _locked(cluster: Cluster) -> Copy:
+    return Copy.objects.select_for_update().get(pk=copy_of(cluster).pk)

@@ -1,0 +1,106 @@
+"""How the cluster's copy of a tree and the revision in force stand to each other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from engine.changes import Change, changes
+from engine.formats import yunikorn
+from engine.formats.tree import decode_tree
+from engine.queues import QueueTree
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.copies.models import Copy
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.services import tree_of
+
+
+class Standing(StrEnum):
+    """What is to be said of the two."""
+
+    NONE = "none"
+    """The cluster keeps none, as far as is known."""
+    UNREAD = "unread"
+    """It is there, and says no tree."""
+    IN_STEP = "in-step"
+    AHEAD = "ahead"
+    """It is as it was: the revision in force says something else."""
+    CHANGED = "changed"
+    """Others changed it; the revision is as it was."""
+    BOTH = "both"
+    """Both have changed, or never were the same."""
+
+    @property
+    def drifted(self) -> bool:
+        """Whether writing takes back what somebody else wrote."""
+        return self in (Standing.CHANGED, Standing.BOTH, Standing.UNREAD)
+
+
+def standing(copy: Copy, current: Revision | None) -> Standing:
+    """Of the copy as it was last seen."""
+    if not copy.there or current is None:
+        return Standing.NONE
+    if not copy.document:
+        return Standing.UNREAD
+    if copy.document == current.document:
+        return Standing.IN_STEP
+    if copy.document == copy.agreed:
+        return Standing.AHEAD
+    belonging = {copy.agreed, copy.agreed_with.document if copy.agreed_with else ""}
+    return Standing.CHANGED if current.document in belonging else Standing.BOTH
+
+
+def drifted(user: Who, clusters: Sequence[Cluster]) -> dict[int, Copy]:
+    """Cluster (pk) -> its copy, of those that others changed. One query."""
+    rows = Copy.objects.restrict(user, "view").filter(cluster__in=clusters, there=True)
+    rows = rows.select_related("cluster__hierarchy__current", "agreed_with").defer("text", "problems")
+    found = [(copy, copy.cluster.hierarchy) for copy in rows]
+    return {
+        copy.cluster_id: copy for copy, hierarchy in found if hierarchy and standing(copy, hierarchy.current).drifted
+    }
+
+
+@lru_cache(maxsize=16)
+def _decoded(document: str) -> QueueTree:
+    return decode_tree(document.encode())
+
+
+def copied_tree(copy: Copy) -> QueueTree | None:
+    """What it says; None where that is no tree."""
+    return _decoded(copy.document) if copy.document else None
+
+
+@dataclass(frozen=True)
+class Differences:
+    """What stands between the two."""
+
+    there: tuple[Change, ...]
+    """What others changed in the cluster since the two were last known to belong together."""
+    writing: tuple[Change, ...]
+    """What writing the revision changes there."""
+    placement: bool
+    """Whether writing changes the placement rules."""
+
+
+def differences(copy: Copy, current: Revision) -> Differences | None:
+    """None where the copy says no tree."""
+    tree, wanted = copied_tree(copy), tree_of(current)
+    if tree is None:
+        return None
+    agreed = _decoded(copy.agreed) if copy.agreed else None
+    there = changes(agreed, tree) if agreed is not None else ()
+    return Differences(there, changes(tree, wanted), tree.placement != wanted.placement)
+
+
+@lru_cache(maxsize=16)
+def _written(text: str, document: str) -> str:
+    return yunikorn.write(text, _decoded(document))
+
+
+def wanted_text(copy: Copy, current: Revision) -> str:
+    """The copy with its queues made those of the revision; what the tree has no word for stays as the cluster has it.
+
+    Raises ImportFailure for a copy that can't be read.
+    """
+    return _written(copy.text, current.document)

@@ -1,0 +1,45 @@
+"""What Celery runs: beat asks which copies are due, the engine's worker visits them."""
+
+import logging
+
+from celery import shared_task
+from django.utils import timezone
+
+from engine.cluster.errors import ClusterError
+from engine.discovery import yunikorn_namespaces
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.watching import WATCHES
+from scheduler_admin.copies.looking import keep_error
+from scheduler_admin.copies.models import Copy
+from scheduler_admin.copies.services import copy_of
+from scheduler_admin.copies.tending import claim, fail, visit
+
+log = logging.getLogger(__name__)
+_EXPIRES_S = 2.0
+
+
+@shared_task
+def send_due_visits() -> None:
+    """Send a visit to every copy that is due; one that is not taken up at once is dropped, never piled up."""
+    for cluster in Cluster.objects.filter(copy=None, hierarchy__current__isnull=False):
+        copy_of(cluster)
+    due = Copy.objects.filter(due_at__lte=timezone.now(), cluster__hierarchy__current__isnull=False)
+    for pk in due.values_list("pk", flat=True):
+        visit_copy.apply_async((pk,), expires=_EXPIRES_S)
+
+
+@shared_task
+def visit_copy(copy_id: int) -> None:
+    """Visit one. What goes wrong is shown on its page; the next visit tries again."""
+    copy, now = Copy.objects.select_related("cluster__credentials").get(pk=copy_id), timezone.now()
+    if not claim(copy, now):
+        return
+    try:
+        watch = WATCHES.of(copy.cluster)
+        namespaces = yunikorn_namespaces(watch.watcher.state().pods.values())
+        visit(copy=copy, connection=watch.connection, namespaces=namespaces, now=now)
+    except ClusterError as error:
+        fail(copy=copy, error=error, now=now)
+    except Exception:
+        log.exception("the copy of %s can't be visited", copy.cluster)
+        keep_error(copy=copy, sentence="The last look failed; the worker's log has the reason.")

@@ -1,0 +1,75 @@
+"""Writing a revision into a cluster's copy: once, onto what was seen, gone on with where a worker has died."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils.translation import gettext_noop
+
+from engine.cluster.connection import Connection
+from engine.cluster.copies import Copy as Seen
+from engine.cluster.copies import MovedError, read_copy, write_copy
+from engine.cluster.errors import ClusterError
+from engine.cluster.refusals import RefusedError
+from scheduler_admin.accounts.services import record
+from scheduler_admin.clusters.status import mark_news
+from scheduler_admin.copies.looking import keep
+from scheduler_admin.copies.models import Copy, Writing
+from scheduler_admin.faults import reached
+
+BEGUN_WITHIN = timedelta(minutes=1)
+"""Who asked has turned to something else by then: it is given up, unless it turns out to have been done."""
+_LATE = gettext_noop("It could not be begun within a minute: ask again. %(why)s")
+
+
+def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> None:
+    """Do what was asked, unless it is done, or something else is there by now.
+
+    Where no answer comes it stays to be tried again, for a minute. A repetition does nothing: what is there says so.
+    """
+    state = Writing.State
+    try:
+        there = read_copy(connection, (writing.namespace,))
+        if there is not None and there.text == writing.text:
+            _end(writing, state.DONE, now, there)  # by a worker that did not live to say so
+        elif there is None or there.version != writing.onto:
+            _end(writing, state.OVERTAKEN, now, note=str(MovedError()))
+        elif now - writing.at > BEGUN_WITHIN:
+            _end(writing, state.GIVEN_UP, now, note=_LATE % {"why": writing.note})
+        else:
+            reached("write asked")
+            made = write_copy(connection, there, writing.text)
+            reached("write answered")
+            _end(writing, state.DONE, now, made)
+    except MovedError as error:
+        _end(writing, state.OVERTAKEN, now, note=str(error))
+    except RefusedError as error:
+        _end(writing, state.REFUSED, now, note=str(error))
+    except ClusterError as error:
+        put_off(writing=writing, why=str(error), now=now)
+
+
+def put_off(*, writing: Writing, why: str, now: datetime) -> None:
+    """Let it be tried again, until it is too late."""
+    if now - writing.at > BEGUN_WITHIN:
+        _end(writing, Writing.State.GIVEN_UP, now, note=_LATE % {"why": why})
+    elif writing.note != why:
+        writing.note = why
+        writing.save(update_fields=["note"])
+        mark_news(writing.cluster_id)
+
+
+@transaction.atomic
+def _end(writing: Writing, state: Writing.State, now: datetime, made: Seen | None = None, note: str = "") -> None:
+    writing.state, writing.note, writing.ended_at = state, note, now
+    writing.full_clean()
+    writing.save()
+    if made is not None:
+        keep(copy=Copy.objects.get(cluster=writing.cluster_id), seen=made, now=now, written=writing.revision)
+    record(
+        actor=None,
+        by="engine",
+        verb=f"tree.write.{state.value}",
+        target=f"{writing.revision} → {writing.cluster}",
+        details={"note": note, "asked_by": writing.by_name},
+    )
+    mark_news(writing.cluster_id)

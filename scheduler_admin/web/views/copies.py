@@ -1,0 +1,78 @@
+"""The copy of its tree that a cluster's own scheduler goes by: how it stands to ours, and what may be done about it."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.copies.services import OvertakenError, ask_to_write, look_now, place
+from scheduler_admin.web.copies_page import copies_page
+from scheduler_admin.web.live import Context, answer, etag
+from scheduler_admin.web.numbers import read_number
+from scheduler_admin.web.views.history import seen_whole
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def copies(request: HttpRequest, name: str) -> HttpResponse:
+    """GET: how the two stand. POST: ``act`` says whether to look, to write, or where to look."""
+    cluster = seen_whole(request.user, name)
+    if request.method != "POST":
+        return answer(request, "copies", lambda: copies_page(request.user, cluster), cluster, cluster=cluster)
+    act = _ACTS.get(request.POST.get("act", ""))
+    if not scope_of(request.user, "edit").everything:
+        raise PermissionDenied
+    if act is None or any("\0" in text for field in request.POST.items() for text in field):
+        raise BadRequest  # PostgreSQL takes no NUL
+    assert isinstance(request.user, User)
+    try:
+        act(request, cluster, request.user)
+    except OvertakenError:
+        wrong = _("The cluster’s copy, or the revision in force, changed meanwhile. Look at what writing changes now.")
+        return _refused(request, name, {"": wrong}, 412)
+    except ValidationError as error:
+        fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
+        return _refused(request, name, {field: " ".join(found) for field, found in fields.items()}, 422)
+    return redirect("web:copies", cluster.name)
+
+
+def _refused(request: HttpRequest, name: str, wrong: dict[str, str], status: int) -> HttpResponse:
+    """The page as it is now, with what was typed still in its form, and what is wrong there."""
+    cluster = seen_whole(request.user, name)
+    context: Context = {**copies_page(request.user, cluster), "cluster": cluster, "etag": etag(request, cluster)}
+    context |= {"wrong": wrong, "typed": request.POST.dict(), "act": request.POST["act"]}
+    return render(request, "web/copies.html", context, status=status)
+
+
+def _look(request: HttpRequest, cluster: Cluster, _actor: User) -> None:
+    look_now(cluster=cluster)
+    messages.success(request, _("The engine’s worker looks at it within seconds."))
+
+
+def _write(request: HttpRequest, cluster: Cluster, actor: User) -> None:
+    ask_to_write(
+        cluster=cluster,
+        revision=read_number(request.POST.get("revision", "")),
+        version=request.POST.get("version", ""),
+        overwrite=request.POST.get("overwrite") == "on",
+        actor=actor,
+        reason=request.POST.get("reason", ""),
+    )
+    messages.success(request, _("Asked for: the engine’s worker writes it within seconds."))
+
+
+def _place(request: HttpRequest, cluster: Cluster, actor: User) -> None:
+    form = request.POST
+    place(cluster=cluster, namespace=form.get("namespace", ""), actor=actor, reason=form.get("reason", ""))
+    messages.success(request, _("The engine’s worker looks there within seconds."))
+
+
+_ACTS: dict[str, Callable[[HttpRequest, Cluster, User], None]] = {"look": _look, "write": _write, "place": _place}

@@ -1,0 +1,157 @@
+"""The page of a cluster's own copy of the tree: how it stands to ours, what may be done about it, and by whom."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from engine.cluster.copies import Copy as Seen
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.copies.looking import keep
+from scheduler_admin.copies.models import Copy, Writing
+from scheduler_admin.copies.services import copy_of
+from scheduler_admin.queues.services import import_yunikorn
+from tests.copies.copies import TEXT, changed
+from tests.web import rows
+
+pytestmark = pytest.mark.django_db
+PAGE = "/clusters/demo/copy/"
+AT = datetime(2026, 1, 5, 10, 2, tzinfo=UTC)
+
+
+@pytest.fixture
+def demo() -> Cluster:
+    """In step with revision 1, as the worker stored it."""
+    revision, _notes = import_yunikorn(hierarchy="demo", text=TEXT, author=None, reason="as it was")
+    made = rows.cluster("demo", revision)
+    see(made, TEXT, version="1")
+    return made
+
+
+def see(cluster: Cluster, text: str, version: str = "2", writer: str = "kubectl-edit") -> None:
+    """The worker has looked."""
+    seen = Seen(namespace="yunikorn", text=text, version=f"uid/{version}", writer=writer, written_at=AT)
+    keep(copy=copy_of(cluster), seen=seen, now=AT)
+
+
+def publish(text: str) -> None:
+    import_yunikorn(hierarchy="demo", text=text, author=None, reason="changed")
+
+
+def text(answer: Any, status: int = 200) -> str:
+    assert answer.status_code == status, answer
+    html: str = answer.content.decode()
+    return html
+
+
+def form(cluster: Cluster, **more: str) -> dict[str, str]:
+    """What the page's form sends."""
+    cluster.hierarchy.refresh_from_db()
+    shown = {"revision": str(cluster.hierarchy.current_id), "version": copy_of(cluster).version}
+    return {"act": "write", "reason": "as agreed", **shown, **more}
+
+
+def test_it_is_found_from_the_revisions(ada: Client, demo: Cluster) -> None:
+    assert PAGE in text(ada.get("/clusters/demo/revisions/"))
+
+
+def test_in_step_there_is_nothing_to_write(ada: Client, demo: Cluster) -> None:
+    html = text(ada.get(PAGE))
+    assert "The cluster’s copy says what revision 1 says." in html
+    assert "yunikorn/yunikorn-configs" in html
+    assert 'id="write"' not in html
+
+
+def test_a_revision_that_is_newer_can_be_written(ada: Client, demo: Cluster) -> None:
+    """With what that changes, in words and as text; nothing has to be confirmed."""
+    publish(changed())
+    html = text(ada.get(PAGE))
+    assert "Revision 2 is not in the cluster’s copy yet" in html
+    for shown in ("What writing revision 2 changes there", "-              guaranteed", "Write revision 2"):
+        assert shown in html
+    assert 'name="overwrite"' not in html
+    assert "Asked for" in text(ada.post(PAGE, form(demo), follow=True))
+    made = Writing.objects.get()
+    assert (made.state, made.text, made.by_name) == ("intended", changed(), "ada")
+    html = text(ada.get(PAGE))
+    assert "under way" in html
+    assert 'id="write"' not in html
+
+
+def test_drift_is_told_with_who_and_when_and_has_to_be_confirmed(ada: Client, demo: Cluster) -> None:
+    see(demo, changed(cpu="2"))
+    html = text(ada.get(PAGE))
+    assert "changed by kubectl-edit at" in html
+    assert "Changed there by others" in html
+    assert "Overwrite what kubectl-edit wrote" in html
+    assert "Confirm that" in text(ada.post(PAGE, form(demo)), 422)
+    assert not Writing.objects.exists()
+    ada.post(PAGE, form(demo, overwrite="on"))
+    assert Writing.objects.get().before == changed(cpu="2")
+
+
+def test_drift_is_a_notice_on_the_page_of_all_clusters(ada: Client, otto: Client, demo: Cluster) -> None:
+    """What is only newer here is none."""
+    rows.status(demo)
+    publish(changed(cpu="8"))
+    assert "its copy of the tree" not in text(ada.get("/clusters/"))
+    see(demo, changed(cpu="2"))
+    assert "its copy of the tree was changed by kubectl-edit at" in text(otto.get("/clusters/"))
+
+
+def test_what_changed_since_it_was_shown_is_shown_anew_and_the_reason_is_kept(ada: Client, demo: Cluster) -> None:
+    publish(changed())
+    sent = form(demo)
+    see(demo, changed(cpu="2"))
+    html = text(ada.post(PAGE, sent), 412)
+    assert "changed meanwhile" in html
+    assert 'value="as agreed"' in html
+    assert not Writing.objects.exists()
+
+
+def test_a_copy_that_is_no_tree_is_told_line_by_line(ada: Client, demo: Cluster) -> None:
+    see(demo, "partitions:\n  - name: default\n    queues: 5\n")
+    html = text(ada.get(PAGE))
+    assert "can’t be read as a tree" in html
+    assert "Line 3" in html
+    assert 'id="write"' not in html
+
+
+def test_where_there_is_none_it_is_said_what_was_looked_for(ada: Client, demo: Cluster) -> None:
+    keep(copy=copy_of(demo), seen=None, now=AT)
+    assert "There is no ConfigMap" in text(ada.get(PAGE))
+    Copy.objects.all().delete()
+    assert "not been looked at yet" in text(ada.get(PAGE))
+
+
+def test_a_look_may_be_asked_for(ada: Client, demo: Cluster) -> None:
+    before = copy_of(demo).due_at
+    assert "within seconds" in text(ada.post(PAGE, {"act": "look"}, follow=True))
+    assert copy_of(demo).due_at > before
+
+
+def test_where_to_look_may_be_said(ada: Client, demo: Cluster) -> None:
+    said = {"act": "place", "namespace": "batch", "reason": "it moved"}
+    ada.post(PAGE, said)
+    assert copy_of(demo).namespace == "batch"
+    html = text(ada.post(PAGE, {**said, "namespace": "No Such!"}), 422)
+    assert "no name of a namespace" in html
+    assert "No Such!" in html
+    assert "Say why" in text(ada.post(PAGE, {**said, "reason": ""}), 422)
+
+
+def test_who_may_not_write_reads_it(otto: Client, audrey: Client, tess: Client, demo: Cluster) -> None:
+    publish(changed())
+    for reader in (otto, audrey):
+        html = text(reader.get(PAGE))
+        assert "Revision 2 is not in the cluster’s copy yet" in html
+        assert 'id="write"' not in html
+        assert reader.post(PAGE, form(demo)).status_code == 403
+    assert tess.get(PAGE).status_code == 404
+    assert not Writing.objects.exists()
+
+
+@pytest.mark.parametrize("wrong", [{}, {"act": "no such"}, {"act": "look", "reason": "\0"}])
+def test_a_form_that_no_page_sends_is_a_bad_request(ada: Client, demo: Cluster, wrong: dict[str, str]) -> None:
+    assert ada.post(PAGE, wrong).status_code == 400
