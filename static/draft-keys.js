@@ -2,7 +2,7 @@
 // Tab goes along one row and then leaves the grid, however many rows there are.
 import { fieldsIn, grid } from "./draft-grid.js";
 
-const ACTS = { a: "add", F2: "rename", m: "move", Delete: "delete" };
+const ACTS = { a: "add", F2: "rename", m: "move", c: "copy", Delete: "delete" };
 let current = grid.tBodies[0] ?? null;
 
 /** The row that one is in, or was in last. */

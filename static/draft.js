@@ -2,7 +2,6 @@
 // is typed is lost: what can't be saved stays in its field, says so, and is tried again.
 import { fieldsIn, grid, isTyped, put, putParts, said, setSaid, unsaved, enliven } from "./draft-grid.js";
 import { currentRow, listen } from "./draft-keys.js";
-import { keep, listen as listenForUndo } from "./draft-undo.js";
 import { busy, folded, hasNews, inOrder, read, send, state } from "./draft-server.js";
 
 const EVERY_MS = 2000;
@@ -47,7 +46,7 @@ function save(field) {
     delete field.dataset.saving;
     if (kind === "done") {
       setSaid(field, text);
-      keep(forms.edit, data, answer);
+      tell("");
       problemOf(field.parentElement)?.remove();
       show({ ...answer, focus: "" }); // one has gone on already
     } else if (kind === "gone") gone();
@@ -148,7 +147,7 @@ function submitAct(form, submitter) {
     const data = new FormData(form, submitter);
     const { kind, answer } = await send(form.action, data, folded());
     if (kind === "done") {
-      keep(form.action, data, answer);
+      tell("");
       form.reset(); // what was typed is done: it need not be kept
       history.replaceState(null, "", folded());
       show(answer);
@@ -159,6 +158,28 @@ function submitAct(form, submitter) {
       form.insertAdjacentHTML("beforeend", kind === "refused" ? answer.html : unsaidOf(kind).replace(/<button.*<\/button>/s, ""));
     }
   });
+}
+
+/** Undo and redo are the server's, of one's own acts: they last, and never take back what somebody else did since. */
+function step(form) {
+  inOrder(async () => {
+    const { kind, answer } = await send(form.action, new FormData(form), folded());
+    tell(kind === "refused" ? answer.html : kind === "done" || kind === "gone" ? "" : unsaidOf(kind));
+    if (kind === "done") {
+      show({ ...answer, focus: "" });
+      const at = document.getElementById(answer.focus);
+      at?.scrollIntoView({ block: "nearest" });
+      if (document.activeElement === document.body) at?.focus({ preventScroll: true });
+    } else if (kind === "gone") gone();
+    else if (kind === "refused") refresh(); // it can't be done any more: what the buttons do is another act
+  });
+}
+
+/** At the toolbar, why there is no undo. */
+function tell(html) {
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  document.getElementById("undo-problem").replaceChildren(holder.content.querySelector(".err")?.textContent ?? "");
 }
 
 /** Only what one has read is published: what was still on its way is waited for, and looked at if it changed anything. */
@@ -187,6 +208,9 @@ document.addEventListener("submit", (event) => {
   } else if (form.matches(".act, #draft-conflicts form, #draft-notices form")) {
     event.preventDefault();
     submitAct(form, event.submitter);
+  } else if (form.matches("#undo-form, #redo-form")) {
+    event.preventDefault();
+    step(form);
   } else if (form.matches("#draft-tools")) {
     event.preventDefault();
     unfold(currentRow().dataset.row, event.submitter.value);
@@ -219,9 +243,13 @@ for (const body of grid.tBodies) enliven(body);
 listen((row, act) => mayEdit && unfold(row, act), undo);
 if (mayEdit) {
   const isFree = (at) => !at.matches("input, textarea, select") || (at.matches("[data-setting]") && !isTyped(at));
-  listenForUndo(isFree, (answer) => show({ ...answer, focus: "" }), (kind) => {
-    if (kind === "gone") gone();
-    return unsaidOf(kind);
+  document.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || !isFree(event.target)) return;
+    const key = event.key.toLowerCase();
+    const way = key === "y" || (key === "z" && event.shiftKey) ? "redo" : key === "z" ? "undo" : "";
+    if (!way) return;
+    event.preventDefault();
+    document.getElementById(`${way}-form`).requestSubmit();
   });
   page.addEventListener("focusout", ({ target }) => target.matches("[data-setting]") && save(target));
   page.addEventListener("change", ({ target }) => target.matches("[data-setting]") && save(target));

@@ -94,6 +94,20 @@ class DraftState:
         return replace(self, rows=rows, notes=tuple(placed), changes=found, beside=())
 
 
+@dataclass(frozen=True)
+class Steps:
+    """Whether a person has an act in a draft to undo, and one to redo."""
+
+    undo: bool
+    redo: bool
+
+
+def steps(user: Who, draft: Draft) -> Steps:
+    """Of one's own acts alone."""
+    found = set(draft.acts.filter(actor=user.pk).order_by().values_list("undone", flat=True).distinct())
+    return Steps(undo=False in found, redo=True in found)
+
+
 def find(user: Who, hierarchy: Hierarchy | None, pk: int, action: Action = "view") -> Draft:
     """One draft of a hierarchy. Raises Http404 for a stranger."""
     rows = Draft.objects.restrict(user, action).select_related("hierarchy__current", "base", "author")

@@ -1,6 +1,4 @@
-"""The editor in a real browser: what has a way back, what has none, and what was never there to be asked for again."""
-
-import re
+"""The editor in a real browser: what is undone and redone, and what a draft that is gone says."""
 
 import pytest
 from playwright.sync_api import expect
@@ -13,31 +11,63 @@ from tests.web.drafts import page, row
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_nothing_before_a_delete_is_undone(open_page: OpenPage, draft: Draft) -> None:
-    """Undo would quietly take back another act than the last: it says so instead; what comes after is undone again."""
+def test_every_act_is_undone_by_keyboard_and_button(open_page: OpenPage, draft: Draft) -> None:
+    """A subtree that was deleted is back with all that was typed in it, also after the page was loaded anew."""
     opened = open_page(page(draft))
-    undo = opened.get_by_role("button", name="Undo")
+    undo, redo = (opened.get_by_role("button", name=each) for each in ("Undo", "Redo"))
+    expect(undo).to_have_attribute("aria-disabled", "true")
     field(opened, "queue-b, delay").fill("1m")
     field(opened, "queue-b, delay").press("Enter")
     saved(opened, 2)
-    name(opened, "queue-2").press("Delete")
-    expect(opened.get_by_text("Deletes queue-2.")).to_contain_text("This can't be undone.")
-    expect(opened.get_by_role("link", name="Cancel")).to_be_focused()
+    name(opened, "tenant-1").press("Delete")
+    expect(opened.get_by_text("Deletes tenant-1")).to_be_visible()
     opened.get_by_role("button", name="Delete", exact=True).press("Enter")
-    expect(name(opened, "queue-2")).to_have_count(0)
-    expect(undo).to_have_attribute("aria-disabled", "true")
-    expect(undo).to_have_attribute("title", re.compile("^Deleting, merging and choosing can’t be undone"))
-    opened.keyboard.press("Control+z")
-    expect(opened.locator("#undo-problem")).to_contain_text("can’t be undone")
-    field(opened, "queue-b, delay").fill("2m")
-    field(opened, "queue-b, delay").press("Enter")
-    saved(opened, 4)
-    expect(opened.locator("#undo-problem")).to_be_empty()
+    expect(name(opened, "queue-b")).to_have_count(0)
+    opened.reload()
     opened.keyboard.press("Control+z")
     expect(field(opened, "queue-b, delay")).to_have_value("1m")
-    opened.keyboard.press("Control+z")
-    expect(opened.locator("#undo-problem")).to_contain_text("can’t be undone")
-    assert row(draft, "queue-b").delay == "1m"
+    expect(name(opened, "tenant-1")).to_be_focused()
+    undo.click()
+    expect(field(opened, "queue-b, delay")).to_have_value("")
+    expect(opened.locator("#draft-changes")).to_contain_text("0 queues changed")
+    expect(undo).to_be_focused()
+    expect(undo).to_have_attribute("aria-disabled", "true")
+    for version in (6, 7):
+        redo.click()
+        saved(opened, version)
+    expect(name(opened, "queue-b")).to_have_count(0)
+
+
+def test_a_copy_and_a_move_are_undone(open_page: OpenPage, draft: Draft) -> None:
+    """c on a queue's name; its namespaces stay where they are, which is said."""
+    opened = open_page(page(draft))
+    name(opened, "queue-b").press("c")
+    expect(opened.get_by_text("Without the namespaces")).to_be_visible()
+    opened.get_by_role("button", name="Copy", exact=True).press("Enter")
+    expect(name(opened, "queue-b-copy")).to_be_focused()
+    expect(field(opened, "queue-b-copy, max cpu")).to_have_value("320")
+    opened.keyboard.press("c")
+    opened.get_by_label("Copy queue-b-copy with all below it to below").select_option(label="root.tenant-2")
+    opened.get_by_role("button", name="Copy", exact=True).click()
+    saved(opened, 3)
+    assert row(draft, "queue-1").parent == draft.queues.filter(name="queue-b-copy").latest("pk").parent
+    for version in (4, 5):
+        opened.keyboard.press("Control+z")
+        saved(opened, version)
+    expect(name(opened, "queue-b-copy")).to_have_count(0)
+
+
+def test_without_a_script_undo_is_a_button_too(open_page: OpenPage, draft: Draft) -> None:
+    """And redo, and copying."""
+    opened = open_page(page(draft), java_script_enabled=False)
+    name(opened, "queue-b").click()
+    opened.get_by_role("button", name="Copy").click()
+    opened.locator(".act").get_by_role("button", name="Copy").click()
+    expect(name(opened, "queue-b-copy")).to_be_visible()
+    opened.get_by_role("button", name="Undo").click()
+    expect(name(opened, "queue-b-copy")).to_have_count(0)
+    opened.get_by_role("button", name="Redo").click()
+    expect(name(opened, "queue-b-copy")).to_be_visible()
 
 
 def test_del_and_enter_delete_nothing(open_page: OpenPage, draft: Draft) -> None:

@@ -21,7 +21,7 @@ from scheduler_admin.queues.selectors import resources
 from scheduler_admin.web.editor.words import Options, options, setting_name
 from scheduler_admin.web.numbers import read_number
 
-ACTS = ("settings", "add", "rename", "move", "delete")
+ACTS = ("settings", "add", "rename", "move", "copy", "delete")
 """What a row may be unfolded for."""
 MORE = ("quota_delay", "priority_policy", "priority_offset", "namespaces", "parent_declared", "evict_uncontrolled")
 """The settings without a column."""

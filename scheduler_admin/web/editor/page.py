@@ -16,7 +16,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.draft_form import DRAFT
-from scheduler_admin.queues.draft_selectors import DraftState
+from scheduler_admin.queues.draft_selectors import DraftState, Steps
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.selectors import tree_with
 from scheduler_admin.queues.services import tree_of
@@ -26,7 +26,7 @@ from scheduler_admin.web.editor.terms import Term, terms, unavailable
 from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.web.words import names, queue_name
 
-PARTS = ("title", "notices", "terms", "columns", "conflicts", "checks", "changes", "publish")
+PARTS = ("title", "notices", "terms", "undo", "columns", "conflicts", "checks", "changes", "publish")
 """The parts of the page that an act may change, beside the rows. Each has a template and an element of its name."""
 
 
@@ -56,6 +56,8 @@ class DraftPage:
     """What of it they may change."""
     elsewhere: str
     """Other clusters that it would come into force in."""
+    steps: Steps
+    """What its reader may undo and redo."""
     typed: Mapping[str, str] = field(default_factory=dict)
     """What a form held that was turned away."""
     problem: str = ""
@@ -206,7 +208,8 @@ def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, **more: 
     state = draft_selectors.state(draft, status.capacity if status else None, checked).part(sees)
     others = Cluster.objects.restrict(user, "view").filter(hierarchy=draft.hierarchy).exclude(pk=cluster.pk)
     elsewhere = names(list(others.values_list("name", flat=True)))
-    return DraftPage(cluster, state, shown, may_edit, sees, changes_in, elsewhere, **more)
+    steps = draft_selectors.steps(user, draft)
+    return DraftPage(cluster, state, shown, may_edit, sees, changes_in, elsewhere, steps, **more)
 
 
 def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse:

@@ -18,8 +18,9 @@ from engine.formats.notes import ImportFailure
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.queues import draft_merging, draft_selectors, drafting
+from scheduler_admin.queues import draft_copying, draft_merging, draft_selectors, draft_undoing, drafting
 from scheduler_admin.queues.draft_storing import ConflictError
+from scheduler_admin.queues.draft_undoing import OvertakenError
 from scheduler_admin.queues.drafting import StaleError
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import said
@@ -71,6 +72,8 @@ def _acting(act: Act) -> View:
             raise Http404 from error
         except ClashError as error:
             return _refused(request, cluster, draft, 409, _clash(error), error.settings)
+        except OvertakenError as error:
+            return _refused(request, cluster, draft, 409, _overtaken(error))
         except ConflictError as error:
             text = _("%(who)s changed this meanwhile: %(now)s.") % {"who": _who(error), "now": error.now}
             return _refused(request, cluster, draft, 409, text)
@@ -124,6 +127,16 @@ def _clash(error: ClashError) -> str:
         }
         for setting, (typed, found) in error.settings.items()
     )
+
+
+def _overtaken(error: OvertakenError) -> str:
+    if not error.setting:
+        return _("%(who)s changed this meanwhile: %(now)s. It stays so.") % {"who": _who(error), "now": error.queue}
+    return _("%(who)s changed %(place)s meanwhile: it says %(now)s, and stays so.") % {
+        "who": _who(error),
+        "place": f"{error.queue}, {setting_name(error.setting)}",
+        "now": text_in_words(error.setting, error.now),
+    }
 
 
 def _who(error: ConflictError) -> str:
@@ -182,12 +195,34 @@ def move(draft: Draft, actor: User, form: QueryDict) -> int:
 
 
 @_acting
+def copy(draft: Draft, actor: User, form: QueryDict) -> int:
+    """A queue with all below it once more, below a parent."""
+    row, parent = _number(form, "row"), _number(form, "parent")
+    _draft, made = draft_copying.copy(draft=draft, row=row, parent=parent, actor=actor)
+    return made.pk
+
+
+@_acting
 def delete(draft: Draft, actor: User, form: QueryDict) -> int | None:
     """A queue with all below it."""
     row = _number(form, "row")
     parent = DraftQueue.objects.filter(draft=draft, pk=row).values_list("parent", flat=True).first()
     drafting.delete(draft=draft, row=row, version=_number(form, "version"), actor=actor)
     return parent
+
+
+@_acting
+def undo(draft: Draft, actor: User, form: QueryDict) -> int | None:
+    """One's own last act taken back."""
+    del form
+    return draft_undoing.undo(draft=draft, actor=actor)[1]
+
+
+@_acting
+def redo(draft: Draft, actor: User, form: QueryDict) -> int | None:
+    """What was taken back last, done again."""
+    del form
+    return draft_undoing.redo(draft=draft, actor=actor)[1]
 
 
 @_acting
