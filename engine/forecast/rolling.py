@@ -1,6 +1,6 @@
 """A cluster moved on from pass to pass, as its controllers and its scheduler would move it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -12,9 +12,19 @@ from engine.forecast.signature import Shapes
 from engine.journal import Moment
 from engine.planning import Considered
 from engine.queues import QueueTree
-from engine.snapshot import ClusterState, Pod, Snapshot
+from engine.snapshot import ClusterState, Node, Pod, Snapshot
 
 _A_LITTLE_MS = 1_000
+
+
+def unreserved(nodes: Mapping[str, Node]) -> dict[str, Node]:
+    """Nodes by name, kept for no ask."""
+    return {name: _unreserved(node) for name, node in nodes.items()}
+
+
+def _unreserved(node: Node) -> Node:
+    kept = tuple(taint for taint in node.taints if taint.key != RESERVED_TAINT_KEY)
+    return node if len(kept) == len(node.taints) else msgspec.structs.replace(node, taints=kept)
 
 
 class Rolling:
@@ -30,8 +40,18 @@ class Rolling:
     def move_on(self, seen: Snapshot, considered: Iterable[Considered], number: int) -> tuple[int, tuple[Placed, ...]]:
         """Carry out what a round decided on what it had ``seen``; how many pods left, and who got a node.
 
-        Decisions that were open come about first, then those of this round, then asks that simply fit. Then enough
-        time passes for every delay.
+        Then enough time passes for every delay.
+        """
+        left, placed = self.carry_out(seen, considered, number)
+        self._pass_time(seen.tree)
+        return left, placed
+
+    def carry_out(
+        self, seen: Snapshot, considered: Iterable[Considered], number: int
+    ) -> tuple[int, tuple[Placed, ...]]:
+        """As ``move_on``, and no time passes.
+
+        Decisions that were open come about first, then those of this round, then asks that simply fit.
         """
         decided = [one.decision for one in considered if not one.refused and not one.hold]
         taken = [decision for decision in decided if decision.evicts]
@@ -42,12 +62,12 @@ class Rolling:
         wanted = [(held.ask_uid, held.node) for held in self.moment.reservations]
         wanted += [(decision.ask.uid, decision.node or "") for decision in (*taken, *fitting)]
         asks = {ask.uid: ask for ask in seen.asks}
-        bound = self._bind((uid, node) for uid, node in wanted if uid in asks)
+        bound = self.bind((uid, node) for uid, node in wanted if uid in asks)
         placed = tuple(Placed(round=number, ask=PodFacts.of(asks[uid]), node=node) for uid, node in bound)
         for pod in left:
             if pod.controller and not (pod.terminating or pod.finished):
-                self._come_back(pod)
-        self._pass_time(seen.tree)
+                self.come_back(pod)
+        self._tried()
         return len(left), placed
 
     def happen(self, happenings: Iterable[Happening]) -> None:
@@ -60,56 +80,7 @@ class Rolling:
                 now_ms = self.moment.now_ms
                 self.state.pods[pod.uid] = msgspec.structs.replace(pod, created_ms=now_ms, unschedulable_ms=None)
 
-    def signature(self) -> bytes:
-        """A state that has it again goes on as it did before."""
-        return self._shapes.signature(pod for pod in self.state.pods.values() if not pod.finished)
-
-    def _leave(self, uids: Iterable[str]) -> list[Pod]:
-        """Those who are told to go, and those who were going anyway, are gone."""
-        pods = self.state.pods
-        leaving = {uid for uid, pod in pods.items() if pod.terminating} | {uid for uid in uids if uid in pods}
-        return [pods.pop(uid) for uid in sorted(leaving)]
-
-    def _release_nodes(self) -> None:
-        """Nodes are no longer kept for asks: those are bound, or never will be."""
-        for name, node in self.state.nodes.items():
-            if any(taint.key == RESERVED_TAINT_KEY for taint in node.taints):
-                kept = tuple(taint for taint in node.taints if taint.key != RESERVED_TAINT_KEY)
-                self.state.nodes[name] = msgspec.structs.replace(node, taints=kept)
-
-    def _bind(self, wanted: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Give asks (uid) the nodes found for them, one after the other; those that got them: room may have run out."""
-        before = self._frozen()
-        come: list[Pod] = []
-        placed = []
-        for uid, name in wanted:
-            ask, node = self.state.pods.get(uid), self.state.nodes.get(name)
-            if ask is None or node is None or ask.node is not None or not node.ready:
-                continue
-            if refusal(before, ask, node, come=come, nominated=False) is not None:
-                continue
-            bound = msgspec.structs.replace(
-                ask, node=name, started_ms=self.moment.now_ms, unschedulable_ms=None, unschedulable_message=""
-            )
-            self.state.pods[uid] = bound
-            come.append(bound)
-            placed.append((uid, name))
-        return placed
-
-    def _frozen(self) -> Snapshot:
-        """What placing has to look at."""
-        state = self.state
-        pods = tuple(pod for pod in state.pods.values() if pod.node is not None and not pod.finished)
-        return Snapshot(
-            now_ms=self.moment.now_ms,
-            nodes=tuple(state.nodes.values()),
-            pods=pods,
-            namespaces=state.namespace_labels,
-            claims=state.claims,
-            volumes=state.volumes,
-        )
-
-    def _come_back(self, pod: Pod) -> None:
+    def come_back(self, pod: Pod) -> None:
         """Its controller makes it again: the same but for its name, and waiting for a node."""
         first = origin(pod.uid)
         self._times[first] = times = self._times.get(first, 0) + 1
@@ -129,13 +100,65 @@ class Rolling:
         )
         self.state.pods[again.uid] = again
 
-    def _pass_time(self, tree: QueueTree) -> None:
-        """Everybody who waits was tried by now, and has waited long enough when the next round begins."""
+    def bind(self, wanted: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Give asks (uid) the nodes found for them, one after the other; those that got them: room may have run out.
+
+        An ask may be given several to try.
+        """
+        before = self._frozen()
+        come: list[Pod] = []
+        placed = []
+        for uid, name in wanted:
+            ask, node = self.state.pods.get(uid), self.state.nodes.get(name)
+            if ask is None or node is None or ask.node is not None or not node.ready:
+                continue
+            if refusal(before, ask, node, come=come, nominated=False) is not None:
+                continue
+            bound = msgspec.structs.replace(
+                ask, node=name, started_ms=self.moment.now_ms, unschedulable_ms=None, unschedulable_message=""
+            )
+            self.state.pods[uid] = bound
+            come.append(bound)
+            placed.append((uid, name))
+        return placed
+
+    def signature(self) -> bytes:
+        """A state that has it again goes on as it did before."""
+        return self._shapes.signature(pod for pod in self.state.pods.values() if not pod.finished)
+
+    def _leave(self, uids: Iterable[str]) -> list[Pod]:
+        """Those who are told to go, and those who were going anyway, are gone."""
+        pods = self.state.pods
+        leaving = {uid for uid, pod in pods.items() if pod.terminating} | {uid for uid in uids if uid in pods}
+        return [pods.pop(uid) for uid in sorted(leaving)]
+
+    def _release_nodes(self) -> None:
+        """Nodes are no longer kept for asks: those are bound, or never will be."""
+        self.state.nodes.update(unreserved(self.state.nodes))
+
+    def _frozen(self) -> Snapshot:
+        """What placing has to look at."""
+        state = self.state
+        pods = tuple(pod for pod in state.pods.values() if pod.node is not None and not pod.finished)
+        return Snapshot(
+            now_ms=self.moment.now_ms,
+            nodes=tuple(state.nodes.values()),
+            pods=pods,
+            namespaces=state.namespace_labels,
+            claims=state.claims,
+            volumes=state.volumes,
+        )
+
+    def _tried(self) -> None:
+        """Everybody who waits was tried by now."""
         now_ms = self.moment.now_ms
         for uid, pod in self.state.pods.items():
             waits = pod.node is None and not pod.gated and not pod.finished
             if waits and (pod.unschedulable_ms is None or pod.unschedulable_ms > now_ms):
                 self.state.pods[uid] = msgspec.structs.replace(pod, unschedulable_ms=now_ms)
+
+    def _pass_time(self, tree: QueueTree) -> None:
+        """Everybody has waited long enough when the next round begins."""
         protection = self.moment.protection
         longest_ms = max(*(tree.delay_ms(leaf) for leaf in tree.leaves), protection.min_run_ms)
-        self.moment = Moment(now_ms=now_ms + longest_ms + _A_LITTLE_MS, protection=protection)
+        self.moment = Moment(now_ms=self.moment.now_ms + longest_ms + _A_LITTLE_MS, protection=protection)

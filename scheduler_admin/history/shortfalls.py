@@ -10,6 +10,7 @@ from django.conf import settings
 from engine.explain.message import Message, Moment, counted, gettext_noop, listed, ngettext_noop
 from engine.queues import QueueTree
 from engine.resources import Amounts, format_amounts
+from engine.shortfalls import lacking, shortfalls
 from engine.snapshot import Pod
 from scheduler_admin.accounts.scopes import is_inside, scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
@@ -40,7 +41,7 @@ def follow_shortfalls(
 
     ``figures`` as ClusterStatus.queues. Called within a transaction.
     """
-    short = shortfalls(tree, figures, asks)
+    short = shortfalls(tree, {path: figures[path]["used"] for path in tree.queues}, asks)
     rows = Shortfall.objects.filter(cluster=cluster)
     status = status_of(cluster)
     witnessed = status is not None and status.pass_at is not None and now - status.pass_at <= _WITNESSED
@@ -51,23 +52,6 @@ def follow_shortfalls(
     lasting = {path: since[path] for path in short if path in since}
     if lasting:
         _tell(cluster, tree, figures, short, lasting, now)
-
-
-def shortfalls(tree: QueueTree, figures: Mapping[str, Mapping[str, Any]], asks: Iterable[Pod]) -> dict[str, int]:
-    """Path -> how many asks wait for something of which the queue has less than it is guaranteed; only such queues."""
-    lacking = {path: _lacking(tree[path].guaranteed, figures[path]["used"]) for path in tree.queues}
-    found: dict[str, int] = {}
-    for ask in asks:
-        if ask.queue is None or ask.unschedulable_ms is None:
-            continue
-        for path in tree.lineage(ask.queue):
-            if any(ask.requests.get(name) for name in lacking[path]):
-                found[path] = found.get(path, 0) + 1
-    return found
-
-
-def _lacking(guaranteed: Amounts, used: Amounts) -> Amounts:
-    return {name: amount for name, amount in guaranteed.items() if used.get(name, 0) < amount}
 
 
 def _tell(
@@ -88,14 +72,14 @@ def _tell(
                 continue
             if any(other != path and is_inside(other, path) for other in late):
                 continue
-            lacking = _lacking(tree[path].guaranteed, figures[path]["used"])
-            holds = {name: figures[path]["used"].get(name, 0) for name in lacking}
+            lacks = lacking(tree[path].guaranteed, figures[path]["used"])
+            holds = {name: figures[path]["used"].get(name, 0) for name in lacks}
             tell(
                 channel=channel,
                 event=Notification.Event.BELOW,
                 about=_about(cluster, path),
                 part=lasting[path].isoformat(),
-                say=partial(_say, cluster, path, lacking, holds, short[path], lasting[path]),
+                say=partial(_say, cluster, path, lacks, holds, short[path], lasting[path]),
                 now=now,
             )
 

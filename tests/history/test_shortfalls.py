@@ -1,10 +1,8 @@
 """A queue that is below its guarantee while asks wait for what it lacks: since when, told once until it recovers."""
 
 from collections.abc import Iterator
-from typing import Any
 from unittest.mock import Mock
 
-import msgspec
 import pytest
 import time_machine
 from django.core.exceptions import ValidationError
@@ -12,7 +10,6 @@ from django.core.exceptions import ValidationError
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.services import create_tenant
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.shortfalls import shortfalls
 from scheduler_admin.notifications.models import Channel, Notification, Shortfall
 from scheduler_admin.notifications.services import add_channel
 from tests.builders import ask, node, pod, queue, tree
@@ -149,27 +146,6 @@ def test_each_channel_has_its_time_and_its_own_queues(
     passes(cluster, watch, clock, 60)
     assert [each.notifications.count() for each in (soon, late, never, other)] == [1, 1, 0, 0]
     assert "canary" not in str([(row.lines, row.facts, row.link) for row in Notification.objects.all()])
-
-
-def figures(**used: dict[str, int]) -> dict[str, Any]:
-    """What each queue of TREE holds; nothing unless it is said."""
-    return {path: {"used": used.get(path.rpartition(".")[2], {})} for path in TREE.queues}
-
-
-def test_a_queue_is_short_of_what_an_ask_of_its_wants() -> None:
-    """Not of a resource that nobody asks for, and not at its guarantee; a queue above knows of it too."""
-    waiting = [ask("a", queue="red.batch"), ask("b", queue="red.batch")]
-    placed = [_in(one, "root.red.batch") for one in waiting]
-    assert shortfalls(TREE, figures(batch={"cpu": 3999}), placed) == {"root.red.batch": 2, "root.red": 2}
-    assert shortfalls(TREE, figures(batch={"cpu": 4000}), placed) == {"root.red": 2}
-    assert shortfalls(TREE, figures(batch={"cpu": 4000}, red={"cpu": 8000}), placed) == {}
-    memory = _in(pod("c", cpu=0, resources={"memory": "1Gi"}, unschedulable_ms=0), "root.red.batch")
-    assert shortfalls(TREE, figures(), [memory]) == {}
-    assert shortfalls(TREE, figures(), [_in(pod("new"), "root.red.batch")]) == {}  # the scheduler has not tried it
-
-
-def _in(one: Any, path: str) -> Any:
-    return msgspec.structs.replace(one, queue=path)
 
 
 @pytest.mark.parametrize("minutes", [0, -1, 1441])

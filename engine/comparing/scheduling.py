@@ -1,0 +1,33 @@
+"""Which nodes an ask may try: those with room, the emptiest first, as kube-scheduler goes about it by default."""
+
+from collections.abc import Iterator
+
+from engine.comparing.results import WHOLE
+from engine.feasibility import unjudged
+from engine.resources import Amounts, fits, subtract
+from engine.snapshot import ClusterState, Node, Snapshot
+
+
+def tries(seen: Snapshot, state: ClusterState) -> Iterator[tuple[str, str]]:
+    """Ask (uid) and node, one ask after the other in their turn, until it is bound, which is seen in ``state``.
+
+    Nodes that open decisions keep take nobody; asks whose rules can't be judged try none.
+    """
+    kept = {held.node for held in seen.reservations}
+    nodes = [node for node in seen.nodes if node.name not in kept]
+    free = {node.name: seen.free(node) for node in nodes}
+    for ask in sorted(seen.asks, key=lambda ask: ask.turn):
+        if unjudged(seen, ask):
+            continue
+        roomy = [node for node in nodes if fits(ask.requests, free[node.name])]
+        for node in sorted(roomy, key=lambda node: _fullness(node, free[node.name])):
+            yield ask.uid, node.name
+            if state.pods[ask.uid].node is not None:
+                free[node.name] = subtract(free[node.name], ask.requests)
+                break
+
+
+def _fullness(node: Node, free: Amounts) -> int:
+    """The largest part that is taken of any resource, in millionths."""
+    taken = ((most - free.get(name, 0)) * WHOLE // most for name, most in node.allocatable.items() if most > 0)
+    return max(taken, default=0)
