@@ -8,6 +8,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import create_tenant, create_token, create_user
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import add_cluster
+from scheduler_admin.copies.services import place
 from scheduler_admin.demo.environment import BASE, CLUSTER
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import import_yunikorn
@@ -46,9 +47,11 @@ def seed() -> Seed:
 
 
 def seed_cluster(seeded: Seed, kubeconfig: Path) -> Cluster:
-    """Add the simulated cluster."""
+    """Add the simulated cluster, which has a copy of the tree where YuniKorn would keep it."""
     actor = User.objects.get(username=seeded.admin.name)
-    return add_cluster(name=CLUSTER, hierarchy=seeded.hierarchy, kubeconfig=str(kubeconfig), actor=actor)
+    cluster = add_cluster(name=CLUSTER, hierarchy=seeded.hierarchy, kubeconfig=str(kubeconfig), actor=actor)
+    place(cluster=cluster, namespace="yunikorn", actor=actor, reason="The demo's ConfigMap")
+    return cluster
 
 
 def _login(name: str) -> Login:

@@ -23,12 +23,12 @@ from scheduler_admin.web.editor.panels import MOST, Lines, changed
 _LATEST = 10
 _LINES = 400
 """Of the texts' difference, at most."""
-_KINDS = {"+": "new", "-": "old", "@": "at"}
+_KINDS = {"+": "plus", "-": "minus", "@": "at"}
 
 
 @dataclass(frozen=True)
 class TextLine:
-    """A line of the difference of two texts. ``kind``: ``new``, ``old``, ``at`` (where it is), or empty."""
+    """A line of the difference of two texts. ``kind``: ``plus``, ``minus``, ``at`` (where it is), or empty."""
 
     kind: str
     text: str
