@@ -7,6 +7,7 @@ import msgspec
 
 from engine.explain.message import After, Before, Message, Topic, gettext_noop
 from engine.formats.form import write_queue
+from engine.formats.shares import FIELDS, comes_to, shares_of
 from engine.queues import Queue, QueueTree
 
 _NOTHING = "{}"
@@ -90,7 +91,19 @@ def _texts(queue: Queue) -> dict[tuple[str, str], str]:
     for field, value in write_queue(queue).items():
         if field != "path":
             texts |= {(field, part): text for part, text in parts(value)}
-    return texts
+    return texts | _shares(queue)
+
+
+def _shares(queue: Queue) -> dict[tuple[str, str], str]:
+    """Of what was given as a share, that and what it comes to: that may change alone, with the queue above."""
+    own = {(field, name): comes_to(queue, field, name) for field in FIELDS for name in shares_of(queue, field)}
+    if (template := queue.template) is None:
+        return own
+    return own | {
+        ("template", f"{field} {name}"): comes_to(template, field, name)
+        for field in FIELDS
+        for name in shares_of(template, field)
+    }
 
 
 def parts(value: object, above: str = "") -> Iterator[tuple[str, str]]:

@@ -70,12 +70,19 @@ class Standing(StrEnum):
         return cls.AT if used == guaranteed else cls.BELOW if used < guaranteed else cls.ABOVE
 
 
+Shares = dict[str, int]
+"""Resource name -> thousandths of a percent."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a queue may be set to, and a template sets the leaves to that come into being below it."""
 
     guaranteed: Amounts = {}
     max: Amounts = {}
     """A resource that is missing is not limited here."""
+    guaranteed_share: Shares = {}
+    """Of which resources the amount was given as a share of what the nearest queue above sets, else of the cluster."""
+    max_share: Shares = {}
     preemption_policy: PreemptionPolicy = PreemptionPolicy.DEFAULT
     delay_ms: int | None = None
     """Only a leaf's own has an effect; None is DEFAULT_DELAY_MS."""
@@ -119,11 +126,17 @@ class TreeError(ValueError):
 class QueueTree:
     """An immutable tree of queues, with the rules by which pods find their leaf; without any they name it themselves.
 
+    A share (see Settings) has been worked out: beside it stands the amount, which alone counts.
+
     Raises TreeError when a path occurs twice, a parent is missing, or there is not exactly one root.
     """
 
-    def __init__(self, queues: Iterable[Queue], placement: Iterable[Rule] = ()) -> None:
+    def __init__(
+        self, queues: Iterable[Queue], placement: Iterable[Rule] = (), capacity: Mapping[str, int] | None = None
+    ) -> None:
         self.placement = tuple(placement)
+        self.capacity: Amounts = dict(capacity or {})
+        """What shares of the whole cluster are of, as it was when they were worked out; of other resources nothing."""
         self.queues: dict[str, Queue] = {}
         for queue in queues:
             if queue.path in self.queues:

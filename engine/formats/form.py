@@ -5,6 +5,7 @@
                 {"path": "root.tenant-1", "preemption_policy": "fence", "guaranteed": {"cpu": "40", "memory": "64Gi"}},
                 {"path": "root.tenant-1.queue-b", "max": {"cpu": "1500m"}, "delay": "30s", "namespaces": ["search"]}]}
 
+An amount may be a share (engine.formats.shares): ``"40%"``; ``capacity`` then says what shares of the cluster are of.
 ``placement`` has the rules of engine.formats.placement, a queue's ``template`` the settings of leaves that come into
 being below it. Queues may come in any order. ``engine.formats.tree`` is the canonical form, which programs keep.
 """
@@ -15,9 +16,10 @@ from typing import Any
 import msgspec
 
 from engine.formats.durations import format_duration
-from engine.formats.form_fields import note_unknown, read_settings
+from engine.formats.form_fields import note_unknown, read_capacity, read_settings
 from engine.formats.notes import MOST_QUEUES, Note, Notebook, Place, Severity, gettext_noop
 from engine.formats.placement import read_rules, write_rules
+from engine.formats.shares import Capacity, Resolution, amounts_of, shares_of, write_share
 from engine.placement_rules import Rule
 from engine.queues import (
     LONGEST_PATH,
@@ -31,7 +33,7 @@ from engine.queues import (
 )
 from engine.resources import format_amounts
 
-_MEMBERS = ("policy", "dialect", "parameters", "placement", "queues")
+_MEMBERS = ("policy", "dialect", "parameters", "placement", "capacity", "queues")
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,8 +52,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         return any(note.severity is Severity.ERROR for note in self.notes)
 
 
-def read_form(document: Any) -> Reading:
-    """Read a document of our own form, parsed from JSON. Never raises: whatever is wrong is a note at its place."""
+def read_form(document: Any, capacity: Capacity = Capacity()) -> Reading:  # noqa: B008 - frozen
+    """Read a document of our own form, parsed from JSON. Never raises: whatever is wrong is a note at its place.
+
+    ``capacity`` is what shares of the cluster are of where the document does not say it.
+    """
     book = Notebook()
     given = document.get("queues") if isinstance(document, Mapping) else None
     if not isinstance(given, list):
@@ -61,19 +66,25 @@ def read_form(document: Any) -> Reading:
         book.error(Place().at("queues"), gettext_noop("There are more than %(most)s queues."), most=str(MOST_QUEUES))
         return Reading(tree=None, notes=tuple(book.notes))
     note_unknown(document, _MEMBERS, Place(), book)
+    capacity = capacity.but(read_capacity(document, book))
     return Reading(
         policy=_text(document, "policy", book),
         dialect=_text(document, "dialect", book),
         parameters=_parameters(document, book),
-        tree=_tree(given, _placement(document, book), book),
+        tree=_tree(given, _placement(document, book), capacity, book),
         notes=tuple(book.notes),
     )
 
 
 def write_form(tree: QueueTree) -> dict[str, Any]:
     """The tree in our own form, parents before children; what is not set is left out. ``read_form`` reads it back."""
-    placement = {"placement": write_rules(tree.placement)} if tree.placement else {}
-    return {**placement, "queues": [write_queue(tree[path]) for path in tree.walk()]}
+    return {**write_beside(tree), "queues": [write_queue(tree[path]) for path in tree.walk()]}
+
+
+def write_beside(tree: QueueTree) -> dict[str, Any]:
+    """What ``write_form`` says of a tree beside its queues."""
+    members = {"placement": write_rules(tree.placement), "capacity": format_amounts(tree.capacity)}
+    return {name: value for name, value in members.items() if value}
 
 
 def write_queue(queue: Queue) -> dict[str, Any]:
@@ -93,8 +104,8 @@ def write_settings(settings: Settings) -> dict[str, Any]:
     """What queues and templates have alike; what is not set is left out."""
     alike: dict[str, Any] = {
         "preemption_policy": _said(settings.preemption_policy, PreemptionPolicy.DEFAULT),
-        "guaranteed": format_amounts(dict(sorted(settings.guaranteed.items()))),
-        "max": format_amounts(dict(sorted(settings.max.items()))),
+        "guaranteed": _amounts(settings, "guaranteed"),
+        "max": _amounts(settings, "max"),
         "delay": "" if settings.delay_ms is None else format_duration(settings.delay_ms),
         "quota_delay": "" if settings.quota_delay_ms is None else format_duration(settings.quota_delay_ms),
         "priority_policy": _said(settings.priority_policy, PriorityPolicy.DEFAULT),
@@ -102,6 +113,12 @@ def write_settings(settings: Settings) -> dict[str, Any]:
         "evict_uncontrolled": settings.evict_uncontrolled,
     }
     return {field: value for field, value in alike.items() if value}
+
+
+def _amounts(settings: Settings, field: str) -> dict[str, str]:
+    texts = format_amounts(amounts_of(settings, field))
+    texts |= {name: write_share(share) for name, share in shares_of(settings, field).items()}
+    return dict(sorted(texts.items()))
 
 
 def _said(value: str, default: str) -> str:
@@ -115,7 +132,7 @@ def _placement(document: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
     return read_rules(document.get("placement"), complain)
 
 
-def _tree(given: list[Any], placement: tuple[Rule, ...], book: Notebook) -> QueueTree | None:
+def _tree(given: list[Any], placement: tuple[Rule, ...], capacity: Capacity, book: Notebook) -> QueueTree | None:
     queues: dict[str, Queue] = {}
     places: dict[str, Place] = {}
     whole = True
@@ -140,7 +157,9 @@ def _tree(given: list[Any], placement: tuple[Rule, ...], book: Notebook) -> Queu
     if not queues:
         book.error(Place().at("queues"), gettext_noop("A tree has at least its root."))
         whole = False
-    return QueueTree(queues.values(), placement) if whole else None
+    resolution = Resolution(capacity, book)
+    settled = resolution.settled(queues, {path: places[path.lower()] for path in queues})
+    return QueueTree(settled.values(), placement, resolution.used) if whole else None
 
 
 def _path(settings: Any, place: Place, book: Notebook) -> str | None:

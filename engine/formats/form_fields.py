@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from engine.formats.amounts import AmountError, read_amount
 from engine.formats.durations import DurationError, parse_duration
 from engine.formats.notes import Notebook, Place, gettext_noop
-from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, Settings, is_namespace
+from engine.formats.shares import is_share, read_share
+from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, Settings, Shares, is_namespace
 from engine.resources import Amounts, is_resource_name
 
 FIELDS = (
@@ -72,9 +73,13 @@ def _template(given: Mapping[str, Any], place: Place, book: Notebook) -> Setting
 
 def _alike(given: Mapping[str, Any], place: Place, book: Notebook) -> dict[str, Any]:
     """What queues and templates have alike."""
+    guaranteed, guaranteed_share = _amounts(given, "guaranteed", place, book)
+    most, most_share = _amounts(given, "max", place, book)
     return {
-        "guaranteed": _amounts(given, "guaranteed", place, book),
-        "max": _amounts(given, "max", place, book),
+        "guaranteed": guaranteed,
+        "max": most,
+        "guaranteed_share": guaranteed_share,
+        "max_share": most_share,
         "preemption_policy": _choice(given, "preemption_policy", PreemptionPolicy.DEFAULT, place, book),
         "delay_ms": _delay(given, "delay", place, book),
         "quota_delay_ms": _delay(given, "quota_delay", place, book),
@@ -84,14 +89,16 @@ def _alike(given: Mapping[str, Any], place: Place, book: Notebook) -> dict[str, 
     }
 
 
-def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> Amounts:
+def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> tuple[Amounts, Shares]:
+    """What is given as an amount, and what as a share."""
     listed = given.get(field)
     if listed is None:
-        return {}
+        return {}, {}
     if not isinstance(listed, Mapping):
         book.error(place.at(field), gettext_noop("%(key)s must be a mapping."), key=field)
-        return {}
+        return {}, {}
     amounts: Amounts = {}
+    shares: Shares = {}
     for resource, value in listed.items():
         where = place.at(field, resource)
         if not is_resource_name(resource):
@@ -100,9 +107,21 @@ def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook)
             book.error(where, gettext_noop("An amount is a text or a number."))
         else:
             try:
-                amounts[resource] = read_amount(resource, str(value))
+                if is_share(str(value)):
+                    shares[resource] = read_share(str(value))
+                else:
+                    amounts[resource] = read_amount(resource, str(value))
             except AmountError as error:
                 book.error(where, error.message, **error.params)
+    return amounts, shares
+
+
+def read_capacity(given: Mapping[str, Any], book: Notebook) -> Amounts:
+    """What a document says that shares of the cluster are of."""
+    amounts, shares = _amounts(given, "capacity", Place(), book)
+    for resource in shares:
+        message = gettext_noop("What percentages of the cluster are of is an amount itself.")
+        book.error(Place().at("capacity", resource), message)
     return amounts
 
 

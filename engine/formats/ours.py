@@ -16,6 +16,7 @@ from engine.formats.form import write_queue
 from engine.formats.form_fields import FIELDS, read_settings
 from engine.formats.notes import Notebook, Place, Severity, gettext_noop
 from engine.formats.objects import Object
+from engine.formats.shares import without_shares
 from engine.queues import PreemptionPolicy, Queue
 
 ANNOTATION = "scheduler-admin.io/queue"
@@ -62,13 +63,16 @@ def with_ours(one: Object, native: Queue, book: Notebook) -> Queue:
     found = Notebook()
     read = read_settings(said, Place(path=native.path), found)
     book.notes += [msgspec.structs.replace(note, line=one.line, field="") for note in found.notes]
+    if shares := {**read.guaranteed_share, **read.max_share}:
+        message = gettext_noop("Percentages can't be said here: give amounts of %(names)s.")
+        book.add(Severity.ERROR, native.path, one.line, message, names=", ".join(sorted(shares)))
     given = [_ATTRIBUTES.get(field, field) for field in said if field in FIELDS and field not in _KEPT_OUT]
     return msgspec.structs.replace(native, **{name: getattr(read, name) for name in given})
 
 
 def differing(native: Queue, wanted: Queue) -> dict[str, Any]:
     """The settings, in our own form, that an object which says ``native`` can't say."""
-    said, meant = write_queue(native), write_queue(wanted)
+    said, meant = write_queue(native), write_queue(without_shares(wanted))
     for one in (said, meant):
         one["namespaces"] = sorted(one.get("namespaces", []))
     fields = [field for field in FIELDS if field not in _KEPT_OUT and said.get(field) != meant.get(field)]

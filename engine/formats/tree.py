@@ -3,17 +3,19 @@
 import msgspec
 
 from engine.placement_rules import Rule
-from engine.queues import Queue, QueueTree
+from engine.queues import Queue, QueueTree, Settings
+from engine.resources import Amounts
 
-FORM = 2
+FORM = 3
 """Counted up when the form changes in a way that older readers would misread. A tree is written in the first that can
-say it: 2 has placement rules and templates."""
+say it: 2 has placement rules and templates, 3 shares."""
 
 
 class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     form: int
     queues: tuple[Queue, ...]
     placement: tuple[Rule, ...] = ()
+    capacity: Amounts = {}
 
 
 _decoder = msgspec.json.Decoder(_Document)
@@ -22,8 +24,18 @@ _decoder = msgspec.json.Decoder(_Document)
 def encode_tree(tree: QueueTree) -> bytes:
     """Canonical JSON: queues by path, keys sorted, defaults left out."""
     queues = sorted(tree.queues.values(), key=lambda queue: queue.path.split("."))
-    form = 2 if tree.placement or any(queue.template is not None for queue in queues) else 1
-    return msgspec.json.encode(_Document(form, tuple(queues), tree.placement), order="sorted")
+    return msgspec.json.encode(_Document(_form(tree), tuple(queues), tree.placement, tree.capacity), order="sorted")
+
+
+def _form(tree: QueueTree) -> int:
+    queues = tree.queues.values()
+    if any(_has_shares(queue) or (queue.template and _has_shares(queue.template)) for queue in queues):
+        return 3
+    return 2 if tree.placement or any(queue.template is not None for queue in queues) else 1
+
+
+def _has_shares(settings: Settings) -> bool:
+    return bool(settings.guaranteed_share or settings.max_share)
 
 
 def decode_tree(data: bytes) -> QueueTree:
@@ -34,4 +46,4 @@ def decode_tree(data: bytes) -> QueueTree:
     document = _decoder.decode(data)
     if not 1 <= document.form <= FORM:
         raise ValueError(f"the tree is in form {document.form}, this version reads forms up to {FORM}")
-    return QueueTree(document.queues, document.placement)
+    return QueueTree(document.queues, document.placement, document.capacity)

@@ -33,6 +33,7 @@ def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[N
                 remedy = gettext_noop("Lower the guarantee to what the nodes hold, or add nodes.")
                 params = {"guaranteed": format_amount(resource, promised), **_held(resource, capacity)}
                 yield found(Severity.WARNING, path, message, remedy, "guaranteed", resource, **params)
+    yield from _outdated_shares(tree, capacity)
     for resource in over:
         message = gettext_noop("Guarantees don't fit: %(wanted)s %(resource)s of %(capacity)s.")
         remedy = gettext_noop("Lower guarantees until they fit, or add nodes.")
@@ -44,6 +45,18 @@ def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[N
             for name in sorted(wanted)
         )
         yield found(Severity.INFO, tree.root, gettext_noop("Guarantees fit: %(shares)s."), "", shares=shares)
+
+
+def _outdated_shares(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[Note]:
+    for resource, then in sorted(tree.capacity.items()):
+        if then != capacity.get(resource, 0):
+            message = gettext_noop(
+                "Percentages of the cluster are of %(then)s %(resource)s, as when they were worked out; "
+                "all nodes hold %(capacity)s by now."
+            )
+            remedy = gettext_noop("Take what they hold now, in a draft or by publishing the document without capacity.")
+            params = {"then": format_amount(resource, then), **_held(resource, capacity)}
+            yield found(Severity.WARNING, tree.root, message, remedy, "capacity", resource, **params)
 
 
 def _held(resource: str, capacity: Mapping[str, int]) -> dict[str, str]:

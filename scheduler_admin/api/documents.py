@@ -11,9 +11,9 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from engine.formats import yunikorn
-from engine.formats.form import read_form, write_queue
+from engine.formats.form import read_form, write_beside, write_queue
 from engine.formats.notes import ImportFailure, Note, Severity
-from engine.formats.placement import write_rules
+from engine.formats.shares import Capacity
 from engine.formats.yunikorn.document import load
 from engine.formats.yunikorn.lines import Lines
 from engine.lint import errors
@@ -61,7 +61,7 @@ class Part:
         sent = document.get("queues") if isinstance(document, dict) else None
         if not isinstance(sent, list):
             return document  # which reading it says
-        wrong = [error("", FOREIGN, "placement")] if "placement" in document else []
+        wrong = [error("", FOREIGN, member) for member in ("placement", "capacity") if member in document]
         paths = [queue.get("path") if isinstance(queue, dict) else None for queue in sent]
         wrong += [
             msgspec.structs.replace(error(path, FOREIGN), index=index)
@@ -72,7 +72,7 @@ class Part:
             raise problems.InvalidTree(_errors(wrong, lambda note: {"pointer": note.pointer}))
         others = [write_queue(self.tree[path]) for path in self.tree.walk() if not is_inside(path, self.subtree)]
         queues = [*(self._with_unseen(queue) for queue in sent), *others]
-        return {**document, "placement": write_rules(self.tree.placement), "queues": queues}
+        return {**document, **write_beside(self.tree), "queues": queues}
 
     def _with_unseen(self, queue: Any) -> Any:
         path = queue.get("path") if isinstance(queue, dict) else None
@@ -82,8 +82,10 @@ class Part:
         return {**queue, "namespaces": [*queue.get("namespaces", []), *unseen]} if unseen else queue
 
 
-def read(body: Body, terms: Terms, part: Part | None = None) -> Sent:
+def read(body: Body, terms: Terms, capacity: Capacity, part: Part | None = None) -> Sent:
     """The tree in a body. What it says nothing of is as in ``terms``, and outside of a ``part`` as it is in force.
+
+    ``capacity`` is what shares of the cluster are of where it does not say that.
 
     Raises Unreadable for what is not of its format, InvalidTree with every error in it.
     """
@@ -92,7 +94,7 @@ def read(body: Body, terms: Terms, part: Part | None = None) -> Sent:
     except UnicodeDecodeError as reason:
         raise problems.Unreadable([{"detail": _("This is not UTF-8.")}]) from reason
     if body.media_type != YUNIKORN:
-        return _read_own_form(text, terms, part)
+        return _read_own_form(text, terms, capacity, part)
     if part is not None:
         raise problems.Unreadable([{"detail": _("A queues.yaml is of a whole tree: send a subtree as JSON.")}])
     return _read_yunikorn(text, terms)
@@ -117,14 +119,14 @@ def _read_yunikorn(text: str, terms: Terms) -> Sent:
     return Sent(imported.tree, terms, Native("yunikorn", text), imported.notes, place)
 
 
-def _read_own_form(text: str, terms: Terms, part: Part | None) -> Sent:
+def _read_own_form(text: str, terms: Terms, capacity: Capacity, part: Part | None) -> Sent:
     try:
         document = json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number)
         json.dumps(document, ensure_ascii=False).encode()  # halves of surrogate pairs, which no database takes
     except (ValueError, RecursionError) as reason:
         raise problems.Unreadable([_not_json(reason)]) from reason
     document = part.completed(document) if part else document
-    reading = read_form(document)
+    reading = read_form(document, capacity)
     indices = {queue["path"]: index for index, queue in enumerate(document["queues"])} if reading.tree else {}
 
     def place(note: Note) -> dict[str, Any]:
@@ -194,12 +196,13 @@ def _not_json(error: Exception) -> dict[str, Any]:
 def own_form(revision: Revision, scope: Scope) -> dict[str, Any]:
     """A revision in our own form, as PUT takes it; of a scope that is not everything, its queues and namespaces.
 
-    Placement rules may name anybody's queue: who does not see everything does not see them.
+    Placement rules may name anybody's queue, and what the cluster holds is not a tenant's: who does not see everything
+    does not see them.
     """
     tree = tree_of(revision)
     queues = [write_queue(tree[path]) for path in tree.walk() if scope.has_path(path)]
     for queue in queues:
         if "namespaces" in queue:
             queue["namespaces"] = [name for name in queue["namespaces"] if scope.has_pod(name, queue["path"])]
-    placement = {"placement": write_rules(tree.placement)} if tree.placement and scope.everything else {}
-    return {**terms_of(revision)._asdict(), **placement, "queues": queues}
+    beside = write_beside(tree) if scope.everything else {}
+    return {**terms_of(revision)._asdict(), **beside, "queues": queues}

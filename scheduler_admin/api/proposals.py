@@ -17,7 +17,7 @@ from scheduler_admin.api.documents import Sent
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.sentences import text
-from scheduler_admin.queues.differences import differing_placement, differing_terms
+from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
@@ -57,7 +57,7 @@ class Proposal:
     def terms(self) -> tuple[Setting, ...]:
         """What changes of policy, dialect, parameters and placement rules."""
         before = terms_of(self.current) if self.current else Terms()
-        return (*differing_terms(before, self.sent.terms), *differing_placement(self.before, self.sent.tree))
+        return (*differing_terms(before, self.sent.terms), *differing_tree(self.before, self.sent.tree))
 
     def outside(self, scope: Scope) -> list[dict[str, Any]]:
         """Members of a problem's errors for all that it changes outside of a scope. Unseen queues are not named."""

@@ -14,6 +14,8 @@ from scheduler_admin.api.fields import QUEUE_POLICIES, UtcField
 from scheduler_admin.api.serializers import DocumentField, RevisionSerializer
 from scheduler_admin.queues.models import Hierarchy, Revision
 
+_AMOUNTS = "Resource -> amount: 1500m, 32Gi; or 40%, of what the nearest queue above sets, else of the cluster."
+
 
 class PutParameters(serializers.Serializer[Any]):
     """How a tree is put in force."""
@@ -55,8 +57,8 @@ class TemplateSerializer(serializers.Serializer[Any]):
     """What queues and templates have alike. What is left out has its default."""
 
     preemption_policy = serializers.ChoiceField(QUEUE_POLICIES, required=False)
-    guaranteed = serializers.DictField(child=serializers.CharField(), required=False, help_text="Resource -> amount.")
-    max = serializers.DictField(child=serializers.CharField(), required=False, help_text="Resource -> amount.")
+    guaranteed = serializers.DictField(child=serializers.CharField(), required=False, help_text=_AMOUNTS)
+    max = serializers.DictField(child=serializers.CharField(), required=False, help_text=_AMOUNTS)
     delay = serializers.CharField(required=False, help_text="30s, 1m30s")
     quota_delay = serializers.CharField(
         required=False, help_text="YuniKorn: how long after its max was lowered pods go until it is kept."
@@ -107,6 +109,11 @@ class TreeSerializer(serializers.Serializer[Any]):
     parameters = DocumentField(required=False)
     placement = PlacementRuleSerializer(
         many=True, required=False, help_text="How pods find their leaf: the first that gives one."
+    )
+    capacity = serializers.DictField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="What percentages of the cluster are of; left out, what its nodes hold now.",
     )
     queues = QueueFormSerializer(many=True)
 

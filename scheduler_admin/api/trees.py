@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
+from engine.formats.shares import Capacity
 from engine.queues import BARE
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, scope_of
@@ -89,7 +90,8 @@ class TreeView(ApiView):
         self.demand(action)
         hierarchy = self._changeable(name, action)
         current = hierarchy.current if hierarchy else None
-        sent = read(body_of(request), terms_of(current) if current else Terms(), self._part(current))
+        terms, capacity = terms_of(current) if current else Terms(), hierarchy.capacity if hierarchy else Capacity()
+        sent = read(body_of(request), terms, capacity, self._part(current))
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
         if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
             preconditions.check(request, _tag(current), required=action == "edit")

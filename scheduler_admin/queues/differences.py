@@ -6,6 +6,7 @@ from engine.changes import Setting
 from engine.formats.placement import write_rules
 from engine.formats.terms import write_parameters
 from engine.queues import QueueTree
+from engine.resources import format_amount
 from scheduler_admin.queues.services import Terms
 
 
@@ -19,10 +20,24 @@ def differing_terms(before: Terms, after: Terms) -> tuple[Setting, ...]:
     )
 
 
-def differing_placement(before: QueueTree, after: QueueTree) -> tuple[Setting, ...]:
+def differing_tree(before: QueueTree, after: QueueTree) -> tuple[Setting, ...]:
+    """What two trees say beside their queues: placement rules, and what shares of the cluster are of."""
+    return (*_differing_placement(before, after), *_differing_capacity(before, after))
+
+
+def _differing_placement(before: QueueTree, after: QueueTree) -> tuple[Setting, ...]:
     """The rules by which pods find their leaf, as JSON; one setting, as their order counts."""
     was, says = (msgspec.json.encode(write_rules(tree.placement), order="sorted").decode() for tree in (before, after))
     return (Setting(field="placement", before=was, after=says),) if was != says else ()
+
+
+def _differing_capacity(before: QueueTree, after: QueueTree) -> tuple[Setting, ...]:
+    """Of what the cluster holds, what both have shares of (``resource``), and by now of another amount."""
+    return tuple(
+        Setting(field="capacity", resource=name, before=format_amount(name, was), after=format_amount(name, now))
+        for name, was in sorted(before.capacity.items())
+        if (now := after.capacity.get(name, was)) != was
+    )
 
 
 def _texts(terms: Terms) -> dict[tuple[str, str], str]:

@@ -9,9 +9,10 @@ import msgspec
 from engine.formats.amounts import AmountError, read_amount
 from engine.formats.form import Reading, read_form, write_queue
 from engine.formats.placement import write_rules
+from engine.formats.shares import Capacity, is_share, read_share, write_share
 from engine.formats.terms import read_parameters, write_parameters
 from engine.policies import parameters_of
-from engine.resources import format_amount
+from engine.resources import format_amount, format_amounts
 from scheduler_admin.queues.draft_templates import flattened, nested
 from scheduler_admin.queues.models import Draft, DraftQueue, Revision
 from scheduler_admin.queues.services import Terms, tree_of
@@ -22,8 +23,10 @@ MARKS = ("parent_declared", "evict_uncontrolled")
 PARTED = (*AMOUNTS, "template")
 """Those of a queue that hold several texts by name: ``max/cpu``, ``template/delay``."""
 TERMS = ("policy", "dialect")
-WHOLE = ("placement",)
-"""What a draft holds as one value; its text is JSON."""
+NAMED = ("parameters", "capacity")
+"""Those of a draft itself that hold several texts by name: ``parameters/last_resort``, ``capacity/cpu``."""
+PLACEMENT = "placement"
+"""What a draft holds as one value: its text is JSON."""
 DRAFT = ""
 """The identity under which what a draft holds beside its queues is merged."""
 
@@ -53,11 +56,35 @@ def placed(rows: Iterable[DraftQueue]) -> list[Placed]:
 
 def reading(draft: Draft, queues: Sequence[Placed]) -> Reading:
     """The draft as a tree and its terms, with what is wrong; a note's ``index`` is the place in ``queues``."""
-    tree = read_form({"queues": [_document(one) for one in queues], "placement": draft.placement})
+    documents = [_document(one) for one in queues]
+    capacity = draft.hierarchy.capacity if any(_shared(one.row) for one in queues) else Capacity()
+    beside = {"placement": draft.placement, "capacity": draft.capacity}
+    tree = read_form({"queues": documents, **beside}, capacity)
     parameters, wrong = read_parameters(draft.policy, draft.dialect, draft.parameters)
     return msgspec.structs.replace(
         tree, policy=draft.policy, dialect=draft.dialect, parameters=parameters, notes=(*wrong, *tree.notes)
     )
+
+
+def _shared(row: DraftQueue) -> set[str]:
+    """The resources of which anything is typed as a share."""
+    texts = (one for field in PARTED for one in getattr(row, field).items())
+    return {setting.removeprefix("guaranteed/").removeprefix("max/") for setting, text in texts if is_share(text)}
+
+
+def pin(draft: Draft, rows: Iterable[DraftQueue]) -> None:
+    """Keep what the cluster holds of each resource that these have shares of: it is published as it was shown."""
+    names = {name for row in rows for name in _shared(row)} - draft.capacity.keys()
+    if names:
+        held = draft.hierarchy.capacity.amounts
+        draft.capacity = draft.capacity | {name: format_amount(name, held[name]) for name in names & held.keys()}
+
+
+def capacities(draft: Draft, resource: str) -> dict[str, str]:
+    """What shares of the cluster may be of -> since when: the ``base`` was published, or ``now``."""
+    held, then = draft.hierarchy.capacity.amounts, tree_of(draft.base).capacity
+    now = {format_amount(resource, held[resource]): "now"} if resource in held else {}
+    return now | ({format_amount(resource, then[resource]): "base"} if resource in then else {})
 
 
 def terms_in(read: Reading) -> Terms:
@@ -90,6 +117,7 @@ def terms_of_base(base: Revision) -> dict[str, Any]:
         "dialect": base.dialect,
         "parameters": write_parameters(base.parameters),
         "placement": write_rules(tree_of(base).placement),
+        "capacity": format_amounts(tree_of(base).capacity),
     }
 
 
@@ -156,13 +184,16 @@ def _flat(name: str, parent: str, fields: Mapping[str, Any]) -> dict[str, str]:
 
 def _flat_terms(draft: Draft) -> dict[str, str]:
     names = [f"parameters/{one.name}" for one in parameters_of(draft.policy, draft.dialect)]
-    texts = {setting: text_of(draft, setting) for setting in (*TERMS, *names, *WHOLE)}
+    names += [f"capacity/{name}" for name in draft.capacity]
+    texts = {setting: text_of(draft, setting) for setting in (*TERMS, *names, PLACEMENT)}
     return {setting: text for setting, text in texts.items() if text}
 
 
 def _canonical(resource: str, text: str) -> str:
     """The same amount in the same words: ``1000m`` and ``1`` are no two changes."""
     try:
+        if is_share(text):
+            return write_share(read_share(text))
         return format_amount(resource, read_amount(resource, text)) if text else ""
     except AmountError:
         return text
@@ -174,8 +205,8 @@ def assign(row: DraftQueue | Draft, setting: str, text: str) -> None:
     if name:
         kept = {other: value for other, value in getattr(row, field).items() if other != name}
         setattr(row, field, kept | ({name: text} if text else {}))
-    elif field in WHOLE:
-        setattr(row, field, msgspec.json.decode(text) if text else type(getattr(row, field))())
+    elif field == PLACEMENT:
+        setattr(row, field, msgspec.json.decode(text) if text else [])
     elif field in MARKS:
         setattr(row, field, text == "true")
     else:
@@ -188,7 +219,7 @@ def text_of(row: DraftQueue | Draft, setting: str) -> str:
     value = getattr(row, field)
     if name:
         return str(value.get(name, ""))
-    if field in WHOLE:
+    if field == PLACEMENT:
         return msgspec.json.encode(value, order="sorted").decode() if value else ""
     return "true" if value is True else "" if value is False else str(value)
 

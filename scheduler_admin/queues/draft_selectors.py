@@ -11,9 +11,9 @@ from django.http import Http404
 from engine.changes import Change, Kind, Setting, changes
 from engine.formats.notes import Note, Severity
 from engine.lint import lint
-from engine.queues import QueueTree
+from engine.queues import Queue, QueueTree
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who
-from scheduler_admin.queues.differences import differing_placement, differing_terms
+from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading, terms_in, text_of
 from scheduler_admin.queues.draft_templates import OWN
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
@@ -29,6 +29,8 @@ class DraftRow:
     leaf: bool
     notes: tuple[Note, ...]
     change: Change | None
+    queue: Queue | None = None
+    """As it was read, without the settings that can't be; None where the queues form no tree."""
 
     @property
     def path(self) -> str:
@@ -139,7 +141,7 @@ def state(draft: Draft, capacity: Mapping[str, int] | None = None, scope: Scope 
     others = differing_terms(terms_of(draft.base), terms)
     found: tuple[Change, ...] = ()
     if read.tree is not None:
-        others += differing_placement(base, read.tree)
+        others += differing_tree(base, read.tree)
         told = lint(read.tree, capacity, policy=terms.policy, dialect=terms.dialect)
         foreign = (*outside(base, read.tree, scope), *beside(others, scope))
         notes = (*notes, *_sound(read.tree, notes, told), *foreign)
@@ -157,6 +159,7 @@ def state(draft: Draft, capacity: Mapping[str, int] | None = None, scope: Scope 
             leaf=one.row.pk not in parents and not one.row.parent_declared,
             notes=(*by_place.get(index, []), *by_place.get(one.path, [])),
             change=by_path.get(one.path),
+            queue=read.tree.queues.get(one.path) if read.tree else None,
         )
         for index, one in enumerate(queues)
     )

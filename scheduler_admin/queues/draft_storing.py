@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues.draft_form import MARKS, PARTED, TEXTS, assign, text_of
+from scheduler_admin.queues.draft_form import MARKS, NAMED, PARTED, PLACEMENT, TERMS, TEXTS, assign, pin, text_of
 from scheduler_admin.queues.models import Draft, DraftAct, DraftQueue
 
 MOST_ACTS = 200
 """Of one person in one draft that can be undone."""
-OWN = ("base_id", "conflicts", "policy", "dialect", "parameters", "placement")
-"""What a draft itself says that acts change."""
+_OWN = ("base_id", "conflicts")
+"""What a draft itself says beside its flat settings."""
 _PLACE = {"parent": "parent_id", "name": "name", "origin": "origin"}
 """What a queue says beside its flat settings -> the model's field."""
 Said = dict[str, Any]
@@ -64,10 +64,10 @@ def changed(draft: Draft, actor: User, *queues: DraftQueue, gone: Sequence[Draft
 
 def store(draft: Draft, actor: User, queues: Iterable[DraftQueue], gone: Sequence[DraftQueue] = ()) -> list[Difference]:
     """Count the version up and write what an act changed. What it was."""
-    own_before = Draft.objects.filter(pk=draft.pk).values(*OWN).get()
+    pin(draft, queues)
+    own_before, own_after = said_itself(Draft.objects.get(pk=draft.pk)), said_itself(draft)
     draft.version += 1
     draft.changed_by = actor.get_username()
-    own_after = {name: getattr(draft, name) for name in OWN}
     if own_before != own_after:
         draft.changed_in = draft.version
         draft.full_clean()
@@ -111,6 +111,22 @@ def said(row: DraftQueue) -> Said:
     settings: Said = {name: getattr(row, field) for name, field in _PLACE.items()}
     settings |= {name: text for name in (*TEXTS, *MARKS) if (text := text_of(row, name))}
     return settings | {f"{field}/{name}": text for field in PARTED for name, text in getattr(row, field).items()}
+
+
+def said_itself(draft: Draft) -> Said:
+    """All that a draft says beside its queues."""
+    named = {f"{field}/{name}": text for field in NAMED for name, text in getattr(draft, field).items()}
+    flat = {name: text for name in (*TERMS, PLACEMENT) if (text := text_of(draft, name))}
+    return {name: getattr(draft, name) for name in _OWN} | flat | named
+
+
+def put_itself(draft: Draft, settings: Said) -> None:
+    """Set what ``said_itself`` tells."""
+    for name, value in settings.items():
+        if name in _OWN:
+            setattr(draft, name, value)
+        else:
+            assign(draft, name, value)
 
 
 def put(row: DraftQueue, settings: Said) -> None:

@@ -12,7 +12,7 @@ from engine.formats.notes import MOST_QUEUES
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.queues.draft_form import placed, queues_of
-from scheduler_admin.queues.draft_storing import ConflictError, Said, locked, put, said, store
+from scheduler_admin.queues.draft_storing import ConflictError, Said, locked, put, put_itself, said, said_itself, store
 from scheduler_admin.queues.models import Draft, DraftAct, DraftQueue
 from scheduler_admin.queues.services import tree_of
 
@@ -92,10 +92,10 @@ def _taken(draft: Draft, actor: User, act: DraftAct, *, back: bool) -> tuple[Dra
 
 
 def _put_own(draft: Draft, now: Said, then: Said) -> None:
-    if any(getattr(draft, name) != value for name, value in now.items()):
+    has = said_itself(draft)
+    if any(has.get(name, "") != value for name, value in now.items()):
         raise ValidationError(_(_OVERTAKEN))
-    for name, value in then.items():
-        setattr(draft, name, value)
+    put_itself(draft, then)
 
 
 def _back(draft: Draft, there: Mapping[int, DraftQueue], row: int, settings: Said) -> DraftQueue:

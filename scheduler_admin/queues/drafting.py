@@ -1,5 +1,6 @@
 """Writes to drafts. Every act counts the draft's version up; none overwrites what somebody else typed meanwhile."""
 
+import msgspec
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -11,15 +12,17 @@ from engine.queues import ROOT, is_queue_name
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
-from scheduler_admin.queues.differences import differing_placement, differing_terms
+from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.draft_form import (
     AMOUNTS,
     MARKS,
+    PLACEMENT,
     TERMS,
     TEXTS,
-    WHOLE,
     assign,
+    capacities,
     fields_of,
+    pin,
     queues_of,
     reading,
     terms_in,
@@ -30,7 +33,7 @@ from scheduler_admin.queues.draft_storing import ConflictError, changed, locked
 from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.notes import said
-from scheduler_admin.queues.services import Native, OutdatedError, publish, terms_of, tree_of
+from scheduler_admin.queues.services import OutdatedError, publish, terms_of, tree_of
 from scheduler_admin.queues.subtrees import CLAIMED, FOREIGN, GIVEN, beside, outside
 
 LONGEST_TEXT = 100
@@ -39,7 +42,7 @@ LONGEST_LIST = 5000
 """Of any text, such as many namespaces, in characters."""
 LONGEST_QUEUE = 64
 """Of a queue's name, in characters."""
-LONGEST_WHOLE = 200_000
+LONGEST_RULES = 200_000
 """Of all placement rules, in characters."""
 LONGEST_NAME = 317
 """Of a resource, in characters: a domain, a slash and a name, as Kubernetes allows."""
@@ -77,6 +80,8 @@ def start(*, hierarchy: Hierarchy, name: str, author: User) -> Draft:
             draft=draft, parent=parent, name=queue.name, origin=path, **fields_of(write_queue(queue))
         )
         rows[path].save()
+    pin(draft, rows.values())
+    draft.save(update_fields=["capacity"])
     record(actor=author, verb="draft.start", target=str(draft), details={"base": str(draft.base)})
     return draft
 
@@ -198,7 +203,7 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
     if found.failed or found.tree is None:
         raise ValidationError([said(note) for note in found.notes])
     terms, base, scope = terms_in(found), tree_of(draft.base), scope_of(actor, "edit")
-    differing = (*differing_terms(terms_of(draft.base), terms), *differing_placement(base, found.tree))
+    differing = (*differing_terms(terms_of(draft.base), terms), *differing_tree(base, found.tree))
     if foreign := [*outside(base, found.tree, scope), *beside(differing, scope)]:
         raise ValidationError([f"{note.path}: {said(note)}" if note.path else said(note) for note in foreign])
     revision = publish(
@@ -207,7 +212,6 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
         author=actor,
         reason=reason.strip(),
         terms=terms,
-        native=Native(draft.source_format, draft.source) if draft.source_format else None,
         onto=draft.base_id,
     )
     if revision.pk == draft.base_id:
@@ -254,10 +258,23 @@ def _check_setting(setting: str, text: str) -> None:
 
 def _check_term(draft: Draft, setting: str, text: str) -> None:
     names = [f"parameters/{one.name}" for one in parameters_of(draft.policy, draft.dialect)]
-    if setting not in (*TERMS, *WHOLE, *names):
+    names += [f"capacity/{name}" for name in draft.capacity]
+    if setting not in (*TERMS, PLACEMENT, *names):
         raise ValidationError(_("There is no setting %(name)s.") % {"name": setting})
-    if len(text) > (LONGEST_WHOLE if setting in WHOLE else LONGEST_TEXT):
-        raise ValidationError(_("This is longer than %(most)s characters.") % {"most": LONGEST_TEXT})
+    most = LONGEST_RULES if setting == PLACEMENT else LONGEST_TEXT
+    if len(text) > most:
+        raise ValidationError(_("This is longer than %(most)s characters.") % {"most": most})
+    if setting.startswith("capacity/") and text not in capacities(draft, setting.removeprefix("capacity/")):
+        raise ValidationError(_("Percentages are of what the cluster held when the revision was published, or now."))
+    if setting == PLACEMENT and text.strip() and not _is_list(text):
+        raise ValidationError(_("Placement rules are a list in JSON."))
+
+
+def _is_list(text: str) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(text), list)
+    except (msgspec.DecodeError, RecursionError):
+        return False
 
 
 def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:

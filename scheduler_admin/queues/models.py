@@ -5,6 +5,7 @@ from typing import Self
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from engine.formats.shares import Capacity
 from engine.queues import PreemptionPolicy, PriorityPolicy
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, RestrictedQuerySet, Scope, Who, scope_of
@@ -33,6 +34,12 @@ class Hierarchy(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def capacity(self) -> Capacity:
+        """What its clusters hold, as far as they were read: percentages of the whole cluster are of that."""
+        held = self.clusters.filter(status__isnull=False).values_list("status__capacity", flat=True)
+        return Capacity.of(one for one in held if one)
 
 
 class RevisionQuerySet(RestrictedQuerySet["Revision"]):
@@ -94,8 +101,6 @@ class Draft(models.Model):
     dialect = models.CharField(max_length=20, default="design")
     parameters = models.JSONField(default=dict, blank=True, help_text=_("Name to the text that was chosen."))
     placement = models.JSONField(default=list, blank=True, help_text=_("Rules as engine.formats.placement has them."))
-    source_format = models.CharField(max_length=20, blank=True)
-    source = models.TextField(blank=True, help_text=_("The native document that it was imported from; empty: none."))
     capacity = models.JSONField(default=dict, blank=True, help_text=_("What percentages of the cluster are of."))
     changed_in = models.PositiveIntegerField(default=1, help_text=_("The version that changed any of these last."))
     name = models.CharField(max_length=100)

@@ -24,6 +24,6 @@ def setting_of(note: Note) -> str:
     field, *rest = (part.replace("~1", "/").replace("~0", "~") for part in note.field.split("/"))
     if field in ("guaranteed", "max"):
         return "/".join((field, *rest[:1]))
-    if field in ("template", "parameters", "placement"):
+    if field in ("template", "parameters", "placement", "capacity"):
         return "/".join((field, *rest))
     return "" if field == "path" else field

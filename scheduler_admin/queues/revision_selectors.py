@@ -9,7 +9,7 @@ from engine.changes import Change, Setting, changes
 from engine.formats import yunikorn
 from engine.queues import BARE
 from scheduler_admin.accounts.scopes import Who
-from scheduler_admin.queues.differences import differing_placement, differing_terms
+from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.models import Hierarchy, Revision, RevisionQuerySet
 from scheduler_admin.queues.services import native_of, terms_of, tree_of
 
@@ -69,7 +69,7 @@ def beside(before: Revision | None, after: Revision) -> tuple[Setting, ...]:
     if before is None:
         return ()
     terms = differing_terms(terms_of(before), terms_of(after))
-    return (*terms, *differing_placement(tree_of(before), tree_of(after)))
+    return (*terms, *differing_tree(tree_of(before), tree_of(after)))
 
 
 def as_yunikorn(revision: Revision) -> str:

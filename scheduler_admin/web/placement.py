@@ -51,7 +51,7 @@ def told(template: Settings) -> list[str]:
 
 def rule_changes(before: str, after: str) -> list[Message]:
     """What makes one list of rules of another (both JSON of our own form), rule by rule."""
-    was, says = (_read(text) for text in (before, after))
+    was, says = (rules_in(text) for text in (before, after))
     found = []
     for kind, start, end, start_after, end_after in SequenceMatcher(None, was, says, autojunk=False).get_opcodes():
         if kind != "equal":
@@ -64,7 +64,8 @@ _GONE = gettext_noop("%(setting)s %(number)s taken away: %(rule)s")
 _ADDED = gettext_noop("%(setting)s %(number)s added: %(rule)s")
 
 
-def _read(text: str) -> tuple[Rule, ...]:
+def rules_in(text: str) -> tuple[Rule, ...]:
+    """The rules in a JSON list of our own form, but for those that can't be read."""
     return read_rules(msgspec.json.decode(text), lambda *_wrong, **_params: None)
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.services import terms_of
-from tests.web.drafts import decided, page, row, send, started, texts
+from tests.web.drafts import decided, edited, page, row, send, started, texts
 
 pytestmark = pytest.mark.django_db
 
@@ -99,3 +99,34 @@ def test_a_template_is_typed_where_a_queue_is_unfolded(ada: Client, draft: Draft
     assert f'href="#n{tenant.pk}">tenant-1, template: max cpu</a>' in html
     assert "4 cores is not an amount." in texts(html)
     assert f"f{leaf.pk}-template" not in ada.get(page(draft, f"?queue={leaf.pk}")).content.decode()
+
+
+def test_a_percentage_says_what_it_comes_to(ada: Client, draft: Draft) -> None:
+    """Beside the field; it follows when the queue above it is changed."""
+    queue, above = row(draft, "queue-b"), row(draft, "tenant-1")
+    amount = above.max["cpu"]
+    form = {"row": queue.pk, "max/cpu": "25%", "was:max/cpu": queue.max["cpu"]}
+    html = send(ada, draft, "edit", form, script=True).json()["rows"][str(queue.pk)]
+    assert f"= {int(amount) // 4}<" in html
+    shown = send(ada, draft, "news", {}, script=True).json()
+    digests = {pk: one.split('data-digest="')[1].partition('"')[0] for pk, one in shown["rows"].items()}
+    form = {"row": above.pk, "max/cpu": "400", "was:max/cpu": amount}
+    form["shown"] = " ".join(f"{pk}.{digests[str(pk)]}" for pk in shown["order"])
+    assert "= 100<" in send(ada, draft, "edit", form, script=True).json()["rows"][str(queue.pk)]
+
+
+def test_what_percentages_of_the_cluster_are_of_is_chosen(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """As it was published, or as it is now; where it is another by now, a check leads there."""
+    edited(draft, "tenant-1", "max/cpu", "")
+    edited(draft, "root", "max/cpu", "50%")
+    published = demo.status.capacity["cpu"]
+    draft.refresh_from_db()
+    send(ada, draft, "publish", {"version": draft.version, "reason": "half of it"})
+    demo.status.capacity["cpu"] = published * 2
+    demo.status.save()
+    demo.hierarchy.refresh_from_db()
+    html = ada.get(page(started(demo))).content.decode()
+    assert 'id="f0-capacity/cpu"' in html
+    assert f"{published // 1000}, as it was published" in texts(html)
+    assert f"{published // 500}, as it is now" in texts(html)
+    assert 'href="#f0-capacity/cpu"' in html

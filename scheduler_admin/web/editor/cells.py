@@ -34,11 +34,12 @@ def cell(row: Row, field: Field) -> SafeString:
 
 
 def former(field: Field) -> SafeString:
-    """What it said in the base."""
+    """What a percentage comes to, and what it said in the base."""
+    amount = format_html('<span class="was">= {}</span>', field.amount) if field.amount else _NOTHING
     if field.was is None:
-        return _NOTHING
+        return amount
     was = format_html("<del>{}</del>", text_in_words(field.setting, field.was))
-    return format_html('<span class="was">{}</span>', _filled(_("was %(text)s"), {"text": was}))
+    return amount + format_html('<span class="was">{}</span>', _filled(_("was %(text)s"), {"text": was}))
 
 
 def control(row: Row, field: Field) -> SafeString:

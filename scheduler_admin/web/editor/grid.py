@@ -11,6 +11,8 @@ from django.utils.translation import get_language
 
 from engine.changes import Kind
 from engine.formats.notes import Note, Severity
+from engine.formats.shares import amounts_of, is_share, shares_of
+from engine.resources import format_amount
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues import sifting
 from scheduler_admin.queues.draft_form import MARKS, TEXTS, text_of
@@ -95,6 +97,8 @@ class Field:
     text: str
     was: str | None
     errors: tuple[Note, ...]
+    amount: str = ""
+    """Of a percentage: what it comes to; empty: it is none, or nobody knows."""
 
     @property
     def setting(self) -> str:
@@ -249,7 +253,17 @@ class Row:
             resource = resource.replace("/", " ", 1)
         before = self.of.setting("parent" if field == "parent_declared" else field, resource)
         errors = tuple(one for one in self.of.notes if one.severity is Severity.ERROR and setting_of(one) == setting)
-        return Field(self.pk, row.name, column, text_of(row, setting), before.before if before else None, errors)
+        text, was = text_of(row, setting), before.before if before else None
+        return Field(self.pk, row.name, column, text, was, errors, self._comes_to(setting, text))
+
+    def _comes_to(self, setting: str, text: str) -> str:
+        """The amount of a percentage."""
+        own = setting.removeprefix("template/")
+        queue = self.of.queue if own == setting or self.of.queue is None else self.of.queue.template
+        field, _slash, resource = own.partition("/")
+        if not is_share(text) or queue is None or resource not in shares_of(queue, field):
+            return ""
+        return format_amount(resource, amounts_of(queue, field)[resource])
 
     @cached_property
     def digest(self) -> str:
@@ -259,6 +273,7 @@ class Row:
             [getattr(row, field) for field in ("name", "guaranteed", "max", "template", *TEXTS, *MARKS)],
             [(note.message, note.params, note.field) for note in self.of.notes if note.severity is Severity.ERROR],
             self.of.change,
+            [(field.setting, field.amount) for field in (*self.fields, *self.template) if field.amount],
             (self.level, self.marks, self.act, self.editable, [one.setting for one in self.columns], get_language()),
         )
         return blake2b(repr(parts).encode(), digest_size=6).hexdigest()

@@ -79,6 +79,8 @@ def _check(note: Note, row: Row | None, shown: Shown) -> Check:
         href = f"#{field}"
         if (setting in MORE or setting.startswith("template")) and not row.act:
             href = f"{shown.address(row.pk)}#f{row.pk}-{setting}"
+    if setting.startswith("capacity"):
+        href = f"#f0-{setting}"
     elif not note.path and setting:
         place, href = setting_name(setting), f"#f0-{setting}"
     return Check(kind, word, place, href, said(note), remedy(note))

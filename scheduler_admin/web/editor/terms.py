@@ -7,9 +7,9 @@ from django.utils.translation import gettext as _
 from engine.formats.notes import Note, Severity
 from engine.policies import DIALECTS, FOREIGN, parameters_of
 from engine.policies.parameters import Parameter
-from scheduler_admin.queues.draft_form import text_of
+from scheduler_admin.queues.draft_form import capacities, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
-from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.models import Draft, Revision
 from scheduler_admin.queues.notes import setting_of
 from scheduler_admin.web.editor.words import setting_name, text_in_words
 
@@ -61,6 +61,8 @@ def terms(state: DraftState) -> list[Term]:
         (f"parameters/{one.name}", _values(one), _parameter_meaning(one.name))
         for one in parameters_of(draft.policy, draft.dialect)
     ]
+    kept = _("What all nodes hold. It stays as it is until it is chosen anew.")
+    given += [(f"capacity/{name}", _held(draft, name), kept) for name in sorted(_used(state))]
     return [_term(state, *one) for one in given]
 
 
@@ -70,9 +72,20 @@ def _term(state: DraftState, setting: str, choices: tuple[Choice, ...], meaning:
         choices = (*choices, Choice(text, text))
     field, _slash, name = setting.partition("/")
     changed = next((one for one in state.beside if (one.field, one.resource) == (field, name)), None)
-    was = text_in_words(setting, changed.before) if changed else ""
+    words = {one.text: one.word for one in choices}
+    was = words.get(changed.before, changed.before) if changed else ""
     errors = [one for one in state.notes if one.severity is Severity.ERROR and setting_of(one) == setting]
     return Term(setting, text, choices, meaning, was, tuple(errors))
+
+
+def _used(state: DraftState) -> set[str]:
+    """Of what resources there are percentages of the whole cluster."""
+    return set(state.tree.capacity) & state.draft.capacity.keys() if state.tree else set()
+
+
+def _held(draft: Draft, resource: str) -> tuple[Choice, ...]:
+    words = {"now": _("%(amount)s, as it is now"), "base": _("%(amount)s, as it was published")}
+    return tuple(Choice(text, words[since] % {"amount": text}) for text, since in capacities(draft, resource).items())
 
 
 def _policies() -> tuple[Choice, ...]:

@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 
 from engine.changes import Setting, said_alone
 from engine.explain import Message
-from scheduler_admin.web.placement import rule_changes
+from scheduler_admin.web.placement import rule_changes, rule_text, rules_in
 
 Options = tuple[tuple[str, str], ...]
 """Text and word of each choice."""
@@ -36,6 +36,7 @@ def setting_name(setting: str) -> str:
         "policy": _("policy"),
         "dialect": _("dialect"),
         "placement": _("placement rules"),
+        "capacity": _("percentages of the cluster are of"),
         "last_resort": _("last resort"),
         "check_delay": _("delays"),
         "preemption": _("preemption at all"),
@@ -68,6 +69,8 @@ def options(setting: str) -> Options:
 
 def text_in_words(setting: str, text: str) -> str:
     """What a setting says, for reading: the word of its choice, a dash for nothing."""
+    if setting == "placement" and text:
+        return "; ".join(rule_text(rule) for rule in rules_in(text))
     return dict(options(setting)).get(text, text) or "–"
 
 
@@ -82,14 +85,3 @@ def beside(one: Setting) -> list[Message]:
 
 def _sides(one: Setting) -> tuple[tuple[str, str], ...]:
     return ("before", one.before), ("after", one.after)
-
-
-def format_name(form: str) -> str:
-    """A document format of engine.formats.native as people call it."""
-    words = {
-        "yunikorn": _("YuniKorn’s queues.yaml"),
-        "kueue": _("Kueue’s objects"),
-        "consumers": _("kube-arbitrator’s Consumers"),
-        "own": _("our own YAML or JSON"),
-    }
-    return words[form]

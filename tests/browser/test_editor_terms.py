@@ -1,0 +1,54 @@
+"""How a draft decides, templates and percentages, in a real browser."""
+
+import pytest
+from playwright.sync_api import expect
+
+from scheduler_admin.queues.models import Draft
+from tests.browser.conftest import OpenPage
+from tests.browser.editing import field, name, saved
+from tests.web.drafts import page, row
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_policy_is_chosen_and_undone(open_page: OpenPage, draft: Draft) -> None:
+    """At once: its own parameters stand there, and the diff tells it."""
+    opened = open_page(page(draft))
+    opened.get_by_label("policy", exact=True).select_option("priority")
+    saved(opened, 2)
+    expect(opened.locator("#draft-changes")).to_contain_text("policy fence → priority")
+    expect(opened.get_by_label("last resort")).to_have_count(0)
+    expect(opened.get_by_label("dialect")).to_have_value("kube-scheduler")
+    opened.get_by_role("button", name="Undo").click()
+    saved(opened, 3)
+    expect(opened.get_by_label("policy", exact=True)).to_have_value("fence")
+    expect(opened.locator("#draft-changes")).to_contain_text("Nothing is changed.")
+
+
+def test_a_percentage_says_what_it_comes_to_and_follows(open_page: OpenPage, draft: Draft) -> None:
+    """Also in the row below that nobody typed in."""
+    opened = open_page(page(draft))
+    field(opened, "tenant-1, max cpu").fill("800")
+    field(opened, "tenant-1, max cpu").press("Tab")
+    field(opened, "queue-b, max cpu").fill("25%")
+    field(opened, "queue-b, max cpu").press("Tab")
+    below = opened.locator(f"#q{row(draft, 'queue-b').pk}")
+    expect(below).to_contain_text("= 200")
+    field(opened, "tenant-1, max cpu").fill("400")
+    field(opened, "tenant-1, max cpu").press("Tab")
+    expect(below).to_contain_text("= 100")
+    assert row(draft, "queue-b").max["cpu"] == "25%"
+
+
+def test_a_template_is_typed_in_the_unfolded_row(open_page: OpenPage, draft: Draft) -> None:
+    """With its errors at the field."""
+    opened = open_page(page(draft))
+    name(opened, "tenant-1").click()
+    delay = opened.get_by_label("tenant-1, template: delay", exact=True)
+    delay.fill("10")
+    delay.press("Tab")
+    expect(opened.locator("#draft-checks")).to_contain_text("10 is not a duration. Did you mean 10s?")
+    delay.fill("10s")
+    delay.press("Tab")
+    expect(opened.locator("#draft-changes")).to_contain_text("root.tenant-1 template delay set to 10s")
+    assert row(draft, "tenant-1").template == {"delay": "10s"}
