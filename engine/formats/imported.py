@@ -19,6 +19,8 @@ class Source(msgspec.Struct, frozen=True):
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """A tree and what there is to say about the document it came from."""
 
+    form: str
+    """The document's format: engine.formats.native.Format."""
     tree: QueueTree
     notes: tuple[Note, ...]
     sources: Mapping[str, Source]

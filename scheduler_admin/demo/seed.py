@@ -10,8 +10,8 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import add_cluster
 from scheduler_admin.copies.services import place
 from scheduler_admin.demo.environment import BASE, CLUSTER
+from scheduler_admin.queues.importing import import_tree
 from scheduler_admin.queues.models import Hierarchy
-from scheduler_admin.queues.services import import_yunikorn
 
 TREE = BASE / "demo" / "queues.yaml"
 
@@ -42,7 +42,7 @@ def seed() -> Seed:
     create_user(username=tenant.name, password=tenant.password, tenants=[vision], actor=author)
     _, token = create_token(user=author, name="demo")
     text = TREE.read_text(encoding="utf-8")
-    revision, _notes = import_yunikorn(hierarchy=CLUSTER, text=text, author=author, reason="The demo's tree")
+    revision, _notes = import_tree(hierarchy=CLUSTER, text=text, author=author, reason="The demo's tree")
     return Seed(admin=admin, tenant=tenant, token=token, hierarchy=revision.hierarchy)
 
 

@@ -33,7 +33,7 @@ from scheduler_admin.queues.draft_storing import ConflictError, changed, locked
 from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.notes import said
-from scheduler_admin.queues.services import OutdatedError, publish, terms_of, tree_of
+from scheduler_admin.queues.services import Native, OutdatedError, publish, terms_of, tree_of
 from scheduler_admin.queues.subtrees import CLAIMED, FOREIGN, GIVEN, beside, outside
 
 LONGEST_TEXT = 100
@@ -212,6 +212,7 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
         author=actor,
         reason=reason.strip(),
         terms=terms,
+        native=Native(draft.source_format, draft.source) if draft.source_format else None,
         onto=draft.base_id,
     )
     if revision.pk == draft.base_id:

@@ -101,6 +101,8 @@ class Draft(models.Model):
     dialect = models.CharField(max_length=20, default="design")
     parameters = models.JSONField(default=dict, blank=True, help_text=_("Name to the text that was chosen."))
     placement = models.JSONField(default=list, blank=True, help_text=_("Rules as engine.formats.placement has them."))
+    source_format = models.CharField(max_length=20, blank=True)
+    source = models.TextField(blank=True, help_text=_("The native document that it was imported from; empty: none."))
     capacity = models.JSONField(default=dict, blank=True, help_text=_("What percentages of the cluster are of."))
     changed_in = models.PositiveIntegerField(default=1, help_text=_("The version that changed any of these last."))
     name = models.CharField(max_length=100)

@@ -12,7 +12,6 @@ from django.db.models import Max
 
 from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.formats.tree import decode_tree, encode_tree
-from engine.formats.yunikorn import read
 from engine.lint import errors
 from engine.policies import FOREIGN, UnknownPolicyError
 from engine.policies import policy as decide_by
@@ -84,20 +83,6 @@ def create_hierarchy(*, name: str, actor: User | None) -> Hierarchy:
     hierarchy.save()
     record(actor=actor, verb="hierarchy.create", target=name)
     return hierarchy
-
-
-@transaction.atomic
-def import_yunikorn(
-    *, hierarchy: str, text: str, author: User | None, reason: str
-) -> tuple[Revision, tuple[Note, ...]]:
-    """Publish a queues.yaml as the next revision of a hierarchy, made when there is none of that name.
-
-    Returns the revision and what the import has to say. Raises ImportFailure, and ValidationError for a bad name.
-    """
-    imported = read(text)
-    native = Native("yunikorn", text)
-    revision = publish_as(name=hierarchy, tree=imported.tree, author=author, reason=reason, native=native)
-    return revision, imported.notes
 
 
 @transaction.atomic

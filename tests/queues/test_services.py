@@ -8,8 +8,9 @@ from django.core.management import CommandError, call_command
 from engine.formats.notes import ImportFailure
 from engine.formats.tree import encode_tree
 from scheduler_admin.accounts.models import AuditEvent
+from scheduler_admin.queues.importing import import_tree
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
-from scheduler_admin.queues.services import import_yunikorn, publish, tree_of
+from scheduler_admin.queues.services import publish, tree_of
 from tests.builders import queue, tree
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +32,7 @@ partitions:
 
 def test_an_imported_tree_is_the_first_revision_and_in_force() -> None:
     """Fences, delays and amounts stand in rows as they stand in the document."""
-    revision, _ = import_yunikorn(hierarchy="main", text=YAML, author=None, reason="first")
+    revision, _ = import_tree(hierarchy="main", text=YAML, author=None, reason="first")
     assert Hierarchy.objects.get(name="main").current == revision
     assert revision.number == 1
     jobs = Queue.objects.get(path="root.tenant.jobs")
@@ -51,9 +52,9 @@ def test_a_tree_is_read_back_as_it_was_published() -> None:
 
 def test_revisions_count_up_and_former_ones_stay() -> None:
     """Publishing again changes nothing of what was."""
-    first, _ = import_yunikorn(hierarchy="main", text=YAML, author=None, reason="first")
+    first, _ = import_tree(hierarchy="main", text=YAML, author=None, reason="first")
     document = first.document
-    second, _ = import_yunikorn(hierarchy="main", text=YAML.replace("4,", "6,"), author=None, reason="more")
+    second, _ = import_tree(hierarchy="main", text=YAML.replace("4,", "6,"), author=None, reason="more")
     assert second.number == 2
     assert Revision.objects.get(number=1).document == document
     assert Hierarchy.objects.get().current == second
@@ -63,7 +64,7 @@ def test_revisions_count_up_and_former_ones_stay() -> None:
 def test_a_tree_that_cant_be_read_leaves_nothing_behind() -> None:
     """The error names the line and what may have been meant."""
     with pytest.raises(ImportFailure, match="8Gi or 8G"):
-        import_yunikorn(hierarchy="main", text=YAML.replace("8Gi", "8Gb"), author=None, reason="typo")
+        import_tree(hierarchy="main", text=YAML.replace("8Gi", "8Gb"), author=None, reason="typo")
     assert not Hierarchy.objects.exists()
 
 

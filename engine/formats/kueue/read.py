@@ -60,7 +60,9 @@ def read(text: str) -> Imported:
         raise ImportFailure(tuple(book.notes))
     root = {} if ROOT in found.queues else {ROOT: IMPLIED_ROOT}
     sources = {path: Source(f"{one.kind} {one.name}", one.line) for path, one in found.places.items()}
-    return Imported(tree=QueueTree([*root.values(), *found.queues.values()]), notes=tuple(book.notes), sources=sources)
+    return Imported(
+        form="kueue", tree=QueueTree([*root.values(), *found.queues.values()]), notes=tuple(book.notes), sources=sources
+    )
 
 
 def read_objects(manifests: Manifests, book: Notebook) -> Read:

@@ -50,6 +50,7 @@ def read(document: str | Mapping[str, Any]) -> Imported:
     if book.failed:
         raise ImportFailure(tuple(book.notes))
     return Imported(
+        form="yunikorn",
         tree=QueueTree([queue for queue, _source in queues], placement),
         notes=tuple(book.notes),
         sources={queue.path: source for queue, source in queues if source},

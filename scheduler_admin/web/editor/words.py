@@ -85,3 +85,14 @@ def beside(one: Setting) -> list[Message]:
 
 def _sides(one: Setting) -> tuple[tuple[str, str], ...]:
     return ("before", one.before), ("after", one.after)
+
+
+def format_name(form: str) -> str:
+    """A document format of engine.formats.native as people call it."""
+    words = {
+        "yunikorn": _("YuniKorn’s queues.yaml"),
+        "kueue": _("Kueue’s objects"),
+        "consumers": _("kube-arbitrator’s Consumers"),
+        "own": _("our own YAML or JSON"),
+    }
+    return words[form]

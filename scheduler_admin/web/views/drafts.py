@@ -42,6 +42,11 @@ def _may_edit(user: Who, cluster: Cluster) -> bool:
     return scope.everything or (bool(scope.subtrees) and rows.exists())
 
 
+def may_import(user: Who, cluster: Cluster) -> bool:
+    """Whether there is a tree that the user may change as a whole."""
+    return cluster.hierarchy is not None and scope_of(user, "edit").everything
+
+
 def editor_page(request: HttpRequest, cluster: Cluster, *, status: int = 200, **more: Any) -> HttpResponse:
     """The page of the open drafts; ``more`` tells of a form that was turned away."""
     context = {
@@ -49,6 +54,7 @@ def editor_page(request: HttpRequest, cluster: Cluster, *, status: int = 200, **
         "lines": draft_lines(request.user, draft_selectors.drafts_of(request.user, cluster.hierarchy)),
         "revision": cluster.hierarchy.current if cluster.hierarchy else None,
         "may_edit": _may_edit(request.user, cluster),
+        "may_import": may_import(request.user, cluster),
     }
     return render(request, "web/editor.html", context | more, status=status)
 

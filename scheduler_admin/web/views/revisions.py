@@ -22,7 +22,7 @@ from scheduler_admin.queues.services import OutdatedError, roll_back, terms_of, 
 from scheduler_admin.web.editor.outlook import prospect
 from scheduler_admin.web.editor.revisions import revision_lines, revision_view
 from scheduler_admin.web.numbers import read_number
-from scheduler_admin.web.views.drafts import editable
+from scheduler_admin.web.views.drafts import editable, may_import
 from scheduler_admin.web.views.history import seen_whole
 
 
@@ -39,7 +39,8 @@ def revisions(request: HttpRequest, name: str) -> HttpResponse:
     page = selectors.revisions_of(request.user, cluster.hierarchy, read_number(request.GET.get("before", "")) or None)
     last = selectors.former(request.user, page.revisions[-1]) if page.revisions else None
     lines = revision_lines(cluster.hierarchy, page, last) if cluster.hierarchy else []
-    return render(request, "web/revisions.html", {"cluster": cluster, "lines": lines, "older": page.older})
+    context = {"cluster": cluster, "lines": lines, "older": page.older, "may_import": may_import(request.user, cluster)}
+    return render(request, "web/revisions.html", context)
 
 
 @require_safe

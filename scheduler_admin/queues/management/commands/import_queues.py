@@ -1,4 +1,4 @@
-"""Publish a native tree: ``manage.py import_queues NAME FILE --reason WHY``."""
+"""Publish a tree from a document: ``manage.py import_queues NAME FILE --reason WHY``."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -7,17 +7,19 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from engine.formats.native import Format
 from engine.formats.notes import ImportFailure
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues.services import import_yunikorn
+from scheduler_admin.queues.importing import import_tree
 
 
 class Command(BaseCommand):
-    help = "Publish a YuniKorn queues.yaml as the next revision of a hierarchy."
+    help = "Publish a document with a tree, of any known format, as the next revision of a hierarchy."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("hierarchy", help="its name; made when there is none")
-        parser.add_argument("file", help="queues.yaml")
+        parser.add_argument("file", help="queues.yaml, Kueue's objects, ...")
+        parser.add_argument("--format", choices=list(Format), help="default: what its words tell")
         parser.add_argument("--reason", required=True, help="why, for those who read the revisions later")
         parser.add_argument("--user", help="who publishes; default: system")
 
@@ -25,8 +27,12 @@ class Command(BaseCommand):
         try:
             text = Path(options["file"]).read_text(encoding="utf-8")
             author = User.objects.get(username=options["user"]) if options["user"] else None
-            revision, notes = import_yunikorn(
-                hierarchy=options["hierarchy"], text=text, author=author, reason=options["reason"]
+            revision, notes = import_tree(
+                hierarchy=options["hierarchy"],
+                text=text,
+                author=author,
+                reason=options["reason"],
+                form=Format(options["format"]) if options["format"] else None,
             )
         except User.DoesNotExist as error:
             raise CommandError(f"There is no user {options['user']}.") from error

@@ -1,0 +1,81 @@
+"""Trees that come in a document of another system, or of our own: as a draft, or put in force at once."""
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from engine.formats import native
+from engine.formats.form import write_queue
+from engine.formats.imported import Imported
+from engine.formats.native import Format
+from engine.formats.notes import Note
+from engine.formats.placement import write_rules
+from engine.queues import QueueTree
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.services import record
+from scheduler_admin.queues.draft_form import fields_of, queues_of
+from scheduler_admin.queues.draft_storing import locked, store
+from scheduler_admin.queues.drafting import start
+from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
+from scheduler_admin.queues.services import Native, publish, publish_as
+
+
+@transaction.atomic
+def import_tree(
+    *, hierarchy: str, text: str, author: User | None, reason: str, form: Format | None = None
+) -> tuple[Revision, tuple[Note, ...]]:
+    """Publish a document as the next revision of a hierarchy, made when there is none of that name.
+
+    Its format is ``form``, else what its words tell. Returns the revision and what the import has to say. Raises
+    ImportFailure, and ValidationError for a bad name.
+    """
+    imported = native.read(text, form)
+    kept = Native(imported.form, text)
+    revision = publish_as(name=hierarchy, tree=imported.tree, author=author, reason=reason, native=kept)
+    return revision, imported.notes
+
+
+@transaction.atomic
+def import_draft(*, hierarchy: Hierarchy, imported: Imported, text: str, name: str, author: User) -> Draft:
+    """A draft on the revision in force that says what a document does, and takes it along.
+
+    Raises PermissionDenied for who may change only a part of the tree, ValidationError where nothing is in force yet.
+    """
+    if not scope_of(author, "edit").everything:
+        raise PermissionDenied
+    draft = locked(start(hierarchy=hierarchy, name=name, author=author))
+    draft.placement = write_rules(imported.tree.placement)
+    draft.source_format, draft.source = imported.form, text
+    rows = {one.path: one.row for one in queues_of(draft)}
+    gone = [row for path, row in rows.items() if path not in imported.tree]
+    store(draft, author, _rows(draft, imported.tree, rows), gone)
+    record(actor=author, verb="draft.import", target=str(draft), details={"format": imported.form})
+    return draft
+
+
+def _rows(draft: Draft, tree: QueueTree, there: dict[str, DraftQueue]) -> list[DraftQueue]:
+    """The rows of a tree, parents before children: those that are there with what it says, and new ones."""
+    found: dict[str, DraftQueue] = {}
+    for path in tree.walk():
+        queue = tree[path]
+        row = there.get(path) or DraftQueue(draft=draft, parent=found.get(queue.parent or ""), name=queue.name)
+        for field, value in fields_of(write_queue(queue)).items():
+            setattr(row, field, value)
+        found[path] = row
+    return list(found.values())
+
+
+def import_first(*, hierarchy: Hierarchy, imported: Imported, text: str, author: User, reason: str) -> Revision:
+    """Publish a document as the first revision of a hierarchy.
+
+    Raises PermissionDenied for who may change only a part of the tree, and as ``publish`` does.
+    """
+    if not scope_of(author, "edit").everything:
+        raise PermissionDenied
+    if not reason.strip():
+        raise ValidationError({"reason": _("Say why.")})
+    kept = Native(imported.form, text)
+    return publish(
+        hierarchy=hierarchy, tree=imported.tree, author=author, reason=reason.strip(), native=kept, onto=None
+    )
