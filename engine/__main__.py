@@ -12,16 +12,19 @@ from typing import Any
 
 import msgspec
 
-from engine.foretold import foretold, form, lines, tree_of
+from engine.bundle import BundleError, unpack
+from engine.foretold import Given, foretold, form, given_by, lines
 from engine.formats.kubernetes import DecodeError
 from engine.formats.kubernetes_convert import to_ms
 from engine.formats.manifests import ManifestError, load, read_yaml
 from engine.formats.notes import ImportFailure, Severity
 from engine.formats.yunikorn import read
+from engine.journal import Moment
 from engine.lint import lint
 from engine.offline import answer, name_of
 
 SOUND, SOME_ERRORS, USAGE = 0, 1, 2
+_ANY_SIZE = 2**40
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -53,15 +56,16 @@ def _parser() -> argparse.ArgumentParser:
     tree = commands.add_parser("lint", help="what is wrong with a tree, or odd, and what to do about it")
     tree.add_argument("file", metavar="queues.yaml", nargs="?", default="-", help="gzipped or not; - is standard input")
     ahead = commands.add_parser("forecast", help="who would be preempted for whom, and where it settles")
-    ahead.add_argument(
+    cluster = ahead.add_mutually_exclusive_group(required=True)
+    cluster.add_argument("--snapshot", metavar="ZIP", type=Path, help="a saved snapshot, with its own tree and time")
+    cluster.add_argument(
         "--manifests",
         metavar="PATH",
         action="append",
-        required=True,
         help="a directory, or a file, of Kubernetes objects in YAML or JSON; may be given several times",
     )
     ahead.add_argument("--tree", metavar="FILE", help="a queues.yaml, or a tree of our own form in YAML or JSON")
-    ahead.add_argument("--policy", default="fence", help="fence (where nothing is said) or priority")
+    ahead.add_argument("--policy", default="", help="fence (where the tree does not say either) or priority")
     ahead.add_argument("--dialect", default="", help="of the policy; its first one where nothing is said")
     ahead.add_argument("--now", type=_time, metavar="TIME", help="when it was so, RFC 3339; else the latest time told")
     ahead.add_argument("--json", action="store_true", help="for programs")
@@ -106,13 +110,17 @@ def _lint(document: bytes) -> int:
 
 def _forecast(options: argparse.Namespace) -> int:
     try:
-        objects = [document.obj for document in load(options.manifests)]
-        tree = tree_of(_document(Path(options.tree))) if options.tree else None
-        told = foretold(objects, tree, by=options.policy, dialect=options.dialect, now_ms=options.now)
-    except (ImportFailure, DecodeError) as failure:
+        objects, document, moment = _cluster(options)
+        if options.tree:
+            document = _document(Path(options.tree))
+        if options.now is not None:
+            moment = msgspec.structs.replace(moment or Moment(now_ms=0), now_ms=options.now)
+        given = Given() if document is None else given_by(document)
+        told = foretold(objects, given.by(options.policy, options.dialect), moment)
+    except (ImportFailure, DecodeError, msgspec.ValidationError) as failure:
         print(failure, file=sys.stderr)
         return SOME_ERRORS
-    except (ManifestError, LookupError) as error:
+    except (ManifestError, BundleError, LookupError) as error:
         print(error, file=sys.stderr)
         return USAGE
     if options.json:
@@ -120,6 +128,18 @@ def _forecast(options: argparse.Namespace) -> int:
     else:
         print(*lines(told), sep="\n")
     return SOUND
+
+
+def _cluster(options: argparse.Namespace) -> tuple[list[Any], Any, Moment | None]:
+    """The objects, with the tree's document and the moment where they are known. Raises ManifestError, BundleError."""
+    if options.snapshot is None:
+        return [document.obj for document in load(options.manifests)], None, None
+    try:
+        found = unpack(options.snapshot.read_bytes(), _ANY_SIZE)
+    except OSError as error:
+        raise ManifestError(f"{options.snapshot} can't be read: {error.strerror}.") from error
+    objects = [document.obj for one in found.objects for document in load([one])]
+    return objects, found.tree, found.moment
 
 
 def _document(path: Path) -> Any:

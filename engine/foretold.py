@@ -1,7 +1,7 @@
 """What would happen to a cluster that is given as manifests, under a tree that is given as a document."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -14,7 +14,7 @@ from engine.formats.notes import ImportFailure
 from engine.formats.yunikorn import read
 from engine.journal import Moment
 from engine.offline import add_namespaces
-from engine.policies import DIALECTS, FOREIGN, policy, priority, terms
+from engine.policies import DIALECTS, FOREIGN, fence, policy, priority, terms
 from engine.queues import BARE, QueueTree
 from engine.snapshot import ClusterState
 
@@ -31,44 +31,65 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     forecast: Forecast
 
 
-def tree_of(document: Any) -> QueueTree:
-    """The tree of a parsed document: a queues.yaml of YuniKorn, or one of our own form. Raises ImportFailure."""
+class Given(NamedTuple):
+    """A tree and what it is to be decided by; empty where its document does not say."""
+
+    tree: QueueTree | None = None
+    policy: str = ""
+    dialect: str = ""
+    parameters: Mapping[str, Any] = {}
+
+    def by(self, policy: str, dialect: str) -> "Given":
+        """The same by another policy or dialect, where they are named; of these it has no parameters."""
+        return self._replace(policy=policy, dialect=dialect, parameters={}) if policy or dialect else self
+
+
+def given_by(document: Any) -> Given:
+    """What a parsed document says: a queues.yaml of YuniKorn, or one of our own form. Raises ImportFailure."""
     if not isinstance(document, Mapping) or "queues" not in document:
-        return read(document).tree
+        return Given(read(document).tree)
     reading = read_form(document)
     if reading.tree is None or reading.failed:
         raise ImportFailure(reading.notes)
-    return reading.tree
+    return Given(reading.tree, reading.policy or "", reading.dialect or "", reading.parameters or {})
 
 
-def foretold(
-    objects: Iterable[Mapping[str, Any]],
-    tree: QueueTree | None,
-    *,
-    by: str,
-    dialect: str = "",
-    now_ms: int | None = None,
-) -> Told:
-    """Roll the cluster of these manifests forward by a policy and its dialect, the first one where none is named.
+def foretold(objects: Iterable[Mapping[str, Any]], given: Given, moment: Moment | None = None) -> Told:
+    """Roll the cluster of these manifests forward by policy ``fence``, and a policy's first dialect, unless it is said.
 
-    ``now_ms``: when it was so; where nobody says, the latest moment that the manifests tell of. They hold the whole
-    cluster: a namespace that is not among them has no labels. Raises DecodeError for a manifest that can't be read,
-    LookupError for a policy that is not known or that needs a tree.
+    ``moment``: when it was so, and what else held; where nobody says, the latest time that the manifests tell of. They
+    hold the whole cluster: a namespace that is not among them has no labels. Raises DecodeError for a manifest that
+    can't be read, LookupError for a policy that is not known or that needs a tree, msgspec.ValidationError for
+    parameters that it does not have.
     """
-    dialect = dialect or DIALECTS.get(by, ("",))[0]
-    decide = policy(by, dialect)
-    if tree is None and by != priority.POLICY:
+    by = given.policy or fence.POLICY
+    dialect = given.dialect or DIALECTS.get(by, ("",))[0]
+    decide = policy(by, dialect, given.parameters)
+    if given.tree is None and by != priority.POLICY:
         raise LookupError(f"policy {by} needs a tree")
-    state, ignored = cluster_state(objects)
-    add_namespaces(state)
-    moment = Moment(now_ms=_latest_ms(state) if now_ms is None else now_ms)
-    found = forecast(state, moment, tree or BARE, decide, terms=terms({}), foreign=dialect in FOREIGN)
+    state, ignored = whole_cluster(objects)
+    found = forecast(
+        state,
+        moment or Moment(now_ms=latest_ms(state)),
+        given.tree or BARE,
+        decide,
+        terms=terms(given.parameters),
+        foreign=dialect in FOREIGN,
+    )
     return Told(
         policy=by, dialect=dialect, pods=len(state.pods), nodes=len(state.nodes), ignored=ignored, forecast=found
     )
 
 
-def _latest_ms(state: ClusterState) -> int:
+def whole_cluster(objects: Iterable[Mapping[str, Any]]) -> tuple[ClusterState, tuple[str, ...]]:
+    """The cluster of which these manifests are all there is, and those that no policy reads. Raises DecodeError."""
+    state, ignored = cluster_state(objects)
+    add_namespaces(state)
+    return state, ignored
+
+
+def latest_ms(state: ClusterState) -> int:
+    """The latest time that anything in it tells of."""
     times = ((pod.created_ms, pod.started_ms, pod.unschedulable_ms) for pod in state.pods.values())
     return max((time for pod in times for time in pod if time is not None), default=0)
 

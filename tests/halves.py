@@ -4,14 +4,17 @@ One half waits most of the time, for processes, watches and leases; the other on
 given to both: ``python -m tests.halves -k lint``.
 """
 
+import json
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from pathlib import Path
 
 WAITING = [f"tests/{folder}" for folder in ("simulator", "cluster", "faults", "e2e", "enforce", "fidelity")]
 """Folders of tests that start servers and processes, and wait for them. All other folders are of the other half."""
+_CACHES = (".pytest_cache", ".pytest_cache/working")
 NOTHING_THERE = 5
 """What pytest ends with where no test was wanted."""
 
@@ -25,12 +28,21 @@ def main(arguments: list[str]) -> int:
         codes = [subprocess.run([*command, *waiting], check=False).returncode, beside.wait()]
         told.seek(0)
         shutil.copyfileobj(told, sys.stdout.buffer)
+    sys.stdout.buffer.writelines(f"failed: {name}\n".encode() for name in failures())
     return verdict(codes)
 
 
 def halves() -> tuple[list[str], list[str]]:
     """What pytest is told for each; whatever is not of the one is of the other. Each remembers its own failures."""
-    return WAITING, [*(f"--ignore={folder}" for folder in WAITING), "-o", "cache_dir=.pytest_cache/working"]
+    return WAITING, [*(f"--ignore={folder}" for folder in WAITING), "-o", f"cache_dir={_CACHES[1]}"]
+
+
+def failures(root: Path = Path()) -> Iterator[str]:
+    """The tests of both halves that failed last: what stands last of all is what is looked at first."""
+    for cache in _CACHES:
+        file = root / cache / "v/cache/lastfailed"
+        if file.exists():
+            yield from sorted(json.loads(file.read_text()))
 
 
 def verdict(codes: Collection[int]) -> int:

@@ -1,6 +1,8 @@
 """The project's settings on a machine that has none of its environment."""
 
 import os
+import tempfile
+from pathlib import Path
 
 os.environ.setdefault("SECRET_KEY", "only-for-tests")
 os.environ.setdefault("INSECURE_HTTP", "1")
@@ -9,6 +11,11 @@ os.environ["CREDENTIALS_KEY"] = "b25seS1mb3ItdGVzdHMtb25seS1mb3ItdGVzdHMtLS0="
 
 from scheduler_admin.settings import *  # noqa: F403
 
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":  # noqa: F405
+    # A file, as where it is used: in memory threads would share one connection, and fail where others wait.
+    _memory = Path("/dev/shm")
+    _folder = _memory if os.access(_memory, os.W_OK) else Path(tempfile.gettempdir())
+    DATABASES["default"]["TEST"] = {"NAME": _folder / f"scheduler-admin-tests-{os.getpid()}.sqlite3"}  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # speed, not safety
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

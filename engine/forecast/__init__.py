@@ -13,6 +13,7 @@ not rise by itself. With a sum of N there are at most N such decisions, and each
 
 from collections.abc import Sequence
 
+from engine.forecast.reaching import Unreached, unreached
 from engine.forecast.results import (
     Difference,
     Eviction,
@@ -47,10 +48,12 @@ __all__ = [
     "Round",
     "Settling",
     "Toll",
+    "Unreached",
     "difference",
     "forecast",
     "grouped",
     "origin",
+    "unreached",
 ]
 
 _SERVED = "served"

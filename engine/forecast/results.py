@@ -130,6 +130,8 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str
     application: str
     node: str
+    round: int = 1
+    """The first in which one of them goes."""
     first: int = 0
     """Pods that the next pass would take."""
     later: int = 0
@@ -180,16 +182,30 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def grouped(evictions: Iterable[Eviction]) -> tuple[Group, ...]:
-    """Evictions summed up: for whom, of which queue, namespace and application, from which node; the most first."""
+    """Evictions summed up: for whom, of which queue, namespace and application, from which node.
+
+    In the order in which they go; of those that begin in one round the most first.
+    """
     counts: dict[tuple[str, str, str, str, str], list[int]] = {}
+    began: dict[tuple[str, str, str, str, str], int] = {}
     for one in evictions:
         victim = one.victim
         key = (one.ask.queue, victim.queue, victim.namespace, victim.application, victim.node)
         counts.setdefault(key, [0, 0])[one.round > 1] += 1
-    ordered = sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0]))
+        began[key] = min(one.round, began.get(key, one.round))
+    ordered = sorted(counts, key=lambda key: (began[key], -sum(counts[key]), key))
     return tuple(
-        Group(asker_queue=asker, queue=queue, namespace=space, application=name, node=node, first=first, later=later)
-        for (asker, queue, space, name, node), (first, later) in ordered
+        Group(
+            asker_queue=key[0],
+            queue=key[1],
+            namespace=key[2],
+            application=key[3],
+            node=key[4],
+            round=began[key],
+            first=counts[key][0],
+            later=counts[key][1],
+        )
+        for key in ordered
     )
 
 
@@ -200,13 +216,29 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """Only under the second tree: what the change would cost."""
     spared: tuple[Eviction, ...]
     """Only under the first: what would happen without the change."""
+    served: tuple[Placed, ...] = ()
+    """Asks that get a node only under the second; victims that come back are none."""
+    unserved: tuple[Placed, ...] = ()
+    """Those that get one only under the first."""
 
 
 def difference(first: Forecast, second: Forecast) -> Difference:
     """Which pods go only under one of two trees. One that goes under both, for whomever, is no difference."""
     before, after = first.evictions, second.evictions
+    placed_before, placed_after = (_by_origin(one.placed) for one in (first, second))
     gone_before, gone_after = ({one.victim.uid for one in evictions} for evictions in (before, after))
     return Difference(
         caused=tuple(one for one in after if one.victim.uid not in gone_before),
         spared=tuple(one for one in before if one.victim.uid not in gone_after),
+        served=tuple(one for uid, one in placed_after.items() if uid not in placed_before),
+        unserved=tuple(one for uid, one in placed_before.items() if uid not in placed_after),
     )
+
+
+def _by_origin(placed: Iterable[Placed]) -> dict[str, Placed]:
+    """The first time of each; victims that come back to the room that they had are no asks that were served."""
+    found: dict[str, Placed] = {}
+    for one in placed:
+        if AGAIN not in one.ask.uid:
+            found.setdefault(one.ask.uid, one)
+    return found

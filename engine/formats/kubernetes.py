@@ -21,6 +21,7 @@ from engine.formats.kubernetes_convert import (
     to_volume,
 )
 from engine.formats.kubernetes_events import to_preempted, to_preempted_by_volcano, to_preempted_by_yunikorn
+from engine.formats.kubernetes_unread import UNREAD_ANNOTATION
 from engine.formats.kubernetes_wire import (
     BudgetObject,
     ClaimObject,
@@ -75,6 +76,7 @@ __all__ = [
 ]
 
 Read = TypeVar("Read")
+Markable = TypeVar("Markable", Pod, Node, PriorityClass)
 Wired = TypeVar(
     "Wired",
     PodObject,
@@ -250,12 +252,12 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> tuple[ClusterS
     for obj in _taken_apart(objects):
         match obj.get("kind"):
             case "Pod":
-                pods.append((decode_pod(obj), _has_priority(obj)))
+                pods.append((_as_marked(decode_pod(obj), obj), _has_priority(obj)))
             case "Node":
-                node = decode_node(obj)
+                node = _as_marked(decode_node(obj), obj)
                 state.nodes[node.name] = node
             case "PriorityClass":
-                priority_class = decode_priority_class(obj)
+                priority_class = _as_marked(decode_priority_class(obj), obj)
                 state.classes[priority_class.name] = priority_class
                 default = priority_class if obj.get("globalDefault") is True else default
             case "PodDisruptionBudget":
@@ -290,6 +292,16 @@ def _taken_apart(objects: Iterable[Mapping[str, Any] | None]) -> Iterator[Mappin
             yield from _taken_apart({**named, **item} if isinstance(item, Mapping) else item for item in items)
         else:
             yield obj
+
+
+def _as_marked(one: Markable, obj: Mapping[str, Any]) -> Markable:
+    """The object; unread where a saved snapshot says that it was."""
+    annotations = obj["metadata"].get("annotations") or {}
+    if annotations.get(UNREAD_ANNOTATION) != "true":
+        return one
+    if isinstance(one, PriorityClass):
+        return msgspec.structs.replace(one, opted_out=True, unread=True)
+    return msgspec.structs.replace(one, unread=True)
 
 
 def _has_priority(obj: Mapping[str, Any]) -> bool:

@@ -71,7 +71,7 @@ LONGEST_MESSAGE = 1_000
 """Of a condition's message so much is kept, in characters: a scheduler's lists many reasons on large clusters."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_S = 86_400
-_BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _NAME_LABEL = "kubernetes.io/metadata.name"
 _ZONE_LABELS = (
     "failure-domain.beta.kubernetes.io/zone",
@@ -246,7 +246,7 @@ def to_claim(claim: ClaimObject) -> Claim:
     return Claim(
         namespace=intern(meta.namespace or "default"),
         name=_name(meta),
-        volume=chosen if stays and _BIND_COMPLETED in (meta.annotations or {}) else "",
+        volume=chosen if stays and BIND_COMPLETED in (meta.annotations or {}) else "",
         owner=next((one.uid or "" for one in meta.owner_references or () if one.controller), ""),
         waiting=stays and not chosen,
         exclusive=bool(spec and "ReadWriteOncePod" in (spec.access_modes or ())),

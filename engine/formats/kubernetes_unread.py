@@ -12,6 +12,8 @@ from engine.formats.kubernetes_convert import FINISHED, queue_label
 from engine.formats.kubernetes_wire import Identity, NamedObject, PodStatus, Wire
 from engine.snapshot import DisruptionBudget, Node, Pod, PriorityClass
 
+UNREAD_ANNOTATION = "scheduler-admin.io/unread"
+"""On an object of a saved snapshot: it stands for one that could not be read."""
 Part = TypeVar("Part")
 Data = bytes | msgspec.Raw
 

@@ -10,8 +10,14 @@ For which job it did so, it tells nobody but its own log.
 
 import re
 
-_FORM = re.compile(r"Pod is evicted, because of (?P<why>[-\w ]{1,30})", re.ASCII)
+_WORDS = "Pod is evicted, because of {}"
+_FORM = re.compile(_WORDS.format(r"(?P<why>[-\w ]{1,30})"), re.ASCII)
 """Anybody may write an Event: what is no word, or is too long for one, is kept out here."""
+
+
+def evicted(why: str) -> str:
+    """What it says, with the word for why."""
+    return _WORDS.format(why)
 
 
 def told(message: str) -> str | None:

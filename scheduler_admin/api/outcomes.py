@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from django.utils.translation import gettext as _
 
-from engine.forecast import Eviction, Loop, Toll, grouped
+from engine.forecast import Eviction, Loop, Placed, Toll, grouped
 from engine.journal import TornError
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
@@ -52,6 +52,9 @@ def _told(found: Outlook, scope: Scope) -> dict[str, Any]:
         "waiting": sum(scope.has_pod(ask.namespace, ask.queue) for ask in waiting),
         "caused": _summed(_own(found.change.caused, scope), scope),
         "spared": _summed(_own(found.change.spared, scope), scope),
+        "served": _asks(found.change.served, scope),
+        "unserved": _asks(found.change.unserved, scope),
+        "unreachable": [one for one in found.unreachable if scope.has_path(one.queue)],
     }
 
 
@@ -59,6 +62,10 @@ def _loop(found: Outlook, scope: Scope) -> Loop | None:
     """What goes on for ever, with the scope's queues in it."""
     loop = found.proposed.loop
     return loop and msgspec.structs.replace(loop, queues=tuple(filter(scope.has_path, loop.queues)))
+
+
+def _asks(placed: Iterable[Placed], scope: Scope) -> list[Placed]:
+    return [one for one in placed if scope.has_pod(one.ask.namespace, one.ask.queue)]
 
 
 def _own(evictions: Iterable[Eviction], scope: Scope) -> list[Eviction]:

@@ -6,7 +6,8 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from engine.changes import Kind
-from engine.forecast import Group, Loop, Settling, Toll
+from engine.decision import PodFacts
+from engine.forecast import Group, Loop, Placed, Settling, Toll, Unreached
 from engine.formats.notes import Severity
 from engine.placement_rules import RuleName
 from engine.queues import PriorityPolicy
@@ -158,6 +159,7 @@ class GroupSerializer(serializers.Serializer[Group]):
     namespace = serializers.CharField()
     application = serializers.CharField(allow_blank=True)
     node = serializers.CharField()
+    round = serializers.IntegerField(help_text="The pass in which the first of them goes; 1 is the next one.")
     first = serializers.IntegerField(help_text="By the next pass.")
     later = serializers.IntegerField(help_text="By passes after it.")
 
@@ -165,7 +167,7 @@ class GroupSerializer(serializers.Serializer[Group]):
 class DifferenceSerializer(TollSerializer):
     """Preemptions that happen under one of two trees alone."""
 
-    groups = GroupSerializer(many=True, help_text="The most pods first.")
+    groups = GroupSerializer(many=True, help_text="In the order in which they go; in one pass the most pods first.")
 
 
 class LoopSerializer(serializers.Serializer[Loop]):
@@ -173,6 +175,31 @@ class LoopSerializer(serializers.Serializer[Loop]):
 
     passes = serializers.IntegerField(help_text="After so many the same state comes again.")
     queues = serializers.ListField(child=serializers.CharField(), help_text="Who takes, then who is taken from.")
+
+
+class AskFactsSerializer(serializers.Serializer[PodFacts]):
+    """An ask."""
+
+    namespace = serializers.CharField()
+    name = serializers.CharField()
+    queue = serializers.CharField(allow_blank=True)
+
+
+class PlacedSerializer(serializers.Serializer[Placed]):
+    """An ask that would get a node."""
+
+    round = serializers.IntegerField(help_text="The pass that finds it; 1 is the next one.")
+    ask = AskFactsSerializer()
+    node = serializers.CharField()
+
+
+class UnreachedSerializer(serializers.Serializer[Unreached]):
+    """A queue below its guarantee in the end, while asks of it wait. In thousandths of a core, bytes, counts."""
+
+    queue = serializers.CharField()
+    resource = serializers.CharField()
+    used = serializers.IntegerField()
+    guaranteed = serializers.IntegerField()
 
 
 class ForecastSerializer(serializers.Serializer[Any]):
@@ -187,6 +214,9 @@ class ForecastSerializer(serializers.Serializer[Any]):
     waiting = serializers.IntegerField(help_text="Asks that still wait in the end.")
     caused = DifferenceSerializer(help_text="Only under this tree: what the change costs.")
     spared = DifferenceSerializer(help_text="Only under the tree in force: what happens without the change.")
+    served = PlacedSerializer(many=True, help_text="Asks that get a node only under this tree.")
+    unserved = PlacedSerializer(many=True, help_text="Asks that get one only under the tree in force.")
+    unreachable = UnreachedSerializer(many=True, help_text="Guarantees that only this tree puts out of reach.")
 
 
 class OutlookSerializer(serializers.Serializer[Any]):

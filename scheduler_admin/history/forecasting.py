@@ -7,11 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from engine import policies
-from engine.forecast import Difference, Forecast, difference, forecast
+from engine.forecast import Difference, Forecast, Unreached, difference, forecast, unreached
 from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.journal_selectors import LiveMoment, live
-from scheduler_admin.queues.services import tree_of
+from scheduler_admin.history.models import SavedSnapshot
+from scheduler_admin.history.snapshot_selectors import saved
+from scheduler_admin.queues.services import Terms, terms_of, tree_of
 
 
 @dataclass(frozen=True)
@@ -21,11 +23,22 @@ class Outlook:
     at: datetime
     present: Forecast
     proposed: Forecast
+    tree: QueueTree
+    """The one in force."""
+    other: QueueTree
+    """The proposed one."""
 
     @cached_property
     def change(self) -> Difference:
         """What the proposed tree adds to what would happen anyway, and what it spares."""
         return difference(self.present, self.proposed)
+
+    @cached_property
+    def unreachable(self) -> tuple[Unreached, ...]:
+        """Guarantees out of reach under the proposed tree that are not under the one in force."""
+        before = {(one.queue, one.resource) for one in unreached(self.present, self.tree)}
+        found = unreached(self.proposed, self.other)
+        return tuple(one for one in found if (one.queue, one.resource) not in before)
 
 
 def forecast_tree(
@@ -40,14 +53,21 @@ def forecast_tree(
     seen = live(cluster)
     if revision is None or seen is None:
         return None
-    return Outlook(
-        at=seen.at,
-        present=_under(seen, tree_of(revision), revision.policy, revision.dialect, revision.parameters),
-        proposed=_under(seen, tree, policy, dialect, parameters),
-    )
+    present = _under(seen, tree_of(revision), terms_of(revision))
+    proposed = _under(seen, tree, Terms(policy, dialect, dict(parameters)))
+    return Outlook(at=seen.at, present=present, proposed=proposed, tree=tree_of(revision), other=tree)
 
 
-def _under(seen: LiveMoment, tree: QueueTree, policy: str, dialect: str, parameters: Mapping[str, Any]) -> Forecast:
-    decide = policies.policy(policy, dialect, parameters)
-    terms, foreign = policies.terms(parameters), dialect in policies.FOREIGN
+def forecast_saved(*, snapshot: SavedSnapshot, tree: QueueTree, terms: Terms) -> Forecast:
+    """Forecast a tree on a saved snapshot.
+
+    Raises as forecast_tree does, and engine.journal.JournalError for a snapshot of another version.
+    """
+    found = saved(snapshot)
+    return _under(LiveMoment(found.state, found.moment, snapshot.at), tree, terms)
+
+
+def _under(seen: LiveMoment, tree: QueueTree, by: Terms) -> Forecast:
+    decide = policies.policy(by.policy, by.dialect, by.parameters)
+    terms, foreign = policies.terms(by.parameters), by.dialect in policies.FOREIGN
     return forecast(seen.state, seen.moment, tree, decide, terms=terms, foreign=foreign)

@@ -42,6 +42,18 @@ def live(cluster: Cluster) -> LiveMoment | None:
     return LiveMoment(state, msgspec.structs.replace(moment, now_ms=int(at.timestamp() * 1000)), at)
 
 
+def as_of(cluster: Cluster, at: datetime) -> LiveMoment | None:
+    """A cluster as the last pass up to a moment saw it; None where that is no longer, or not yet, in the journal.
+
+    Raises engine.journal.JournalError.
+    """
+    entry = JournalEntry.objects.filter(segment__cluster=cluster, at__lte=at).order_by("-at", "-pk").first()
+    if entry is None:
+        return None
+    state, moment = journal.read(chain(entry.segment_id, entry.offset))
+    return LiveMoment(state, moment, entry.at)
+
+
 def newest_entry(cluster: Cluster) -> int | None:
     """The last entry (id): as long as it is the same, so is what was seen of the cluster."""
     segment = JournalSegment.objects.filter(cluster=cluster).order_by("-pk").first()

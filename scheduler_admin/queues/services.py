@@ -47,13 +47,14 @@ class OutdatedError(Exception):
 
 
 @lru_cache(maxsize=64)
-def _decoded(document: str) -> QueueTree:
+def decoded(document: str) -> QueueTree:
+    """The tree of a canonical document, which is to be believed."""
     return decode_tree(document.encode())
 
 
 def tree_of(revision: Revision) -> QueueTree:
     """A revision's tree, as the engine reads it."""
-    return _decoded(revision.document)
+    return decoded(revision.document)
 
 
 def terms_of(revision: Revision) -> Terms:

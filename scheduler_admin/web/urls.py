@@ -26,6 +26,7 @@ from scheduler_admin.web.views import (
     settings,
     shell,
     site,
+    snapshots,
 )
 
 app_name = "web"
@@ -81,6 +82,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/revisions/<int:number>/back/", revisions.revision_back, name="revision_back"),
     path("clusters/<slug:name>/revisions/<int:number>/restore/", revisions.revision_restore, name="revision_restore"),
     path("clusters/<slug:name>/copy/", copies.copies, name="copies"),
+    path("clusters/<slug:name>/snapshots/", snapshots.snapshots, name="snapshots"),
+    path("clusters/<slug:name>/snapshots/<int:pk>/", snapshots.snapshot, name="snapshot"),
+    path("clusters/<slug:name>/snapshots/<int:pk>/forecast/", snapshots.snapshot_forecast, name="snapshot_forecast"),
+    path("clusters/<slug:name>/snapshots/<int:pk>/snapshot.zip", snapshots.snapshot_file, name="snapshot_file"),
+    path("clusters/<slug:name>/snapshots/<int:pk>/delete/", snapshots.snapshot_delete, name="snapshot_delete"),
     path("clusters/<slug:name>/demo/surge/", demo.surge, name="demo_surge"),
     path("clusters/<slug:name>/demo/speed/", demo.speed, name="demo_speed"),
     path("clusters/<slug:name>/demo/reset/", demo.reset, name="demo_reset"),

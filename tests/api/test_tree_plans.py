@@ -112,8 +112,10 @@ def test_what_a_change_would_preempt_is_told_by_cluster(ada: APIClient, busy: Cl
     assert found["caused"] == {
         "pods": 1,
         "applications": 1,
-        "groups": [group | {"node": "n1", "first": 1, "later": 0}],
+        "groups": [group | {"node": "n1", "round": 1, "first": 1, "later": 0}],
     }
+    assert [one["ask"]["queue"] for one in found["served"]] == ["root.prod"]
+    assert (found["unserved"], found["unreachable"]) == ([], [])
     assert found["spared"] == {"pods": 0, "applications": 0, "groups": []}
 
 

@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterator
+from threading import Condition
 from typing import Any
 
 import pytest
+from django.core.signals import request_finished, request_started
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from scheduler_admin.accounts.models import User
@@ -43,7 +45,32 @@ def said() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def open_page(chromium: Browser, live_server: Any, said: list[str]) -> Iterator[OpenPage]:
+def _answered(live_server: Any) -> Iterator[None]:
+    """The server answers to the end before the test's database is taken away: a page that is left still asks."""
+    going, changed = [0], Condition()
+
+    def count(by: int) -> None:
+        with changed:
+            going[0] += by
+            changed.notify_all()
+
+    def begins(**_: Any) -> None:
+        count(1)
+
+    def ends(**_: Any) -> None:
+        count(-1)
+
+    request_started.connect(begins)
+    request_finished.connect(ends)
+    yield
+    with changed:
+        assert changed.wait_for(lambda: not going[0], timeout=10), "a request is not answered"
+    request_started.disconnect(begins)
+    request_finished.disconnect(ends)
+
+
+@pytest.fixture
+def open_page(chromium: Browser, live_server: Any, said: list[str], _answered: None) -> Iterator[OpenPage]:
     """Opens a path as ada, in a window of a width and scheme."""
     contexts: list[BrowserContext] = []
     rows.user()

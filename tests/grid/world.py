@@ -26,6 +26,7 @@ from scheduler_admin.history.ledger import book
 from scheduler_admin.history.models import Decision, Usage
 from scheduler_admin.history.observing import look, record_others
 from scheduler_admin.history.recording import Finding, record
+from scheduler_admin.history.snapshots import upload_snapshot
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import Told, tell
 from scheduler_admin.notifications.services import add_channel
@@ -83,6 +84,8 @@ class Side:
     """The number of a channel by mail."""
     mapping: int
     """The number of what a group of another door is at their tenant."""
+    snapshot: int
+    """The number of a saved snapshot with their pod in it, which is the staff's."""
 
     @classmethod
     def of(cls, canary: str, *, met: str, revision: int = 1, number: int = 2**31) -> "Side":
@@ -103,6 +106,7 @@ class Side:
             pause=number,
             window=number,
             mapping=number,
+            snapshot=number,
             channel=number,
             **{name: f"{canary}-{name.replace('_', '-')}" for name in plain},
         )
@@ -171,9 +175,17 @@ def make(author: User) -> tuple[Side, Side]:
     for side in (RED, BLUE):
         _cluster(side.cluster, (side,), author)
     red, blue = _happened(shared, 0)
-    return replace(red, draft=draft(SHARED, author), **_stops(red)), replace(
-        blue, draft=draft(BLUE.cluster, author), **_stops(blue)
+    return replace(red, draft=draft(SHARED, author), snapshot=_snapshot(red, author), **_stops(red)), replace(
+        blue, draft=draft(BLUE.cluster, author), snapshot=_snapshot(blue, author), **_stops(blue)
     )
+
+
+def _snapshot(side: Side, author: User, number: int = 0) -> int:
+    """The number of a snapshot of the shared cluster that was uploaded."""
+    pod = {"name": f"{side.pod}-{number}", "namespace": side.namespace, "labels": {"queue": side.queue}}
+    named = {"apiVersion": "v1", "kind": "Pod", "metadata": pod, "spec": {"nodeName": side.node}}
+    shared, data = Cluster.objects.get(name=SHARED), msgspec.json.encode(named)
+    return upload_snapshot(cluster=shared, name=f"{STAFF} {side.pod}", actor=author, data=data).pk
 
 
 def _stops(side: Side) -> dict[str, int]:
@@ -214,6 +226,7 @@ def grow(author: User, times: int = 10) -> None:
         for side in (RED, BLUE):
             _cluster(f"{side.cluster}-{number}", (side,), author)
             draft(side.cluster, author)
+            _snapshot(side, author, number)
             _channels(side, number)
         draft(SHARED, author)
         _happened(shared, number)

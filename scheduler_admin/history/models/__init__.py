@@ -1,7 +1,8 @@
-"""Passes, the journal of what they saw, decisions with their victims and what became of them, and sums over time."""
+"""Passes, the journal of what they saw, saved snapshots, decisions, what became of their victims, and sums."""
 
 from scheduler_admin.history.models.decisions import Decision, DecisionQuerySet, Rewound, Step, Victim
 from scheduler_admin.history.models.passes import JournalEntry, JournalSegment, Pass
+from scheduler_admin.history.models.snapshots import SavedSnapshot
 from scheduler_admin.history.models.sums import LedgerEntry, Usage, Wait
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "LedgerEntry",
     "Pass",
     "Rewound",
+    "SavedSnapshot",
     "Step",
     "Usage",
     "Victim",

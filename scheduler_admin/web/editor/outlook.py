@@ -1,18 +1,22 @@
 """What a tree would preempt now: the forecast's sums, ready for the templates."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+import msgspec
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from engine.forecast import Eviction, Forecast, Group, Settling, Toll, grouped
+from engine.forecast import Eviction, Forecast, Group, Placed, Settling, Toll, Unreached, grouped
 from engine.journal import TornError
 from engine.queues import QueueTree
-from scheduler_admin.accounts.scopes import Scope
+from engine.resources import format_amount
+from scheduler_admin.accounts.models import Tenant
+from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.forecasting import forecast_tree
+from scheduler_admin.history.forecasting import Outlook, forecast_tree
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.queues.services import Terms
 
@@ -23,12 +27,30 @@ MOST_IN_LOOP = 6
 
 
 @dataclass(frozen=True)
+class Line:
+    """Evictions of one application, with the tenants whose pods they are."""
+
+    group: Group
+    tenants: str
+
+
+@dataclass(frozen=True)
+class Short:
+    """A guarantee out of reach, amounts as people type them."""
+
+    queue: str
+    resource: str
+    used: str
+    guaranteed: str
+
+
+@dataclass(frozen=True)
 class Prospect:
     """What would happen under a tree, and what of it only because of the change."""
 
     at: datetime
-    groups: Sequence[Group]
-    """Evictions that only the change causes, of the reader's own pods."""
+    lines: Sequence[Line]
+    """Evictions that only the change causes, of the reader's own pods, in the order in which they go."""
     more: int
     others: int
     """How many more pods go that are not the reader's."""
@@ -36,8 +58,14 @@ class Prospect:
     first: Toll
     """Those of the next pass alone."""
     spared: Toll
-    anyway: Toll
-    """What the next passes evict under the tree in force."""
+    anyway: Toll | None
+    """What the next passes evict under the tree in force; None where there is none beside it."""
+    served: Sequence[tuple[str, int]]
+    """Queues with the number of the reader's asks there that only the change serves."""
+    unserved: Sequence[tuple[str, int]]
+    """The same of those that it serves no longer."""
+    short: Sequence[Short]
+    """Guarantees of the reader's queues that come out of reach by it."""
     ending: str
     enforced: bool
 
@@ -58,23 +86,57 @@ def prospect(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> Pr
         )
     except TornError:
         return None
-    if found is None:
-        return None
+    return None if found is None else prospect_of(found, sees, enforced=cluster.mode == Cluster.Mode.ENFORCE)
+
+
+def prospect_of(found: Outlook, sees: Scope, *, enforced: bool = False) -> Prospect:
+    """The same of a forecast that is there."""
     caused = found.change.caused
     own = [one for one in caused if sees.has_pod(one.victim.namespace, one.victim.queue)]
     groups = Redaction.of(sees).groups(grouped(own))
     return Prospect(
         at=found.at,
-        groups=groups[:MOST],
+        lines=_lines(groups[:MOST]),
         more=max(0, len(groups) - MOST),
         others=Toll.of(caused).pods - Toll.of(own).pods,
         caused=Toll.of(caused),
         first=Toll.of(_first(caused)),
         spared=Toll.of(found.change.spared),
         anyway=found.present.total,
+        served=_by_queue(found.change.served, sees),
+        unserved=_by_queue(found.change.unserved, sees),
+        short=[_short(one) for one in found.unreachable if sees.has_path(one.queue)],
         ending=_ending(found.proposed, sees),
-        enforced=cluster.mode == Cluster.Mode.ENFORCE,
+        enforced=enforced,
     )
+
+
+def prospect_alone(found: Forecast, tree: QueueTree, sees: Scope, at: datetime) -> Prospect:
+    """All that would happen under a tree, with nothing beside it."""
+    beside = msgspec.structs.replace(found, rounds=(), settles=Settling.UNSETTLED)
+    whole = prospect_of(Outlook(at=at, present=beside, proposed=found, tree=tree, other=tree), sees)
+    return replace(whole, anyway=None)
+
+
+def _lines(groups: Iterable[Group]) -> list[Line]:
+    """With the tenants that a pod's namespace is of; a reader sees those of their own pods only."""
+    scopes = [(tenant.name, scope_of_tenant(tenant)) for tenant in Tenant.objects.order_by("name")]
+    return [
+        Line(group, ", ".join(name for name, scope in scopes if scope.has_pod(group.namespace, group.queue)))
+        for group in groups
+    ]
+
+
+def _by_queue(placed: Iterable[Placed], sees: Scope) -> list[tuple[str, int]]:
+    """The most first."""
+    asks = (one.ask for one in placed)
+    counts = Counter(ask.queue for ask in asks if sees.has_pod(ask.namespace, ask.queue))
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _short(one: Unreached) -> Short:
+    used, guaranteed = (format_amount(one.resource, amount) for amount in (one.used, one.guaranteed))
+    return Short(one.queue, one.resource, used, guaranteed)
 
 
 def _first(evictions: Sequence[Eviction]) -> list[Eviction]:

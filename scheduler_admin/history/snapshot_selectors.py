@@ -1,0 +1,54 @@
+"""Reads of saved snapshots: which there are, what they hold, as a file, and what a tree would do to them."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.http import Http404
+
+from engine import bundle, journal
+from engine.journal import Moment
+from engine.masking import masked
+from engine.queues import BARE, QueueTree
+from engine.snapshot import ClusterState
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models import SavedSnapshot
+from scheduler_admin.queues.services import decoded
+
+
+class Saved(NamedTuple):
+    """What a saved snapshot holds. Without a tree of its own it is a bare root."""
+
+    state: ClusterState
+    moment: Moment
+    tree: QueueTree
+
+
+def snapshots_of(user: Who, cluster: Cluster) -> Sequence[SavedSnapshot]:
+    """Those of a cluster, newest first, without what they hold."""
+    return list(SavedSnapshot.objects.restrict(user, "view").filter(cluster=cluster).defer("blob", "document"))
+
+
+def find_snapshot(user: Who, cluster: Cluster, pk: int) -> SavedSnapshot:
+    """One of a cluster. Raises Http404 for a stranger."""
+    found = SavedSnapshot.objects.restrict(user, "view").filter(cluster=cluster, pk=pk).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def saved(snapshot: SavedSnapshot) -> Saved:
+    """What it holds. Raises engine.journal.JournalError for one that another version wrote."""
+    state, moment = journal.read([bytes(snapshot.blob)])
+    return Saved(state, moment, decoded(snapshot.document) if snapshot.document else BARE)
+
+
+def as_file(snapshot: SavedSnapshot, *, without_names: bool) -> bytes:
+    """The zip of engine.bundle, with the tree that belongs to it. Raises engine.journal.JournalError."""
+    found = saved(snapshot)
+    if without_names:
+        found = Saved(*masked(*found))
+    said: dict[str, Any] = {}
+    if snapshot.policy:
+        said = {"policy": snapshot.policy, "dialect": snapshot.dialect, "parameters": snapshot.parameters}
+    return bundle.pack(found.state, found.moment, found.tree, said)

@@ -1,0 +1,134 @@
+"""A saved snapshot as a file: what is packed is unpacked, and whatever else is sent is turned away in a sentence."""
+
+import json
+import zipfile
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import journal
+from engine.__main__ import SOME_ERRORS, SOUND, USAGE, main
+from engine.bundle import BundleError, pack, unpack
+from engine.foretold import given_by, whole_cluster
+from engine.formats.tree import encode_tree
+from engine.journal import Moment
+from engine.snapshot import ClusterState
+from tests.builders import NOW, ask, node, pod, queue, reservation, tree
+from tests.engine.test_journal import state_of
+
+ROOM = 10**9
+TREE = tree({"prod": queue("4"), "test": queue("1", namespaces=("ns",))})
+TERMS = {"policy": "fence", "dialect": "design", "parameters": {}}
+MOMENT = Moment(now_ms=NOW, reservations=(reservation(ask("p", queue="prod"), node="n1"),), going=frozenset({"uid-t0"}))
+
+
+def labelled(name: str, queue: str, **settings: Any) -> Any:
+    """A pod that says by a label which queue it is of, as one that was read does."""
+    labels = {"queue": f"root.{queue}"}
+    return msgspec.structs.replace(pod(name, **settings), labels=labels, queue_label=f"root.{queue}")
+
+
+def crowded() -> ClusterState:
+    """Test holds all of a node, and Prod asks under its guarantee."""
+    asking = msgspec.structs.replace(labelled("p", "prod", cpu=2), unschedulable_ms=0)
+    return state_of(node("n1", 4), [labelled(f"t{n}", "test", node="n1") for n in range(4)], asking)
+
+
+def zipped(**files: str) -> bytes:
+    """A zip of files by their names, dots written as two underscores, slashes as one more."""
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w") as file:
+        for name, text in files.items():
+            file.writestr(name.replace("___", "/").replace("__", "."), text)
+    return packed.getvalue()
+
+
+def test_what_is_packed_is_unpacked() -> None:
+    state = crowded()
+    found = unpack(pack(state, MOMENT, TREE, TERMS), ROOM)
+    again, ignored = whole_cluster(found.objects)
+    state.namespaces = again.namespaces
+    assert journal.same(again, state)
+    assert (ignored, found.moment) == ((), MOMENT)
+    asked = given_by(found.tree)
+    assert asked.tree is not None
+    assert encode_tree(asked.tree) == encode_tree(TREE)
+    assert (asked.policy, asked.dialect) == ("fence", "design")
+
+
+def test_the_same_snapshot_gives_the_same_bytes() -> None:
+    assert pack(crowded(), MOMENT, TREE, TERMS) == pack(crowded(), MOMENT, TREE, TERMS)
+
+
+def test_objects_alone_are_taken_as_kubectl_writes_them() -> None:
+    listed = {"apiVersion": "v1", "kind": "List", "items": [{"kind": "Node", "metadata": {"name": "n"}}]}
+    found = unpack(json.dumps(listed).encode(), ROOM)
+    assert whole_cluster(found.objects)[0].nodes.keys() == {"n"}
+    assert (found.tree, found.moment) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "neither a saved snapshot nor JSON"),
+        (b"kind: Pod", "neither a saved snapshot nor JSON"),
+        (b"[1]", "does not hold a Kubernetes object"),
+        (b"[" * 100_000, "neither a saved snapshot nor JSON"),
+        (zipped(notes__txt="hello"), "no file of manifests"),
+        (zipped(manifests___a__json="{"), "manifests/a.json can't be read"),
+        (zipped(manifests___a__json="{}", moment__json="[]"), "moment.json can't be read"),
+        (zipped(manifests___a__json="{}", tree__json="{"), "tree.json can't be read"),
+        (zipped(manifests___a__json="{}")[:-40], "neither a saved snapshot nor JSON"),
+    ],
+)
+def test_what_is_no_snapshot_is_turned_away(data: bytes, says: str) -> None:
+    with pytest.raises(BundleError, match=says):
+        unpack(data, ROOM)
+
+
+def test_a_zip_that_swells_is_read_no_further_than_there_is_room() -> None:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("manifests/a.json", "{" + " " * 50_000_000)
+    assert len(packed.getvalue()) < 100_000
+    with pytest.raises(BundleError, match="more than 1 MB"):
+        unpack(packed.getvalue(), 1_000_000)
+
+
+@given(st.binary(max_size=300))
+def test_whatever_is_sent_is_read_or_turned_away(data: bytes) -> None:
+    for sent in (data, zipped(manifests___a__json="{}") + data, zipped(manifests___a__json="{}")[: len(data)]):
+        with suppress(BundleError):
+            assert unpack(sent, ROOM).objects
+
+
+class TestTheCommandLine:
+    def test_looks_into_a_snapshot_under_its_own_tree(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        file = tmp_path / "saved.zip"
+        file.write_bytes(pack(crowded(), Moment(now_ms=NOW), TREE, TERMS))
+        assert main(["forecast", "--snapshot", str(file)]) == SOUND
+        assert "Preempted pods: 2" in capsys.readouterr().out
+
+    def test_and_under_another(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        file, other = tmp_path / "saved.zip", tmp_path / "tree.json"
+        file.write_bytes(pack(crowded(), Moment(now_ms=NOW), TREE, TERMS))
+        other.write_text('{"queues": [{"path": "root"}, {"path": "root.prod"}, {"path": "root.test"}]}')
+        assert main(["forecast", "--snapshot", str(file), "--tree", str(other)]) == SOUND
+        assert "Preempted pods: 0" in capsys.readouterr().out
+
+    def test_says_what_it_can_not_read(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        file = tmp_path / "saved.zip"
+        assert main(["forecast", "--snapshot", str(file)]) == USAGE
+        file.write_bytes(b"hello")
+        assert main(["forecast", "--snapshot", str(file)]) == USAGE
+        file.write_bytes(zipped(manifests___a__json='{"kind": "Pod"}'))
+        assert main(["forecast", "--snapshot", str(file)]) == USAGE
+        file.write_bytes(pack(crowded(), MOMENT, TREE, {**TERMS, "parameters": {"speed": 1}}))
+        assert main(["forecast", "--snapshot", str(file)]) == SOME_ERRORS
+        assert len(capsys.readouterr().err.splitlines()) == 4

@@ -1,0 +1,137 @@
+"""A cluster without its names decides what it decided with them, and tells nobody what they were."""
+
+import gzip
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+
+from engine import journal
+from engine.decision import Decision
+from engine.forecast import forecast
+from engine.formats.kubernetes import cluster_state
+from engine.formats.kubernetes_write import manifests
+from engine.formats.tree import encode_tree
+from engine.journal import Moment
+from engine.masking import Masked, masked
+from engine.placement_rules import Rule, RuleName
+from engine.planning import plan
+from engine.policies import policy
+from engine.queues import BARE, QueueTree
+from engine.snapshot import ClusterState, Node, Pod
+from tests.builders import NOW, ask, node, pod, queue, tree
+from tests.engine.strategies import clusters, growing_trees, queue_trees
+from tests.engine.test_journal import state_of
+
+DATA = Path(__file__).parents[1] / "data"
+MOMENT = Moment(now_ms=NOW)
+LATER = Moment(now_ms=NOW + 3_600_000)
+FENCE, PRIORITY = policy("fence", "design"), policy("priority", "kube-scheduler")
+
+
+def in_order(state: ClusterState) -> dict[str, int]:
+    """A pod's uid -> its place among all in the order of their names."""
+    found = sorted(state.pods.values(), key=lambda one: (one.namespace, one.name, one.uid))
+    return {one.uid: place for place, one in enumerate(found)}
+
+
+def shape(decision: Decision, state: ClusterState) -> tuple[object, ...]:
+    """What was decided, with pods and nodes by their places."""
+    pods, nodes = in_order(state), sorted(state.nodes)
+    victims = [pods[victim.pod.uid] for victim in decision.victims]
+    at = None if decision.node is None else nodes.index(decision.node)
+    return pods[decision.ask.uid], decision.outcome, decision.reason, at, victims
+
+
+def decided(state: ClusterState, moment: Moment, given: QueueTree) -> list[tuple[object, ...]]:
+    """What a pass would decide by both policies."""
+    snapshot = moment.snapshot(state, given)
+    found = [one.decision for by in (FENCE, PRIORITY) for one in plan(snapshot, snapshot.tree, by)]
+    return [shape(one, state) for one in found]
+
+
+def told(found: Masked) -> str:
+    """All that is handed out."""
+    return msgspec.json.encode([list(manifests(found.state)), encode_tree(found.tree).decode(), found.moment]).decode()
+
+
+@given(growing_trees(), clusters())
+@settings(deadline=None)
+def test_without_names_a_pass_decides_the_same(given_tree: QueueTree, objects: list[Node | Pod]) -> None:
+    state = state_of(*objects)
+    without = masked(state, LATER, given_tree)
+    assert decided(*without) == decided(state, LATER, given_tree)
+
+
+@given(queue_trees(), clusters())
+@settings(deadline=None, max_examples=30)
+def test_and_goes_the_same_way_from_there(given_tree: QueueTree, objects: list[Node | Pod]) -> None:
+    state = state_of(*objects)
+    without = masked(state, MOMENT, given_tree)
+    one = forecast(state, MOMENT, given_tree, FENCE)
+    other = forecast(without.state, without.moment, without.tree, FENCE)
+    assert (one.settles, one.passes, one.total) == (other.settles, other.passes, other.total)
+    assert [len(each.evictions) for each in one.rounds] == [len(each.evictions) for each in other.rounds]
+
+
+@pytest.mark.parametrize("file", sorted(DATA.glob("kube-scheduler/*.gz")), ids=lambda path: path.name.partition(".")[0])
+def test_recorded_clusters_decide_the_same(file: Path) -> None:
+    bare = BARE
+    with gzip.open(file) as lines:
+        for line in lines:
+            state, _ = cluster_state(msgspec.json.decode(line)["objects"])
+            without = masked(state, MOMENT, bare)
+            assert decided(*without) == decided(state, MOMENT, bare)
+
+
+@pytest.mark.parametrize("file", sorted(DATA.glob("*/*.gz")), ids=lambda path: path.name.partition(".")[0])
+def test_what_is_handed_out_reads_back_as_it_is(file: Path) -> None:
+    bare = BARE
+    with gzip.open(file) as lines:
+        for line in lines:
+            without = masked(cluster_state(msgspec.json.decode(line)["objects"])[0], MOMENT, bare)
+            assert journal.same(cluster_state(manifests(without.state))[0], without.state)
+
+
+def test_no_name_is_told() -> None:
+    state = state_of(
+        node("canary-node", labels={"canary-label": "canary-value", "kubernetes.io/hostname": "canary-node"}),
+        pod(
+            "canary-pod",
+            queue="canary-queue",
+            node="canary-node",
+            namespace="canary-namespace",
+            labels={"canary-label": "canary-value", "yunikorn.apache.org/queue": "root.canary-queue"},
+            controller="ReplicaSet/canary-controller",
+            user="canary-user",
+            workload="canary-workload",
+            application_label="canary-app",
+            priority_class="canary-class",
+        ),
+        ask("canary-ask", queue="canary-queue", unschedulable_message="canary: 0/1 nodes are available"),
+    )
+    given_tree = tree({"canary-queue": queue(namespaces=("canary-namespace",))})
+    assert "canary" not in told(masked(state, MOMENT, given_tree))
+
+
+def test_what_kubernetes_names_itself_stays() -> None:
+    state = state_of(
+        node("n", labels={"topology.kubernetes.io/zone": "secret-zone"}),
+        pod("p", namespace="kube-system", node="n", priority_class="system-node-critical"),
+    )
+    found = masked(state, MOMENT, tree({"a": queue()}))
+    (kept,) = found.state.pods.values()
+    assert (kept.namespace, kept.priority_class) == ("kube-system", "system-node-critical")
+    (n,) = found.state.nodes.values()
+    assert n.labels.keys() == {"topology.kubernetes.io/zone"}
+
+
+def test_a_pod_in_a_dynamic_queue_names_it_and_finds_it_written() -> None:
+    rules = (Rule(name=RuleName.TAG, value="namespace", create=True),)
+    given_tree = QueueTree(BARE.queues.values(), rules)
+    state = state_of(node("n"), pod("p", node="n", namespace="team"))
+    found = masked(state, MOMENT, given_tree)
+    snapshot = found.moment.snapshot(found.state, found.tree)
+    assert snapshot.pods[0].queue in found.tree.queues
+    assert found.tree.placement == ()
