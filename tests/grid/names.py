@@ -2,7 +2,9 @@
 
 import re
 from html import escape
+from io import BytesIO
 from urllib.parse import quote
+from zipfile import ZipFile
 
 from django.http import HttpResponse
 
@@ -13,11 +15,19 @@ CANARIES = {SECRET}.union(*MAY_SEE.values())
 
 def said(response: HttpResponse, *, instead_of: str = "", put: str = "") -> str:
     """All of it: status, headers, cookies, body. The address asked for, or its query, is put as another one."""
-    text = f"{response.status_code}\n{response.headers}\n{response.cookies}\n{response.getvalue().decode()}"
+    text = f"{response.status_code}\n{response.headers}\n{response.cookies}\n{_body(response)}"
     for was, be in ((instead_of, put), (instead_of.partition("?")[2], put.partition("?")[2])):
         for write in (quote, escape, str):
             text = text.replace(write(was), write(be)) if was else text
     return text
+
+
+def _body(response: HttpResponse) -> str:
+    """As text; of a zip all that is in it."""
+    if response.get("Content-Type") != "application/zip":
+        return response.getvalue().decode()
+    with ZipFile(BytesIO(response.getvalue())) as file:
+        return "\n".join(f"{name}\n{file.read(name).decode()}" for name in file.namelist())
 
 
 def foreign(response: HttpResponse, person: str, address: str) -> list[str]:
