@@ -243,8 +243,12 @@ class QueueTree:
 
     def quota_delay_ms(self, path: str) -> int | None:
         """How long after its max was lowered a queue is brought under it (inherited), None if it never is."""
-        found = (self.queues[above].quota_delay_ms for above in self.lineage(path))
-        return next((delay for delay in found if delay is not None), None)
+        by = self.quota_delay_by(path)
+        return None if by is None else self.queues[by].quota_delay_ms
+
+    def quota_delay_by(self, path: str) -> str | None:
+        """The queue that says so, None if none does."""
+        return next((above for above in self.lineage(path) if self.queues[above].quota_delay_ms is not None), None)
 
     def entitling(self, leaf: str, resource: str) -> str | None:
         """E(r): the nearest queue from the leaf upwards that has a guarantee in the resource."""

@@ -106,11 +106,8 @@ def claims(tree: QueueTree, asker: str) -> dict[str, str]:
     """
     lineage = tree.lineage(asker)
     entitling = {name: path for path in reversed(lineage) for name in tree[path].guaranteed}
-    found = {
-        name: path
-        for name, path in entitling.items()
-        if tree[path].guaranteed[name] > 0 and all(tree[above].max.get(name, 1) > 0 for above in lineage)
-    }
+    barred = {name for above in lineage for name, most in tree[above].max.items() if most <= 0}
+    found = {name: path for name, path in entitling.items() if tree[path].guaranteed[name] > 0 and name not in barred}
     return found if PODS not in entitling or PODS in found else {}
 
 

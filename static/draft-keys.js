@@ -1,5 +1,6 @@
 // The keyboard in the grid: arrows go from cell to cell, letters on a queue's name act on it.
 // Tab goes along one row and then leaves the grid, however many rows there are.
+import { fold, nameOf, parentOf, shown, unfoldAll } from "./draft-folds.js";
 import { fieldsIn, grid } from "./draft-grid.js";
 
 const ACTS = { a: "add", F2: "rename", m: "move", c: "copy", Delete: "delete" };
@@ -22,16 +23,36 @@ function enter(body) {
 const atStart = (field) => field.options || (field.selectionStart === 0 && field.selectionEnd === 0);
 const atEnd = (field) => field.options || (field.selectionStart === field.value.length && field.selectionEnd === field.value.length);
 
+/** The next row that is shown, upwards or downwards. */
+function beside(body, way) {
+  let at = body[way];
+  while (at?.hidden) at = at[way];
+  return at?.tagName === "TBODY" ? at : null;
+}
+
+/** What a key does to the tree from a queue's name, as in every treegrid. True where it did anything. */
+function steer(key, body) {
+  const expanded = body.rows[0].getAttribute("aria-expanded");
+  if (key === "ArrowRight" && expanded === "false") fold(body, false);
+  else if (key === "ArrowLeft" && expanded === "true") fold(body, true);
+  else if (key === "ArrowLeft") nameOf(parentOf(body))?.focus();
+  else if (key === "Home") nameOf(shown()[0]).focus();
+  else if (key === "End") nameOf(shown().at(-1)).focus();
+  else if (key === "*") unfoldAll();
+  else return false;
+  return true;
+}
+
 /** Where a key leads from a stop of the first line of a row; null: nowhere. */
 function target(key, from, body) {
   const line = stops(body);
   const column = line.indexOf(from);
-  const other = key === "ArrowUp" ? body.previousElementSibling : body.nextElementSibling;
+  const other = beside(body, key === "ArrowUp" ? "previousElementSibling" : "nextElementSibling");
   const isField = "value" in from;
   switch (key) {
     case "ArrowUp":
     case "ArrowDown":
-      return from.options || other?.tagName !== "TBODY" ? null : stops(other)[column];
+      return from.options || !other ? null : stops(other)[column];
     case "ArrowLeft":
       return isField && !atStart(from) ? null : line[column - 1];
     case "ArrowRight":
@@ -58,6 +79,7 @@ export function listen(act, undo) {
       act(body.dataset.row, ACTS[key]);
       return;
     }
+    if (at.matches("a.name") && steer(key, body)) return event.preventDefault();
     const next = target(key, at, body);
     if (!next) return;
     event.preventDefault();

@@ -1,7 +1,7 @@
 // What the editor asks of the server. Everything is sent one after the other, in the order in which it was done.
 const page = document.getElementById("draft");
 export const token = () => document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
-export const state = { version: page.dataset.version, tag: page.dataset.tag };
+export const state = { version: page.dataset.version, tag: page.dataset.tag, inherited: page.dataset.inherited };
 
 let last = Promise.resolve();
 let waiting = 0;
@@ -22,8 +22,8 @@ export function inOrder(act) {
 /** `pk.digest` of every row that is shown, in order: the server answers with those that differ. */
 const shown = () => [...document.querySelectorAll("#grid > tbody")].map((row) => `${row.dataset.row}.${row.dataset.digest}`).join(" ");
 
-/** The page's address without what it unfolds. */
-export function folded() {
+/** The page's address with no row unfolded. */
+export function closed() {
   const words = new URLSearchParams(location.search);
   words.delete("queue");
   words.delete("act");
@@ -49,6 +49,7 @@ const post = (url, body) => fetch(url, { method: "POST", headers: { Accept: "app
 export async function send(path, data = new FormData(), query = location.search) {
   data.set("shown", shown());
   data.set("version", state.version);
+  data.set("inherited", state.inherited);
   data.delete("csrfmiddlewaretoken"); // the header says it
   const url = `${path.split("?")[0]}${query.startsWith("?") ? query : ""}`;
   try {

@@ -1,8 +1,11 @@
 // The editor of a draft. A field is saved when it is left; what others change comes in within two seconds; nothing that
 // is typed is lost: what can't be saved stays in its field, says so, and is tried again.
 import { fieldsIn, grid, isTyped, put, putParts, said, setSaid, unsaved, enliven } from "./draft-grid.js";
+import { listen as listenForDrags } from "./draft-drag.js";
+import { draw, reveal } from "./draft-folds.js";
+import { inherit } from "./draft-inherited.js";
 import { currentRow, listen } from "./draft-keys.js";
-import { busy, folded, hasNews, inOrder, read, send, state } from "./draft-server.js";
+import { busy, closed, hasNews, inOrder, read, send, state } from "./draft-server.js";
 
 const EVERY_MS = 2000;
 const page = document.getElementById("draft");
@@ -83,6 +86,9 @@ function undo(at, body) {
 // News ------------------------------------------------------------------------------------------
 function show(answer) {
   put(answer, currentRow());
+  draw();
+  if (answer.inherited) inherit(answer.inherited);
+  if (answer.focus) reveal(document.getElementById(answer.focus));
   if (answer.focus) document.getElementById(answer.focus)?.focus();
   foretell();
 }
@@ -126,7 +132,7 @@ function foretell() {
 
 // Unfolding and acts ----------------------------------------------------------------------------
 function unfold(row = "", act = "") {
-  const words = new URLSearchParams(folded().startsWith("?") ? folded() : "");
+  const words = new URLSearchParams(closed().startsWith("?") ? closed() : "");
   if (row) words.set("queue", row);
   if (row && act) words.set("act", act);
   history.replaceState(null, "", words.size ? `?${words}` : location.pathname);
@@ -145,11 +151,11 @@ function unfold(row = "", act = "") {
 function submitAct(form, submitter) {
   inOrder(async () => {
     const data = new FormData(form, submitter);
-    const { kind, answer } = await send(form.action, data, folded());
+    const { kind, answer } = await send(form.action, data, closed());
     if (kind === "done") {
       tell("");
       form.reset(); // what was typed is done: it need not be kept
-      history.replaceState(null, "", folded());
+      history.replaceState(null, "", closed());
       show(answer);
       if (document.activeElement === document.body) document.querySelector("#draft-conflicts button, #reason")?.focus();
     } else if (kind === "gone") gone();
@@ -163,11 +169,12 @@ function submitAct(form, submitter) {
 /** Undo and redo are the server's, of one's own acts: they last, and never take back what somebody else did since. */
 function step(form) {
   inOrder(async () => {
-    const { kind, answer } = await send(form.action, new FormData(form), folded());
+    const { kind, answer } = await send(form.action, new FormData(form));
     tell(kind === "refused" ? answer.html : kind === "done" || kind === "gone" ? "" : unsaidOf(kind));
     if (kind === "done") {
       show({ ...answer, focus: "" });
       const at = document.getElementById(answer.focus);
+      reveal(at);
       at?.scrollIntoView({ block: "nearest" });
       if (document.activeElement === document.body) at?.focus({ preventScroll: true });
     } else if (kind === "gone") gone();
@@ -180,6 +187,18 @@ function tell(html) {
   const holder = document.createElement("template");
   holder.innerHTML = html;
   document.getElementById("undo-problem").replaceChildren(holder.content.querySelector(".err")?.textContent ?? "");
+}
+
+/** Drops a queue onto another. */
+function move(row, parent, was) {
+  inOrder(async () => {
+    const data = new FormData();
+    for (const [name, value] of Object.entries({ row, parent, was })) data.set(name, value);
+    const { kind, answer } = await send(page.dataset.move, data);
+    tell(kind === "refused" ? answer.html : kind === "done" || kind === "gone" ? "" : unsaidOf(kind));
+    if (kind === "done") show(answer);
+    else if (kind === "gone") gone();
+  });
 }
 
 /** Only what one has read is published: what was still on its way is waited for, and looked at if it changed anything. */
@@ -242,6 +261,7 @@ document.addEventListener("click", (event) => {
 for (const body of grid.tBodies) enliven(body);
 listen((row, act) => mayEdit && unfold(row, act), undo);
 if (mayEdit) {
+  listenForDrags(move);
   const isFree = (at) => !at.matches("input, textarea, select") || (at.matches("[data-setting]") && !isTyped(at));
   document.addEventListener("keydown", (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.altKey || !isFree(event.target)) return;

@@ -1,6 +1,7 @@
 """Amounts as people type them into a document or a form, and what they may have meant when they mistyped one."""
 
 import re
+from functools import lru_cache
 
 from engine.formats.notes import gettext_noop
 from engine.resources import CPU, QuantityError, base, is_bytes, parse_amount, parse_quantity
@@ -24,6 +25,7 @@ class AmountError(ValueError):
         self.params = params
 
 
+@lru_cache(maxsize=4096)  # an editor reads its whole tree after every act
 def read_amount(resource: str, text: str) -> int:
     """The amount in its integer unit. Raises AmountError, which says what may have been meant."""
     try:

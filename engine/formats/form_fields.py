@@ -100,11 +100,11 @@ def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook)
     amounts: Amounts = {}
     shares: Shares = {}
     for resource, value in listed.items():
-        where = place.at(field, resource)
         if not is_resource_name(resource):
-            book.error(where, gettext_noop("%(name)s is not the name of a resource."), name=repr(resource))
+            message = gettext_noop("%(name)s is not the name of a resource.")
+            book.error(place.at(field, resource), message, name=repr(resource))
         elif isinstance(value, bool) or not isinstance(value, str | int | float):
-            book.error(where, gettext_noop("An amount is a text or a number."))
+            book.error(place.at(field, resource), gettext_noop("An amount is a text or a number."))
         else:
             try:
                 if is_share(str(value)):
@@ -112,7 +112,7 @@ def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook)
                 else:
                     amounts[resource] = read_amount(resource, str(value))
             except AmountError as error:
-                book.error(where, error.message, **error.params)
+                book.error(place.at(field, resource), error.message, **error.params)
     return amounts, shares
 
 

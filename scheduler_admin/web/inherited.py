@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from engine.formats.durations import format_duration
 from engine.policies import FOREIGN
-from engine.queues import PriorityPolicy, QueueTree
-from engine.resources import Amounts
+from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
+from engine.resources import Amounts, format_amount
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,36 @@ def granted(tree: QueueTree, path: str, resources: list[str], capacity: Amounts)
     result = []
     for resource in resources:
         by = tree.entitling(path, resource)
-        limits = [(tree[above].max[resource], above) for above in tree.lineage(path) if resource in tree[above].max]
-        limit, limit_by = min(limits, key=lambda one: one[0], default=(capacity.get(resource), None))
+        limit, limit_by = tightest(tree, path, resource) or (capacity.get(resource), None)
         result.append(Granted(resource, tree[by].guaranteed[resource] if by else None, by, limit, limit_by))
     return result
+
+
+def tightest(tree: QueueTree, path: str, resource: str) -> tuple[int, str] | None:
+    """The least max of a queue and those above it, with the queue that says so; None where none does."""
+    limits = [(tree[above].max[resource], above) for above in tree.lineage(path) if resource in tree[above].max]
+    return min(limits, key=lambda one: one[0], default=None)
+
+
+def from_above(tree: QueueTree, parent: str, setting: str, dialect: str) -> Inherited | None:
+    """What holds for a queue below ``parent`` that says nothing of a setting (``max/cpu``) itself, as people type it.
+
+    None where nothing above says anything.
+    """
+    field, _slash, resource = setting.partition("/")
+    match field:
+        case "guaranteed" if by := tree.entitling(parent, resource):
+            return Inherited(format_amount(resource, tree[by].guaranteed[resource]), by)
+        case "max" if found := tightest(tree, parent, resource):
+            return Inherited(format_amount(resource, found[0]), found[1])
+        case "preemption_policy" if by := tree.disabled_by(parent):
+            return Inherited(PreemptionPolicy.DISABLED.value, by)
+        case "delay" if dialect in FOREIGN and (by := tree.delay_by(parent, inherited=True)):
+            return Inherited(format_duration(tree[by].delay_ms or 0), by)
+        case "quota_delay" if by := tree.quota_delay_by(parent):
+            return Inherited(format_duration(tree[by].quota_delay_ms or 0), by)
+        case _:
+            return None
 
 
 def delay(tree: QueueTree, path: str, dialect: str) -> Inherited | None:

@@ -12,7 +12,7 @@ from scheduler_admin.web.editor.words import text_in_words
 _NOTHING, _DISABLED = SafeString(""), SafeString(" disabled")
 # Without a maxlength, which would cut silently what is pasted: the draft says what is too long.
 _INPUT = SafeString(
-    '<input id="{}" name="{}" data-setting aria-label="{}"{} value="{}" placeholder="–"'
+    '<input id="{}" name="{}" data-setting aria-label="{}"{} value="{}" placeholder="{}"{}'
     ' autocomplete="off" spellcheck="false">'
 )
 
@@ -48,18 +48,25 @@ def control(row: Row, field: Field) -> SafeString:
     if field.errors:
         state += format_html(' aria-invalid="true" aria-describedby="{}"', field.error_id)
     said = (field.id, field.setting, field.label, state)
+    text, sentence = field.inherited
+    title = format_html(' title="{}"', sentence) if sentence else _NOTHING
     if field.options:
+        state += format_html(' data-default="{}"{}', field.options[0][1], title)
+        said = (*said[:-1], state)
         return format_html(
             '<select id="{}" name="{}" data-setting aria-label="{}"{}>{}</select>', *said, _choices(field)
         )
-    return format_html(_INPUT, *said, field.text)
+    return format_html(_INPUT, *said, field.text, text or "–", title)
 
 
 def _choices(field: Field) -> SafeString:
     return format_html_join(
         "",
         '<option value="{}"{}>{}</option>',
-        ((text, SafeString(" selected") if text == field.text else "", word) for text, word in field.options),
+        (
+            (text, SafeString(" selected") if text == field.text else "", word if text else field.inherited[0] or word)
+            for text, word in field.options
+        ),
     )
 
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
-from django.http import QueryDict
-from django.utils.http import urlencode
 from django.utils.translation import get_language
 
 from engine.changes import Kind
@@ -20,52 +18,16 @@ from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
 from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.notes import setting_of
 from scheduler_admin.queues.selectors import resources
+from scheduler_admin.web.editor.folds import Fold, folds
+from scheduler_admin.web.editor.inheriting import Above, Inheritance
+from scheduler_admin.web.editor.shown import Shown
 from scheduler_admin.web.editor.words import Options, options, setting_name
-from scheduler_admin.web.numbers import read_number
 
-ACTS = ("settings", "add", "rename", "move", "copy", "delete")
-"""What a row may be unfolded for."""
 MORE = ("quota_delay", "priority_policy", "priority_offset", "namespaces", "parent_declared", "evict_uncontrolled")
 """The settings without a column."""
 TEMPLATE = tuple(f"template/{field}" for field in SETTINGS)
 """Those of a template, beside its amounts."""
-_DEEPEST, _MOST = 6, 20
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What the page's address says: columns beside those that the tree needs, and which row is unfolded for what."""
-
-    resources: tuple[str, ...] = ()
-    queue: int = 0
-    act: str = "settings"
-
-    @classmethod
-    def read(cls, query: QueryDict) -> "Shown":
-        """From a page's query; words that are unknown count as not said."""
-        act = query.get("act", "")
-        return cls(
-            resources=tuple(dict.fromkeys(name.strip() for name in query.getlist("resource") if name.strip()))[:_MOST],
-            queue=read_number(query.get("queue", "")),
-            act=act if act in ACTS else "settings",
-        )
-
-    def address(self, queue: int = 0, act: str = "") -> str:
-        """The query of the page with a row unfolded, or none."""
-        words = [("resource", name) for name in self.resources]
-        words += [("queue", str(queue))] if queue else []
-        words += [("act", act)] if act else []
-        return f"?{urlencode(words)}"
-
-    @property
-    def closed(self) -> str:
-        """The same with no row unfolded."""
-        return self.address()
-
-    @property
-    def here(self) -> str:
-        """The same as it is."""
-        return self.address(self.queue, self.act if self.queue else "")
+_DEEPEST = 6
 
 
 @dataclass(frozen=True)
@@ -99,6 +61,8 @@ class Field:
     errors: tuple[Note, ...]
     amount: str = ""
     """Of a percentage: what it comes to; empty: it is none, or nobody knows."""
+    inherited: tuple[str, str] = ("", "")
+    """What holds where it is empty, by a queue above: short, and in a sentence."""
 
     @property
     def setting(self) -> str:
@@ -152,6 +116,11 @@ class Row:
     editable: bool
     closed: str
     """The query of the page without it unfolded."""
+    takes: bool
+    """Whether queues may be moved below it."""
+    fold: Fold
+    above: Above
+    """What it inherits."""
     whole: bool
     """Whether its reader sees everything; else not which namespaces run in it, as some may be another tenant's."""
 
@@ -253,8 +222,9 @@ class Row:
             resource = resource.replace("/", " ", 1)
         before = self.of.setting("parent" if field == "parent_declared" else field, resource)
         errors = tuple(one for one in self.of.notes if one.severity is Severity.ERROR and setting_of(one) == setting)
-        text, was = text_of(row, setting), before.before if before else None
-        return Field(self.pk, row.name, column, text, was, errors, self._comes_to(setting, text))
+        was, text = before.before if before else None, text_of(row, setting)
+        inherited = ("", "") if text else self.above.get(setting, ("", ""))
+        return Field(self.pk, row.name, column, text, was, errors, self._comes_to(setting, text), inherited)
 
     def _comes_to(self, setting: str, text: str) -> str:
         """The amount of a percentage."""
@@ -265,6 +235,14 @@ class Row:
             return ""
         return format_amount(resource, amounts_of(queue, field)[resource])
 
+    @property
+    def _of_shares(self) -> object:
+        """What its percentages come to, with what does not change without them."""
+        queue = self.of.queue
+        if queue is None or not (queue.guaranteed_share or queue.max_share or queue.template):
+            return None
+        return queue.guaranteed, queue.max, queue.template
+
     @cached_property
     def digest(self) -> str:
         """Differs whenever the row would look different."""
@@ -273,7 +251,9 @@ class Row:
             [getattr(row, field) for field in ("name", "guaranteed", "max", "template", *TEXTS, *MARKS)],
             [(note.message, note.params, note.field) for note in self.of.notes if note.severity is Severity.ERROR],
             self.of.change,
-            [(field.setting, field.amount) for field in (*self.fields, *self.template) if field.amount],
+            self._of_shares,
+            # What is folded, how many siblings there are, and what is inherited the page's own script puts in.
+            (row.parent_id, self.fold.holds, self.fold.wrong, self.takes),
             (self.level, self.marks, self.act, self.editable, [one.setting for one in self.columns], get_language()),
         )
         return blake2b(repr(parts).encode(), digest_size=6).hexdigest()
@@ -291,11 +271,20 @@ def resource_names(state: DraftState, capacity: Mapping[str, int], extra: Iterab
     return [*names, *(name for name in extra if name not in names)]
 
 
-def grid(state: DraftState, names: Sequence[str], shown: Shown, changes_in: Scope, *, whole: bool = True) -> list[Row]:
+def grid(
+    state: DraftState,
+    names: Sequence[str],
+    shown: Shown,
+    changes_in: Scope,
+    *,
+    inherited: Inheritance | None = None,
+    whole: bool = True,
+) -> list[Row]:
     """All queues of a draft, parents before children; those of ``changes_in`` are edited."""
     fences = [one.path for one in state.rows if one.placed.row.preemption_policy == "fence" and one.placed.depth]
     marks = sifting.fence_marks([one.path for one in state.rows], fences)
     every, closed = columns(names), shown.closed
+    above = inherited.by_parent if inherited else {}
     return [
         Row(
             of=one,
@@ -303,8 +292,11 @@ def grid(state: DraftState, names: Sequence[str], shown: Shown, changes_in: Scop
             marks=marks[one.path],
             act=shown.act if one.placed.row.pk == shown.queue else "",
             editable=changes_in.may_change(one.path),
+            takes=changes_in.has_path(one.path),
+            fold=fold,
+            above=above.get(one.placed.row.parent_id, {}),
             closed=closed,
             whole=whole,
         )
-        for one in state.rows
+        for one, fold in zip(state.rows, folds(state.rows, shown), strict=True)
     ]

@@ -21,7 +21,9 @@ from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.selectors import tree_with
 from scheduler_admin.queues.services import tree_of
 from scheduler_admin.web.editor import panels
-from scheduler_admin.web.editor.grid import Row, Shown, grid, resource_names
+from scheduler_admin.web.editor.grid import Row, columns, grid, resource_names
+from scheduler_admin.web.editor.inheriting import Inheritance, inheritance
+from scheduler_admin.web.editor.shown import Shown
 from scheduler_admin.web.editor.terms import Term, terms, unavailable
 from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.web.words import names, queue_name
@@ -87,7 +89,12 @@ class DraftPage:
     @cached_property
     def rows(self) -> list[Row]:
         """The grid."""
-        return grid(self.state, self.names, self.shown, self.changes_in, whole=self.whole)
+        return grid(self.state, self.names, self.shown, self.changes_in, inherited=self.inheritance, whole=self.whole)
+
+    @cached_property
+    def inheritance(self) -> Inheritance:
+        """What its empty cells say."""
+        return inheritance(self.state, [column.setting for column in columns(self.names)])
 
     @cached_property
     def chosen(self) -> Row | None:
@@ -224,6 +231,7 @@ def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse
         "tag": page.tag,
         "rows": {row.pk: _row(request, row, context) for row in page.rows if _differs(row, had)},
         "order": _order(page.rows, list(had)),
+        "inherited": _inherited(page.inheritance, request.POST.get("inherited", "")),
         "parts": {part: render_to_string(f"web/_draft_{part}.html", context, request) for part in PARTS},
         "focus": focus,
     }
@@ -231,6 +239,11 @@ def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse
     response["ETag"] = page.tag
     response["Cache-Control"] = "private, no-store"
     return response
+
+
+def _inherited(now: Inheritance, had: str) -> dict[str, Any] | None:
+    """What is inherited; None where the reader has it."""
+    return None if now.tag == had else {"tag": now.tag, "by_parent": now.by_parent}
 
 
 def _differs(row: Row, had: Mapping[str, str]) -> bool:

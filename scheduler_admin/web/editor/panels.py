@@ -14,7 +14,8 @@ from scheduler_admin.queues.draft_form import DRAFT, Placed, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import remedy, said, setting_of
-from scheduler_admin.web.editor.grid import MORE, Row, Shown
+from scheduler_admin.web.editor.grid import MORE, Row
+from scheduler_admin.web.editor.shown import Shown
 from scheduler_admin.web.editor.words import beside, setting_name, text_in_words
 
 MOST = 50

@@ -14,8 +14,9 @@ from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.restoring import restorable
 from scheduler_admin.queues.services import terms_of, tree_of
-from scheduler_admin.web.editor.grid import Row, Shown, grid, resource_names
+from scheduler_admin.web.editor.grid import Row, grid, resource_names
 from scheduler_admin.web.editor.panels import Lines, changed
+from scheduler_admin.web.editor.shown import Shown
 from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 
 

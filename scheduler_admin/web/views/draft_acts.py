@@ -25,8 +25,8 @@ from scheduler_admin.queues.drafting import StaleError
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import OutdatedError
-from scheduler_admin.web.editor.grid import Shown
 from scheduler_admin.web.editor.page import draft_page, news
+from scheduler_admin.web.editor.shown import Shown
 from scheduler_admin.web.editor.words import setting_name, text_in_words
 from scheduler_admin.web.numbers import read_number
 from scheduler_admin.web.views.drafts import editable, editor_page, find_editable, whole_page

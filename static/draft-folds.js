@@ -1,0 +1,87 @@
+// Folding: what is folded is in the address. What that hides, and where each row stands among its siblings, is worked out
+// here, after every answer of the server too, which therefore need not send the rows for it.
+import { grid } from "./draft-grid.js";
+
+const line = (body) => body.rows[0];
+const level = (body) => Number(line(body).getAttribute("aria-level"));
+const folded = () => new Set(new URLSearchParams(location.search).getAll("folded"));
+
+export const nameOf = (body) => body?.rows[0].querySelector("a.name");
+export const shown = () => [...grid.tBodies].filter((body) => !body.hidden);
+
+/** The row of the queue above; null where that is not shown. */
+export function parentOf(body) {
+  return document.getElementById(`q${body.dataset.above}`);
+}
+
+/** Whether a row lies below another, or is it. */
+export function isInside(body, top) {
+  let at = body;
+  while (at && at !== top) at = parentOf(at);
+  return Boolean(at);
+}
+
+function set(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+/** Hides what lies below folded rows, and numbers siblings. */
+export function draw() {
+  const shut = folded();
+  const siblings = [[]]; // of each level, those of the subtree that one is in
+  let hiding = Infinity;
+  const number = (list) => list.forEach((one, index) => {
+    set(one, "aria-posinset", String(index + 1));
+    set(one, "aria-setsize", String(list.length));
+  });
+  for (const body of grid.tBodies) {
+    const own = level(body);
+    if (own <= hiding) hiding = Infinity;
+    if (body.hidden !== hiding < own) body.hidden = hiding < own;
+    for (const list of siblings.splice(own + 1)) number(list);
+    (siblings[own] ??= []).push(line(body));
+    if (!line(body).hasAttribute("aria-expanded")) continue;
+    const isShut = shut.has(body.dataset.row);
+    set(line(body), "aria-expanded", String(!isShut));
+    if (isShut && hiding === Infinity) hiding = own;
+  }
+  for (const list of siblings) number(list ?? []);
+}
+
+function keep(shut) {
+  const words = new URLSearchParams(location.search);
+  words.delete("folded");
+  for (const row of shut) words.append("folded", row);
+  history.replaceState(null, "", words.size ? `?${words}` : location.pathname);
+  draw();
+}
+
+/** Folds a row that holds others, or unfolds it. The keyboard never stays in what is hidden. */
+export function fold(body, isShut) {
+  const shut = folded();
+  if (isShut) shut.add(body.dataset.row);
+  else shut.delete(body.dataset.row);
+  keep(shut);
+  if (document.activeElement?.closest("tbody")?.hidden) nameOf(body).focus();
+}
+
+export const unfoldAll = () => keep([]);
+
+/** Unfolds what hides an element. */
+export function reveal(element) {
+  const body = element?.closest("#grid > tbody");
+  if (!body?.hidden) return;
+  const shut = folded();
+  for (let at = parentOf(body); at; at = parentOf(at)) shut.delete(at.dataset.row);
+  keep(shut);
+}
+
+document.addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const link = event.target.closest("a[href]");
+  if (link?.matches("#grid a.fold")) {
+    event.preventDefault();
+    const body = link.closest("tbody");
+    fold(body, line(body).getAttribute("aria-expanded") === "true");
+  } else if (link?.hash) reveal(document.getElementById(decodeURIComponent(link.hash.slice(1))));
+});
