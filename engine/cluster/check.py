@@ -237,8 +237,9 @@ class _Check:
     def _tree(self, missing: list[Right]) -> Line:
         """Nor these."""
         if not missing:
-            return _line("tree", Level.OK, gettext_noop("Trees can be written back to YuniKorn’s ConfigMap from here."))
-        message = gettext_noop("YuniKorn’s ConfigMap is only read here: may not %(rights)s. %(manifest)s grants it.")
+            message = gettext_noop("Trees can be written back to where the cluster’s own scheduler keeps them.")
+            return _line("tree", Level.OK, message)
+        message = gettext_noop("Trees are not written back to the cluster: may not %(rights)s. %(manifest)s grants it.")
         params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
         return _line("tree", Level.OK, message, **params)
 

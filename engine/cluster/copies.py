@@ -1,108 +1,64 @@
-"""The cluster's own copy of a tree: YuniKorn's ConfigMap, read, and written back onto what was seen alone."""
+"""The cluster's own copy of a tree, wherever its scheduler keeps it: what is seen of it, and what is to be written."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
 
-from engine.cluster.connection import Connection
-from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
-from engine.cluster.identity import unreachable
-from engine.cluster.objects import CONFLICT, NOT_FOUND, Objects
-from engine.cluster.refusals import refused, unanswered
-from engine.cluster.rights import APPLYING, CONFIG, Right
-from engine.formats.kubernetes_wire import ConfigMapObject
-from engine.formats.managers import last_writer
+from engine.cluster.errors import ClusterError
 from engine.formats.notes import gettext_noop
 
 MANAGER = "scheduler-admin"
 """What the API server calls us in metadata.managedFields."""
-KEY = "queues.yaml"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Copy:
     """What it says in one version."""
 
-    namespace: str
+    namespace: str = ""
+    """Where it is; empty: in none."""
     text: str
     version: str
-    """Of this very object: its UID and its resourceVersion."""
+    """Another one whenever it says something else."""
     writer: str = ""
     """Whoever wrote it last; empty where the API server does not tell."""
     written_at: datetime | None = None
 
 
+class Conflict(msgspec.Struct, frozen=True):
+    """A field that somebody else wrote, and answers for."""
+
+    object: str
+    """``ClusterQueue team-a``."""
+    field: str
+    message: str
+    """With whom, and since when, in the API server's words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rewrite:
+    """What somebody wants written."""
+
+    onto: str
+    """The version that they saw."""
+    before: str
+    """What it said."""
+    text: str
+    confirmed: tuple[Conflict, ...] = ()
+    """Others' fields that they want taken over."""
+
+
 class MovedError(ClusterError):
-    """It is no longer what was seen, or gone. Nothing was done."""
+    """It is no longer what was seen, or gone."""
 
     def __init__(self) -> None:
         super().__init__(gettext_noop("Somebody else changed the cluster’s copy meanwhile: nothing was written."))
 
 
-def read_copy(connection: Connection, namespaces: Iterable[str]) -> Copy | None:
-    """The one of the first of these namespaces that has any; None where none has.
+class ClashError(ClusterError):
+    """Others answer for fields that it changes. Nothing was done."""
 
-    Raises RefusedError where it may not be read, else UnreachableError.
-    """
-    for namespace in namespaces:
-        try:
-            answer = connection.request("GET", _path(namespace))
-        except ApiFailure as error:
-            if error.code == NOT_FOUND:
-                continue
-            raise refused(connection, error, _at(_READING, namespace)) from None
-        except ConnectionFailure as error:
-            raise unreachable(connection, error) from None
-        found = _decoded(connection, answer.body)
-        if found is not None:
-            return found
-    return None
-
-
-def write_copy(connection: Connection, seen: Copy, text: str) -> Copy:
-    """Replace what was seen, and nothing that has changed since; as it is then.
-
-    Raises MovedError, RefusedError, UnknownError, and UnreachableError.
-    """
-    uid, _, version = seen.version.partition("/")
-    found, query = {"metadata": {"uid": uid, "resourceVersion": version}}, {"fieldManager": MANAGER}
-    try:
-        made = Objects(connection).patch(_path(seen.namespace), found, {"data": {KEY: text}}, query=query)
-    except ConnectionFailure as error:
-        raise unanswered(str(error)) from None
-    except ApiFailure as error:
-        if error.code in (CONFLICT, NOT_FOUND):
-            raise MovedError from None
-        raise refused(connection, error, _at(_WRITING, seen.namespace)) from None
-    return _decoded(connection, msgspec.json.encode(made)) or replace(seen, text=text, version="")
-
-
-_READING, _WRITING = APPLYING
-
-
-def _at(right: Right, namespace: str) -> Right:
-    return replace(right, namespace=namespace)
-
-
-def _path(namespace: str) -> str:
-    return f"/api/v1/namespaces/{namespace}/configmaps/{CONFIG}"
-
-
-def _decoded(connection: Connection, body: bytes) -> Copy | None:
-    try:
-        found = msgspec.json.decode(body, type=ConfigMapObject)
-    except msgspec.DecodeError as error:
-        raise unreachable(connection, ConnectionFailure("the ConfigMap can't be read")) from error
-    meta, text = found.metadata, (found.data or {}).get(KEY)
-    if text is None:
-        return None
-    writer = last_writer(meta.managed_fields or (), "data", KEY)
-    return Copy(
-        namespace=meta.namespace or "",
-        text=text,
-        version=f"{meta.uid}/{meta.resource_version}",
-        writer=writer.name,
-        written_at=writer.at,
-    )
+    def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
+        super().__init__(gettext_noop("Others answer for fields that this changes: confirm that they are taken over."))
+        self.conflicts = conflicts

@@ -40,6 +40,7 @@ class ApiFailure(ClusterError):  # noqa: N818 - what happened, as callers name i
         *,
         retry_after_s: float | None = None,
         causes: tuple[str, ...] = (),
+        fields: tuple[tuple[str, str], ...] = (),
     ) -> None:
         super().__init__(message or f"the API server answered {code} {reason}".strip())
         self.code = code
@@ -51,10 +52,14 @@ class ApiFailure(ClusterError):  # noqa: N818 - what happened, as callers name i
         """How long the server asks to be left alone, from the header or the Status; None: it did not say."""
         self.causes = causes
         """Machine-readable causes, such as ``DisruptionBudget``."""
+        self.fields = fields
+        """What is said of single fields: which, and what."""
 
 
 class _Cause(msgspec.Struct):
     reason: str | None = None
+    field: str | None = None
+    message: str | None = None
 
 
 class _Details(msgspec.Struct, rename="camel"):
@@ -93,4 +98,5 @@ def failure(code: int, body: bytes | msgspec.Raw, retry_after: str | None = None
         (status.message or "")[:_LONGEST_MESSAGE],
         retry_after_s=min(wait_s, _LONGEST_WAIT_S) if wait_s and wait_s > 0 else None,  # nan is not
         causes=tuple(cause.reason for cause in details.causes or () if cause.reason),
+        fields=tuple((cause.field, cause.message or "") for cause in details.causes or () if cause.field),
     )

@@ -7,6 +7,7 @@ import msgspec
 from engine.cluster.connection import Connection
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
 from engine.cluster.tables import CLAIMS, NAMESPACES, PREEMPTED, QUOTAS, TABLES, VOLUMES, WORKLOADS
+from engine.formats.kueue.names import GROUP as KUEUE
 from engine.formats.notes import gettext_noop
 
 OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/priority-classes.yaml"
@@ -102,8 +103,14 @@ WRITING_CLASSES = tuple(
 """What it takes to change priority classes from here, in any mode; no mode needs it."""
 REVIEWING = (Right("create", "tokenreviews", "authentication.k8s.io", manifest=REVIEWS),)
 """What it takes to let people in by tokens of the cluster; no mode needs it."""
-APPLYING = tuple(Right(verb, "configmaps", name=CONFIG, manifest=APPLY) for verb in ("get", "patch"))
-"""What it takes to write a tree back to where YuniKorn keeps it; no mode needs it."""
+APPLYING_YUNIKORN = tuple(Right(verb, "configmaps", name=CONFIG, manifest=APPLY) for verb in ("get", "patch"))
+APPLYING_KUEUE = tuple(
+    Right(verb, resource, KUEUE, manifest=APPLY)
+    for resource in ("cohorts", "clusterqueues", "localqueues")
+    for verb in ("list", "create", "patch", "delete")
+)
+APPLYING = (*APPLYING_YUNIKORN, *APPLYING_KUEUE)
+"""What it takes to write a tree back to where the cluster's own scheduler keeps it; no mode needs it."""
 
 
 def needed(mode: str, *, publish: bool = False) -> tuple[Right, ...]:

@@ -339,6 +339,7 @@ class FieldsOfManager(Wire, frozen=True):
     """An entry of metadata.managedFields: which fields somebody wrote, and when."""
 
     manager: str | None = None
+    operation: str | None = None
     time: datetime | None = None
     fields_v1: dict[str, Any] | None = None
 

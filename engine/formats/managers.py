@@ -25,6 +25,13 @@ def last_writer(entries: Iterable[FieldsOfManager], *path: str) -> Writer:
     return max(found, key=lambda one: (one.at or _NEVER, one.name), default=Writer())
 
 
+def applied_by(entries: Iterable[FieldsOfManager], manager: str, field: str) -> tuple[str, ...]:
+    """The names below a field that a manager applied (by the server) and still answers for."""
+    own = [one.fields_v1 or {} for one in entries if (one.manager, one.operation) == (manager, "Apply")]
+    found = [entry.get(f"f:{field}") for entry in own]
+    return tuple(name.removeprefix("f:") for one in found if isinstance(one, dict) for name in one if name != ".")
+
+
 def _owns(fields: Mapping[str, Any], path: tuple[str, ...]) -> bool:
     found: Any = fields
     for name in path:

@@ -9,12 +9,13 @@ from django.db.models import F, Q
 
 from engine.cluster.connection import Connection
 from engine.cluster.copies import Copy as Seen
-from engine.cluster.copies import read_copy
 from engine.cluster.errors import ClusterError
+from engine.formats import native
+from engine.formats.native import Format
 from engine.formats.notes import ImportFailure
 from engine.formats.tree import encode_tree
-from engine.formats.yunikorn import read
 from scheduler_admin.clusters.status import mark_news
+from scheduler_admin.copies.kinds import form_of, kind_of
 from scheduler_admin.copies.models import Copy
 from scheduler_admin.queues.models import Revision
 
@@ -24,8 +25,10 @@ _SHOWN = ("error", "there", "version", "agreed_with_id")
 def look(*, copy: Copy, connection: Connection, namespaces: Iterable[str], now: datetime) -> None:
     """Read it and store what it says. ``namespaces``: where to look for it unless somebody said where it is."""
     known = (copy.namespace,) if copy.namespace else ()
+    current = in_force(copy)
+    copy.form = form_of(current.source_format if current else copy.form)
     try:
-        seen = read_copy(connection, dict.fromkeys((*known, *namespaces)))
+        seen = kind_of(copy.form).read(connection, dict.fromkeys((*known, *namespaces)))
     except ClusterError as error:
         keep_error(copy=copy, sentence=str(error))
         return
@@ -42,18 +45,13 @@ def keep_error(*, copy: Copy, sentence: str) -> None:
 def keep(*, copy: Copy, seen: Seen | None, now: datetime, written: Revision | None = None) -> None:
     """Take over what was seen; None: there is none. ``written``: the revision that was just written there."""
     if seen is None:
-        _store(copy, error="", there=False, looked_at=now)
+        _store(copy, error="", there=False, looked_at=now, form=copy.form)
         return
-    found: dict[str, object] = {
-        "error": "",
-        "there": True,
-        "looked_at": now,
-        "namespace": seen.namespace,
-        "text": seen.text,
-    }
-    found |= {"version": seen.version, "writer": seen.writer[:150], "written_at": seen.written_at}
+    found: dict[str, object] = {"error": "", "there": True, "looked_at": now, "form": copy.form, "text": seen.text}
+    found |= {"namespace": seen.namespace or copy.namespace, "version": seen.version}
+    found |= {"writer": seen.writer[:150], "written_at": seen.written_at}
     if seen.text != copy.text or not copy.there:
-        found |= _read(seen.text)
+        found |= _read(seen.text, copy.form)
     document = str(found.get("document", copy.document))
     current = written or in_force(copy)
     if document and current is not None:
@@ -66,9 +64,9 @@ def in_force(copy: Copy) -> Revision | None:
     return Revision.objects.filter(hierarchy__clusters=copy.cluster_id, pk=F("hierarchy__current")).first()
 
 
-def _read(text: str) -> dict[str, object]:
+def _read(text: str, form: str) -> dict[str, object]:
     try:
-        return {"document": encode_tree(read(text).tree).decode(), "problems": []}
+        return {"document": encode_tree(native.read(text, Format(form)).tree).decode(), "problems": []}
     except ImportFailure as failure:
         return {"document": "", "problems": [msgspec.to_builtins(note) for note in failure.notes]}
 

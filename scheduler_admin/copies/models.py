@@ -5,11 +5,14 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from engine.formats.native import Format
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import RestrictedQuerySet
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Revision
 
+KEPT = (Format.YUNIKORN, Format.KUEUE)
+"""In which formats clusters keep trees themselves."""
 check_namespace = RegexValidator(
     r"\A[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z", _("This is no name of a namespace: small letters, digits and -.")
 )
@@ -20,7 +23,7 @@ class CopyQuerySet(RestrictedQuerySet["Copy"]):
 
 
 class Copy(models.Model):
-    """What a cluster's own scheduler goes by: YuniKorn's ConfigMap yunikorn-configs. Pages show this row alone."""
+    """What a cluster's own scheduler goes by: YuniKorn's ConfigMap, or Kueue's objects. Pages show this row alone."""
 
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="copy")
     due_at = models.DateTimeField(default=timezone.now, help_text=_("When it is looked at next."))
@@ -29,9 +32,10 @@ class Copy(models.Model):
     namespace = models.CharField(
         max_length=63, blank=True, validators=[check_namespace], help_text=_("Empty: where YuniKorn's own pods run.")
     )
+    form = models.CharField(max_length=20, choices=[(one.value, one.value) for one in KEPT], default=KEPT[0].value)
     there = models.BooleanField(default=False, help_text=_("Whether there was any when it was looked at last."))
     text = models.TextField(blank=True)
-    version = models.CharField(max_length=150, blank=True, help_text=_("UID and resourceVersion of what was seen."))
+    version = models.CharField(max_length=150, blank=True, help_text=_("Another one whenever it says something else."))
     writer = models.CharField(max_length=150, blank=True, help_text=_("Who wrote it, as the API server tells."))
     written_at = models.DateTimeField(null=True, blank=True)
     document = models.TextField(blank=True, help_text=_("The tree that it says, in canonical JSON; empty: none."))
@@ -57,15 +61,22 @@ class Writing(models.Model):
         INTENDED = "intended", _("under way")
         DONE = "done", _("written")
         OVERTAKEN = "overtaken", _("not written: changed meanwhile")
+        CLASH = "clash", _("to be confirmed")
+        """Others answer for fields that it changes."""
         REFUSED = "refused", _("refused")
         GIVEN_UP = "given-up", _("given up")
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="writings")
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="+")
-    namespace = models.CharField(max_length=63)
+    form = models.CharField(max_length=20, choices=[(one.value, one.value) for one in KEPT])
+    namespace = models.CharField(max_length=63, blank=True)
     onto = models.CharField(max_length=150, help_text=_("The version of the copy that was seen."))
     before = models.TextField(help_text=_("What it said."))
     text = models.TextField(help_text=_("What it is to say."))
+    confirmed = models.JSONField(default=list, blank=True)
+    """Others' fields that are taken over: engine.cluster.copies.Conflict, each as a mapping."""
+    clashes = models.JSONField(default=list, blank=True)
+    """Others' fields that were in the way, likewise."""
     state = models.CharField(max_length=10, choices=State, default=State.INTENDED)
     note = models.TextField(blank=True, help_text=_("Why it came to that."))
     by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")

@@ -12,7 +12,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status import mark_news
 from scheduler_admin.copies.looking import in_force
 from scheduler_admin.copies.models import Copy, Writing
-from scheduler_admin.copies.standing import Standing, standing, wanted_text
+from scheduler_admin.copies.standing import Standing, standing, wanted
 from scheduler_admin.queues.models import Revision
 
 
@@ -52,12 +52,20 @@ def place(*, cluster: Cluster, namespace: str, actor: User | None, reason: str) 
 
 @transaction.atomic
 def ask_to_write(
-    *, cluster: Cluster, revision: int, version: str, overwrite: bool, actor: User | None, reason: str
+    *,
+    cluster: Cluster,
+    revision: int,
+    version: str,
+    overwrite: bool,
+    actor: User | None,
+    reason: str,
+    over: int = 0,
 ) -> Writing:
     """Store that the revision in force (its pk) is to be written over the copy in that version, and nothing else.
 
-    The engine's worker does it. Without ``overwrite`` nothing that others wrote is taken back. Raises OvertakenError
-    where either is another by now, and ValidationError by field.
+    The engine's worker does it. Without ``overwrite`` nothing that others wrote is taken back. ``over``: the writing
+    (its pk) whose clashes were shown, and are confirmed. Raises OvertakenError where either is another by now, and
+    ValidationError by field.
     """
     check_reason(reason)
     copy = _locked(cluster)
@@ -74,10 +82,12 @@ def ask_to_write(
     writing = Writing(
         cluster=cluster,
         revision=current,
+        form=copy.form,
         namespace=copy.namespace,
         onto=copy.version,
         before=copy.text,
         text=_text(copy, current),
+        confirmed=_confirmed(cluster, over, version),
         by=actor,
         by_name=name_of(actor),
         reason=reason.strip(),
@@ -86,7 +96,7 @@ def ask_to_write(
     writing.full_clean()
     writing.save()
     Copy.objects.filter(pk=copy.pk).update(due_at=timezone.now())
-    details = {"digest": current.digest, "onto": copy.version, "overwrites": found.drifted}
+    details = {"digest": current.digest, "onto": copy.version, "overwrites": found.drifted, "over": writing.confirmed}
     record(actor=actor, verb="tree.write", target=f"{current} → {cluster.name}", reason=writing.reason, details=details)
     mark_news(cluster.pk)
     return writing
@@ -94,13 +104,19 @@ def ask_to_write(
 
 def _text(copy: Copy, current: Revision) -> str:
     try:
-        return wanted_text(copy, current)
+        return wanted(copy, current).text
     except ImportFailure as failure:
         found = "; ".join(str(note) for note in failure.notes)
         message = _("The cluster’s copy can’t be read, so nothing can be written into it: %(why)s")
         raise ValidationError(message % {"why": found}) from None
     except ValueError as error:
         raise ValidationError(str(error)) from None
+
+
+def _confirmed(cluster: Cluster, over: int, version: str) -> list[dict[str, str]]:
+    """The clashes that somebody was shown of this very version."""
+    shown = cluster.writings.filter(pk=over, state=Writing.State.CLASH, onto=version).first() if over else None
+    return list(shown.clashes) if shown else []
 
 
 def _locked(cluster: Cluster) -> Copy:

@@ -6,8 +6,10 @@ from enum import StrEnum
 from functools import lru_cache
 
 from engine.changes import Change, changes
-from engine.formats import yunikorn
+from engine.formats import native
+from engine.formats.native import Format
 from engine.formats.tree import decode_tree
+from engine.formats.written import Written
 from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
@@ -94,13 +96,13 @@ def differences(copy: Copy, current: Revision) -> Differences | None:
 
 
 @lru_cache(maxsize=16)
-def _written(text: str, document: str) -> str:
-    return yunikorn.write(text, _decoded(document))
+def _written(form: str, text: str, document: str) -> Written:
+    return native.write(Format(form), text, _decoded(document))
 
 
-def wanted_text(copy: Copy, current: Revision) -> str:
+def wanted(copy: Copy, current: Revision) -> Written:
     """The copy with its queues made those of the revision; what the tree has no word for stays as the cluster has it.
 
-    Raises ImportFailure for a copy that can't be read.
+    Raises ImportFailure for a copy that can't be read, ValueError for a tree that it can't hold.
     """
-    return _written(copy.text, current.document)
+    return _written(copy.form, copy.text, current.document)

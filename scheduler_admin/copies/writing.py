@@ -2,16 +2,19 @@
 
 from datetime import datetime, timedelta
 
+import msgspec
 from django.db import transaction
 from django.utils.translation import gettext_noop
 
 from engine.cluster.connection import Connection
+from engine.cluster.copies import ClashError, Conflict, MovedError, Rewrite
 from engine.cluster.copies import Copy as Seen
-from engine.cluster.copies import MovedError, read_copy, write_copy
 from engine.cluster.errors import ClusterError
 from engine.cluster.refusals import RefusedError
+from engine.formats.notes import ImportFailure
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.status import mark_news
+from scheduler_admin.copies.kinds import kind_of
 from scheduler_admin.copies.looking import keep
 from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.faults import reached
@@ -27,24 +30,30 @@ def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> Non
     Where no answer comes it stays to be tried again, for a minute. A repetition does nothing: what is there says so.
     """
     state = Writing.State
+    confirmed = tuple(msgspec.convert(one, Conflict) for one in writing.confirmed)
+    asked = Rewrite(onto=writing.onto, before=writing.before, text=writing.text, confirmed=confirmed)
+    kind = kind_of(writing.form)
     try:
-        there = read_copy(connection, (writing.namespace,))
+        there = kind.read(connection, (writing.namespace,))
         if there is not None and there.text == writing.text:
             _end(writing, state.DONE, now, there)  # by a worker that did not live to say so
-        elif there is None or there.version != writing.onto:
+        elif there is None:
             _end(writing, state.OVERTAKEN, now, note=str(MovedError()))
-        elif now - writing.at > BEGUN_WITHIN:
+        elif now - writing.at > BEGUN_WITHIN and there.version == writing.onto:
             _end(writing, state.GIVEN_UP, now, note=_LATE % {"why": writing.note})
         else:
             reached("write asked")
-            made = write_copy(connection, there, writing.text)
+            made = kind.write(connection, there, asked)
             reached("write answered")
             _end(writing, state.DONE, now, made)
     except MovedError as error:
         _end(writing, state.OVERTAKEN, now, note=str(error))
+    except ClashError as error:
+        writing.clashes = [msgspec.to_builtins(one) for one in error.conflicts]
+        _end(writing, state.CLASH, now, note=str(error))
     except RefusedError as error:
         _end(writing, state.REFUSED, now, note=str(error))
-    except ClusterError as error:
+    except (ClusterError, ImportFailure) as error:
         put_off(writing=writing, why=str(error), now=now)
 
 

@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 from django.utils.translation import gettext as _
 
-from engine.cluster.copies import KEY
+from engine.cluster.config_map import KEY
 from engine.cluster.rights import APPLY, CONFIG
 from engine.formats.notes import ImportFailure, Note
+from engine.formats.written import Written
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Copy, Writing
-from scheduler_admin.copies.standing import Standing, differences, standing, wanted_text
+from scheduler_admin.copies.standing import Standing, differences, standing, wanted
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.web.editor.panels import MOST, Lines, changed
@@ -49,8 +50,12 @@ class View:
     text: Sequence[TextLine]
     more_text: bool
     problems: Sequence[str]
+    notes: Sequence[str]
+    """What the cluster's copy can't say of the revision's tree."""
     writings: Sequence[Writing]
     pending: bool
+    clash: Writing | None
+    """What was shown, asked for, and left undone as others answer for some of it."""
 
 
 def copies_page(user: Who, cluster: Cluster) -> dict[str, Any]:
@@ -68,7 +73,8 @@ def _view(user: Who, cluster: Cluster) -> View:
     copy = Copy.objects.restrict(user, "view").select_related("agreed_with").filter(cluster=cluster).first()
     current = cluster.hierarchy.current if cluster.hierarchy else None
     found = differences(copy, current) if copy and copy.there and current else None
-    text = list(islice(_difference(copy, current), _LINES + 1)) if found and copy and current else []
+    written = _written(copy, current) if found and copy and current else None
+    text = list(islice(_difference(copy.text, written.text), _LINES + 1)) if copy and written else []
     writings = list(Writing.objects.restrict(user, "view").filter(cluster=cluster).select_related("revision")[:_LATEST])
     return View(
         copy=copy,
@@ -80,24 +86,39 @@ def _view(user: Who, cluster: Cluster) -> View:
         text=text[:_LINES],
         more_text=len(text) > _LINES,
         problems=_problems(copy) if copy else (),
+        notes=[_told(note) for note in written.notes[:MOST]] if written else (),
         writings=writings,
         pending=any(one.state == Writing.State.INTENDED for one in writings),
+        clash=_clash(writings, copy, current),
     )
 
 
-def _difference(copy: Copy, current: Revision) -> Iterator[TextLine]:
-    """What writing changes in the text, with three lines around each place."""
+def _clash(writings: Sequence[Writing], copy: Copy | None, current: Revision | None) -> Writing | None:
+    """The latest, while both are still what they were."""
+    last = writings[0] if writings else None
+    if last is None or last.state != Writing.State.CLASH or copy is None:
+        return None
+    return last if (last.onto, last.revision) == (copy.version, current) else None
+
+
+def _written(copy: Copy, current: Revision) -> Written | None:
     try:
-        wanted = wanted_text(copy, current)
+        return wanted(copy, current)
     except (ImportFailure, ValueError):
-        return
-    found = unified_diff(copy.text.splitlines(), wanted.splitlines(), lineterm="")
+        return None
+
+
+def _difference(before: str, after: str) -> Iterator[TextLine]:
+    """What writing changes in the text, with three lines around each place."""
+    found = unified_diff(before.splitlines(), after.splitlines(), lineterm="")
     for line in islice(found, 2, None):  # after the names of the two files
         yield TextLine(_KINDS.get(line[0], ""), line)
 
 
 def _problems(copy: Copy) -> list[str]:
-    notes = [msgspec.convert(one, Note) for one in copy.problems[:MOST]]
-    return [
-        _("Line %(line)s: %(what)s") % {"line": one.line, "what": said(one)} if one.line else said(one) for one in notes
-    ]
+    return [_told(msgspec.convert(one, Note)) for one in copy.problems[:MOST]]
+
+
+def _told(note: Note) -> str:
+    what = f"{note.path}: {said(note)}" if note.path else said(note)
+    return _("Line %(line)s: %(what)s") % {"line": note.line, "what": what} if note.line else what

@@ -10,9 +10,11 @@ from ruamel.yaml import YAML
 
 from engine.cluster.actuator import Actuator
 from engine.cluster.check import Expected, Level, check
+from engine.cluster.config_map import read_config_map, write_config_map
 from engine.cluster.connection import Connection
-from engine.cluster.copies import read_copy, write_copy
+from engine.cluster.copies import Rewrite
 from engine.cluster.credentials import ConnectionSettings
+from engine.cluster.kueue_copy import write_kueue
 from engine.cluster.lease import ClusterLease
 from engine.cluster.outcomes import EvictionOutcome, Terms
 from engine.cluster.priority_classes import ChangedError, PriorityClasses
@@ -36,7 +38,7 @@ from engine.cluster.watcher import ClusterWatcher
 from engine.formats.kubernetes import decode_pod
 from engine.snapshot import PriorityClass
 from tests.cluster.doubles import until
-from tests.controlplane import anycluster
+from tests.controlplane import anycluster, kueue
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
 
@@ -232,9 +234,10 @@ def test_nothing_forbidden_is_tried_and_nothing_granted_is_unused(
     assert told_of("tree", settings).endswith("deploy/apply-tree.yaml grants it.")
     settings = account.give(APPLY)
     since = plane.audited()
-    write_back(settings, real.namespace)
-    assert told_of("tree", settings) == "Trees can be written back to YuniKorn’s ConfigMap from here."
-    assert granted(APPLY) <= used(plane, since)
+    write_back(settings, real)
+    assert told_of("tree", settings) == "Trees can be written back to where the cluster’s own scheduler keeps them."
+    # To make by applying takes the right to create as well, but the log says only that it was applied.
+    assert {rule for rule in granted(APPLY) if rule[0] != "create"} <= used(plane, since)
 
     assert tokens_of(settings).endswith("deploy/token-review.yaml grants it.")
     settings = account.give(REVIEWS)
@@ -255,12 +258,18 @@ def tokens_of(settings: ConnectionSettings) -> str:
     return next(str(line) for line in lines if line.subject == "tokens")
 
 
-def write_back(settings: ConnectionSettings, namespace: str) -> None:
-    """All that is done to YuniKorn's ConfigMap."""
+def write_back(settings: ConnectionSettings, cluster: AnyCluster) -> None:
+    """All that is done to YuniKorn's ConfigMap, and to Kueue's objects."""
     connection = Connection(settings)
-    seen = read_copy(connection, (namespace,))
+    seen = read_config_map(connection, (cluster.namespace,))
     assert seen is not None
-    write_copy(connection, seen, "partitions: [] # written")
+    text = "partitions: [] # written"
+    write_config_map(connection, seen, Rewrite(onto=seen.version, before=seen.text, text=text))
+    kueue.install_queues(cluster)
+    made = kueue.three(cluster.namespace)
+    changed = kueue.three(cluster.namespace, cpu="9", local="other")
+    for before, after in (("", made), (made, changed), (changed, "")):
+        write_kueue(connection, Rewrite(onto="", before=before, text=after))
 
 
 def missing(settings: ConnectionSettings) -> list[str]:

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from tests.cluster.doubles import until
-from tests.controlplane.anycluster import AnyCluster
+from tests.controlplane.anycluster import AnyCluster, path_of
 
 GROUP = "kueue.x-k8s.io"
 NEWEST, OLDER = "v1beta2", "v1beta1"
@@ -30,6 +30,56 @@ def install(cluster: AnyCluster, version: str = NEWEST) -> None:
     spec = {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [served]}
     cluster.create(_CRDS, {"metadata": {"name": f"workloads.{GROUP}"}, "spec": spec})
     until(lambda: cluster.raw("GET", f"/apis/{GROUP}/{version}/workloads")[0] == 200, "Workloads are served")
+
+
+def install_queues(cluster: AnyCluster, version: str = NEWEST) -> None:
+    """Let the API server serve Cohorts, ClusterQueues and LocalQueues; the next cluster has none of them."""
+    for kind, scope in (("Cohort", "Cluster"), ("ClusterQueue", "Cluster"), ("LocalQueue", "Namespaced")):
+        plural = f"{kind.lower()}s"
+        served = {"name": version, "served": True, "storage": True, "schema": _ANYTHING, "subresources": {"status": {}}}
+        names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()}
+        spec = {"group": GROUP, "scope": scope, "names": names, "versions": [served]}
+        crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
+        crd["metadata"] = {"name": f"{plural}.{GROUP}"}
+        until(lambda crd=crd: cluster.raw("POST", path_of(_CRDS), crd)[0] == 201, "the former one is gone")
+    for kind in ("cohorts", "clusterqueues", "localqueues"):
+        here = f"/apis/{GROUP}/{version}/{kind}"
+        until(lambda here=here: cluster.raw("GET", here)[0] == 200, f"{here} is served")
+
+
+def three(namespace: str, cpu: str = "4", *, local: str = "default") -> str:
+    """A Cohort, a ClusterQueue in it and the LocalQueue that leads there, as a text."""
+    return f"""\
+---
+apiVersion: {GROUP}/{NEWEST}
+kind: Cohort
+metadata:
+  name: company
+spec: {{}}
+---
+apiVersion: {GROUP}/{NEWEST}
+kind: ClusterQueue
+metadata:
+  name: research
+spec:
+  cohortName: company
+  namespaceSelector: {{}}
+  resourceGroups:
+    - coveredResources: [cpu]
+      flavors:
+        - name: default
+          resources:
+            - name: cpu
+              nominalQuota: "{cpu}"
+---
+apiVersion: {GROUP}/{NEWEST}
+kind: LocalQueue
+metadata:
+  name: {local}
+  namespace: {namespace}
+spec:
+  clusterQueue: research
+"""
 
 
 def uninstall(cluster: AnyCluster, version: str = NEWEST) -> None:

@@ -155,3 +155,21 @@ def test_who_may_not_write_reads_it(otto: Client, audrey: Client, tess: Client, 
 @pytest.mark.parametrize("wrong", [{}, {"act": "no such"}, {"act": "look", "reason": "\0"}])
 def test_a_form_that_no_page_sends_is_a_bad_request(ada: Client, demo: Cluster, wrong: dict[str, str]) -> None:
     assert ada.post(PAGE, wrong).status_code == 400
+
+
+def test_fields_that_others_answer_for_are_shown_before_they_are_taken_over(ada: Client, demo: Cluster) -> None:
+    """Of the very version that they were found in."""
+    publish(changed())
+    ada.post(PAGE, form(demo))
+    asked = Writing.objects.get()
+    clash = {"object": "ClusterQueue research", "field": ".spec.resourceGroups", "message": 'conflict with "argocd"'}
+    Writing.objects.update(state="clash", clashes=[clash])
+    html = text(ada.get(PAGE))
+    for shown in ("ClusterQueue research", ".spec.resourceGroups", "argocd", "Take these fields over"):
+        assert shown in html
+    ada.post(PAGE, form(demo, over=str(asked.pk)))
+    assert Writing.objects.exclude(pk=asked.pk).get().confirmed == [clash]
+    see(demo, TEXT + "# touched\n", version="3")
+    Writing.objects.filter(state="intended").delete()
+    ada.post(PAGE, form(demo, over=str(asked.pk)))
+    assert Writing.objects.exclude(pk=asked.pk).get().confirmed == []

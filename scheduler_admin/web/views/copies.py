@@ -65,6 +65,7 @@ def _write(request: HttpRequest, cluster: Cluster, actor: User) -> None:
         overwrite=request.POST.get("overwrite") == "on",
         actor=actor,
         reason=request.POST.get("reason", ""),
+        over=read_number(request.POST.get("over", "")),
     )
     messages.success(request, _("Asked for: the engine’s worker writes it within seconds."))
 

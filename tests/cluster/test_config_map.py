@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from engine.cluster.config_map import KEY, read_config_map, write_config_map
 from engine.cluster.connection import Connection
-from engine.cluster.copies import KEY, MANAGER, Copy, MovedError, read_copy, write_copy
+from engine.cluster.copies import MANAGER, Copy, MovedError, Rewrite
 from engine.cluster.identity import UnreachableError
 from engine.cluster.refusals import RefusedError, UnknownError
 from tests.cluster.doubles import Answer, Asked, scripted
@@ -32,9 +33,14 @@ def edit(cluster: AnyCluster, manager: str, data: dict[str, str | None]) -> None
 
 
 def read(cluster: AnyCluster, connection: Connection) -> Copy:
-    found = read_copy(connection, (cluster.namespace,))
+    found = read_config_map(connection, (cluster.namespace,))
     assert found is not None
     return found
+
+
+def write(connection: Connection, seen: Copy) -> Copy:
+    """Over what was seen, and is there."""
+    return write_config_map(connection, seen, Rewrite(onto=seen.version, before=seen.text, text=NEW))
 
 
 @pytest.fixture
@@ -53,16 +59,16 @@ def test_what_is_there_is_read(cluster: AnyCluster, connection: Connection) -> N
 
 def test_the_first_namespace_that_has_one_is_taken(cluster: AnyCluster, connection: Connection) -> None:
     put(cluster)
-    assert read_copy(connection, ()) is None
-    assert read_copy(connection, ("default",)) is None
-    found = read_copy(connection, ("default", cluster.namespace))
+    assert read_config_map(connection, ()) is None
+    assert read_config_map(connection, ("default",)) is None
+    found = read_config_map(connection, ("default", cluster.namespace))
     assert found is not None
     assert found.namespace == cluster.namespace
 
 
 def test_another_form_of_configuration_is_no_copy(cluster: AnyCluster, connection: Connection) -> None:
     cluster.create("configmaps", {"metadata": {"name": CONFIG}, "data": {"log.level": "INFO"}})
-    assert read_copy(connection, (cluster.namespace,)) is None
+    assert read_config_map(connection, (cluster.namespace,)) is None
 
 
 def test_who_wrote_it_last_is_told_with_the_time(cluster: AnyCluster, connection: Connection) -> None:
@@ -80,7 +86,7 @@ def test_who_wrote_it_last_is_told_with_the_time(cluster: AnyCluster, connection
 def test_what_is_written_is_the_queues_alone(cluster: AnyCluster, connection: Connection) -> None:
     """By our own name; whatever else it holds stays."""
     put(cluster, **{"log.level": "INFO"})
-    made = write_copy(connection, read(cluster, connection), NEW)
+    made = write(connection, read(cluster, connection))
     there = cluster.get("configmaps", CONFIG)
     assert there["data"] == {KEY: NEW, "log.level": "INFO"}
     assert made == read(cluster, connection)
@@ -93,7 +99,7 @@ def test_what_was_changed_meanwhile_is_left_as_it_is(cluster: AnyCluster, connec
     seen = read(cluster, connection)
     edit(cluster, "kubectl-edit", {"log.level": "DEBUG"})
     with pytest.raises(MovedError):
-        write_copy(connection, seen, NEW)
+        write(connection, seen)
     assert cluster.get("configmaps", CONFIG)["data"][KEY] == OLD
 
 
@@ -102,10 +108,10 @@ def test_one_that_is_gone_or_made_anew_is_another(cluster: AnyCluster, connectio
     seen = read(cluster, connection)
     cluster.delete("configmaps", CONFIG)
     with pytest.raises(MovedError):
-        write_copy(connection, seen, NEW)
+        write(connection, seen)
     put(cluster)
     with pytest.raises((MovedError, RefusedError)):
-        write_copy(connection, seen, NEW)
+        write(connection, seen)
     assert cluster.get("configmaps", CONFIG)["data"][KEY] == OLD
 
 
@@ -116,7 +122,7 @@ def test_a_right_that_is_missing_is_named(real: AnyCluster) -> None:
     reading = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
     connection = Connection(real.account(reading))
     with pytest.raises(RefusedError, match=f"may not patch configmaps {CONFIG} in {real.namespace}. deploy/apply-tree"):
-        write_copy(connection, read(real, connection), NEW)
+        write(connection, read(real, connection))
     assert real.get("configmaps", CONFIG)["data"][KEY] == OLD
 
 
@@ -125,7 +131,7 @@ def test_one_that_may_not_be_read_is_not_taken_for_none(real: AnyCluster) -> Non
     put(real)
     listing = {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["list"]}
     with pytest.raises(RefusedError, match="may not get configmaps"):
-        read_copy(Connection(real.account(listing)), (real.namespace,))
+        read_config_map(Connection(real.account(listing)), (real.namespace,))
 
 
 SEEN = Copy(namespace="yunikorn", text=OLD, version="u/1")
@@ -148,10 +154,10 @@ def test_why_it_was_not_written_is_told(code: int, reason: str, told: type[Excep
             answer.status(code, message=reason)
 
     with scripted(serve) as server, pytest.raises(told, match=reason):
-        write_copy(server.connection(), SEEN, NEW)
+        write(server.connection(), SEEN)
 
 
 def test_an_answer_that_does_not_come_is_no_refusal() -> None:
     """It may have been done."""
     with scripted(lambda _asked, answer: answer.reset()) as server, pytest.raises(UnknownError):
-        write_copy(server.connection(), SEEN, NEW)
+        write(server.connection(), SEEN)

@@ -1,0 +1,94 @@
+"""Kueue's objects as an API server keeps them, down to what a tree is read from; and what of them a tree decides."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from engine.formats.documents import dump
+from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, parent_field
+from engine.formats.manifests import plain
+from engine.formats.objects import Manifests, Object
+from engine.formats.ours import ANNOTATION
+
+OBJECTS = {COHORT: "cohorts", CLUSTER_QUEUE: "clusterqueues", LOCAL_QUEUE: "localqueues"}
+"""Kind -> resource, those first that others name."""
+_ORDER = list(OBJECTS)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """One object, without status and what the API server notes of it. Two that say the same are equal."""
+
+    body: dict[str, Any]
+
+    @classmethod
+    def of(cls, obj: Mapping[str, Any]) -> "Found":
+        """Down to apiVersion, kind, name, namespace, our annotation, and spec."""
+        one = Object(dict(obj))
+        ours = one.annotation(ANNOTATION)
+        annotations = {} if ours is None else {"annotations": {ANNOTATION: str(ours)}}
+        space = {"namespace": one.namespace} if one.namespace else {}
+        metadata = {"name": one.name, **space, **annotations}
+        named = {"apiVersion": str(obj.get("apiVersion") or ""), "kind": one.kind, "metadata": metadata}
+        return cls({**named, "spec": plain(one.spec)})
+
+    @property
+    def kind(self) -> str:
+        return str(self.body["kind"])
+
+    @property
+    def name(self) -> str:
+        return str(self.body["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str:
+        """Empty where its kind lies in none."""
+        return str(self.body["metadata"].get("namespace", ""))
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is told apart by."""
+        return self.kind, self.namespace, self.name
+
+    @property
+    def title(self) -> str:
+        """As people call it: ``ClusterQueue team-a``."""
+        return Object(self.body).title
+
+
+def manifest(found: Iterable[Found]) -> str:
+    """Objects as one text, the same for the same objects."""
+    ordered = sorted(found, key=lambda one: (_ORDER.index(one.kind), one.namespace, one.name))
+    return dump([one.body for one in ordered], "---") if ordered else ""
+
+
+def parse(text: str) -> dict[tuple[str, str, str], Found]:
+    """The objects of such a text, those first that others name. Raises ImportFailure."""
+    found = [Found.of(plain(one.fields)) for one in Manifests(text).objects if one.kind in OBJECTS]
+    return {one.key: one for one in sorted(found, key=lambda one: _ORDER.index(one.kind))}
+
+
+def sent(before: Found | None, wanted: Found, own: Iterable[str] = ()) -> dict[str, Any]:
+    """What is applied to make an object what it is to be: of one that is there only what a tree decides.
+
+    ``own``: the fields of its spec that we applied before, which go if they are no longer sent.
+    """
+    if before is None:
+        return wanted.body
+    fields = dict.fromkeys((*_decided(wanted), *own))
+    spec = {field: wanted.body["spec"][field] for field in fields if field in wanted.body["spec"]}
+    return {**wanted.body, "spec": spec}
+
+
+def taken_away(there: Found, wanted: Found) -> dict[str, Any]:
+    """A merge patch that takes away what the tree decides and no longer has; empty: nothing."""
+    gone = [one for one in _decided(wanted) if one in there.body["spec"] and one not in wanted.body["spec"]]
+    patch: dict[str, Any] = {"spec": dict.fromkeys(gone)} if gone else {}
+    if "annotations" in there.body["metadata"] and "annotations" not in wanted.body["metadata"]:
+        patch["metadata"] = {"annotations": {ANNOTATION: None}}
+    return patch
+
+
+def _decided(one: Found) -> tuple[str, ...]:
+    """The fields of its spec that say what a tree says."""
+    return ("clusterQueue",) if one.kind == LOCAL_QUEUE else ("resourceGroups", parent_field(Object(one.body)))
