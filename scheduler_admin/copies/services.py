@@ -5,6 +5,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from engine.formats import native
+from engine.formats.native import Format
 from engine.formats.notes import ImportFailure
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import check_reason, name_of, record
@@ -13,7 +15,8 @@ from scheduler_admin.clusters.status import mark_news
 from scheduler_admin.copies.looking import in_force
 from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.copies.standing import Standing, standing, wanted
-from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.importing import import_draft
+from scheduler_admin.queues.models import Draft, Revision
 
 
 class OvertakenError(Exception):
@@ -111,6 +114,19 @@ def _text(copy: Copy, current: Revision) -> str:
         raise ValidationError(message % {"why": found}) from None
     except ValueError as error:
         raise ValidationError(str(error)) from None
+
+
+def take(*, cluster: Cluster, author: User) -> Draft:
+    """A draft on the revision in force that says what the copy that was last seen does.
+
+    Raises PermissionDenied for who may change only a part of the tree, ValidationError for a copy that says no tree.
+    """
+    copy = copy_of(cluster)
+    if not copy.there or not copy.document or cluster.hierarchy is None:
+        raise ValidationError(_("The cluster’s copy can’t be read as a tree, so there is nothing to take."))
+    imported = native.read(copy.text, Format(copy.form))
+    name = _("As the cluster has it")
+    return import_draft(hierarchy=cluster.hierarchy, imported=imported, text=copy.text, name=name, author=author)
 
 
 def _confirmed(cluster: Cluster, over: int, version: str) -> list[dict[str, str]]:

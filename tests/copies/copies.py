@@ -11,7 +11,7 @@ from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.copies.services import ask_to_write, copy_of, look_now
 from scheduler_admin.copies.standing import Standing, standing
 from scheduler_admin.copies.tending import claim, visit
-from scheduler_admin.queues.services import import_yunikorn
+from scheduler_admin.queues.importing import import_tree
 from tests.controlplane.anycluster import AnyCluster, path_of
 from tests.controlplane.wire import MERGE
 
@@ -42,7 +42,7 @@ class Kept:
 
     def __init__(self, there: AnyCluster, folder: Path) -> None:
         self.there = there
-        revision, _notes = import_yunikorn(hierarchy="demo", text=TEXT, author=None, reason="as it was")
+        revision, _notes = import_tree(hierarchy="demo", text=TEXT, author=None, reason="as it was")
         path = folder / "kubeconfig"
         path.write_text(there.entrance.kubeconfig(there.namespace))
         self.cluster = Cluster.objects.create(name="demo", hierarchy=revision.hierarchy, kubeconfig=str(path))
@@ -73,7 +73,7 @@ class Kept:
 
     def publish(self, text: str) -> None:
         """Somebody changes it here."""
-        import_yunikorn(hierarchy="demo", text=text, author=None, reason="changed")
+        import_tree(hierarchy="demo", text=text, author=None, reason="changed")
 
     def look(self) -> None:
         """The worker comes by."""

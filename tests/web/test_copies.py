@@ -6,12 +6,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from engine.changes import sentences
 from engine.cluster.copies import Copy as Seen
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.looking import keep
 from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.copies.services import copy_of
-from scheduler_admin.queues.services import import_yunikorn
+from scheduler_admin.queues.draft_selectors import state
+from scheduler_admin.queues.importing import import_tree
+from scheduler_admin.queues.models import Draft
 from tests.copies.copies import TEXT, changed
 from tests.web import rows
 
@@ -23,7 +26,7 @@ AT = datetime(2026, 1, 5, 10, 2, tzinfo=UTC)
 @pytest.fixture
 def demo() -> Cluster:
     """In step with revision 1, as the worker stored it."""
-    revision, _notes = import_yunikorn(hierarchy="demo", text=TEXT, author=None, reason="as it was")
+    revision, _notes = import_tree(hierarchy="demo", text=TEXT, author=None, reason="as it was")
     made = rows.cluster("demo", revision)
     see(made, TEXT, version="1")
     return made
@@ -36,7 +39,7 @@ def see(cluster: Cluster, text: str, version: str = "2", writer: str = "kubectl-
 
 
 def publish(text: str) -> None:
-    import_yunikorn(hierarchy="demo", text=text, author=None, reason="changed")
+    import_tree(hierarchy="demo", text=text, author=None, reason="changed")
 
 
 def text(answer: Any, status: int = 200) -> str:
@@ -129,6 +132,24 @@ def test_a_look_may_be_asked_for(ada: Client, demo: Cluster) -> None:
     before = copy_of(demo).due_at
     assert "within seconds" in text(ada.post(PAGE, {"act": "look"}, follow=True))
     assert copy_of(demo).due_at > before
+
+
+def test_the_copy_may_be_taken_into_a_draft(ada: Client, demo: Cluster) -> None:
+    """On the revision in force, with what others changed as its changes; nothing is published yet."""
+    see(demo, changed(cpu="2"))
+    assert "Make a draft of it" in text(ada.get(PAGE))
+    html = text(ada.post(PAGE, {"act": "take"}, follow=True))
+    assert "As the cluster has it" in html
+    (found,) = state(Draft.objects.get()).changes
+    assert [one.id % one.params for one in sentences(found)] == ["root.prod guaranteed cpu 4 → 2"]
+    demo.hierarchy.refresh_from_db()
+    assert demo.hierarchy.current.number == 1
+
+
+def test_what_is_no_tree_is_not_taken(ada: Client, demo: Cluster) -> None:
+    see(demo, "partitions: 5\n")
+    assert "nothing to take" in text(ada.post(PAGE, {"act": "take"}), 422)
+    assert not Draft.objects.exists()
 
 
 def test_where_to_look_may_be_said(ada: Client, demo: Cluster) -> None:

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_http_methods
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.copies.services import OvertakenError, ask_to_write, look_now, place
+from scheduler_admin.copies.services import OvertakenError, ask_to_write, look_now, place, take
+from scheduler_admin.queues.models import Draft
 from scheduler_admin.web.copies_page import copies_page
 from scheduler_admin.web.live import Context, answer, etag
 from scheduler_admin.web.numbers import read_number
@@ -23,7 +24,7 @@ from scheduler_admin.web.views.history import seen_whole
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def copies(request: HttpRequest, name: str) -> HttpResponse:
-    """GET: how the two stand. POST: ``act`` says whether to look, to write, or where to look."""
+    """GET: how the two stand. POST: ``act`` says whether to look, where, to write, or to take it into a draft."""
     cluster = seen_whole(request.user, name)
     if request.method != "POST":
         return answer(request, "copies", lambda: copies_page(request.user, cluster), cluster, cluster=cluster)
@@ -34,14 +35,14 @@ def copies(request: HttpRequest, name: str) -> HttpResponse:
         raise BadRequest  # PostgreSQL takes no NUL
     assert isinstance(request.user, User)
     try:
-        act(request, cluster, request.user)
+        made = act(request, cluster, request.user)
     except OvertakenError:
         wrong = _("The cluster’s copy, or the revision in force, changed meanwhile. Look at what writing changes now.")
         return _refused(request, name, {"": wrong}, 412)
     except ValidationError as error:
         fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
         return _refused(request, name, {field: " ".join(found) for field, found in fields.items()}, 422)
-    return redirect("web:copies", cluster.name)
+    return redirect("web:draft", cluster.name, made.pk) if made else redirect("web:copies", cluster.name)
 
 
 def _refused(request: HttpRequest, name: str, wrong: dict[str, str], status: int) -> HttpResponse:
@@ -76,4 +77,13 @@ def _place(request: HttpRequest, cluster: Cluster, actor: User) -> None:
     messages.success(request, _("The engine’s worker looks there within seconds."))
 
 
-_ACTS: dict[str, Callable[[HttpRequest, Cluster, User], None]] = {"look": _look, "write": _write, "place": _place}
+def _take(_request: HttpRequest, cluster: Cluster, actor: User) -> Draft:
+    return take(cluster=cluster, author=actor)
+
+
+_ACTS: dict[str, Callable[[HttpRequest, Cluster, User], Draft | None]] = {
+    "look": _look,
+    "write": _write,
+    "take": _take,
+    "place": _place,
+}
