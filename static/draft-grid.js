@@ -4,7 +4,7 @@ import { state, token } from "./draft-server.js";
 export const grid = document.getElementById("grid");
 
 /** What the server says that a field says. */
-export const said = (field) => (field.options ? ([...field.options].find((one) => one.defaultSelected)?.value ?? "") : field.defaultValue);
+export const said = (field) => (field.options ? (([...field.options].find((one) => one.defaultSelected) ?? field.options[0])?.value ?? "") : field.defaultValue);
 
 export function setSaid(field, text) {
   if (field.options) for (const option of field.options) option.defaultSelected = option.value === text;
@@ -14,7 +14,7 @@ export function setSaid(field, text) {
 export const isTyped = (field) => field.value.trim() !== said(field);
 export const fieldsIn = (place) => [...place.querySelectorAll("[data-setting]")];
 export const unsaved = () => fieldsIn(document.getElementById("draft")).filter(isTyped);
-const keeps = (place) => [...place.querySelectorAll("input:not([type=hidden]), select")].some(isTyped) || place.querySelector(".problem[data-now]");
+export const keeps = (place) => [...place.querySelectorAll("input:not([type=hidden]), select, textarea")].some(isTyped) || place.querySelector(".problem[data-now]");
 
 /** Fields work once this module does, and only the row that one is in is in the tab order. */
 export function enliven(body, isCurrent = false) {

@@ -1,6 +1,6 @@
 // The editor of a draft. A field is saved when it is left; what others change comes in within two seconds; nothing that
 // is typed is lost: what can't be saved stays in its field, says so, and is tried again.
-import { fieldsIn, grid, isTyped, put, putParts, said, setSaid, unsaved, enliven } from "./draft-grid.js";
+import { fieldsIn, grid, isTyped, keeps, put, putParts, said, setSaid, unsaved, enliven } from "./draft-grid.js";
 import { listen as listenForDrags } from "./draft-drag.js";
 import { draw, reveal } from "./draft-folds.js";
 import { inherit } from "./draft-inherited.js";
@@ -10,6 +10,7 @@ import { busy, closed, hasNews, inOrder, read, send, state } from "./draft-serve
 const EVERY_MS = 2000;
 const page = document.getElementById("draft");
 const mayEdit = Boolean(document.getElementById("publish-form"));
+const rulesTyped = () => [...document.querySelectorAll(".rules-form")].some(keeps);
 const forms = { edit: page.dataset.edit };
 let polling = 0;
 
@@ -207,10 +208,10 @@ function publish(event) {
   const seen = state.version;
   document.getElementById("look").hidden = true;
   if (document.getElementById("publish").getAttribute("aria-disabled") === "true") event.preventDefault();
-  else if (busy() || unsaved().length) {
+  else if (busy() || unsaved().length || rulesTyped()) {
     event.preventDefault();
     inOrder(() => {}).then(() => {
-      if (state.version === seen && !unsaved().length) form.requestSubmit(event.submitter);
+      if (state.version === seen && !unsaved().length && !rulesTyped()) form.requestSubmit(event.submitter);
       else document.getElementById("look").hidden = false;
     });
   }
@@ -224,7 +225,7 @@ document.addEventListener("submit", (event) => {
     field.value = event.submitter.value;
     field.focus();
     save(field);
-  } else if (form.matches(".act, #draft-conflicts form, #draft-notices form")) {
+  } else if (form.matches(".act, .rules-form, #draft-conflicts form, #draft-notices form")) {
     event.preventDefault();
     submitAct(form, event.submitter);
   } else if (form.matches("#undo-form, #redo-form")) {
@@ -279,7 +280,7 @@ if (mayEdit) {
     save(event.target);
   });
 }
-window.addEventListener("beforeunload", (event) => unsaved().length && event.preventDefault());
+window.addEventListener("beforeunload", (event) => (unsaved().length || rulesTyped()) && event.preventDefault());
 document.addEventListener("visibilitychange", poll);
 polling = setInterval(poll, EVERY_MS);
 foretell();

@@ -273,7 +273,7 @@ def _check_term(draft: Draft, setting: str, text: str) -> None:
 
 def _is_list(text: str) -> bool:
     try:
-        return isinstance(msgspec.json.decode(text), list)
+        return isinstance(msgspec.json.decode(text), list) and "\\u0000" not in text  # which PostgreSQL does not take
     except (msgspec.DecodeError, RecursionError):
         return False
 

@@ -68,6 +68,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/drafts/<int:pk>/delete/", draft_acts.delete, name="draft_delete"),
     path("clusters/<slug:name>/drafts/<int:pk>/undo/", draft_acts.undo, name="draft_undo"),
     path("clusters/<slug:name>/drafts/<int:pk>/redo/", draft_acts.redo, name="draft_redo"),
+    path("clusters/<slug:name>/drafts/<int:pk>/rules/", draft_acts.rules, name="draft_rules"),
     path("clusters/<slug:name>/drafts/<int:pk>/merge/", draft_acts.merge, name="draft_merge"),
     path("clusters/<slug:name>/drafts/<int:pk>/choose/", draft_acts.choose, name="draft_choose"),
     path("clusters/<slug:name>/drafts/<int:pk>/publish/", draft_acts.publish, name="draft_publish"),

@@ -1,12 +1,14 @@
-"""How a draft decides, templates and percentages, in a real browser."""
+"""How a draft decides, templates, percentages and placement rules, in a real browser."""
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from scheduler_admin.queues.models import Draft
 from tests.browser.conftest import OpenPage
 from tests.browser.editing import field, name, saved
-from tests.web.drafts import page, row
+from tests.browser.test_pages import RULES
+from tests.web.drafts import decided, page, row
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -52,3 +54,37 @@ def test_a_template_is_typed_in_the_unfolded_row(open_page: OpenPage, draft: Dra
     delay.press("Tab")
     expect(opened.locator("#draft-changes")).to_contain_text("root.tenant-1 template delay set to 10s")
     assert row(draft, "tenant-1").template == {"delay": "10s"}
+
+
+def test_rules_are_made_in_the_browser_and_tried_out(open_page: OpenPage, draft: Draft) -> None:
+    """What is typed is saved by any of the buttons, and what a pod would get follows."""
+    opened = open_page(page(draft, "?try_namespace=lab&try_user=ann"))
+    trial = opened.locator("#draft-placement [role=status]")
+    expect(trial).to_have_text("It would run in no queue.")
+    opened.get_by_role("button", name="Add a rule", exact=True).click()
+    opened.get_by_label("the queue has").select_option("user")
+    opened.get_by_label("where it is not there").select_option("true")
+    opened.get_by_role("button", name="Save the rules").last.click()
+    expect(trial).to_contain_text("root.ann, which comes into being with it.")
+    opened.get_by_role("button", name="Add a rule for the queue above").click()
+    opened.get_by_label("below the queue that has").select_option("tag")
+    opened.get_by_role("button", name="Save the rules").last.click()
+    expect(opened.locator("#draft-placement .err")).to_contain_text("needs the tag as its value")
+    opened.get_by_label("namespace, or namespace.parentqueue").fill("namespace")
+    opened.get_by_label("where it is not there").last.select_option("true")
+    opened.get_by_label("namespace, or namespace.parentqueue").press("Enter")
+    expect(trial).to_contain_text("root.lab.ann, which comes into being with it.")
+    expect(opened.locator("#draft-changes")).to_contain_text("placement rule 1 added")
+    opened.get_by_role("button", name="Undo").click()
+    expect(opened.locator("#draft-placement .err")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
+def test_it_is_accessible_at_every_width(open_page: OpenPage, draft: Draft, width: int, scheme: str) -> None:
+    """With a template unfolded, rules, and something wrong."""
+    above = '{"name": "tag"}'
+    decided(draft, "placement", f'[{{"name": "user", "create": true, "parent": {above}}}, {{"name": "provided"}}]')
+    decided(draft, "policy", "cohort")
+    opened = open_page(page(draft, f"?queue={row(draft, 'tenant-1').pk}"), width=width, scheme=scheme)
+    assert [one["id"] for one in Axe().run(opened, options=RULES).response["violations"]] == []
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width

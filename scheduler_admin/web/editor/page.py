@@ -8,14 +8,14 @@ from typing import Any
 from django.http import HttpRequest, JsonResponse
 from django.template.loader import render_to_string
 
-from engine.formats.notes import Severity
+from engine.formats.notes import Note, Severity
 from engine.queues import QueueTree
 from engine.resources import PODS
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.queues import draft_selectors
-from scheduler_admin.queues.draft_form import DRAFT
+from scheduler_admin.queues.draft_form import DRAFT, PLACEMENT, text_of
 from scheduler_admin.queues.draft_selectors import DraftState, Steps
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.selectors import tree_with
@@ -23,12 +23,13 @@ from scheduler_admin.queues.services import tree_of
 from scheduler_admin.web.editor import panels
 from scheduler_admin.web.editor.grid import Row, columns, grid, resource_names
 from scheduler_admin.web.editor.inheriting import Inheritance, inheritance
+from scheduler_admin.web.editor.rules import EditedRule, edited_rules
 from scheduler_admin.web.editor.shown import Shown
 from scheduler_admin.web.editor.terms import Term, terms, unavailable
 from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.web.words import names, queue_name
 
-PARTS = ("title", "notices", "terms", "undo", "columns", "conflicts", "checks", "changes", "publish")
+PARTS = ("title", "notices", "terms", "placement", "undo", "columns", "conflicts", "checks", "changes", "publish")
 """The parts of the page that an act may change, beside the rows. Each has a template and an element of its name."""
 
 
@@ -172,8 +173,33 @@ class DraftPage:
 
     @property
     def rules(self) -> list[ToldRule]:
-        """Of placement, which a draft keeps as they are; they may name anybody's queue."""
+        """Of placement; they may name anybody's queue."""
         return rules(self.state.tree or tree_of(self.draft.base)) if self.whole else []
+
+    @property
+    def edited_rules(self) -> list[EditedRule]:
+        """The same as they were typed, to be changed."""
+        return edited_rules(self.state)
+
+    @property
+    def placement_text(self) -> str:
+        """All of them as the text that was seen."""
+        return text_of(self.draft, PLACEMENT)
+
+    @property
+    def placement_wrong(self) -> bool:
+        """Whether anything is wrong with them."""
+        return any(note.field.startswith(PLACEMENT) for note in self.state.errors)
+
+    @property
+    def placement_errors(self) -> list[Note]:
+        """What is wrong with the list as a whole."""
+        return [note for note in self.state.errors if note.field == PLACEMENT]
+
+    @property
+    def tried(self) -> str:
+        """The leaf of the pod that was asked for."""
+        return self.shown.trial.leaf(self.state.tree) if self.state.tree else ""
 
     @property
     def templates(self) -> list[ToldTemplate]:

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from engine.changes import Change, Setting, sentences
 from engine.explain import Message
 from engine.formats.notes import Note, Severity
-from scheduler_admin.queues.draft_form import DRAFT, Placed, text_of
+from scheduler_admin.queues.draft_form import DRAFT, PLACEMENT, Placed, text_of
 from scheduler_admin.queues.draft_selectors import DraftState
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import remedy, said, setting_of
@@ -83,7 +83,8 @@ def _check(note: Note, row: Row | None, shown: Shown) -> Check:
     if setting.startswith("capacity"):
         href = f"#f0-{setting}"
     elif not note.path and setting:
-        place, href = setting_name(setting), f"#f0-{setting}"
+        place = setting_name(setting)
+        href = "#draft-placement" if setting.startswith(PLACEMENT) else f"#f0-{setting}"
     return Check(kind, word, place, href, said(note), remedy(note))
 
 

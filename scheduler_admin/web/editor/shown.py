@@ -6,6 +6,7 @@ from django.http import QueryDict
 from django.utils.http import urlencode
 
 from engine.formats.notes import MOST_QUEUES
+from scheduler_admin.web.editor.trial import NO_TRIAL, Trial
 from scheduler_admin.web.numbers import read_number
 
 ACTS = ("settings", "add", "rename", "move", "copy", "delete")
@@ -22,6 +23,8 @@ class Shown:
     act: str = "settings"
     folded: frozenset[int] = frozenset()
     """Queues below which nothing is shown."""
+    trial: Trial = NO_TRIAL
+    """The pod of which it is asked where it would run."""
 
     @classmethod
     def read(cls, query: QueryDict) -> "Shown":
@@ -32,6 +35,7 @@ class Shown:
             queue=read_number(query.get("queue", "")),
             act=act if act in ACTS else "settings",
             folded=frozenset(read_number(text) for text in query.getlist("folded")[:MOST_QUEUES]) - {0},
+            trial=Trial.read(query),
         )
 
     def address(self, queue: int = 0, act: str = "") -> str:

@@ -18,6 +18,8 @@ def setting_name(setting: str) -> str:
         return _("template: %(setting)s") % {"setting": setting_name(resource)}
     if field == "parameters":
         field, resource = resource, ""
+    if field == "placement":  # whichever part of whichever rule
+        resource = ""
     words = {
         "guaranteed": _("guaranteed"),
         "max": _("max"),

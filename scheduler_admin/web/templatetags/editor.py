@@ -9,6 +9,7 @@ from scheduler_admin.web.editor import cells, words
 from scheduler_admin.web.editor.grid import Field, Row, Wrong
 
 register = template.Library()
+_MOST_LINES = 8
 
 
 @register.simple_tag
@@ -45,3 +46,9 @@ def setting_words(setting: str) -> str:
 def note_said(note: Note) -> str:
     """A note in the reader's language."""
     return said(note)
+
+
+@register.filter
+def linecount(text: str) -> int:
+    """How many lines a field needs, within reason."""
+    return min(max(1, text.count("\n") + 1), _MOST_LINES)

@@ -19,6 +19,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import draft_copying, draft_merging, draft_selectors, draft_undoing, drafting
+from scheduler_admin.queues.draft_form import PLACEMENT
 from scheduler_admin.queues.draft_storing import ConflictError
 from scheduler_admin.queues.draft_undoing import OvertakenError
 from scheduler_admin.queues.drafting import StaleError
@@ -26,6 +27,7 @@ from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import OutdatedError
 from scheduler_admin.web.editor.page import draft_page, news
+from scheduler_admin.web.editor.rules import read_rules_form
 from scheduler_admin.web.editor.shown import Shown
 from scheduler_admin.web.editor.words import setting_name, text_in_words
 from scheduler_admin.web.numbers import read_number
@@ -223,6 +225,17 @@ def redo(draft: Draft, actor: User, form: QueryDict) -> int | None:
     """What was taken back last, done again."""
     del form
     return draft_undoing.redo(draft=draft, actor=actor)[1]
+
+
+@_acting
+def rules(draft: Draft, actor: User, form: QueryDict) -> None:
+    """The placement rules of the form, with what its button does to them."""
+    try:
+        text = read_rules_form(form)
+        drafting.set_term(draft=draft, setting=PLACEMENT, text=text, was=form.get("was", ""), actor=actor)
+    except ConflictError as error:
+        error.now = text_in_words(PLACEMENT, error.now)
+        raise
 
 
 @_acting
