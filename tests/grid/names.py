@@ -24,7 +24,7 @@ def said(response: HttpResponse, *, instead_of: str = "", put: str = "") -> str:
 
 def _body(response: HttpResponse) -> str:
     """As text; of a zip all that is in it."""
-    if response.get("Content-Type") != "application/zip":
+    if response.get("Content-Type") != "application/zip" or not response.getvalue():
         return response.getvalue().decode()
     with ZipFile(BytesIO(response.getvalue())) as file:
         return "\n".join(f"{name}\n{file.read(name).decode()}" for name in file.namelist())
