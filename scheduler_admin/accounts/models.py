@@ -99,6 +99,10 @@ class Site(models.Model):
         NAME = "name", _("its pod’s name")
 
     preemptor = models.CharField(max_length=10, choices=Preemptor, default=Preemptor.QUEUE)
+    second_for_editors = models.BooleanField(
+        default=False, help_text=_("What editors of a subtree publish, somebody else has to approve first.")
+    )
+    second_for_admins = models.BooleanField(default=False, help_text=_("Likewise what admins publish."))
 
     def __str__(self) -> str:
         return "site"

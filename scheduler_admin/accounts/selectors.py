@@ -7,7 +7,8 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from scheduler_admin.accounts.models import ApiToken, Site, Tenant
+from scheduler_admin.accounts.models import ApiToken, Site, Tenant, User
+from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import digest_of
 
 
@@ -34,6 +35,12 @@ def tokens(username: str = "") -> list[ApiToken]:
 def site() -> Site:
     """What holds for the whole site."""
     return Site.objects.first() or Site()
+
+
+def needs_second(user: User) -> bool:
+    """Whether somebody else has to approve what the user publishes: of those who edit everything, or a subtree."""
+    found = site()
+    return found.second_for_admins if scope_of(user, "edit").everything else found.second_for_editors
 
 
 def tenant_called(name: str) -> Tenant | None:

@@ -197,21 +197,20 @@ def create_tenant(
 
 
 @transaction.atomic
-def change_site(*, preemptor: str, actor: User | None = None, reason: str) -> Site:
-    """Set what victims' sides learn of preemptors. Raises ValidationError by field, also without a reason."""
+def change_site(*, actor: User | None = None, reason: str, **settings: str | bool) -> Site:
+    """Set some of the site's ``settings``, by the names of its fields.
+
+    Raises ValidationError by field, also without a reason.
+    """
     check_reason(reason)
     found = Site.objects.select_for_update().first() or Site()
-    before, found.preemptor = found.preemptor, preemptor
+    before = {name: getattr(found, name) for name in settings}
+    for name, value in settings.items():
+        setattr(found, name, value)
     found.full_clean()
-    if preemptor != before:
+    if details := {name: [before[name], value] for name, value in settings.items() if value != before[name]}:
         found.save()
-        record(
-            actor=actor,
-            verb="site.change",
-            target="*",
-            reason=reason.strip(),
-            details={"preemptor": [before, preemptor]},
-        )
+        record(actor=actor, verb="site.change", target="*", reason=reason.strip(), details=details)
     return found
 
 

@@ -39,6 +39,10 @@ class SiteSerializer(serializers.Serializer[Site]):
     preemptor = serializers.ChoiceField(
         Site.Preemptor.choices, help_text="What a victim's tenant learns of the preemptor; each includes those before."
     )
+    second_for_editors = serializers.BooleanField(
+        help_text="Whether somebody else has to approve what editors of a subtree publish."
+    )
+    second_for_admins = serializers.BooleanField(help_text="Likewise what admins publish.")
 
 
 class MappingSerializer(serializers.Serializer[GroupMapping]):
@@ -115,8 +119,7 @@ class SiteView(_SiteView):
         given = read_body(SiteSerializer(found, data=request.data, partial=True), request.data)
         preconditions.check(request, _tag(found), required=True)
         try:
-            preemptor = given.get("preemptor", found.preemptor)
-            found = change_site(preemptor=preemptor, actor=actor, reason=self.asked["reason"])
+            found = change_site(**given, actor=actor, reason=self.asked["reason"])
         except ValidationError as error:
             raise unacceptable(error) from None
         return Response(SiteSerializer(found).data, headers={"ETag": _tag(found)})
@@ -178,4 +181,5 @@ class MappingView(_SiteView):
 
 
 def _tag(found: Site) -> str:
-    return f'"{hashlib.sha256(found.preemptor.encode()).hexdigest()[:32]}"'
+    settings = repr([found.preemptor, found.second_for_editors, found.second_for_admins])
+    return f'"{hashlib.sha256(settings.encode()).hexdigest()[:32]}"'

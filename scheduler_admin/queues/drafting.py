@@ -214,11 +214,27 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
         terms=terms,
         native=Native(draft.source_format, draft.source) if draft.source_format else None,
         onto=draft.base_id,
+        seconded=draft.approved_beside(actor),
     )
     if revision.pk == draft.base_id:
         raise ValidationError(_("Nothing is changed yet."))
     draft.delete()
     return revision
+
+
+@transaction.atomic
+def approve(*, draft: Draft, version: int, actor: User) -> Draft:
+    """Say that a draft may be published as it was read in ``version``; whatever changes in it takes that back.
+
+    Raises StaleError when it was changed since, Draft.DoesNotExist where it is gone.
+    """
+    draft = locked(draft)
+    if draft.version != version:
+        raise StaleError
+    draft.approved_version, draft.approved_by, draft.approved_name = version, actor, actor.get_username()
+    draft.save(update_fields=["approved_version", "approved_by", "approved_name"])
+    record(actor=actor, verb="draft.approve", target=str(draft), details={"version": version})
+    return draft
 
 
 @transaction.atomic

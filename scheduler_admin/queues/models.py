@@ -112,6 +112,9 @@ class Draft(models.Model):
     changed_by = models.CharField(max_length=150)
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)
+    approved_version = models.PositiveIntegerField(null=True, blank=True, help_text=_("Which version was approved."))
+    approved_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    approved_name = models.CharField(max_length=150, blank=True)
     conflicts = models.JSONField(default=list, blank=True)
     """Left by a merge, to be chosen from: engine.merging.Conflict, its queue as the DraftQueue's ``origin``."""
 
@@ -127,6 +130,15 @@ class Draft(models.Model):
     def outdated(self) -> bool:
         """Whether another revision is in force than the one that it changes."""
         return self.base_id != self.hierarchy.current_id
+
+    @property
+    def approved(self) -> bool:
+        """Whether somebody approved it as it is now."""
+        return self.approved_version == self.version and self.approved_by_id is not None
+
+    def approved_beside(self, user: User) -> bool:
+        """Whether somebody else did."""
+        return self.approved and self.approved_by_id != user.pk
 
 
 class DraftQueue(models.Model):

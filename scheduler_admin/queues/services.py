@@ -9,6 +9,7 @@ import msgspec
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.formats.tree import decode_tree, encode_tree
@@ -17,6 +18,7 @@ from engine.policies import FOREIGN, UnknownPolicyError
 from engine.policies import policy as decide_by
 from engine.queues import QueueTree
 from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.selectors import needs_second
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.chain import digest_of
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
@@ -112,13 +114,15 @@ def publish(
     terms: Terms | None = None,
     native: Native | None = None,
     onto: int | EllipsisType | None = ...,
+    seconded: bool = False,
 ) -> Revision:
     """Make a tree the next, and current, revision of its hierarchy, unless it is the current one's already.
 
     ``terms`` and ``native`` are those of the current revision where they are not given. ``onto`` is the pk of the
-    revision that the author saw, None for none; not given, whichever is in force. Returns the revision in force.
-    Raises OutdatedError when another one is, ImportFailure for a tree that contradicts itself, ValidationError for
-    terms that this version can't decide by and for a missing reason.
+    revision that the author saw, None for none; not given, whichever is in force. ``seconded``: somebody else looked at
+    it, too. Returns the revision in force. Raises OutdatedError when another one is, ImportFailure for a tree that
+    contradicts itself, ValidationError for terms that this version can't decide by, for a missing reason, and where
+    a second person is wanted: for all but the first revision.
     """
     hierarchy = Hierarchy.objects.select_for_update().get(pk=hierarchy.pk)
     current = hierarchy.current  # apart from the lock: a join to it would be of before the wait
@@ -132,6 +136,8 @@ def publish(
     document = encode_tree(tree).decode()
     if current is not None and (document, terms) == (current.document, terms_of(current)):
         return current
+    if current is not None and author is not None and not seconded and needs_second(author):
+        raise ValidationError(_("A second person has to approve this first: make a draft of it."))
     return _put_in_force(
         hierarchy, document, terms, native or (native_of(current) if current else Native()), author, reason
     )
@@ -197,7 +203,10 @@ def _put_in_force(
 
 
 def roll_back(*, to: Revision, author: User | None, reason: str, onto: int | EllipsisType | None = ...) -> Revision:
-    """Publish a former revision again as it was: tree, terms and native document, to the byte. Raises as publish."""
+    """Publish a former revision again as it was: tree, terms and native document, to the byte. Raises as publish.
+
+    It was looked at when it was published, so nobody has to approve it again: going back is in haste.
+    """
     return publish(
         hierarchy=to.hierarchy,
         tree=tree_of(to),
@@ -206,6 +215,7 @@ def roll_back(*, to: Revision, author: User | None, reason: str, onto: int | Ell
         terms=terms_of(to),
         native=native_of(to),
         onto=onto,
+        seconded=True,
     )
 
 

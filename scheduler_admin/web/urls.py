@@ -72,6 +72,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/drafts/<int:pk>/merge/", draft_acts.merge, name="draft_merge"),
     path("clusters/<slug:name>/drafts/<int:pk>/choose/", draft_acts.choose, name="draft_choose"),
     path("clusters/<slug:name>/drafts/<int:pk>/publish/", draft_acts.publish, name="draft_publish"),
+    path("clusters/<slug:name>/drafts/<int:pk>/approve/", draft_acts.approve, name="draft_approve"),
     path("clusters/<slug:name>/drafts/<int:pk>/discard/", draft_acts.discard, name="draft_discard"),
     path("clusters/<slug:name>/revisions/", revisions.revisions, name="revisions"),
     path("clusters/<slug:name>/revisions/<int:number>/", revisions.revision, name="revision"),

@@ -63,6 +63,17 @@ class TestThePage:
         assert (response.status_code, site().preemptor) == (422, "queue")
         assert 'role="alert"' in response.content.decode()
 
+    def test_who_needs_a_second_person_is_set(self) -> None:
+        """Ticked or not, with a reason."""
+        ada = browser("admin")
+        assert (
+            ada.post("/site/", {"act": "second", "second_for_admins": "on", "reason": "four eyes"}).status_code == 302
+        )
+        assert (site().second_for_admins, site().second_for_editors) == (True, False)
+        assert ada.post("/site/", {"act": "second", "reason": ""}).status_code == 422
+        assert ada.post("/site/", {"act": "second", "reason": "in haste"}).status_code == 302
+        assert not site().second_for_admins
+
     def test_a_group_becomes_an_editor_and_nothing_again(self) -> None:
         """Both on record."""
         create_tenant(name="red", subtrees=["root.red"])
@@ -126,10 +137,17 @@ class TestRest:
         client = api("site:administer")
         tag = client.get(SITE)["ETag"]
         done = send(client, "PATCH", SITE, {"preemptor": "uid"}, tag)
-        assert (done.status_code, done.json(), done["ETag"] != tag) == (200, {"preemptor": "uid"}, True)
+        assert (done.status_code, done.json()["preemptor"], done["ETag"] != tag) == (200, "uid", True)
         assert send(client, "PATCH", SITE, {"preemptor": "name"}, tag).status_code == 412
         assert send(client, "PATCH", SITE, {"preemptor": "name"}).status_code == 428
         assert site().preemptor == "uid"
+
+    def test_who_needs_a_second_person_changes_under_it_too(self) -> None:
+        """Each by itself; what is not named stays."""
+        client = api("site:administer")
+        done = send(client, "PATCH", SITE, {"second_for_editors": True}, client.get(SITE)["ETag"])
+        assert done.json() == {"preemptor": "queue", "second_for_editors": True, "second_for_admins": False}
+        assert AuditEvent.objects.get(verb="site.change").details == {"second_for_editors": [False, True]}
 
     def test_groups_come_and_go(self) -> None:
         """With their numbers."""

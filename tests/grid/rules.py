@@ -158,6 +158,7 @@ ROUTES = {
     "web:draft_merge": act(ADMINS_ACT),
     "web:draft_choose": act(ADMINS_ACT),
     "web:draft_publish": act(ADMINS_RACE),
+    "web:draft_approve": act(ADMINS_RACE),
     "web:draft_discard": act(ADMINS_ACT),
     "web:snapshots": Rule({"GET": STAFF, "HEAD": STAFF, "POST": OPERATORS_SEND}, ("pod",), body={"act": "upload"}),
     "web:snapshot": page(STAFF, "pod"),

@@ -9,6 +9,8 @@ from django.test import Client
 from engine.formats.tree import encode_tree
 from engine.formats.yunikorn import read
 from engine.queues import QueueTree
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.services import change_site
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Revision
 from scheduler_admin.queues.services import publish, roll_back, tree_of
@@ -16,6 +18,7 @@ from tests.builders import ask, node, pod
 from tests.history.passing import run
 from tests.history.watch import Watch
 from tests.web import rows
+from tests.web.conftest import client_of
 from tests.web.drafts import edited, page, publish_another, row, send, started, texts
 
 pytestmark = pytest.mark.django_db
@@ -258,3 +261,30 @@ class TestRestoring:
         assert 'id="restore"' not in otto.get("/clusters/demo/revisions/1/").content.decode()
         assert [one.post(self.BACK, {"path": "root.tenant-1"}).status_code for one in (otto, tess)] == [403, 404]
         assert not Draft.objects.exists()
+
+
+class TestASecondPerson:
+    """Where the site wants one, somebody else approves the draft on its page before its author publishes it."""
+
+    @pytest.fixture(autouse=True)
+    def _wanted(self, draft: Draft) -> None:
+        change_site(second_for_admins=True, reason="four eyes")
+        edited(draft, "queue-b", "guaranteed/nvidia.com/gpu", "6")
+
+    def test_is_asked_for(self, ada: Client, draft: Draft) -> None:
+        said = texts(ada.get(page(draft)).content.decode())
+        assert "A second person has to approve this version before you can publish it." in said
+        refused(ada, draft, "A second person has to approve this first", 422)
+
+    def test_approves_it_and_then_it_is_published(self, ada: Client, draft: Draft) -> None:
+        draft.refresh_from_db()
+        rae = client_of(rows.user("rae", User.Role.ADMIN))
+        assert send(rae, draft, "approve", {"version": draft.version}).status_code == 302
+        assert "Approved by rae as it is now." in texts(ada.get(page(draft)).content.decode())
+        assert send(ada, draft, "publish", {"version": draft.version, "reason": "why"}).url.endswith("/revisions/2/")
+
+    def test_approves_only_what_was_read(self, ada: Client, draft: Draft) -> None:
+        response = send(ada, draft, "approve", {"version": 1})
+        assert response.status_code == 412
+        draft.refresh_from_db()
+        assert not draft.approved

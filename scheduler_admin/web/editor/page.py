@@ -7,11 +7,15 @@ from typing import Any
 
 from django.http import HttpRequest, JsonResponse
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from engine.formats.notes import Note, Severity
 from engine.queues import QueueTree
 from engine.resources import PODS
+from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope, Who, scope_of
+from scheduler_admin.accounts.selectors import needs_second, site
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.queues import draft_selectors
@@ -31,6 +35,7 @@ from scheduler_admin.web.words import names, queue_name
 
 PARTS = ("title", "notices", "terms", "placement", "undo", "columns", "conflicts", "checks", "changes", "publish")
 """The parts of the page that an act may change, beside the rows. Each has a template and an element of its name."""
+SECOND_WANTED = gettext_noop("A second person has to approve this version before you can publish it.")
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,16 @@ class Toll:
     """Whether what runs there is: the tree in force, by which it was counted, may be another than the base."""
     pods: int
     asks: int
+
+
+@dataclass(frozen=True)
+class Second:
+    """What a draft needs of a second person."""
+
+    wanted: bool
+    """Before its reader may publish it."""
+    offered: bool
+    """Whether its reader may approve it, and has not."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +76,8 @@ class DraftPage:
     """Other clusters that it would come into force in."""
     steps: Steps
     """What its reader may undo and redo."""
+    second: Second
+    """Who else has to look at it."""
     typed: Mapping[str, str] = field(default_factory=dict)
     """What a form held that was turned away."""
     problem: str = ""
@@ -139,7 +156,7 @@ class DraftPage:
     @property
     def obstacle(self) -> str:
         """See panels."""
-        return panels.obstacles(self.state)
+        return panels.obstacles(self.state) or (_(SECOND_WANTED) if self.second.wanted else "")
 
     @property
     def warnings(self) -> int:
@@ -228,7 +245,16 @@ def _written(tree: QueueTree, leaf: str) -> str:
 
 def tag(draft: Draft) -> str:
     """The ETag of a draft as it is."""
-    return f'"{draft.version}.{draft.hierarchy.current_id}"'
+    return f'"{draft.version}.{draft.hierarchy.current_id}.{draft.approved_version or 0}"'
+
+
+def _second(user: Who, draft: Draft, *, may_edit: bool) -> Second:
+    settings = site()
+    if not may_edit or not isinstance(user, User):
+        return Second(wanted=False, offered=False)
+    anybody = settings.second_for_editors or settings.second_for_admins
+    own = draft.approved and draft.approved_by_id == user.pk
+    return Second(wanted=needs_second(user) and not draft.approved_beside(user), offered=anybody and not own)
 
 
 def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, **more: Any) -> DraftPage:
@@ -242,7 +268,8 @@ def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, **more: 
     others = Cluster.objects.restrict(user, "view").filter(hierarchy=draft.hierarchy).exclude(pk=cluster.pk)
     elsewhere = names(list(others.values_list("name", flat=True)))
     steps = draft_selectors.steps(user, draft)
-    return DraftPage(cluster, state, shown, may_edit, sees, changes_in, elsewhere, steps, **more)
+    second = _second(user, draft, may_edit=may_edit)
+    return DraftPage(cluster, state, shown, may_edit, sees, changes_in, elsewhere, steps, second, **more)
 
 
 def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse:

@@ -289,6 +289,22 @@ def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 
 @require_POST
 @login_required
+def approve(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Say that it may be published as it was read."""
+    cluster, actor = editable(request, name)
+    draft = find_editable(actor, cluster, pk)
+    try:
+        drafting.approve(draft=draft, version=_number(request.POST, "version"), actor=actor)
+    except Draft.DoesNotExist as error:
+        raise Http404 from error
+    except StaleError:
+        return _refused(request, cluster, draft, 412, _("The draft was changed since you read it. Look at it again."))
+    messages.success(request, _("Approved: somebody else may publish it now."))
+    return redirect("web:draft", cluster.name, pk)
+
+
+@require_POST
+@login_required
 def discard(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Throw a draft away."""
     cluster, actor = editable(request, name)

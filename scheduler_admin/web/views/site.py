@@ -67,6 +67,11 @@ def _tell(actor: User, form: QueryDict) -> None:
     change_site(preemptor=form.get("preemptor", ""), actor=actor, reason=form.get("reason", ""))
 
 
+def _second(actor: User, form: QueryDict) -> None:
+    wanted = {name: name in form for name in ("second_for_editors", "second_for_admins")}
+    change_site(**wanted, actor=actor, reason=form.get("reason", ""))
+
+
 def _map(actor: User, form: QueryDict) -> None:
     tenant, reason = tenant_called(form.get("tenant", "")), form.get("reason", "")
     add_mapping(group=form.get("group", ""), role=form.get("role", ""), tenant=tenant, actor=actor, reason=reason)
@@ -79,4 +84,4 @@ def _unmap(actor: User, form: QueryDict) -> None:
     remove_mapping(mapping=found, actor=actor, reason=form.get("reason", ""))
 
 
-_ACTS: dict[str, Callable[[User, QueryDict], None]] = {"tell": _tell, "map": _map, "unmap": _unmap}
+_ACTS: dict[str, Callable[[User, QueryDict], None]] = {"tell": _tell, "second": _second, "map": _map, "unmap": _unmap}

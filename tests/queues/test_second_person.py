@@ -1,0 +1,102 @@
+"""Where the site wants it, nothing is published that only its author has looked at."""
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from scheduler_admin.accounts.models import AuditEvent, User
+from scheduler_admin.accounts.services import change_site
+from scheduler_admin.queues import drafting
+from scheduler_admin.queues.drafting import StaleError
+from scheduler_admin.queues.models import Draft, Revision
+from scheduler_admin.queues.services import publish, roll_back
+from tests.builders import queue, tree
+from tests.history.conftest import TREE, add_cluster
+from tests.web.drafts import row
+
+pytestmark = pytest.mark.django_db
+WIDER = tree({"prod": queue("8"), "test": queue("2")})
+
+
+@pytest.fixture
+def ada(db: None) -> User:
+    return User.objects.create(username="ada", role=User.Role.ADMIN)
+
+
+@pytest.fixture
+def bob(db: None) -> User:
+    return User.objects.create(username="bob", role=User.Role.ADMIN)
+
+
+@pytest.fixture
+def first(db: None) -> Revision:
+    """In force; from now on admins need a second person."""
+    hierarchy = add_cluster(mode="observe").hierarchy
+    assert hierarchy is not None
+    assert hierarchy.current is not None
+    change_site(second_for_admins=True, reason="four eyes")
+    return hierarchy.current
+
+
+@pytest.fixture
+def draft(ada: User, first: Revision) -> Draft:
+    """Ada's, with one change in it."""
+    draft = drafting.start(hierarchy=first.hierarchy, name="wider", author=ada)
+    return change(draft, ada, "8")
+
+
+def change(draft: Draft, by: User, cores: str) -> Draft:
+    was = row(draft, "prod").guaranteed.get("cpu", "")
+    return drafting.edit(
+        draft=draft, row=row(draft, "prod").pk, setting="guaranteed/cpu", text=cores, was=was, actor=by
+    )
+
+
+def published(draft: Draft, by: User) -> Revision:
+    return drafting.publish_draft(draft=draft, version=draft.version, reason="room", actor=by)
+
+
+def test_nobody_publishes_alone(draft: Draft, ada: User) -> None:
+    with pytest.raises(ValidationError, match="second person"):
+        published(draft, ada)
+    drafting.approve(draft=draft, version=draft.version, actor=ada)
+    with pytest.raises(ValidationError, match="second person"):
+        published(draft, ada)
+    assert Revision.objects.count() == 1
+
+
+def test_what_somebody_else_approved_is_published(draft: Draft, ada: User, bob: User) -> None:
+    drafting.approve(draft=draft, version=draft.version, actor=bob)
+    assert published(draft, ada).number == 2
+    assert AuditEvent.objects.get(verb="draft.approve").actor_name == "bob"
+
+
+def test_a_change_takes_the_approval_back(draft: Draft, ada: User, bob: User) -> None:
+    drafting.approve(draft=draft, version=draft.version, actor=bob)
+    changed = change(draft, ada, "9")
+    assert not changed.approved
+    with pytest.raises(ValidationError, match="second person"):
+        published(changed, ada)
+
+
+def test_nobody_approves_what_they_have_not_read(draft: Draft, ada: User, bob: User) -> None:
+    read = draft.version
+    change(draft, ada, "9")
+    with pytest.raises(StaleError):
+        drafting.approve(draft=draft, version=read, actor=bob)
+
+
+def test_a_whole_tree_is_not_published_past_it(first: Revision, ada: User) -> None:
+    with pytest.raises(ValidationError, match="make a draft of it"):
+        publish(hierarchy=first.hierarchy, tree=WIDER, author=ada, reason="by script")
+    assert publish(hierarchy=first.hierarchy, tree=TREE, author=ada, reason="the same").pk == first.pk
+
+
+def test_going_back_is_in_haste_and_needs_nobody(draft: Draft, first: Revision, ada: User, bob: User) -> None:
+    drafting.approve(draft=draft, version=draft.version, actor=bob)
+    published(draft, ada)
+    assert roll_back(to=first, author=ada, reason="it went wrong").number == 3
+
+
+def test_where_nobody_wants_it_nobody_has_to(draft: Draft, ada: User) -> None:
+    change_site(second_for_admins=False, second_for_editors=True, reason="editors alone")
+    assert published(draft, ada).number == 2
