@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from engine.simulator import protobuf
+from engine.simulator.managed import Manager
 from engine.simulator.status import (
     NoPageError,
     bad_request,
@@ -51,9 +52,10 @@ class Call:
     user_agent: str = ""
 
     @property
-    def manager(self) -> str:
+    def manager(self) -> Manager:
         """Who asks, as managedFields calls them."""
-        return self.query.get("fieldManager") or self.user_agent.partition("/")[0][:_LONGEST_MANAGER]
+        name = self.query.get("fieldManager") or self.user_agent.partition("/")[0][:_LONGEST_MANAGER]
+        return Manager(name or "unknown", "Apply" if self.media_type == APPLY_PATCH else "Update")
 
     @property
     def dry_run(self) -> bool:

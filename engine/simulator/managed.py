@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -15,12 +15,19 @@ _OWN = ("labels", "annotations", "finalizers", "ownerReferences")
 """Of metadata: the rest is the server's."""
 
 
+class Manager(NamedTuple):
+    """Who writes, and whether by applying."""
+
+    name: str
+    operation: str
+
+
 def tracked(kind: Kind) -> bool:
     """Whether it is kept; of all other kinds nobody asks here, and it would be most of what is stored of them."""
     return kind.custom or kind.key == "configmaps"
 
 
-def written(old: Object | None, new: Object, manager: str, now: str, operation: str = "Update") -> list[Object]:
+def written(old: Object | None, new: Object, manager: Manager, now: str) -> list[Object]:
     """The entries after a manager made ``new`` of ``old``: what it changed is its own, and nobody else's any more."""
     before, after = fields(old or {}), fields(new)
     changed = {path for path, value in after.items() if path not in before or before[path] != value}
@@ -29,15 +36,15 @@ def written(old: Object | None, new: Object, manager: str, now: str, operation: 
         return list(entries)
     found, mine = [], False
     for entry in entries:
-        own = (entry["manager"], entry["operation"]) == (manager, operation)
+        own = (entry["manager"], entry["operation"]) == manager
         kept = {path for path in paths(entry) if path in after and (own or path not in changed)}
         if own:
             mine = True
-            found.append(_entry(new, manager, operation, kept | changed, now if changed else entry["time"]))
+            found.append(_entry(new, manager, kept | changed, now if changed else entry["time"]))
         elif kept:
             found.append({**entry, "fieldsV1": _tree(kept)})
     if changed and not mine:
-        found.append(_entry(new, manager, operation, changed, now))
+        found.append(_entry(new, manager, changed, now))
     return found
 
 
@@ -68,10 +75,10 @@ def _below(tree: Object, above: Path) -> Iterator[Path]:
             yield from _below(below, path) if below else (path,)
 
 
-def _entry(obj: Object, manager: str, operation: str, owned: Iterable[Path], now: str) -> Object:
+def _entry(obj: Object, manager: Manager, owned: Iterable[Path], now: str) -> Object:
     return {
-        "manager": manager,
-        "operation": operation,
+        "manager": manager.name,
+        "operation": manager.operation,
         "apiVersion": obj["apiVersion"],
         "time": now,
         "fieldsType": "FieldsV1",

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from engine.simulator import admission, definitions, deletion, eviction, managed, quota
 from engine.simulator.bootstrap import bootstrap
 from engine.simulator.kinds import Kind, Registry
+from engine.simulator.managed import Manager
 from engine.simulator.objects import Object, clone, share, timestamp
 from engine.simulator.selectors import matcher
 from engine.simulator.status import ApiError, already_exists, conflict, gone, not_found
@@ -117,7 +118,13 @@ class Store:
     # Writing
 
     def create(
-        self, key: str, obj: Object, namespace: str | None = None, *, dry_run: bool = False, manager: str = ""
+        self,
+        key: str,
+        obj: Object,
+        namespace: str | None = None,
+        *,
+        dry_run: bool = False,
+        manager: Manager | None = None,
     ) -> Object:
         """Admit and add an object that a manager makes. Raises ApiError 400, 403, 404 (no namespace), 409 and 422."""
         kind = self.kinds[key]
@@ -129,7 +136,7 @@ class Store:
         self._sign(kind, None, new, manager)
         return new if dry_run else self.commit("ADDED", kind, new, None)
 
-    def _sign(self, kind: Kind, old: Object | None, new: Object, manager: str) -> None:
+    def _sign(self, kind: Kind, old: Object | None, new: Object, manager: Manager | None) -> None:
         """Write down who wrote what, where that is kept."""
         if manager and managed.tracked(kind):
             new["metadata"]["managedFields"] = managed.written(old, new, manager, timestamp(self.now()))
@@ -151,7 +158,13 @@ class Store:
         return {"kind": kind.kind, "apiVersion": kind.api_version, **new}
 
     def update(
-        self, key: str, obj: Object, subresource: str | None = None, *, dry_run: bool = False, manager: str = ""
+        self,
+        key: str,
+        obj: Object,
+        subresource: str | None = None,
+        *,
+        dry_run: bool = False,
+        manager: Manager | None = None,
     ) -> Object:
         """Replace an object, or only its status. Raises ApiError 404, 409 when the version is stale, and 422.
 

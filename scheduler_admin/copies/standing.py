@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from django.db.models import F, Q
+
 from engine.changes import Change, changes
 from engine.formats import native
 from engine.formats.native import Format
@@ -54,13 +56,11 @@ def standing(copy: Copy, current: Revision | None) -> Standing:
 
 
 def drifted(user: Who, clusters: Sequence[Cluster]) -> dict[int, Copy]:
-    """Cluster (pk) -> its copy, of those that others changed. One query."""
+    """Cluster (pk) -> its copy, of those that others changed. One query, which compares the trees in the database."""
     rows = Copy.objects.restrict(user, "view").filter(cluster__in=clusters, there=True)
-    rows = rows.select_related("cluster__hierarchy__current", "agreed_with").defer("text", "problems")
-    found = [(copy, copy.cluster.hierarchy) for copy in rows]
-    return {
-        copy.cluster_id: copy for copy, hierarchy in found if hierarchy and standing(copy, hierarchy.current).drifted
-    }
+    rows = rows.exclude(document=F("cluster__hierarchy__current__document"))
+    rows = rows.filter(Q(document="") | ~Q(document=F("agreed")), cluster__hierarchy__current__isnull=False)
+    return {copy.cluster_id: copy for copy in rows.only("cluster", "writer", "written_at")}
 
 
 @lru_cache(maxsize=16)

@@ -1,0 +1,80 @@
+"""Beat sends a visit where one is due; the engine's worker finds where YuniKorn runs, and looks there."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from engine.cluster.config_map import KEY
+from engine.simulator.kubeconfig import kubeconfig
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.watching import WATCHES
+from scheduler_admin.copies import tasks
+from scheduler_admin.copies.models import Copy
+from scheduler_admin.copies.services import look_now
+from scheduler_admin.queues.importing import import_tree
+from tests.cluster.doubles import Simulated, simulate, until
+from tests.copies.copies import CONFIG, TEXT
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def theirs() -> Iterator[Simulated]:
+    with simulate() as simulated:
+        yield simulated
+        WATCHES.keep(())
+
+
+@pytest.fixture
+def cluster(theirs: Simulated, tmp_path: Path) -> Cluster:
+    """YuniKorn runs in ``batch``, and keeps its ConfigMap there."""
+    path = tmp_path / "kubeconfig"
+    path.write_text(kubeconfig(theirs.address))
+    theirs.create("namespaces", {"metadata": {"name": "batch"}})
+    meta = {"name": "yunikorn-scheduler-0", "namespace": "batch"}
+    theirs.create("pods", {"metadata": meta, "spec": {"containers": [{"name": "main", "image": "i"}]}})
+    theirs.create("configmaps", {"metadata": {"name": CONFIG, "namespace": "batch"}, "data": {KEY: TEXT}})
+    revision, _notes = import_tree(hierarchy="demo", text=TEXT, author=None, reason="as it was")
+    return Cluster.objects.create(name="demo", hierarchy=revision.hierarchy, kubeconfig=str(path))
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The copies to which a visit was sent."""
+    found: list[int] = []
+    monkeypatch.setattr(tasks.visit_copy, "apply_async", lambda args, expires: found.append(args[0]))
+    return found
+
+
+def test_every_cluster_with_a_tree_is_visited_when_it_is_due(cluster: Cluster, sent: list[int]) -> None:
+    Cluster.objects.create(name="bare")
+    tasks.send_due_visits()
+    copy = Copy.objects.get()
+    assert (copy.cluster, sent) == (cluster, [copy.pk])
+    Copy.objects.update(due_at=timezone.now() + timedelta(minutes=1))
+    tasks.send_due_visits()
+    assert sent == [copy.pk]
+
+
+def test_a_visit_finds_the_copy_where_yunikorn_runs(cluster: Cluster, sent: list[int]) -> None:
+    def seen() -> bool:
+        look_now(cluster=cluster)
+        tasks.visit_copy(Copy.objects.get().pk)
+        return Copy.objects.get().there
+
+    tasks.send_due_visits()
+    until(seen, "its pods are known, and so is where to look")
+    assert (Copy.objects.get().namespace, Copy.objects.get().error) == ("batch", "")
+
+
+def test_a_way_that_can_not_be_used_is_said(cluster: Cluster, sent: list[int]) -> None:
+    """And the visit after it is not asked for at once."""
+    Cluster.objects.update(kubeconfig="/no/such/file")
+    tasks.send_due_visits()
+    tasks.visit_copy(Copy.objects.get().pk)
+    copy = Copy.objects.get()
+    assert "/no/such/file" in copy.error
+    assert copy.due_at > timezone.now()
