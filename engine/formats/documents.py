@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from engine.formats.manifests import plain
@@ -16,7 +17,10 @@ from engine.formats.notes import ImportFailure, Note, Notebook, Severity, gettex
 
 DEEPEST = 100
 """Brackets nested deeper are refused unread: the time that the YAML reader takes grows with their depth squared."""
+MOST_VALUES = 300_000
+"""Of a document, those that aliases repeat counted again."""
 
+_ANCHOR = re.compile(r"^[^#\n]*[\s\[{,]&\w", re.MULTILINE)
 _KEY = re.compile(r"( *)[^\s#-][^#]*:\s*(#.*)?")
 _ITEM = re.compile(r"( *)- ")
 
@@ -28,9 +32,25 @@ def load(text: str) -> list[Any]:
     try:
         yaml = YAML(typ="rt")
         yaml.preserve_quotes = True
-        return list(yaml.load_all(text))
+        documents = list(yaml.load_all(text))
     except (YAMLError, ValueError, RecursionError) as error:
         raise failure(_line_of_error(error), gettext_noop("This is not YAML: %(problem)s."), _problem(error)) from error
+    _check_size(documents)
+    return documents
+
+
+def _check_size(documents: Sequence[Any]) -> None:
+    """Raise ImportFailure for more values than anybody types: aliases describe very many in a few lines."""
+    left, pending = MOST_VALUES, list(documents)
+    while pending:
+        one = pending.pop()
+        left -= 1
+        if left < 0:
+            raise failure(None, gettext_noop("There are more than %(most)s values."), str(MOST_VALUES), "most")
+        if isinstance(one, Mapping):
+            pending += one.values()
+        elif isinstance(one, list):
+            pending += one
 
 
 def dump(documents: Sequence[Any], like: str = "") -> str:
@@ -47,6 +67,23 @@ def dump(documents: Sequence[Any], like: str = "") -> str:
     yaml.explicit_start = like.lstrip().startswith("---")
     yaml.dump_all(documents, stream)
     return stream.getvalue()
+
+
+def commented(value: Any) -> Any:
+    """A value as the YAML writer takes it beside what was read, in its own order."""
+    if isinstance(value, Mapping):
+        return CommentedMap((key, commented(item)) for key, item in value.items())
+    return [commented(item) for item in value] if isinstance(value, list) else value
+
+
+def expanded(text: str) -> str:
+    """The same without anchors and aliases, so that each value can be changed by itself; comments are lost."""
+    return dump([commented(plain(one)) for one in load(text)], text)
+
+
+def shares(text: str) -> bool:
+    """Whether values of a text may be shared by anchors and aliases."""
+    return _ANCHOR.search(text) is not None
 
 
 def is_json(text: str) -> bool:

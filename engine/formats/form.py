@@ -33,7 +33,9 @@ from engine.queues import (
 )
 from engine.resources import format_amounts
 
-_MEMBERS = ("policy", "dialect", "parameters", "placement", "capacity", "queues")
+TERMS = ("policy", "dialect", "parameters")
+"""Members by which a document says how its tree decides."""
+_MEMBERS = (*TERMS, "placement", "capacity", "queues")
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """What reading a foreign document gives: the tree, what each queue was there, and all there is to say."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -23,5 +24,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """The document's format: engine.formats.native.Format."""
     tree: QueueTree
     notes: tuple[Note, ...]
+    terms: Mapping[str, Any] = {}
+    """Policy, dialect and parameters, as far as the document says any."""
     sources: Mapping[str, Source]
     """Path -> what it was; a queue that the document only implies is not in it."""

@@ -1,10 +1,14 @@
 """The formats in which trees come and go, by name."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from typing import Any
 
-from engine.formats import kueue, yunikorn
-from engine.formats.documents import failure
+import msgspec
+
+from engine.formats import kueue, own, yunikorn
+from engine.formats.documents import expanded, failure, shares
 from engine.formats.imported import Imported
 from engine.formats.notes import Note, Severity, gettext_noop
 from engine.formats.written import Written
@@ -15,19 +19,23 @@ from engine.resources import FLAVOR
 class Format(StrEnum):
     YUNIKORN = "yunikorn"
     KUEUE = "kueue"
+    OWN = "own"
 
 
 LARGEST = 512 * 1024
 """Bytes of a document: some 3,000 queues. To read so much YAML takes a web worker about ten seconds."""
 
+_MARKS = {
+    Format.KUEUE: re.compile(r"kueue\.x-k8s\.io/v"),
+    Format.YUNIKORN: re.compile(r"""(^|[\s{,"'])partitions["']?\s*:"""),
+    Format.OWN: re.compile(r"""(^|[\s{,"'])queues["']?\s*:"""),
+}
+"""Words that a document of a format has; the first that fits counts."""
+
 
 def detect(text: str) -> Format | None:
     """Which format a text is written in, as far as its words tell; None: in none that is known."""
-    marks = {
-        Format.KUEUE: "kueue.x-k8s.io/",
-        Format.YUNIKORN: "partitions",
-    }
-    return next((one for one, mark in marks.items() if mark in text), None)
+    return next((form for form, mark in _MARKS.items() if mark.search(text)), None)
 
 
 def read(text: str, form: Format | None = None) -> Imported:
@@ -40,9 +48,26 @@ def read(text: str, form: Format | None = None) -> Imported:
     return _READERS[form](text)
 
 
-def write(form: Format, text: str, tree: QueueTree) -> Written:
-    """A tree written into a document of a format, empty for a new one. Raises ImportFailure for what can't be read."""
-    return _WRITERS[form](text, tree)
+def write(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) -> Written:
+    """A tree written into a document of a format, empty for a new one, with nothing else changed in it.
+
+    ``terms`` (policy, dialect, parameters) are said by our own form alone. Raises ImportFailure for what can't be read.
+    """
+    if not shares(text):
+        return _written(form, text, tree, terms)
+    apart = expanded(text)  # what is shared can't be changed in one place alone
+    written = _written(form, apart, tree, terms)
+    return msgspec.structs.replace(written, text=text) if written.text == apart else written
+
+
+def _written(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] | None) -> Written:
+    match form:
+        case Format.YUNIKORN:
+            return _write_yunikorn(text, tree)
+        case Format.KUEUE:
+            return kueue.write(text, tree)
+        case Format.OWN:
+            return own.write(text, tree, terms)
 
 
 def _write_yunikorn(text: str, tree: QueueTree) -> Written:
@@ -66,8 +91,8 @@ def _only_ours(tree: QueueTree) -> list[Note]:
     return notes
 
 
-_READERS: dict[Format, Callable[[str], Imported]] = {Format.YUNIKORN: yunikorn.read, Format.KUEUE: kueue.read}
-_WRITERS: dict[Format, Callable[[str, QueueTree], Written]] = {
-    Format.YUNIKORN: _write_yunikorn,
-    Format.KUEUE: kueue.write,
+_READERS: dict[Format, Callable[[str], Imported]] = {
+    Format.YUNIKORN: yunikorn.read,
+    Format.KUEUE: kueue.read,
+    Format.OWN: own.read,
 }

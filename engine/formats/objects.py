@@ -5,7 +5,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from engine.formats.documents import dump, failure, is_json, line_of, line_of_start, load, rewritten
+from engine.formats.documents import commented, dump, failure, is_json, line_of, line_of_start, load, rewritten
 from engine.formats.notes import Notebook, Severity, gettext_noop
 
 MOST_OBJECTS = 50_000
@@ -103,7 +103,7 @@ class Manifests:
 
     def add(self, fields: Mapping[str, Any]) -> Object:
         """One more object, where the others are: in their list, or as a document of its own."""
-        made = Object(_commented(fields))
+        made = Object(commented(fields))
         items = self._items()
         (self.documents if items is None else items).append(made.fields)
         self.objects.append(made)
@@ -128,9 +128,3 @@ class Manifests:
 
 def _is_list(document: Any) -> bool:
     return isinstance(document, Mapping) and isinstance(document.get("items"), list)
-
-
-def _commented(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return CommentedMap((key, _commented(item)) for key, item in value.items())
-    return [_commented(item) for item in value] if isinstance(value, list) else value

@@ -1,5 +1,8 @@
 """Trees that come in a document of another system, or of our own: as a draft, or put in force at once."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -10,6 +13,7 @@ from engine.formats.imported import Imported
 from engine.formats.native import Format
 from engine.formats.notes import Note
 from engine.formats.placement import write_rules
+from engine.formats.terms import write_parameters
 from engine.queues import QueueTree
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
@@ -18,7 +22,7 @@ from scheduler_admin.queues.draft_form import fields_of, queues_of
 from scheduler_admin.queues.draft_storing import locked, store
 from scheduler_admin.queues.drafting import start
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
-from scheduler_admin.queues.services import Native, publish, publish_as
+from scheduler_admin.queues.services import Native, Terms, publish, publish_as, terms_of
 
 
 @transaction.atomic
@@ -32,7 +36,9 @@ def import_tree(
     """
     imported = native.read(text, form)
     kept = Native(imported.form, text)
-    revision = publish_as(name=hierarchy, tree=imported.tree, author=author, reason=reason, native=kept)
+    found = Hierarchy.objects.filter(name=hierarchy).select_related("current").first()
+    terms = terms_with(imported.terms, found.current if found else None)
+    revision = publish_as(name=hierarchy, tree=imported.tree, author=author, reason=reason, native=kept, terms=terms)
     return revision, imported.notes
 
 
@@ -46,12 +52,21 @@ def import_draft(*, hierarchy: Hierarchy, imported: Imported, text: str, name: s
         raise PermissionDenied
     draft = locked(start(hierarchy=hierarchy, name=name, author=author))
     draft.placement = write_rules(imported.tree.placement)
+    _say_terms(draft, imported.terms)
     draft.source_format, draft.source = imported.form, text
     rows = {one.path: one.row for one in queues_of(draft)}
     gone = [row for path, row in rows.items() if path not in imported.tree]
     store(draft, author, _rows(draft, imported.tree, rows), gone)
     record(actor=author, verb="draft.import", target=str(draft), details={"format": imported.form})
     return draft
+
+
+def _say_terms(draft: Draft, terms: Mapping[str, Any]) -> None:
+    """How it decides, where the document says so."""
+    draft.policy = terms.get("policy", draft.policy)
+    draft.dialect = terms.get("dialect", draft.dialect)
+    if "parameters" in terms:
+        draft.parameters = write_parameters(terms["parameters"])
 
 
 def _rows(draft: Draft, tree: QueueTree, there: dict[str, DraftQueue]) -> list[DraftQueue]:
@@ -77,5 +92,16 @@ def import_first(*, hierarchy: Hierarchy, imported: Imported, text: str, author:
         raise ValidationError({"reason": _("Say why.")})
     kept = Native(imported.form, text)
     return publish(
-        hierarchy=hierarchy, tree=imported.tree, author=author, reason=reason.strip(), native=kept, onto=None
+        hierarchy=hierarchy,
+        tree=imported.tree,
+        author=author,
+        reason=reason.strip(),
+        native=kept,
+        terms=terms_with(imported.terms, None),
+        onto=None,
     )
+
+
+def terms_with(said: Mapping[str, Any], current: Revision | None) -> Terms:
+    """How a document's tree would decide: as it says, else as what is in force does."""
+    return (terms_of(current) if current else Terms())._replace(**said)

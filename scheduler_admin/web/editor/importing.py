@@ -14,6 +14,7 @@ from engine.formats.native import Format
 from engine.formats.notes import ImportFailure, Note, Severity
 from engine.lint import lint
 from engine.queues import BARE
+from scheduler_admin.queues.importing import terms_with
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
@@ -77,7 +78,7 @@ class Preview:
     @property
     def terms(self) -> Terms:
         """By which it would be decided."""
-        return terms_of(self.current) if self.current else Terms()
+        return terms_with(self.imported.terms if self.imported else {}, self.current)
 
     @cached_property
     def findings(self) -> Sequence[Note]:
@@ -135,9 +136,14 @@ class Preview:
         return bool(self.imported and self.current and self.imported.tree.placement != tree_of(self.current).placement)
 
     @property
+    def terms_differ(self) -> bool:
+        """Whether the document says to decide otherwise than what is in force."""
+        return self.current is not None and self.terms != terms_of(self.current)
+
+    @property
     def new(self) -> bool:
         """Whether it differs at all from what is in force."""
-        return self.current is None or bool(self.differences) or self.placement_differs
+        return self.current is None or bool(self.differences) or self.placement_differs or self.terms_differ
 
 
 def preview(text: str, asked: Format | None, current: Revision | None, capacity: Mapping[str, int] | None) -> Preview:

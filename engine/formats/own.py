@@ -1,0 +1,99 @@
+"""Our own form of a tree (engine.formats.form) as people keep it in a file: YAML or JSON, with comments that stay."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from engine.formats.documents import commented, dump, failure, line_of, line_of_start, load, rewritten
+from engine.formats.form import TERMS, Reading, read_form, write_form, write_queue
+from engine.formats.imported import Imported, Source
+from engine.formats.manifests import plain
+from engine.formats.notes import ImportFailure, Note, gettext_noop
+from engine.formats.objects import Fields
+from engine.formats.placement import write_rules
+from engine.formats.written import Written
+from engine.queues import QueueTree
+
+
+def read(text: str) -> Imported:
+    """The tree of a document of our own form. Raises ImportFailure, with every error in it at its line."""
+    document, reading = _read(text)
+    lines = {queue.get("path"): line_of(queue, "path") for queue in document["queues"]}
+    assert reading.tree is not None
+    given = {name: value for name in TERMS if (value := getattr(reading, name)) is not None}
+    sources = {path: Source(path, lines.get(path)) for path in reading.tree.walk()}
+    return Imported(form="own", tree=reading.tree, notes=(), sources=sources, terms=given)
+
+
+def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) -> Written:
+    """A document of our own form, empty for a new one, with its tree made ``tree``, and its terms where they are given.
+
+    Raises ImportFailure for a text that ``read`` refuses.
+    """
+    if not text.strip():
+        return Written(text=dump([commented({**(terms or {}), **write_form(tree)})]))
+    document, reading = _read(text)
+    assert reading.tree is not None
+    before = dump([document], text)
+    _merge(document, _beside(reading.tree, _terms(reading)), _beside(tree, terms or _terms(reading)))
+    rows = {str(queue["path"]): queue for queue in document["queues"]}
+    for path in tree.walk():
+        row = rows.setdefault(path, CommentedMap(path=path))
+        _merge(row, write_queue(reading.tree[path]) if path in reading.tree else {}, write_queue(tree[path]))
+    kept = [row for path, row in rows.items() if path in tree]
+    if [id(row) for row in kept] != [id(row) for row in document["queues"]]:
+        document["queues"] = CommentedSeq(kept)
+    return Written(text=rewritten(text, before, dump([document], text)))
+
+
+def _read(text: str) -> tuple[Fields, Reading]:
+    """The document, and what it says. Raises ImportFailure for one with any error in it."""
+    documents = load(text)
+    if len(documents) != 1 or not isinstance(documents[0], CommentedMap):
+        raise failure(None, gettext_noop("The document must be an object with a list of queues."))
+    try:
+        reading = read_form(plain(documents[0]))
+    except RecursionError:
+        raise failure(None, gettext_noop("The document holds itself.")) from None
+    if reading.failed or reading.tree is None:
+        raise ImportFailure(tuple(_with_line(note, documents[0]) for note in reading.notes))
+    return documents[0], reading
+
+
+def _with_line(note: Note, document: Fields) -> Note:
+    """The note at the line of the last part of its pointer that is there."""
+    at: Any = document
+    line = line_of_start(document)
+    for part in note.pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        key: Any = int(name) if isinstance(at, list) and name.isdecimal() else name
+        line = line_of(at, key) or line
+        try:
+            at = at[key]
+        except (KeyError, IndexError, TypeError):
+            break
+    return msgspec.structs.replace(note, line=line)
+
+
+def _terms(reading: Reading) -> dict[str, Any]:
+    return {name: value for name in TERMS if (value := getattr(reading, name)) is not None}
+
+
+def _beside(tree: QueueTree, terms: Mapping[str, Any]) -> dict[str, Any]:
+    """What a document says beside its queues."""
+    return {**terms, **({"placement": write_rules(tree.placement)} if tree.placement else {})}
+
+
+def _merge(fields: Fields, said: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Let fields that mean ``said`` mean ``wanted``; what is the same stays as it was typed."""
+    for key in dict.fromkeys((*said, *wanted)):
+        if said.get(key) == wanted.get(key) and (key in said) == (key in wanted):
+            continue
+        if key not in wanted:
+            fields.pop(key, None)
+        elif isinstance(said.get(key), dict) and isinstance(wanted[key], dict) and isinstance(fields.get(key), dict):
+            _merge(fields[key], said[key], wanted[key])
+        else:
+            fields[key] = commented(wanted[key])
