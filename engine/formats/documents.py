@@ -56,7 +56,7 @@ def _check_size(documents: Sequence[Any]) -> None:
 def dump(documents: Sequence[Any], like: str = "") -> str:
     """The documents as text: JSON where the text that they are ``like`` is JSON, else YAML indented as it is there."""
     if is_json(like):
-        written = json.dumps(plain(documents[0]), indent=_json_indent(like), ensure_ascii=False)
+        written = json.dumps(plain(documents[0]), indent=_json_indent(like), ensure_ascii=like.isascii())
         return written + ("\n" if like.endswith("\n") else "")
     yaml, stream = YAML(typ="rt"), StringIO()
     yaml.width = 4096

@@ -1,7 +1,7 @@
 """The formats in which trees come and go, by name."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -11,6 +11,7 @@ from engine.formats import kueue, own, yunikorn
 from engine.formats.documents import expanded, failure, shares
 from engine.formats.imported import Imported
 from engine.formats.notes import Note, Severity, gettext_noop
+from engine.formats.shares import Capacity
 from engine.formats.written import Written
 from engine.queues import QueueTree
 from engine.resources import FLAVOR
@@ -38,14 +39,23 @@ def detect(text: str) -> Format | None:
     return next((form for form, mark in _MARKS.items() if mark.search(text)), None)
 
 
-def read(text: str, form: Format | None = None) -> Imported:
-    """The tree in a text, of a format that its words tell where none is given. Raises ImportFailure."""
+def read(text: str, form: Format | None = None, capacity: Capacity = Capacity()) -> Imported:  # noqa: B008 - frozen
+    """The tree in a text, of a format that its words tell where none is given. Raises ImportFailure.
+
+    ``capacity`` is what shares of the cluster are of, which our own form knows.
+    """
     form = form or detect(text)
     if form is None:
         raise failure(None, gettext_noop("This is in none of the formats that are known here."))
     if len(text.encode(errors="replace")) > LARGEST:
         raise failure(None, gettext_noop("This is longer than %(most)s KiB."), str(LARGEST // 1024), "most")
-    return _READERS[form](text)
+    match form:
+        case Format.YUNIKORN:
+            return yunikorn.read(text)
+        case Format.KUEUE:
+            return kueue.read(text)
+        case Format.OWN:
+            return own.read(text, capacity)
 
 
 def write(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) -> Written:
@@ -89,10 +99,3 @@ def _only_ours(tree: QueueTree) -> list[Note]:
             params = {"settings": ", ".join(settings)}
             notes.append(Note(severity=Severity.WARNING, path=path, line=None, message=message, params=params))
     return notes
-
-
-_READERS: dict[Format, Callable[[str], Imported]] = {
-    Format.YUNIKORN: yunikorn.read,
-    Format.KUEUE: kueue.read,
-    Format.OWN: own.read,
-}

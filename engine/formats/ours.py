@@ -66,6 +66,9 @@ def with_ours(one: Object, native: Queue, book: Notebook) -> Queue:
     if shares := {**read.guaranteed_share, **read.max_share}:
         message = gettext_noop("Percentages can't be said here: give amounts of %(names)s.")
         book.add(Severity.ERROR, native.path, one.line, message, names=", ".join(sorted(shares)))
+    if read != without_shares(read):
+        message = gettext_noop("The annotation %(name)s can hold amounts, but no percentages.")
+        book.add(Severity.ERROR, "", one.line, message, name=ANNOTATION)
     given = [_ATTRIBUTES.get(field, field) for field in said if field in FIELDS and field not in _KEPT_OUT]
     return msgspec.structs.replace(native, **{name: getattr(read, name) for name in given})
 
@@ -95,4 +98,4 @@ def annotate(one: Object, settings: Mapping[str, Any]) -> None:
 
 def _say(one: Object, said: Mapping[str, Any]) -> None:
     named = {key: value for key, value in said.items() if key != "name" or value != one.name.replace(".", "_")}
-    one.annotate(ANNOTATION, json.dumps(named, sort_keys=True, ensure_ascii=False) if named else None)
+    one.annotate(ANNOTATION, json.dumps(named, sort_keys=True) if named else None)

@@ -7,19 +7,22 @@ import msgspec
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from engine.formats.documents import commented, dump, failure, line_of, line_of_start, load, rewritten
-from engine.formats.form import TERMS, Reading, read_form, write_form, write_queue
+from engine.formats.form import TERMS, Reading, read_form, write_beside, write_form, write_queue
 from engine.formats.imported import Imported, Source
 from engine.formats.manifests import plain
 from engine.formats.notes import ImportFailure, Note, gettext_noop
 from engine.formats.objects import Fields
-from engine.formats.placement import write_rules
+from engine.formats.shares import Capacity
 from engine.formats.written import Written
 from engine.queues import QueueTree
 
 
-def read(text: str) -> Imported:
-    """The tree of a document of our own form. Raises ImportFailure, with every error in it at its line."""
-    document, reading = _read(text)
+def read(text: str, capacity: Capacity = Capacity()) -> Imported:  # noqa: B008 - frozen
+    """The tree of a document of our own form; ``capacity`` as in ``read_form``.
+
+    Raises ImportFailure, with every error in it at its line.
+    """
+    document, reading = _read(text, capacity)
     lines = {queue.get("path"): line_of(queue, "path") for queue in document["queues"]}
     assert reading.tree is not None
     given = {name: value for name in TERMS if (value := getattr(reading, name)) is not None}
@@ -34,7 +37,7 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     """
     if not text.strip():
         return Written(text=dump([commented({**(terms or {}), **write_form(tree)})]))
-    document, reading = _read(text)
+    document, reading = _read(text, Capacity(tree.capacity))
     assert reading.tree is not None
     before = dump([document], text)
     _merge(document, _beside(reading.tree, _terms(reading)), _beside(tree, terms or _terms(reading)))
@@ -48,13 +51,13 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     return Written(text=rewritten(text, before, dump([document], text)))
 
 
-def _read(text: str) -> tuple[Fields, Reading]:
+def _read(text: str, capacity: Capacity) -> tuple[Fields, Reading]:
     """The document, and what it says. Raises ImportFailure for one with any error in it."""
     documents = load(text)
     if len(documents) != 1 or not isinstance(documents[0], CommentedMap):
         raise failure(None, gettext_noop("The document must be an object with a list of queues."))
     try:
-        reading = read_form(plain(documents[0]))
+        reading = read_form(plain(documents[0]), capacity)
     except RecursionError:
         raise failure(None, gettext_noop("The document holds itself.")) from None
     if reading.failed or reading.tree is None:
@@ -83,7 +86,7 @@ def _terms(reading: Reading) -> dict[str, Any]:
 
 def _beside(tree: QueueTree, terms: Mapping[str, Any]) -> dict[str, Any]:
     """What a document says beside its queues."""
-    return {**terms, **({"placement": write_rules(tree.placement)} if tree.placement else {})}
+    return {**terms, **write_beside(tree)}
 
 
 def _merge(fields: Fields, said: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

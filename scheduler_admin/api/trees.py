@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
+from engine.formats.native import Format
 from engine.formats.shares import Capacity
 from engine.queues import BARE
 from scheduler_admin.accounts.models import User
@@ -28,7 +29,7 @@ from scheduler_admin.api.proposals import Proposal
 from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, UNCHANGED
 from scheduler_admin.clusters import selectors
 from scheduler_admin.queues.models import Hierarchy, Revision
-from scheduler_admin.queues.revision_selectors import as_yunikorn
+from scheduler_admin.queues.revision_selectors import written
 from scheduler_admin.queues.services import OutdatedError, Terms, fingerprint, publish_as, terms_of, tree_of
 
 _ETAG = OpenApiParameter(
@@ -70,7 +71,7 @@ class TreeView(ApiView):
             return answer(request, own_form(found.current, self.scope), _tag(found.current))
         if not self.scope.everything:
             raise NotAcceptable(_("A queues.yaml shows the whole tree: ask for application/json."))
-        return answer(request, as_yunikorn(found.current), _tag(found.current))
+        return answer(request, written(found.current, Format.YUNIKORN).text, _tag(found.current))
 
     @extend_schema(
         operation_id="put_tree",

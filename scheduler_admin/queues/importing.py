@@ -13,8 +13,10 @@ from engine.formats.imported import Imported
 from engine.formats.native import Format
 from engine.formats.notes import Note
 from engine.formats.placement import write_rules
+from engine.formats.shares import Capacity
 from engine.formats.terms import write_parameters
 from engine.queues import QueueTree
+from engine.resources import format_amounts
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
@@ -34,9 +36,9 @@ def import_tree(
     Its format is ``form``, else what its words tell. Returns the revision and what the import has to say. Raises
     ImportFailure, and ValidationError for a bad name.
     """
-    imported = native.read(text, form)
-    kept = Native(imported.form, text)
     found = Hierarchy.objects.filter(name=hierarchy).select_related("current").first()
+    imported = native.read(text, form, found.capacity if found else Capacity())
+    kept = Native(imported.form, text)
     terms = terms_with(imported.terms, found.current if found else None)
     revision = publish_as(name=hierarchy, tree=imported.tree, author=author, reason=reason, native=kept, terms=terms)
     return revision, imported.notes
@@ -52,6 +54,7 @@ def import_draft(*, hierarchy: Hierarchy, imported: Imported, text: str, name: s
         raise PermissionDenied
     draft = locked(start(hierarchy=hierarchy, name=name, author=author))
     draft.placement = write_rules(imported.tree.placement)
+    draft.capacity = format_amounts(imported.tree.capacity)
     _say_terms(draft, imported.terms)
     draft.source_format, draft.source = imported.form, text
     rows = {one.path: one.row for one in queues_of(draft)}

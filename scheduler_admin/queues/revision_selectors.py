@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from django.http import Http404
 
 from engine.changes import Change, Setting, changes
-from engine.formats import yunikorn
+from engine.formats import native
+from engine.formats.native import Format
+from engine.formats.notes import ImportFailure
+from engine.formats.written import Written
 from engine.queues import BARE
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.queues.differences import differing_terms, differing_tree
@@ -72,7 +75,10 @@ def beside(before: Revision | None, after: Revision) -> tuple[Setting, ...]:
     return (*terms, *differing_tree(tree_of(before), tree_of(after)))
 
 
-def as_yunikorn(revision: Revision) -> str:
-    """The tree as a queues.yaml: the document that it came from, where it came from one, with the tree's queues."""
-    native = native_of(revision)
-    return yunikorn.write(native.text if native.format == "yunikorn" else None, tree_of(revision))
+def written(revision: Revision, form: Format) -> Written:
+    """A revision in a format: the document that it came from, where that is of it, with the revision's tree."""
+    kept, tree, terms = native_of(revision), tree_of(revision), terms_of(revision)._asdict()
+    try:
+        return native.write(form, kept.text if kept.format == form else "", tree, terms)
+    except ImportFailure:  # read by a version that was less strict
+        return native.write(form, "", tree, terms)

@@ -81,6 +81,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("clusters/<slug:name>/revisions/<int:number>/tree.json", revisions.as_json, name="revision_json"),
     path("clusters/<slug:name>/revisions/<int:number>/queues.yaml", revisions.as_yaml, name="revision_yaml"),
+    path("clusters/<slug:name>/revisions/<int:number>/export/", revisions.export, name="revision_export"),
+    path("clusters/<slug:name>/revisions/<int:number>/export/<slug:form>.yaml", revisions.exported, name="exported"),
     path("clusters/<slug:name>/revisions/<int:number>/back/", revisions.revision_back, name="revision_back"),
     path("clusters/<slug:name>/revisions/<int:number>/restore/", revisions.revision_restore, name="revision_restore"),
     path("clusters/<slug:name>/copy/", copies.copies, name="copies"),

@@ -23,6 +23,7 @@ from engine.formats.kueue.read import DEFAULT_LOCAL_QUEUE, IMPLIED_ROOT, Read, r
 from engine.formats.notes import Note, Notebook, Severity, gettext_noop
 from engine.formats.objects import Manifests, Object
 from engine.formats.ours import annotate, differing, rename
+from engine.formats.shares import without_shares
 from engine.formats.written import Written
 from engine.queues import ROOT, PreemptionPolicy, Queue, QueueTree
 
@@ -44,6 +45,7 @@ def write(text: str, tree: QueueTree) -> Written:
     ``read`` gives the tree back, without placement rules, and with all parents declared as such. Queues that the tree
     does not have are left out with their LocalQueues. Raises ImportFailure for a text that ``read`` refuses.
     """
+    tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
     manifests = Manifests(text, changing=True)
     found = read_objects(manifests, Notebook()) if text.strip() else Read({}, {}, {}, {})
     implied = _is_implied(found, tree, new=not text.strip())

@@ -12,10 +12,11 @@ from engine.formats import native
 from engine.formats.imported import Imported
 from engine.formats.native import Format
 from engine.formats.notes import ImportFailure, Note, Severity
+from engine.formats.tree import encode_tree
 from engine.lint import lint
 from engine.queues import BARE
 from scheduler_admin.queues.importing import terms_with
-from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
 from scheduler_admin.web.editor.panels import Lines, changed
@@ -143,14 +144,16 @@ class Preview:
     @property
     def new(self) -> bool:
         """Whether it differs at all from what is in force."""
-        return self.current is None or bool(self.differences) or self.placement_differs or self.terms_differ
+        same = self.imported and self.current and encode_tree(self.imported.tree).decode() == self.current.document
+        return not same or self.terms_differ
 
 
-def preview(text: str, asked: Format | None, current: Revision | None, capacity: Mapping[str, int] | None) -> Preview:
+def preview(text: str, asked: Format | None, hierarchy: Hierarchy, capacity: Mapping[str, int] | None) -> Preview:
     """A document as it would be taken over; ``asked`` is the format that was chosen, None: what its words tell."""
+    current = hierarchy.current
     form = asked or native.detect(text)
     try:
-        imported = native.read(text, form)
+        imported = native.read(text, form, hierarchy.capacity)
     except ImportFailure as failure:
         return Preview(text, form, None, failure.notes, current, capacity)
     return Preview(text, form, imported, imported.notes, current, capacity)

@@ -11,6 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from engine.formats.native import Format
 from engine.formats.notes import ImportFailure
 from scheduler_admin.accounts.scopes import EVERYTHING, scope_of
 from scheduler_admin.clusters.models import Cluster
@@ -19,6 +20,7 @@ from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.restoring import restore
 from scheduler_admin.queues.services import OutdatedError, roll_back, terms_of, tree_of
+from scheduler_admin.web.editor.exporting import exports
 from scheduler_admin.web.editor.outlook import prospect
 from scheduler_admin.web.editor.revisions import revision_lines, revision_view
 from scheduler_admin.web.numbers import read_number
@@ -91,7 +93,27 @@ def as_json(request: HttpRequest, name: str, number: int) -> HttpResponse:
 def as_yaml(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """The tree as YuniKorn's queues.yaml, merged into the document that it came from."""
     cluster, found = _find(request, name, number)
-    return _download(selectors.as_yunikorn(found), "application/yaml", f"{cluster.name}-revision-{number}-queues.yaml")
+    text = selectors.written(found, Format.YUNIKORN).text
+    return _download(text, "application/yaml", f"{cluster.name}-revision-{number}-queues.yaml")
+
+
+@require_safe
+@login_required
+def export(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Every format that a revision can be had in, and what it can't say of it."""
+    cluster, found = _find(request, name, number)
+    return render(request, "web/export.html", {"cluster": cluster, "revision": found, "exports": exports(found)})
+
+
+@require_safe
+@login_required
+def exported(request: HttpRequest, name: str, number: int, form: str) -> HttpResponse:
+    """The revision as a document of a format."""
+    cluster, found = _find(request, name, number)
+    if form not in list(Format):
+        raise Http404
+    text = selectors.written(found, Format(form)).text
+    return _download(text, "application/yaml", f"{cluster.name}-revision-{number}-{form}.yaml")
 
 
 def _download(text: str, content_type: str, file: str) -> HttpResponse:
