@@ -139,11 +139,20 @@ class Worker:
             connection.execute(f"UPDATE clusters_cluster SET {names}", tuple(fields.values()))
 
     def _manage(self, *arguments: str) -> None:
-        command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(
-            command, cwd=BASE, env=self._environment, capture_output=True, text=True, check=False, timeout=120
-        )
+        done = self.manage(*arguments)
         assert done.returncode == 0, done.stderr
+
+    def manage(self, *arguments: str, fault: str = "") -> "subprocess.CompletedProcess[str]":
+        """Run a command of manage.py to its end; ``fault`` as in ``start``."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=BASE,
+            env={**self._environment, "FAULT_AT": fault},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
 
 
 def main() -> None:
