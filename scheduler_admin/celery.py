@@ -11,7 +11,14 @@ from engine.cluster.runtime import suit_a_cluster
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
 app = Celery("scheduler_admin")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["scheduler_admin.copies", "scheduler_admin.notifications", "scheduler_admin.history"])
+app.autodiscover_tasks(
+    [
+        "scheduler_admin.copies",
+        "scheduler_admin.notifications",
+        "scheduler_admin.history",
+        "scheduler_admin.comparisons",
+    ]
+)
 # Nothing that Celery carries must outlive a connection. Were it put back into a Redis that has just gone, the worker
 # would end instead of connecting again.
 Channel.do_restore = False

@@ -111,6 +111,7 @@ INSTALLED_APPS = [
     "scheduler_admin.copies",
     "scheduler_admin.notifications",
     "scheduler_admin.history",
+    "scheduler_admin.comparisons",
     "scheduler_admin.api",
     "scheduler_admin.web",
     "scheduler_admin.demo",
@@ -271,6 +272,7 @@ CELERY_TASK_DEFAULT_QUEUE = "housekeeping"
 CELERY_TASK_ROUTES = {
     "scheduler_admin.history.tasks.run_pass": {"queue": "engine"},
     "scheduler_admin.copies.tasks.visit_copy": {"queue": "engine"},
+    "scheduler_admin.comparisons.tasks.run_comparison": {"queue": "comparisons"},
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever; waits grow from two seconds to half a minute
@@ -310,6 +312,11 @@ CELERY_BEAT_SCHEDULE = {
     },
     "send-notifications": {
         "task": "scheduler_admin.notifications.tasks.send_notifications",
+        "schedule": 2.0,
+        "options": {"expires": 2.0},
+    },
+    "send-comparisons": {
+        "task": "scheduler_admin.comparisons.tasks.send_comparisons",
         "schedule": 2.0,
         "options": {"expires": 2.0},
     },

@@ -75,7 +75,7 @@ def record(
     recorder, due, step_ms = _Recorder(tree, evicted), 0, 0
     for at_ms, state, moment in _stretch(frames, since_ms, until_ms):
         if not step_ms:
-            due, step_ms = at_ms, max(SHORTEST_MS, -(-(until_ms - at_ms) // STEPS))
+            due, step_ms = at_ms, _step_ms(at_ms, until_ms)
         while due < at_ms:
             recorder.look(due, min(step_ms, until_ms - due))
             due += step_ms
@@ -88,6 +88,15 @@ def record(
         due += step_ms
         each()
     return recorder.recording()
+
+
+def looks(since_ms: int, until_ms: int) -> int:
+    """How often a time is looked at, where it is recorded from its beginning."""
+    return -(-(until_ms - since_ms) // _step_ms(since_ms, until_ms))
+
+
+def _step_ms(since_ms: int, until_ms: int) -> int:
+    return max(SHORTEST_MS, -(-(until_ms - since_ms) // STEPS))
 
 
 def _stretch(

@@ -61,6 +61,12 @@ def housekeeping_worker() -> list[str]:
             "--without-gossip", "--without-heartbeat"]  # fmt: skip
 
 
+def comparisons_worker() -> list[str]:
+    """Comparisons take long: in a process of their own, forked while there is one to run."""
+    return [*_CELERY, "worker", "-Q", "comparisons", "-P", "prefork", "--autoscale", "1,0", "-n", "comparisons@demo",
+            "--without-mingle", "--without-gossip", "--without-heartbeat"]  # fmt: skip
+
+
 def beat(place: Place) -> list[str]:
     """Keeps time."""
     return [*_CELERY, "beat", "--schedule", str(place.folder / "beat"), "--pidfile="]

@@ -54,6 +54,22 @@ def as_of(cluster: Cluster, at: datetime) -> LiveMoment | None:
     return LiveMoment(state, moment, entry.at)
 
 
+def recorded_since(cluster: Cluster) -> datetime | None:
+    """The first moment of a cluster that is still recorded; None where nothing is."""
+    return JournalSegment.objects.filter(cluster=cluster).order_by("pk").values_list("began_at", flat=True).first()
+
+
+def stretch(cluster: Cluster, since: datetime, until: datetime) -> Iterator[tuple[ClusterState, Moment]]:
+    """All that was seen of a cluster in a time, and what was seen last before it. Raises engine.journal.JournalError.
+
+    A segment is read as a whole: no query is open while others go over what was found.
+    """
+    rows = JournalSegment.objects.filter(cluster=cluster, began_at__lt=until).order_by("pk")
+    before = rows.filter(began_at__lte=since).last()
+    for segment in rows.filter(pk__gte=before.pk) if before else rows:
+        yield from journal.frames(list(chain(segment.pk, segment.entries)))
+
+
 def newest_entry(cluster: Cluster) -> int | None:
     """The last entry (id): as long as it is the same, so is what was seen of the cluster."""
     segment = JournalSegment.objects.filter(cluster=cluster).order_by("-pk").first()

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 BASE = Path(__file__).resolve().parents[2]
-OURS = {"migrate", "web", "engine", "housekeeping", "beat", "simulator"}
+OURS = {"migrate", "web", "engine", "housekeeping", "comparisons", "beat", "simulator"}
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +34,7 @@ def test_every_process_of_the_product_is_there(services: dict[str, Any]) -> None
     [
         ("engine", ["-P", "threads", "-Q", "engine"]),
         ("housekeeping", ["-P", "prefork", "-Q", "housekeeping"]),
+        ("comparisons", ["-P", "prefork", "-Q", "comparisons"]),
         ("beat", ["beat"]),
         ("web", ["gunicorn", "scheduler_admin.wsgi"]),
         ("simulator", ["engine.simulator", "demo/manifests", "demo/day.yaml"]),
@@ -50,7 +51,7 @@ def test_every_queue_of_celery_has_a_worker(services: dict[str, Any]) -> None:
 
     consumed = {
         services[name]["command"][services[name]["command"].index("-Q") + 1]
-        for name in OURS & {"engine", "housekeeping"}
+        for name in OURS & {"engine", "housekeeping", "comparisons"}
     }
     routed = {route["queue"] for route in settings.CELERY_TASK_ROUTES.values()}
     assert routed | {settings.CELERY_TASK_DEFAULT_QUEUE} == consumed

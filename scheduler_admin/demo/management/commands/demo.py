@@ -71,6 +71,7 @@ class Command(BaseCommand):
             children.start("engine", processes.engine_worker())
             children.start("beat", processes.beat(place))
             children.start("housekeeping", processes.housekeeping_worker())
+            children.start("comparisons", processes.comparisons_worker())
             # Last, so that its day begins when somebody watches.
             children.start("simulator", processes.simulator(place, simulator_port, options["speed"]))
             children.wait_for(place.kubeconfig.exists, "The simulated cluster", _START_S)

@@ -1,0 +1,64 @@
+"""Comparisons: what is compared, how far it has come, what was found."""
+
+from datetime import timedelta
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import RestrictedQuerySet
+from scheduler_admin.clusters.models import Cluster
+
+
+class ComparisonQuerySet(RestrictedQuerySet["Comparison"]):
+    """Comparisons show the whole tree and all queues: a tenant sees none."""
+
+
+class Comparison(models.Model):
+    """Sides held against each other on one moment or stretch of time. Its sides are kept as they were when it began."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", _("waiting")
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+        STOPPED = "stopped", _("stopped")
+        FAILED = "failed", _("failed")
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="comparisons")
+    author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    author_name = models.CharField(max_length=150)
+    created_at = models.DateTimeField()
+    since = models.DateTimeField(help_text=_("The moment, or when the time begins."))
+    until = models.DateTimeField(null=True, blank=True, help_text=_("When the time ends; null: it is one moment."))
+    sides = models.JSONField(help_text=_("As comparisons.sides writes them."))
+    measure = models.TextField(blank=True, help_text=_("The tree that was in force then, in canonical JSON."))
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    done = models.PositiveIntegerField(default=0, help_text=_("Steps."))
+    steps = models.PositiveIntegerField(default=0, help_text=_("In all, as far as it is known."))
+    began_at = models.DateTimeField(null=True, blank=True)
+    seen_at = models.DateTimeField(null=True, blank=True, help_text=_("When its worker last told of itself."))
+    ended_at = models.DateTimeField(null=True, blank=True)
+    trouble = models.TextField(blank=True, help_text=_("Why it failed."))
+    result = models.JSONField(null=True, blank=True, help_text=_("As comparisons.running writes it."))
+
+    objects = ComparisonQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["state"], name="comparison_state")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.pk}"
+
+    @property
+    def open(self) -> bool:
+        """Whether it waits or runs."""
+        return self.state in OPEN
+
+    @property
+    def lasts(self) -> timedelta | None:
+        """How long a time it is about; None: one moment."""
+        return self.until - self.since if self.until else None
+
+
+OPEN = (Comparison.State.WAITING, Comparison.State.RUNNING)

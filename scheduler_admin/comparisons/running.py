@@ -1,0 +1,147 @@
+"""Runs a comparison in a worker of its own: reads the journal, lets every side decide, keeps what was found."""
+
+import logging
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from time import monotonic
+from typing import Any
+
+import msgspec
+from celery.exceptions import SoftTimeLimitExceeded
+from django.utils import timezone
+
+from engine.comparing import EmptyRecordError, Figures, Recording, Side, at_moment, looks, record, replayed
+from engine.decision import Decision
+from engine.formats.tree import decode_tree
+from engine.journal import JournalError, Moment
+from engine.queues import BARE, QueueTree
+from engine.snapshot import ClusterState, Pod, Snapshot
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.comparisons.models import Comparison
+from scheduler_admin.comparisons.sides import side_of
+from scheduler_admin.history.journal_selectors import as_of, stretch
+from scheduler_admin.history.models import Victim
+
+log = logging.getLogger(__name__)
+
+TELL_EVERY_S = 1.0
+TOO_LONG = "It took too long. Choose a shorter time, or fewer sides."
+BROKEN = "It failed; the worker's log has the reason."
+
+
+class _StoppedError(Exception):
+    """Somebody stopped it, or took it for dead."""
+
+
+def run(*, pk: int) -> None:
+    """Run a comparison that waits; one that is taken already, or was stopped, is left alone."""
+    now = timezone.now()
+    waiting = Comparison.objects.filter(pk=pk, state=Comparison.State.WAITING)
+    if not waiting.update(state=Comparison.State.RUNNING, began_at=now, seen_at=now):
+        return
+    one = Comparison.objects.select_related("cluster").get(pk=pk)
+    try:
+        _end(pk, Comparison.State.DONE, result=_compared(one, _Progress(pk)))
+    except _StoppedError:
+        return
+    except (EmptyRecordError, JournalError) as error:
+        told = str(error).rstrip(".")
+        _end(pk, Comparison.State.FAILED, trouble=f"{told[:1].upper()}{told[1:]}.")
+    except SoftTimeLimitExceeded:
+        _end(pk, Comparison.State.FAILED, trouble=TOO_LONG)
+    except Exception:
+        log.exception("comparison %s failed", pk)
+        _end(pk, Comparison.State.FAILED, trouble=BROKEN)
+
+
+def _end(pk: int, state: str, **found: Any) -> None:
+    running = Comparison.objects.filter(pk=pk, state=Comparison.State.RUNNING)
+    running.update(state=state, ended_at=timezone.now(), **found)
+
+
+class _Progress:
+    """Tells how far it has come, and hears whether it is to stop, once a second."""
+
+    def __init__(self, pk: int) -> None:
+        self._pk, self._done, self._told = pk, 0, monotonic()
+
+    def expect(self, steps: int) -> None:
+        """So many steps there are in all."""
+        self._tell(steps=steps)
+
+    def step(self) -> None:
+        """One more is done."""
+        self._done += 1
+        self.look()
+
+    def look(self) -> None:
+        """Raises _StoppedError."""
+        if monotonic() - self._told >= TELL_EVERY_S:
+            self._tell()
+
+    def _tell(self, **more: int) -> None:
+        self._told = monotonic()
+        running = Comparison.objects.filter(pk=self._pk, state=Comparison.State.RUNNING)
+        if not running.update(done=self._done, seen_at=timezone.now(), **more):
+            raise _StoppedError
+
+    def watching(self, side: Side) -> Side:
+        """The side, whose every decision looks whether it is to stop: one look at a large cluster takes long."""
+
+        def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:
+            self.look()
+            return side.decide(snapshot, tree, ask)
+
+        return msgspec.structs.replace(side, decide=decide)
+
+
+def _compared(one: Comparison, progress: _Progress) -> dict[str, Any]:
+    """``since_ms`` and ``step_ms`` of what was looked at, ``record``: what happened, ``sides``: figures, in order."""
+    sides = [progress.watching(side_of(each)) for each in one.sides]
+    if one.until is None:
+        return _at_moment(one.cluster, one.since, sides, progress)
+    since_ms, until_ms = _ms(one.since), _ms(one.until)
+    progress.expect(looks(since_ms, until_ms) * (len(sides) + 1))
+    recording = _recorded(one, since_ms, until_ms, progress.step)
+    found = [replayed(recording, side, each=progress.step) for side in sides]
+    return {
+        "since_ms": recording.since_ms,
+        "step_ms": recording.steps[0].for_ms,
+        "record": _plain(recording.figures),
+        "sides": [_plain(figures) for figures in found],
+    }
+
+
+def _at_moment(cluster: Cluster, at: datetime, sides: list[Side], progress: _Progress) -> dict[str, Any]:
+    progress.expect(len(sides))
+    seen = as_of(cluster, at)
+    if seen is None:
+        raise EmptyRecordError("Nothing was recorded by then.")
+    found = []
+    for side in sides:
+        found.append(_plain(at_moment(seen.state, seen.moment, side)))
+        progress.step()
+    return {"since_ms": seen.moment.now_ms, "step_ms": None, "record": None, "sides": found}
+
+
+def _recorded(one: Comparison, since_ms: int, until_ms: int, each: Callable[[], None]) -> Recording:
+    assert one.until is not None
+    victims = Victim.objects.filter(cluster=one.cluster, evicted_at__gte=one.since, evicted_at__lt=one.until)
+    frames: Iterator[tuple[ClusterState, Moment]] = stretch(one.cluster, one.since, one.until)
+    return record(
+        frames,
+        decode_tree(one.measure.encode()) if one.measure else BARE,
+        since_ms=since_ms,
+        until_ms=until_ms,
+        evicted=dict(victims.values_list("uid", "decision_id")),
+        each=each,
+    )
+
+
+def _plain(figures: Figures) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(figures)
+    return plain
+
+
+def _ms(at: datetime) -> int:
+    return int(at.timestamp() * 1000)

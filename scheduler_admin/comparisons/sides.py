@@ -1,0 +1,98 @@
+"""The sides of a comparison: a tree that is there, and the way to decide under it, kept as they are now."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from django.core.exceptions import ValidationError
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from engine.comparing import Side
+from engine.formats.tree import decode_tree, encode_tree
+from engine.policies import DIALECTS, FOREIGN, Decide, policy, terms
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues import draft_selectors
+from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.revision_selectors import find_revision
+from scheduler_admin.queues.services import Terms, terms_of
+
+MOST = 6
+"""Sides of one comparison: as many columns as a table can be read with."""
+CURRENT = "current"
+_LONGEST = 18
+
+
+class Chosen(NamedTuple):
+    """A side as it is asked for."""
+
+    tree: str
+    """``current``, ``revision:7`` or ``draft:12``."""
+    terms: str = ""
+    """``fence/yunikorn``: policy and dialect; empty: the tree's own."""
+
+
+def ways() -> list[str]:
+    """All policies with their dialects that this version can decide by, as ``Chosen.terms``."""
+    return [f"{name}/{dialect}" for name, dialects in DIALECTS.items() for dialect in dialects]
+
+
+def kept(user: Who, cluster: Cluster, chosen: Iterable[Chosen]) -> list[dict[str, Any]]:
+    """What a comparison keeps of its sides. Raises ValidationError, with what is wrong with ``sides``."""
+    asked = list(dict.fromkeys(chosen))
+    if not asked:
+        raise ValidationError({"sides": _("Choose what is to be compared.")})
+    if len(asked) > MOST:
+        raise ValidationError({"sides": _("These are too many: %(most)s at most.") % {"most": MOST}})
+    return [_kept(user, cluster, one) for one in asked]
+
+
+def _kept(user: Who, cluster: Cluster, one: Chosen) -> dict[str, Any]:
+    told, document, own = _tree(user, cluster, one.tree)
+    name, dialect, parameters = own
+    if one.terms:
+        name, _slash, dialect = one.terms.partition("/")
+    if dialect not in DIALECTS.get(name, ()):
+        raise ValidationError(
+            {"sides": _("This version can't decide by %(policy)s.") % {"policy": f"{name}/{dialect}"}}
+        )
+    if (name, dialect) != (own.policy, own.dialect):
+        parameters = {}  # of one policy they say nothing to another
+    return {**told, "document": document, "policy": name, "dialect": dialect, "parameters": parameters}
+
+
+def _tree(user: Who, cluster: Cluster, choice: str) -> tuple[dict[str, Any], str, Terms]:
+    """What a tree is called, what it says, and its own terms. Raises ValidationError."""
+    kind, _colon, number = choice.partition(":")
+    known = number.isdecimal() and len(number) <= _LONGEST
+    hierarchy = cluster.hierarchy
+    try:
+        if choice == CURRENT and hierarchy and hierarchy.current:
+            return _of_revision(hierarchy.current)
+        if kind == "revision" and known:
+            return _of_revision(find_revision(user, hierarchy, int(number)))
+        if kind == "draft" and known:
+            draft = draft_selectors.find(user, hierarchy, int(number))
+            found = draft_selectors.state(draft)
+            if found.tree is None or found.errors:
+                raise ValidationError({"sides": _("Draft %(name)s has errors to mend first.") % {"name": draft.name}})
+            told = {"draft": draft.name, "version": draft.version}
+            return told, encode_tree(found.tree).decode(), found.terms
+    except Http404:
+        pass
+    raise ValidationError({"sides": _("There is no such tree: %(choice)s.") % {"choice": choice[:100]}})
+
+
+def _of_revision(revision: Revision) -> tuple[dict[str, Any], str, Terms]:
+    return {"revision": revision.number}, revision.document, terms_of(revision)
+
+
+def side_of(one: Mapping[str, Any]) -> Side:
+    """A kept side, ready to decide. Raises what engine.policies.policy raises."""
+    decide: Decide = policy(one["policy"], one["dialect"], one["parameters"])
+    return Side(
+        tree=decode_tree(one["document"].encode()),
+        decide=decide,
+        terms=terms(one["parameters"]),
+        foreign=one["dialect"] in FOREIGN,
+    )
