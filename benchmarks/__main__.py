@@ -1,10 +1,14 @@
-"""``python -m benchmarks decide``: one decision. ``... follow``: a cluster read, and followed while it changes."""
+"""``python -m benchmarks decide``: one decision. ``... follow``: a cluster read, and followed while it changes.
+
+``... compare``: a recorded day run again under every policy.
+"""
 
 import argparse
 import json
 import platform
 from importlib.metadata import version
 
+from benchmarks.compare import compare
 from benchmarks.decide import Row, decide
 from benchmarks.follow import RATE, follow
 
@@ -14,6 +18,8 @@ def main() -> None:
     options = _parser().parse_args()
     if options.what == "decide":
         rows = decide(options.scale, options.runs)
+    elif options.what == "compare":
+        rows = compare(options.scale)
     else:
         rows = [
             follow(
@@ -41,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_subparsers(dest="what", required=True)
     deciding = what.add_parser("decide", parents=[common])
     deciding.add_argument("--runs", type=int, default=5)
+    what.add_parser("compare", parents=[common])
     following = what.add_parser("follow", parents=[common])
     following.add_argument("--rate", type=int, default=RATE, help="changes of pods a second (default: %(default)s)")
     following.add_argument("--seconds", type=int, default=60, help="of following (default: %(default)s)")

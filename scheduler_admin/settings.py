@@ -256,6 +256,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
         "ChannelKind": "scheduler_admin.notifications.models.Channel.Kind",
+        "ComparisonState": "scheduler_admin.comparisons.models.Comparison.State",
         "DecisionState": "scheduler_admin.history.models.Decision.State",
         "NotificationState": "scheduler_admin.notifications.models.Notification.State",
         "PreemptionPolicyEnum": "scheduler_admin.api.fields.QUEUE_POLICIES",

@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path, re_path
 
 from scheduler_admin.api import (
     channels,
+    comparisons,
     connections,
     hierarchies,
     ledger,
@@ -26,6 +27,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters", views.ClustersView.as_view(), name="clusters"),
     path("clusters/<slug:name>", views.ClusterView.as_view(), name="cluster"),
     path("clusters/<slug:name>/check", connections.CheckView.as_view(), name="check"),
+    path("clusters/<slug:name>/comparisons", comparisons.ComparisonsView.as_view(), name="comparisons"),
+    path("clusters/<slug:name>/comparisons/<int:pk>", comparisons.ComparisonView.as_view(), name="comparison"),
+    path(
+        "clusters/<slug:name>/comparisons/<int:pk>/stop",
+        comparisons.ComparisonStopView.as_view(),
+        name="comparison_stop",
+    ),
     path("clusters/<slug:name>/credentials", connections.CredentialsView.as_view(), name="credentials"),
     path(
         "clusters/<slug:name>/priority-classes",

@@ -5,6 +5,7 @@ from django.views.i18n import set_language
 
 from scheduler_admin.web.views import (
     clusters,
+    comparisons,
     connecting,
     connection,
     copies,
@@ -74,6 +75,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/drafts/<int:pk>/publish/", draft_acts.publish, name="draft_publish"),
     path("clusters/<slug:name>/drafts/<int:pk>/approve/", draft_acts.approve, name="draft_approve"),
     path("clusters/<slug:name>/drafts/<int:pk>/discard/", draft_acts.discard, name="draft_discard"),
+    path("clusters/<slug:name>/compare/", comparisons.compare, name="compare"),
+    path("clusters/<slug:name>/compare/<int:pk>/", comparisons.comparison, name="comparison"),
+    path("clusters/<slug:name>/compare/<int:pk>/stop/", comparisons.stop, name="comparison_stop"),
+    path("clusters/<slug:name>/compare/<int:pk>/plot.json", comparisons.plot, name="comparison_plot"),
+    path("clusters/<slug:name>/compare/<int:pk>/figures.csv", comparisons.as_csv, name="comparison_csv"),
+    path("clusters/<slug:name>/compare/<int:pk>/figures.json", comparisons.as_json, name="comparison_json"),
     path("clusters/<slug:name>/revisions/", revisions.revisions, name="revisions"),
     path("clusters/<slug:name>/revisions/<int:number>/", revisions.revision, name="revision"),
     path(

@@ -57,6 +57,9 @@ OPERATORS_DELETE = _row(IN, 404, 404, 404, 404, 403, 204, 404)  # 404: the opera
 ADMINS_SEND = _row(IN, 404, 404, 404, 404, 403, 403, 422)
 ADMINS_DELETE = _row(IN, 404, 404, 404, 404, 403, 403, 204)
 ADMINS_CLASH = _row(IN, 404, 404, 404, 404, 403, 403, 428)  # 428: no tag was sent
+STAFF_SEND = _row(IN, 404, 404, 404, 404, 422, 422, 422)  # 422: nothing was sent
+AUTHORS_STOP = _row(IN, 404, 404, 404, 404, 403, 302, 302)  # the admin began it, operators may stop it
+AUTHORS_END = _row(IN, 404, 404, 404, 404, 403, 200, 200)
 STAFF_MISS = _row(IN, 404, 404, 404, 404, 409, 409, 409)  # 409: there is no journal to decide again on
 NO_JOURNAL = _row(IN, 404, 404, 409, 409, 409, 409, 409)
 NOT_SET_UP = _row(404, 404, 404, 404, 404, 404, 404, 404)
@@ -165,6 +168,12 @@ ROUTES = {
     "web:snapshot_forecast": page(STAFF),
     "web:snapshot_file": page(STAFF),
     "web:snapshot_delete": act(_row(IN, 404, 404, 404, 404, 403, 302, 404)),  # 404: the operator did
+    "web:compare": Rule({"GET": STAFF, "HEAD": STAFF, "POST": STAFF_SEND}),
+    "web:comparison": page(STAFF),
+    "web:comparison_stop": act(AUTHORS_STOP),
+    "web:comparison_plot": page(STAFF),
+    "web:comparison_csv": page(STAFF, "queue"),
+    "web:comparison_json": page(STAFF, "queue"),
     "web:revisions": page(STAFF),
     "web:revision": page(STAFF, "queue"),
     "web:revision_forecast": page(STAFF),
@@ -192,6 +201,9 @@ ROUTES = {
     "api:clusters": api(SIGNED_IN, "cluster"),
     "api:cluster": api(SHARERS),
     "api:check": api(CONNECTORS),
+    "api:comparisons": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
+    "api:comparison": api(STAFF, "queue"),
+    "api:comparison_stop": Rule({"OPTIONS": SIGNED_IN, "POST": AUTHORS_END}),
     "api:credentials": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PUT": ADMINS_SIGN_IN, "DELETE": ADMINS_SIGN_OUT},
         written_with={"reason": "rotated"},
@@ -262,6 +274,8 @@ PARAMETERS = {
     "decisions/pk": "decision",
     "drafts/pk": "draft",
     "snapshots/pk": "snapshot",
+    "compare/pk": "comparison",
+    "comparisons/pk": "comparison",
     "pauses/pk": "pause",
     "group-mappings/pk": "mapping",
     "notifications/pk": "channel",

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from django.test import Client
 
+from engine.comparing import Figures
 from engine.formats import yunikorn
 from engine.formats.tree import encode_tree
 from engine.planning import plan
@@ -21,6 +22,7 @@ from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.pausing import pause
+from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.history.ledger import book
 from scheduler_admin.history.models import Decision, Usage
@@ -76,6 +78,8 @@ class Side:
     """The number of the decision that took ``pod`` for ``ask``."""
     draft: int
     """The number of a draft of a tree of theirs, which is the staff's."""
+    comparison: int
+    """The number of a comparison in the shared cluster, which is the staff's."""
     pause: int
     """The number of a pause of a queue of theirs."""
     window: int
@@ -103,6 +107,7 @@ class Side:
             nothing=f"{canary}-nothing",
             decision=number,
             draft=number,
+            comparison=number,
             pause=number,
             window=number,
             mapping=number,
@@ -175,8 +180,11 @@ def make(author: User) -> tuple[Side, Side]:
     for side in (RED, BLUE):
         _cluster(side.cluster, (side,), author)
     red, blue = _happened(shared, 0)
-    return replace(red, draft=draft(SHARED, author), snapshot=_snapshot(red, author), **_stops(red)), replace(
-        blue, draft=draft(BLUE.cluster, author), snapshot=_snapshot(blue, author), **_stops(blue)
+    compared = _compared(shared, author)
+    return replace(
+        red, draft=draft(SHARED, author), comparison=compared, snapshot=_snapshot(red, author), **_stops(red)
+    ), replace(
+        blue, draft=draft(BLUE.cluster, author), comparison=compared, snapshot=_snapshot(blue, author), **_stops(blue)
     )
 
 
@@ -186,6 +194,24 @@ def _snapshot(side: Side, author: User, number: int = 0) -> int:
     named = {"apiVersion": "v1", "kind": "Pod", "metadata": pod, "spec": {"nodeName": side.node}}
     shared, data = Cluster.objects.get(name=SHARED), msgspec.json.encode(named)
     return upload_snapshot(cluster=shared, name=f"{STAFF} {side.pod}", actor=author, data=data).pk
+
+
+def _compared(cluster: Cluster, author: User) -> int:
+    """The number of a comparison that is done, of both sides' queues."""
+    found = Figures(
+        decisions=1,
+        preempted=1,
+        again=0,
+        applications=1,
+        work=amounts(cpu="2"),
+        placed=1,
+        waiting=1,
+        short={side.queue: 1 for side in (RED, BLUE)},
+    )
+    side = {"revision": 1, "policy": "fence", "dialect": "design", "parameters": {}, "document": ""}
+    result = {"since_ms": ms(NOW), "step_ms": None, "record": None, "sides": [msgspec.to_builtins(found)]}
+    values = {"cluster": cluster, "author": author, "author_name": STAFF, "created_at": NOW, "since": NOW}
+    return Comparison.objects.create(**values, sides=[side], state=Comparison.State.DONE, result=result).pk
 
 
 def _stops(side: Side) -> dict[str, int]:

@@ -1,0 +1,132 @@
+"""The form that begins a comparison: what can be chosen, what was, and what was sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from engine.policies import DIALECTS, FOREIGN
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.comparisons.sides import CURRENT, MOST, Chosen, ways
+from scheduler_admin.queues import draft_selectors, revision_selectors
+from scheduler_admin.queues.models import Revision
+
+WHENS = ("now", "at", "between")
+_REVISIONS = 30
+
+
+@dataclass(frozen=True)
+class Option:
+    """Something that can be chosen, and its words."""
+
+    value: str
+    word: str
+
+
+@dataclass
+class CompareForm:
+    """What is chosen. ``rows``: always MOST of them, those that are not used with an empty tree."""
+
+    when: str = "now"
+    since: str = ""
+    until: str = ""
+    rows: list[Chosen] = field(default_factory=list)
+    errors: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Rows that are not used follow."""
+        self.rows = [*self.rows, *[Chosen("")] * (MOST - len(self.rows))][:MOST]
+
+    @classmethod
+    def first(cls, query: Mapping[str, str]) -> "CompareForm":
+        """``?draft=12`` and ``?revision=3`` are held against the tree in force; else all policies."""
+        until = timezone.now().astimezone(UTC).replace(second=0, microsecond=0)
+        form = cls(since=_local(until - timedelta(hours=1)), until=_local(until))
+        for kind in ("draft", "revision"):
+            if query.get(kind, "").isdecimal():
+                return replace(form, rows=[Chosen(CURRENT), Chosen(f"{kind}:{query[kind]}")])
+        return replace(form, rows=[Chosen(CURRENT, way) for way in ways()])
+
+    @classmethod
+    def sent(cls, given: Mapping[str, str]) -> "CompareForm":
+        """As a person sent it."""
+        numbers = range(1, MOST + 1)
+        rows = [Chosen(given.get(f"tree-{number}", ""), given.get(f"terms-{number}", "")) for number in numbers]
+        when = given.get("when", "now")
+        return cls(
+            when=when if when in WHENS else "now",
+            since=given.get("since", ""),
+            until=given.get("until", ""),
+            rows=rows,
+        )
+
+    @property
+    def sides(self) -> list[Chosen]:
+        """The rows that are used."""
+        return [row for row in self.rows if row.tree]
+
+    def times(self) -> tuple[datetime | None, datetime | None]:
+        """Since and until as services.start takes them. Raises ValidationError."""
+        since = None if self.when == "now" else _time("since", self.since)
+        return since, _time("until", self.until) if self.when == "between" else None
+
+    def refused(self, error: ValidationError) -> None:
+        """Keep what is wrong, by field; empty: with the whole."""
+        self.errors = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
+
+
+def _time(name: str, text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        raise ValidationError({name: _("Say it as a date and a time.")}) from None
+
+
+def _local(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M")
+
+
+def trees(user: Who, cluster: Cluster) -> list[Option]:
+    """The trees that can be chosen."""
+    hierarchy = cluster.hierarchy
+    current = hierarchy.current if hierarchy else None
+    found = []
+    if current is not None:
+        found.append(Option(CURRENT, _("revision %(number)s, in force") % {"number": current.number}))
+    found += [
+        Option(f"draft:{draft.pk}", _("draft %(name)s") % {"name": draft.name})
+        for draft in draft_selectors.drafts_of(user, hierarchy)
+    ]
+    others = [
+        number for number in revision_selectors.numbers(user, hierarchy) if not current or number != current.number
+    ]
+    found += [
+        Option(f"revision:{number}", _("revision %(number)s") % {"number": number}) for number in others[:_REVISIONS]
+    ]
+    return found
+
+
+def terms() -> list[Option]:
+    """The ways to decide."""
+    found = [Option("", _("the tree’s own"))]
+    for name, dialects in DIALECTS.items():
+        for dialect in dialects:
+            word = f"{name} ({dialect})" if len(dialects) > 1 else name
+            note = _("%(policy)s: as that scheduler does") % {"policy": word} if dialect in FOREIGN else word
+            found.append(Option(f"{name}/{dialect}", note))
+    return found
+
+
+def missing() -> list[str]:
+    """The policies that this version can't decide by yet."""
+    return [str(word) for value, word in Revision.Policy.choices if value not in DIALECTS]
+
+
+def context(user: Who, cluster: Cluster, form: CompareForm) -> dict[str, Any]:
+    """What the form's template needs."""
+    return {"form": form, "trees": trees(user, cluster), "terms": terms(), "missing": ", ".join(missing())}
