@@ -83,7 +83,7 @@ class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
 
     class Meta:
         model = Comparison
-        fields = (
+        fields: tuple[str, ...] = (
             *("id", "by", "created_at", "since", "until", "sides", "state", "trouble"),
             *("done", "steps", "began_at", "ended_at"),
         )
