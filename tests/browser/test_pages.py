@@ -5,11 +5,19 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
 
+from engine.cluster.copies import Copy
+from engine.formats import native
+from engine.formats.native import Format
 from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.pausing import pause
+from scheduler_admin.copies.looking import keep
+from scheduler_admin.copies.models import Writing
+from scheduler_admin.copies.services import copy_of
 from scheduler_admin.history.ledger import book
+from scheduler_admin.queues.services import tree_of
 from tests.browser.conftest import OpenPage
 from tests.web import rows
 
@@ -21,6 +29,7 @@ PAGES = [
     "/clusters/demo/queues/",
     "/clusters/demo/queues/root.tenant-1.queue-b/",
     "/clusters/demo/history/repeats/",
+    "/clusters/demo/copy/",
     "/clusters/demo/settings/",
     "/clusters/demo/priority-classes/",
     "/clusters/demo/priority-classes/batch/",
@@ -40,7 +49,28 @@ def demo(live_server: Any) -> Cluster:
     pause(cluster=cluster, queue="root.tenant-1", actor=None, reason="a demonstration that must not be disturbed")
     hours = {"weekdays": ["mon", "fri"], "begins": time(22), "ends": time(6), "zone": "Europe/Berlin"}
     add_window(cluster=cluster, kind="allow", actor=None, reason="batch hours", **hours)
+    copied(cluster)
     return cluster
+
+
+def copied(cluster: Cluster) -> None:
+    """Its own copy of the tree, which somebody changed; to write over it was asked for, and is to be confirmed."""
+    assert cluster.hierarchy
+    assert cluster.hierarchy.current
+    text = native.write(Format.YUNIKORN, "", tree_of(cluster.hierarchy.current)).text
+    for version, said in (("uid/1", text), ("uid/2", text.replace("240", "200"))):
+        seen = Copy(namespace="yunikorn", text=said, version=version, writer="kubectl-edit", written_at=timezone.now())
+        keep(copy=copy_of(cluster), seen=seen, now=timezone.now())
+    clash = {"object": "ClusterQueue research", "field": ".spec.resourceGroups", "message": 'conflict with "argocd"'}
+    Writing.objects.create(
+        cluster=cluster,
+        revision=cluster.hierarchy.current,
+        onto="uid/2",
+        state="clash",
+        clashes=[clash],
+        by_name="ada",
+        reason="as agreed",
+    )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
