@@ -108,7 +108,7 @@ def _time(moment: Moment) -> datetime:
     try:
         return datetime.fromtimestamp(0, timezone.get_default_timezone()) + timedelta(milliseconds=moment.now_ms)
     except OverflowError as error:
-        raise ValidationError(_("It names no time that there is.")) from error
+        raise ValidationError(_("The time that it names does not exist.")) from error
 
 
 def _terms(given: Given) -> dict[str, Any]:

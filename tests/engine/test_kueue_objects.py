@@ -138,7 +138,7 @@ def test_what_has_no_counterpart_is_said_with_its_line() -> None:
     """Of a queue by its field, of other objects by their kind."""
     has = "has no counterpart here; it is kept and written back."
     assert sorted(notes(DOCUMENT)) == [
-        (4, "1 objects of kind ResourceFlavor have no counterpart here; they are kept and written back."),
+        (4, "Objects of kind ResourceFlavor (1) have no counterpart here; they are kept and written back."),
         (11, f"fairSharing {has}"),
         (19, f"namespaceSelector {has}"),
         (20, f"preemption {has}"),

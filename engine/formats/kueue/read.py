@@ -133,6 +133,6 @@ def _note_others(manifests: Manifests, book: Notebook) -> None:
     for kind, number in count.items():
         first = next(one for one in others if one.kind == kind)
         message = gettext_noop(
-            "%(count)s objects of kind %(kind)s have no counterpart here; they are kept and written back."
+            "Objects of kind %(kind)s (%(count)s) have no counterpart here; they are kept and written back."
         )
         book.add(Severity.INFO, "", first.line, message, count=str(number), kind=kind)

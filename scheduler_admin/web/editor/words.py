@@ -2,6 +2,7 @@
 
 import msgspec
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from engine.changes import Setting, said_alone
 from engine.explain import Message
@@ -54,7 +55,7 @@ def options(setting: str) -> Options:
         case "parameters/last_resort":
             return (("daemonset", _("of DaemonSets")), ("any", _("any")), ("never", _("none")))
         case "parameters/check_delay":
-            return (("true", _("kept")), ("false", _("not kept")))
+            return (("true", pgettext("delays", "kept")), ("false", pgettext("delays", "not kept")))
         case "parameters/preemption":
             return (("true", _("on")), ("false", _("off")))
         case "preemption_policy":
