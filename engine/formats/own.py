@@ -16,6 +16,9 @@ from engine.formats.shares import Capacity
 from engine.formats.written import Written
 from engine.queues import QueueTree
 
+_UNSAID: dict[str, Any] = {"policy": "fence", "dialect": "design", "parameters": {}}
+"""Terms that a document need not say."""
+
 
 def read(text: str, capacity: Capacity = Capacity()) -> Imported:  # noqa: B008 - frozen
     """The tree of a document of our own form; ``capacity`` as in ``read_form``.
@@ -40,7 +43,9 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     document, reading = _read(text, Capacity(tree.capacity))
     assert reading.tree is not None
     before = dump([document], text)
-    _merge(document, _beside(reading.tree, _terms(reading)), _beside(tree, terms or _terms(reading)))
+    said = _terms(reading)
+    told = {name: value for name, value in (terms or said).items() if name in said or value != _UNSAID[name]}
+    _merge(document, _beside(reading.tree, said), _beside(tree, told))
     rows = {str(queue["path"]): queue for queue in document["queues"]}
     for path in tree.walk():
         row = rows.setdefault(path, CommentedMap(path=path))

@@ -10,8 +10,9 @@ import msgspec
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from engine.formats import yunikorn
+from engine.formats import documents, native
 from engine.formats.form import read_form, write_beside, write_queue
+from engine.formats.native import Format
 from engine.formats.notes import ImportFailure, Note, Severity
 from engine.formats.shares import Capacity
 from engine.formats.yunikorn.document import load
@@ -82,10 +83,11 @@ class Part:
         return {**queue, "namespaces": [*queue.get("namespaces", []), *unseen]} if unseen else queue
 
 
-def read(body: Body, terms: Terms, capacity: Capacity, part: Part | None = None) -> Sent:
+def read(body: Body, terms: Terms, capacity: Capacity, part: Part | None = None, form: Format | None = None) -> Sent:
     """The tree in a body. What it says nothing of is as in ``terms``, and outside of a ``part`` as it is in force.
 
-    ``capacity`` is what shares of the cluster are of where it does not say that.
+    ``capacity`` is what shares of the cluster are of where it does not say that, ``form`` the format of YAML, None:
+    the one that its words tell.
 
     Raises Unreadable for what is not of its format, InvalidTree with every error in it.
     """
@@ -96,27 +98,37 @@ def read(body: Body, terms: Terms, capacity: Capacity, part: Part | None = None)
     if body.media_type != YUNIKORN:
         return _read_own_form(text, terms, capacity, part)
     if part is not None:
-        raise problems.Unreadable([{"detail": _("A queues.yaml is of a whole tree: send a subtree as JSON.")}])
-    return _read_yunikorn(text, terms)
+        raise problems.Unreadable([{"detail": _("A YAML document is of a whole tree: send a subtree as JSON.")}])
+    return _read_document(text, terms, capacity, form)
 
 
-def _read_yunikorn(text: str, terms: Terms) -> Sent:
+def _read_document(text: str, terms: Terms, capacity: Capacity, form: Format | None) -> Sent:
+    form = form or native.detect(text) or Format.YUNIKORN
     try:
-        document = load(text)
+        imported = native.read(text, form, capacity)
     except ImportFailure as failure:
-        raise problems.Unreadable(_errors(failure.notes, _line)) from failure
-    try:
-        imported = yunikorn.read(document)
-    except ImportFailure as failure:
-        raise problems.InvalidTree(_errors(failure.notes, _line)) from failure
-    lines = Lines(document)
+        raise _refused(text, form, failure) from failure
+    terms = terms._replace(**imported.terms)
+    lines = Lines(load(text)) if form is Format.YUNIKORN else None
 
     def place(note: Note) -> dict[str, Any]:
-        return _line(msgspec.structs.replace(note, line=note.line or lines.find(note.path, note.field)))
+        source = imported.sources.get(note.path)
+        line = lines.find(note.path, note.field) if lines else source.line if source else None
+        return _line(msgspec.structs.replace(note, line=note.line or line))
 
-    if wrong := errors(imported.tree, policy=terms.policy):
-        raise problems.InvalidTree(_errors(wrong, place))
-    return Sent(imported.tree, terms, Native("yunikorn", text), imported.notes, place)
+    wrong = _errors(errors(imported.tree, policy=terms.policy), place) + _wrong_terms(terms)
+    if wrong:
+        raise problems.InvalidTree(wrong)
+    return Sent(imported.tree, terms, Native(form, text), imported.notes, place)
+
+
+def _refused(text: str, form: Format, failure: ImportFailure) -> problems.Refusal:
+    """Whether it is no document at all, or one of which something is wrong."""
+    try:
+        load(text) if form is Format.YUNIKORN else documents.load(text)
+    except ImportFailure:
+        return problems.Unreadable(_errors(failure.notes, _line))
+    return problems.InvalidTree(_errors(failure.notes, _line))
 
 
 def _read_own_form(text: str, terms: Terms, capacity: Capacity, part: Part | None) -> Sent:

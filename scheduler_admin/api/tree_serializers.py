@@ -8,6 +8,7 @@ from rest_framework import serializers
 from engine.changes import Kind
 from engine.decision import PodFacts
 from engine.forecast import Group, Loop, Placed, Settling, Toll, Unreached
+from engine.formats.native import Format
 from engine.formats.notes import Severity
 from engine.placement_rules import RuleName
 from engine.queues import PriorityPolicy
@@ -16,6 +17,14 @@ from scheduler_admin.api.serializers import DocumentField, RevisionSerializer
 from scheduler_admin.queues.models import Hierarchy, Revision
 
 _AMOUNTS = "Resource -> amount: 1500m, 32Gi; or 40%, of what the nearest queue above sets, else of the cluster."
+
+
+class GetParameters(serializers.Serializer[Any]):
+    """How a tree is written."""
+
+    document = serializers.ChoiceField(
+        list(Format), default=Format.YUNIKORN, help_text="Of application/yaml: whose document."
+    )
 
 
 class PutParameters(serializers.Serializer[Any]):
@@ -29,6 +38,11 @@ class PutParameters(serializers.Serializer[Any]):
         default="",
         max_length=500,
         help_text="Path of a queue: the document holds it and what is below; the rest stays.",
+    )
+    document = serializers.ChoiceField(
+        list(Format),
+        default=None,
+        help_text="Of application/yaml: whose document; where it is left out, what its words tell.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -49,8 +49,8 @@ class TreeView(ApiView):
     renderer_classes = [JSONRenderer, YuniKornRenderer]
 
     def parameters_of(self, request: Request) -> type[Serializer[Any]]:
-        """Only what writes has any."""
-        return serializers.PutParameters if request.method == "PUT" else super().parameters_of(request)
+        """What writes has others than what reads."""
+        return serializers.PutParameters if request.method == "PUT" else serializers.GetParameters
 
     def get_renderers(self) -> list[BaseRenderer]:
         """What became of a tree is told in JSON alone."""
@@ -59,19 +59,19 @@ class TreeView(ApiView):
     @extend_schema(
         operation_id="get_tree",
         tags=["trees"],
-        parameters=[HIERARCHY, IF_NONE_MATCH, _ETAG],
+        parameters=[HIERARCHY, serializers.GetParameters, IF_NONE_MATCH, _ETAG],
         responses={(200, OWN_FORM): serializers.TreeSerializer, (200, YUNIKORN): str, **UNCHANGED, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
-        """The tree in our own form, or as a queues.yaml (Accept: application/yaml). Tenants see their queues of it."""
+        """The tree in our own form, or (Accept: application/yaml) in a document. Tenants see their queues of it."""
         found = Hierarchy.objects.restrict(request.user, "view").select_related("current").filter(name=name).first()
         if found is None or found.current is None:
             raise Http404
         if request.accepted_renderer.media_type == OWN_FORM:
             return answer(request, own_form(found.current, self.scope), _tag(found.current))
         if not self.scope.everything:
-            raise NotAcceptable(_("A queues.yaml shows the whole tree: ask for application/json."))
-        return answer(request, written(found.current, Format.YUNIKORN).text, _tag(found.current))
+            raise NotAcceptable(_("A YAML document shows the whole tree: ask for application/json."))
+        return answer(request, written(found.current, Format(self.asked["document"])).text, _tag(found.current))
 
     @extend_schema(
         operation_id="put_tree",
@@ -92,7 +92,7 @@ class TreeView(ApiView):
         hierarchy = self._changeable(name, action)
         current = hierarchy.current if hierarchy else None
         terms, capacity = terms_of(current) if current else Terms(), hierarchy.capacity if hierarchy else Capacity()
-        sent = read(body_of(request), terms, capacity, self._part(current))
+        sent = read(body_of(request), terms, capacity, self._part(current), self.asked["document"])
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
         if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
             preconditions.check(request, _tag(current), required=action == "edit")

@@ -35,7 +35,7 @@ def queue_of(document: Any, path: str) -> Any:
 
 
 def put(
-    client: APIClient, document: Any, url: str = PROD, *, match: str = "", none_match: str = "", **query: Any
+    client: APIClient, document: Any, /, url: str = PROD, *, match: str = "", none_match: str = "", **query: Any
 ) -> Any:
     """Send a tree: a text is a queues.yaml, bytes are sent as they are as JSON, everything else is made JSON."""
     yaml = isinstance(document, str)

@@ -76,7 +76,8 @@ def test_our_own_form_says_how_the_tree_decides() -> None:
     terms = {"policy": "priority", "dialect": "kube-scheduler", "parameters": {}}
     shape = native.read(OWN).tree
     assert native.read(native.write(Format.OWN, "", shape, terms).text).terms == terms
-    assert native.read(native.write(Format.OWN, OWN, shape, terms).text).terms == terms
+    said = native.read(native.write(Format.OWN, OWN, shape, terms).text).terms
+    assert said == {"policy": "priority", "dialect": "kube-scheduler"}
     assert native.read(OWN).terms == {"policy": "fence"}
 
 
