@@ -155,7 +155,7 @@ def test_without_a_script_a_row_is_a_form(open_page: OpenPage, draft: Draft) -> 
     opened = open_page(page(draft), java_script_enabled=False)
     name(opened, "queue-b").click()
     field(opened, "queue-b, max cpu").fill("300")
-    opened.get_by_role("button", name="Save").click()
+    opened.get_by_role("button", name="Save", exact=True).click()
     expect(opened.locator("#draft-changes")).to_contain_text("max cpu 320 → 300")
     name(opened, "queue-b").click()
     opened.get_by_role("button", name="Rename").click()
