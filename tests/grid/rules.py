@@ -158,6 +158,7 @@ ROUTES = {
     "web:draft_delete": act(ADMINS_MISS),
     "web:draft_undo": act(ADMINS_ACT),
     "web:draft_redo": act(ADMINS_ACT),
+    "web:draft_rules": act(ADMINS_ACT),
     "web:draft_merge": act(ADMINS_ACT),
     "web:draft_choose": act(ADMINS_ACT),
     "web:draft_publish": act(ADMINS_RACE),

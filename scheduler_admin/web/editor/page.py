@@ -121,8 +121,8 @@ class DraftPage:
 
     @property
     def terms(self) -> list[Term]:
-        """How it decides."""
-        return terms(self.state)
+        """How it decides; what the cluster holds is not a tenant's to know."""
+        return [one for one in terms(self.state) if self.whole or not one.setting.startswith("capacity")]
 
     @property
     def decides(self) -> bool:
