@@ -1,6 +1,6 @@
 """A stretch of recorded time run again, with another tree or policy deciding.
 
-What holds whoever decides is taken from the record: who was wanted and when, how long each ran, whom somebody deleted,
+What no decision changes is taken from the record: who was wanted and when, how long each ran, whom somebody deleted,
 which nodes there were. A pod that did not end in the record goes on. What follows from decisions is worked out anew,
 as a forecast does it: an ask that fits gets a node, victims leave at once and their room is the ask's, those with a
 controller come back and begin anew. There are no interlocks and no disruption budgets that hold back.
