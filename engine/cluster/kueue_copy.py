@@ -19,7 +19,8 @@ from engine.cluster.objects import CONFLICT, NOT_FOUND
 from engine.cluster.refusals import refused, unanswered
 from engine.cluster.rights import APPLYING_KUEUE
 from engine.formats.kubernetes_wire import FieldsOfManager
-from engine.formats.kueue.objects import OBJECTS, Found, manifest, parse, sent, taken_away
+from engine.formats.kueue.names import CLUSTER_QUEUE, GROUP
+from engine.formats.kueue.objects import OBJECTS, Found, halfway, manifest, parse, sent, taken_away
 from engine.formats.managers import Writer, applied_by, last_writer
 
 _VERSIONS = ("v1beta2", "v1beta1", "v1alpha1")
@@ -28,6 +29,10 @@ _SETTLED = 5
 """Times that an object is read anew as its status moved on in between."""
 Key = tuple[str, str, str]
 """Kind, namespace, name."""
+
+
+class _List(msgspec.Struct):
+    items: list[dict[str, Any]] = []
 
 
 class _There(NamedTuple):
@@ -70,8 +75,9 @@ def write_kueue(connection: Connection, asked: Rewrite) -> Copy:
     clashes = [clash for one in todo for clash in _clashes(connection, there.get(one.key), before.get(one.key), one)]
     if left := [clash for clash in clashes if clash not in asked.confirmed]:
         raise ClashError(tuple(left))
+    confirmed = {clash.object for clash in clashes}
     for one in todo:
-        _write(connection, there.get(one.key), before.get(one.key), one, force=bool(clashes))
+        _write(connection, there.get(one.key), before.get(one.key), one, force=one.title in confirmed)
     for key in [key for key in before if key not in wanted and key in there][::-1]:
         _delete(connection, there[key])
     made = read_kueue(connection)
@@ -81,8 +87,10 @@ def write_kueue(connection: Connection, asked: Rewrite) -> Copy:
 
 
 def _check(there: _There | None, before: Found | None, wanted: Found | None) -> None:
+    """Raise MovedError for what is neither as it was shown nor on its way to what it is to be."""
     now = there.found if there else None
-    if now != before and not _is_done(there, before, wanted):
+    begun = before is not None and wanted is not None and now == halfway(before, wanted)
+    if now != before and not begun and not _is_done(there, before, wanted):
         raise MovedError
 
 
@@ -175,7 +183,7 @@ def _there(connection: Connection) -> dict[Key, _There] | None:
     found: dict[Key, _There] = {}
     for kind in OBJECTS:
         items = _listed(connection, kind)
-        if items is None and kind == "ClusterQueue":
+        if items is None and kind == CLUSTER_QUEUE:
             return None
         for one in items or ():
             found[one.found.key] = one
@@ -186,14 +194,17 @@ def _listed(connection: Connection, kind: str) -> list[_There] | None:
     right = next(one for one in APPLYING_KUEUE if (one.verb, one.resource) == ("list", OBJECTS[kind]))
     for version in _VERSIONS:
         try:
-            answer = connection.request("GET", f"/apis/kueue.x-k8s.io/{version}/{OBJECTS[kind]}")
+            answer = connection.request("GET", f"/apis/{GROUP}/{version}/{OBJECTS[kind]}")
         except ApiFailure as error:
             if error.code == NOT_FOUND:
                 continue
             raise refused(connection, error, right) from None
         except ConnectionFailure as error:
             raise unreachable(connection, error) from None
-        listed = msgspec.json.decode(answer.body).get("items") or []
-        named = {"apiVersion": f"kueue.x-k8s.io/{version}", "kind": kind}
+        try:
+            listed = msgspec.json.decode(answer.body, type=_List).items
+        except msgspec.DecodeError:
+            raise unreachable(connection, ConnectionFailure(f"the list of {OBJECTS[kind]} can't be read")) from None
+        named = {"apiVersion": f"{GROUP}/{version}", "kind": kind}
         return [_There(Found.of({**one, **named}), one["metadata"]) for one in listed]
     return None

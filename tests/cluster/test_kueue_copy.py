@@ -151,17 +151,20 @@ def test_a_queue_that_leaves_its_cohort_does_and_what_the_tree_lacks_goes(
 
 
 def test_a_writer_that_died_half_way_is_continued(real: AnyCluster, connection: Connection) -> None:
-    """Each object is as it was, or as it is to be: the rest is written."""
-    text = kueue.three(real.namespace)
-    made = write_kueue(connection, asked(seen(connection), text))
-    wanted = kueue.three(real.namespace, cpu="9").replace("name: company\nspec: {}", "name: company\nspec: {}")
-    half = asked(made, wanted.replace("cohortName: company", "cohortName: firm"))
-    edit(
-        real, MANAGER, {"resourceGroups": parse(wanted)["ClusterQueue", "", "research"].body["spec"]["resourceGroups"]}
-    )
+    """Each object is as it was, on its way, or as it is to be: the rest is written. What others did since is not."""
+    made = write_kueue(connection, asked(seen(connection), kueue.three(real.namespace)))
+    wanted = kueue.three(real.namespace, cpu="9").replace("  cohortName: company\n", "")
+    groups = parse(wanted)["ClusterQueue", "", "research"].body["spec"]["resourceGroups"]
+    edit(real, MANAGER, {"resourceGroups": groups})  # it is still in its cohort
+    shown = Rewrite(onto=made.version, before=made.text, text=wanted, confirmed=())
+    edit(real, "kubectl-edit", {"cohortName": "another"})
     with pytest.raises(MovedError):
-        write_kueue(connection, half)
-    made = write_kueue(connection, asked(made, wanted))
+        write_kueue(connection, shown)
+    assert spec_of(real)["cohortName"] == "another"
+    edit(real, "kubectl-edit", {"cohortName": "company"})
+    write_kueue(connection, shown)
+    assert (quota(real), "cohortName" in spec_of(real)) == ("9", False)
+    write_kueue(connection, shown)
     assert quota(real) == "9"
 
 

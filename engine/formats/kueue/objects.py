@@ -80,6 +80,13 @@ def sent(before: Found | None, wanted: Found, own: Iterable[str] = ()) -> dict[s
     return {**wanted.body, "spec": spec}
 
 
+def halfway(before: Found, wanted: Found) -> Found:
+    """What an object says when all was sent, and nothing taken away yet."""
+    body = sent(before, wanted)
+    metadata = {**before.body["metadata"], **body["metadata"]}
+    return Found({**before.body, "metadata": metadata, "spec": {**before.body["spec"], **body["spec"]}})
+
+
 def taken_away(there: Found, wanted: Found) -> dict[str, Any]:
     """A merge patch that takes away what the tree decides and no longer has; empty: nothing."""
     gone = [one for one in _decided(wanted) if one in there.body["spec"] and one not in wanted.body["spec"]]
