@@ -130,3 +130,26 @@ def test_what_percentages_of_the_cluster_are_of_is_chosen(ada: Client, demo: Clu
     assert f"{published // 1000}, as it was published" in texts(html)
     assert f"{published // 500}, as it is now" in texts(html)
     assert 'href="#f0-capacity/cpu"' in html
+
+
+def test_what_both_chose_is_put_to_the_choice_in_words(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """Beside what queues' settings say, and chosen in the same way."""
+    decided(draft, "parameters/last_resort", "any")
+    decided(draft, "placement", '[{"name": "user"}]')
+    other = started(demo, "Theirs")
+    decided(other, "parameters/last_resort", "never")
+    decided(other, "placement", '[{"name": "provided"}]')
+    other.refresh_from_db()
+    send(ada, other, "publish", {"version": other.version, "reason": "theirs first"})
+    send(ada, draft, "merge", {})
+    said = texts(ada.get(page(draft)).content.decode())
+    assert "last resort – none any" in said
+    assert "placement rules – what the pod&#x27;s label names the user&#x27;s name" in said
+    for setting in ("parameters/last_resort", "placement"):
+        send(ada, draft, "choose", {"queue": "", "setting": setting, "side": "theirs"})
+    draft.refresh_from_db()
+    assert (draft.conflicts, draft.parameters, draft.placement) == (
+        [],
+        {"last_resort": "never"},
+        [{"name": "provided"}],
+    )
