@@ -62,6 +62,8 @@ class _Run:
         now = msgspec.structs.replace(before, now_ms=step.at_ms) if first else Moment(now_ms=step.at_ms)
         self._rolling.moment = msgspec.structs.replace(now, protection=step.protection)
         moved = self._take_over(step, first=first) | self._happen()
+        if first:  # what open decisions were about comes about before anything else
+            moved |= self._decide(number)
         if moved or first or self._waiting():
             moved |= self._go_on(number)
         if moved or self._standing is None:

@@ -67,6 +67,8 @@ def test_a_draft_or_revision_is_held_against_the_tree_in_force(cluster: Cluster,
     """By their addresses."""
     for query, tree in ((f"draft={draft.pk}", f"draft:{draft.pk}"), ("revision=1", "revision:1")):
         rows = ada.get(f"{PAGE}?{query}").context["form"].rows
+        page = ada.get(f"/clusters/east/{'drafts' if 'draft' in query else 'revisions'}/{query.partition('=')[2]}/")
+        assert f'href="{PAGE}?{query}"' in page.text
         assert [row.tree for row in rows if row.tree] == ["current", tree]
 
 

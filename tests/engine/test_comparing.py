@@ -199,6 +199,14 @@ def test_pods_of_a_node_that_is_lost_are_made_again() -> None:
     assert found.waits == Waits(half_ms=1000, most_ms=1000, sum_ms=4000)
 
 
+def test_what_was_on_its_way_out_at_the_beginning_goes() -> None:
+    """Also where nobody waits for its room, and it is not made again."""
+    leaving = msgspec.structs.replace(TESTS[0], terminating=True)
+    recording = read((0, [FOUR, leaving, *TESTS[1:]]), (30, [FOUR, *TESTS[1:]]), until=60)
+    found = replayed(recording, side(EQUAL))
+    assert (found.preempted, found.waiting, found.shares) == (0, 0, {"root.test": 750_000})
+
+
 def test_a_checkpoint_is_written_after_as_much_running_as_in_the_record() -> None:
     """The pod saves its work after 80 s; what it did after that is thrown away."""
     saved = [msgspec.structs.replace(one, checkpoint_ms=NOW + 20_000) for one in TESTS]
