@@ -24,8 +24,8 @@ from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.journal_selectors import as_of, live
 from scheduler_admin.history.models import SavedSnapshot
-from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.revision_selectors import in_force_at
 
 MOST_KEPT = 50
 """Of one cluster; each may hold as much as a keyframe of the journal."""
@@ -46,7 +46,7 @@ def save_snapshot(*, cluster: Cluster, name: str, actor: User, at: datetime | No
     if seen is None:
         told = _("Nothing was read of the cluster yet.") if at is None else _("The journal does not go back so far.")
         raise ValidationError(told)
-    revision = _in_force(cluster, seen.at)
+    revision = in_force_at(cluster.hierarchy, seen.at)
     given = (
         {"policy": revision.policy, "dialect": revision.dialect, "parameters": revision.parameters} if revision else {}
     )
@@ -120,12 +120,6 @@ def _terms(given: Given) -> dict[str, Any]:
     except (UnknownPolicyError, msgspec.ValidationError) as error:
         raise ValidationError(f"tree.json: {error}") from error
     return {"policy": given.policy, "dialect": given.dialect, "parameters": dict(given.parameters)}
-
-
-def _in_force(cluster: Cluster, at: datetime) -> Revision | None:
-    """The revision that was in force then."""
-    rows = Revision.objects.filter(hierarchy=cluster.hierarchy_id, published_at__lte=at)
-    return rows.order_by("-number").first() or (cluster.hierarchy.current if cluster.hierarchy else None)
 
 
 def _kept(cluster: Cluster, name: str, actor: User, state: ClusterState, moment: Moment, **facts: Any) -> SavedSnapshot:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.http import Http404
 
@@ -48,6 +49,11 @@ def find_revision(user: Who, hierarchy: Hierarchy | None, number: int) -> Revisi
     if revision is None:
         raise Http404
     return revision
+
+
+def in_force_at(hierarchy: Hierarchy | None, at: datetime) -> Revision | None:
+    """The revision that was in force at a moment; None before the first."""
+    return Revision.objects.filter(hierarchy=hierarchy, published_at__lte=at).order_by("-number").first()
 
 
 def former(user: Who, revision: Revision) -> Revision | None:

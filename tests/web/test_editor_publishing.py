@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
@@ -14,7 +15,7 @@ from scheduler_admin.accounts.services import change_site
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Revision
 from scheduler_admin.queues.services import publish, roll_back, tree_of
-from tests.builders import ask, node, pod
+from tests.builders import ask, node, pod, rewrite
 from tests.history.passing import run
 from tests.history.watch import Watch
 from tests.web import rows
@@ -288,3 +289,23 @@ class TestASecondPerson:
         assert response.status_code == 412
         draft.refresh_from_db()
         assert not draft.approved
+
+
+class TestAsOf:
+    """An old decision is read with the tree of its time."""
+
+    def test_the_list_leads_to_the_revision_that_was_in_force(self, ada: Client, demo: Cluster) -> None:
+        first = Revision.objects.get()
+        rewrite(Revision.objects.filter(pk=first.pk), published_at=datetime(2026, 1, 1, tzinfo=UTC))
+        publish_another(demo, "root.tenant-1", guaranteed={"cpu": 1000})
+        address = "/clusters/demo/revisions/?at="
+        assert ada.get(f"{address}2026-01-02T00:00:00Z").url.endswith("/revisions/1/")
+        assert ada.get(f"{address}2026-01-02 00:00").url.endswith("/revisions/1/")
+        assert ada.get(f"{address}2999-01-01T00:00:00Z").url.endswith("/revisions/2/")
+
+    @pytest.mark.parametrize(
+        ("at", "says"),
+        [("2001-01-01T00:00:00Z", "No revision was in force then."), ("noon", "noon is no time")],
+    )
+    def test_and_says_where_there_is_none(self, ada: Client, demo: Cluster, at: str, says: str) -> None:
+        assert says in texts(ada.get(f"/clusters/demo/revisions/?at={at}").content.decode())

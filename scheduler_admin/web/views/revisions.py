@@ -23,7 +23,7 @@ from scheduler_admin.queues.services import OutdatedError, roll_back, terms_of, 
 from scheduler_admin.web.editor.exporting import exports
 from scheduler_admin.web.editor.outlook import prospect
 from scheduler_admin.web.editor.revisions import revision_lines, revision_view
-from scheduler_admin.web.numbers import read_number
+from scheduler_admin.web.numbers import read_number, read_time
 from scheduler_admin.web.views.drafts import editable, may_import
 from scheduler_admin.web.views.history import seen_whole
 
@@ -36,12 +36,28 @@ def _find(request: HttpRequest, name: str, number: int) -> tuple[Cluster, Revisi
 @require_safe
 @login_required
 def revisions(request: HttpRequest, name: str) -> HttpResponse:
-    """Who changed what, when, why?"""
+    """Who changed what, when, why? With ``at``, a time: to the one that was in force then."""
     cluster = seen_whole(request.user, name)
+    typed, problem = request.GET.get("at", "").strip(), ""
+    if typed:
+        try:
+            then = selectors.in_force_at(cluster.hierarchy, read_time(typed))
+        except ValidationError as error:
+            then, problem = None, error.messages[0]
+        if then is not None:
+            return redirect("web:revision", cluster.name, then.number)
+        problem = problem or _("No revision was in force then.")
     page = selectors.revisions_of(request.user, cluster.hierarchy, read_number(request.GET.get("before", "")) or None)
     last = selectors.former(request.user, page.revisions[-1]) if page.revisions else None
     lines = revision_lines(cluster.hierarchy, page, last) if cluster.hierarchy else []
-    context = {"cluster": cluster, "lines": lines, "older": page.older, "may_import": may_import(request.user, cluster)}
+    context = {
+        "cluster": cluster,
+        "lines": lines,
+        "older": page.older,
+        "may_import": may_import(request.user, cluster),
+        "typed": typed,
+        "problem": problem,
+    }
     return render(request, "web/revisions.html", context)
 
 

@@ -1,6 +1,5 @@
 """Saved snapshots: kept, uploaded, downloaded, and what a tree would do to them."""
 
-from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -9,8 +8,6 @@ from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -21,6 +18,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import SavedSnapshot
 from scheduler_admin.history.snapshot_selectors import as_file, find_snapshot, snapshots_of
 from scheduler_admin.history.snapshots import MOST_BYTES, delete_snapshot, save_snapshot, upload_snapshot
+from scheduler_admin.web.numbers import read_time
 from scheduler_admin.web.snapshot_page import snapshot_page
 from scheduler_admin.web.views.history import seen_whole
 
@@ -65,22 +63,9 @@ def _actor(request: HttpRequest) -> User:
 
 
 def _saved(request: HttpRequest, cluster: Cluster, actor: User) -> SavedSnapshot:
-    return save_snapshot(
-        cluster=cluster, name=request.POST.get("name", ""), actor=actor, at=_moment(request.POST.get("at", ""))
-    )
-
-
-def _moment(text: str) -> datetime | None:
-    """A time as typed, in UTC where it names no zone. Raises ValidationError."""
-    if not text.strip():
-        return None
-    try:
-        found = parse_datetime(text.strip())
-    except ValueError:
-        found = None
-    if found is None:
-        raise ValidationError(_("%(text)s is no time, such as 2026-11-22T10:00:00Z is.") % {"text": text})
-    return found if timezone.is_aware(found) else timezone.make_aware(found)
+    at = request.POST.get("at", "").strip()
+    name = request.POST.get("name", "")
+    return save_snapshot(cluster=cluster, name=name, actor=actor, at=read_time(at) if at else None)
 
 
 def _uploaded(request: HttpRequest, cluster: Cluster, actor: User) -> SavedSnapshot:
