@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from engine.formats import kueue, own, yunikorn
+from engine.formats import consumers, kueue, own, yunikorn
 from engine.formats.documents import expanded, failure, shares
 from engine.formats.imported import Imported
 from engine.formats.notes import Note, Severity, gettext_noop
@@ -20,6 +20,7 @@ from engine.resources import FLAVOR
 class Format(StrEnum):
     YUNIKORN = "yunikorn"
     KUEUE = "kueue"
+    CONSUMERS = "consumers"
     OWN = "own"
 
 
@@ -28,6 +29,7 @@ LARGEST = 512 * 1024
 
 _MARKS = {
     Format.KUEUE: re.compile(r"kueue\.x-k8s\.io/v"),
+    Format.CONSUMERS: re.compile(r"arbitrator\.incubator\.k8s\.io/"),
     Format.YUNIKORN: re.compile(r"""(^|[\s{,"'])partitions["']?\s*:"""),
     Format.OWN: re.compile(r"""(^|[\s{,"'])queues["']?\s*:"""),
 }
@@ -54,6 +56,8 @@ def read(text: str, form: Format | None = None, capacity: Capacity = Capacity())
             return yunikorn.read(text)
         case Format.KUEUE:
             return kueue.read(text)
+        case Format.CONSUMERS:
+            return consumers.read(text)
         case Format.OWN:
             return own.read(text, capacity)
 
@@ -76,6 +80,8 @@ def _written(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] 
             return _write_yunikorn(text, tree)
         case Format.KUEUE:
             return kueue.write(text, tree)
+        case Format.CONSUMERS:
+            return consumers.write(text, tree)
         case Format.OWN:
             return own.write(text, tree, terms)
 

@@ -25,6 +25,8 @@ class Object:
         self.kind = str(fields.get("kind") or "")
         self.name = str(self.metadata.get("name") or "")
         self.namespace = str(self.metadata.get("namespace") or "")
+        self.called = self.name
+        """What queues are named after, and what other objects call it."""
 
     @property
     def line(self) -> int | None:

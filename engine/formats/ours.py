@@ -17,11 +17,11 @@ from engine.formats.form_fields import FIELDS, read_settings
 from engine.formats.notes import Notebook, Place, Severity, gettext_noop
 from engine.formats.objects import Object
 from engine.formats.shares import without_shares
-from engine.queues import PreemptionPolicy, Queue
+from engine.queues import LONGEST_PATH, ROOT, PreemptionPolicy, Queue, is_queue_name
 
 ANNOTATION = "scheduler-admin.io/queue"
 
-_ATTRIBUTES = {"delay": "delay_ms", "quota_delay": "quota_delay_ms"}
+_ATTRIBUTES = {"parent": "parent_declared", "delay": "delay_ms", "quota_delay": "quota_delay_ms"}
 """Setting of our own form -> field of Queue, where it is called otherwise."""
 _KEPT_OUT = ("path", "parent")
 """Where the object stands says these."""
@@ -52,7 +52,7 @@ def said_in(one: Object, book: Notebook) -> dict[str, Any]:
 
 def name_of(one: Object) -> str:
     """What the queue is called here; the dots of an object's name, which separate queues here, become ``_``."""
-    return str(said_in(one, Notebook()).get("name") or one.name.replace(".", "_"))
+    return str(said_in(one, Notebook()).get("name") or one.called.replace(".", "_"))
 
 
 def with_ours(one: Object, native: Queue, book: Notebook) -> Queue:
@@ -69,7 +69,7 @@ def with_ours(one: Object, native: Queue, book: Notebook) -> Queue:
     if read != without_shares(read):
         message = gettext_noop("The annotation %(name)s can hold amounts, but no percentages.")
         book.add(Severity.ERROR, "", one.line, message, name=ANNOTATION)
-    given = [_ATTRIBUTES.get(field, field) for field in said if field in FIELDS and field not in _KEPT_OUT]
+    given = [_ATTRIBUTES.get(field, field) for field in said if field in FIELDS and field != "path"]
     return msgspec.structs.replace(native, **{name: getattr(read, name) for name in given})
 
 
@@ -97,5 +97,33 @@ def annotate(one: Object, settings: Mapping[str, Any]) -> None:
 
 
 def _say(one: Object, said: Mapping[str, Any]) -> None:
-    named = {key: value for key, value in said.items() if key != "name" or value != one.name.replace(".", "_")}
+    named = {key: value for key, value in said.items() if key != "name" or value != one.called.replace(".", "_")}
     one.annotate(ANNOTATION, json.dumps(named, sort_keys=True) if named else None)
+
+
+def check_path(
+    path: str, called: str, one: Object | None, line: int | None, found: Mapping[str, Any], book: Notebook
+) -> None:
+    """Note an error for what can't be a queue's path, beside those ``found``; and that a name became another."""
+    name = path.rpartition(".")[2]
+    problem, params = "", {"name": repr(called), "annotation": ANNOTATION}
+    if not is_queue_name(name):
+        problem = gettext_noop(
+            "%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed. "
+            "Give it another name here in the annotation %(annotation)s."
+        )
+    elif path != ROOT and name.lower() == ROOT:
+        problem = gettext_noop(
+            "root is the name of the queue above all. Give it another name here in the annotation %(annotation)s."
+        )
+    elif path in found:
+        problem = gettext_noop(
+            "There are two queues %(name)s in one place. Give one another name here in the annotation %(annotation)s."
+        )
+    elif len(path) > LONGEST_PATH:
+        problem, params = gettext_noop("A path has at most %(most)s characters."), {"most": str(LONGEST_PATH)}
+    elif name != called and (one is None or one.annotation(ANNOTATION) is None):
+        message = gettext_noop("%(name)s is called %(here)s here: a dot separates queues.")
+        book.add(Severity.INFO, path, line, message, name=called, here=name)
+    if problem:
+        book.add(Severity.ERROR, "", line, problem, **params)

@@ -10,6 +10,7 @@ from engine.formats.notes import ImportFailure, Severity
 from engine.queues import QueueTree
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
+from tests.engine.test_consumers import DOCUMENT as CONSUMERS
 from tests.engine.test_kueue_objects import DOCUMENT as KUEUE
 from tests.engine.test_kueue_objects import with_queue
 from tests.engine.test_yunikorn import DOCUMENT as YUNIKORN
@@ -24,7 +25,7 @@ queues:
     delay:  30s
   - {path: root.b, max: {cpu: 4}}
 """
-DOCUMENTS = {Format.YUNIKORN: YUNIKORN, Format.KUEUE: KUEUE, Format.OWN: OWN}
+DOCUMENTS = {Format.YUNIKORN: YUNIKORN, Format.KUEUE: KUEUE, Format.OWN: OWN, Format.CONSUMERS: CONSUMERS}
 
 
 def same(one: QueueTree, other: QueueTree) -> bool:
@@ -136,5 +137,6 @@ def test_what_a_format_can_not_say_is_named() -> None:
     assert said == {
         Format.YUNIKORN: [("root.a", "namespaces"), ("root.c", "cpu@spot")],
         Format.KUEUE: [("root.a", "namespaces"), ("root.a.b", "delay"), ("root.c", "guaranteed")],
+        Format.CONSUMERS: [("root.a", "namespaces"), ("root.a.b", "delay, namespaces"), ("root.c", "namespaces")],
         Format.OWN: [],
     }

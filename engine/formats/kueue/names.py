@@ -6,8 +6,8 @@ from typing import NamedTuple
 from engine.formats.documents import line_of
 from engine.formats.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
 from engine.formats.objects import Manifests, Object
-from engine.formats.ours import ANNOTATION, name_of
-from engine.queues import LONGEST_PATH, ROOT, is_queue_name
+from engine.formats.ours import check_path, name_of
+from engine.queues import ROOT
 
 GROUP = "kueue.x-k8s.io"
 COHORT, CLUSTER_QUEUE, LOCAL_QUEUE = "Cohort", "ClusterQueue", "LocalQueue"
@@ -63,7 +63,7 @@ def placed(manifests: Manifests, book: Notebook) -> dict[str, Placed]:
     pending = [(ROOT if alone else f"{ROOT}.{_name(one)}", one) for one in reversed(tops)]
     while pending:
         path, one = pending.pop()
-        _check_path(path, one, found, book)
+        check_path(path, one.name, one.object, one.line, found, book)
         found[path] = one
         if one.kind == COHORT and path.count(".") < _DEEPEST:
             pending += [(f"{path}.{_name(child)}", child) for child in reversed(below.get(one.name, []))]
@@ -103,31 +103,6 @@ def _known(manifests: Manifests, book: Notebook) -> dict[tuple[str, str], Placed
 
 def _name(one: Placed) -> str:
     return name_of(one.object) if one.object else one.name.replace(".", "_")
-
-
-def _check_path(path: str, one: Placed, found: dict[str, Placed], book: Notebook) -> None:
-    name = path.rpartition(".")[2]
-    problem, params = "", {"name": repr(one.name), "annotation": ANNOTATION}
-    if not is_queue_name(name):
-        problem = gettext_noop(
-            "%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed. "
-            "Give it another name here in the annotation %(annotation)s."
-        )
-    elif path != ROOT and name.lower() == ROOT:
-        problem = gettext_noop(
-            "root is the name of the queue above all. Give it another name here in the annotation %(annotation)s."
-        )
-    elif path in found:
-        problem = gettext_noop(
-            "There are two queues %(name)s in one place. Give one another name here in the annotation %(annotation)s."
-        )
-    elif len(path) > LONGEST_PATH:
-        problem, params = gettext_noop("A path has at most %(most)s characters."), {"most": str(LONGEST_PATH)}
-    elif name != one.name and (one.object is None or one.object.annotation(ANNOTATION) is None):
-        message = gettext_noop("%(name)s is called %(here)s here: a dot separates queues.")
-        book.add(Severity.INFO, path, one.line, message, name=one.name, here=name)
-    if problem:
-        book.add(Severity.ERROR, "", one.line, problem, **params)
 
 
 def local_queues(manifests: Manifests) -> Iterator[Object]:
