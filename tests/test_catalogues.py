@@ -13,12 +13,15 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from django.conf import settings
+from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import translation
 from django.utils.translation import trans_real
 
 from engine.explain.message import Name, counted
 from engine.explain.sentences import PLAIN, Tense
+from scheduler_admin.comparisons import running, services
+from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.history import sentences
 from scheduler_admin.web.words import work_text
 
@@ -155,3 +158,16 @@ def test_a_word_of_several_senses_is_translated_in_each() -> None:
     with translation.override("zh-hans"):
         assert work_text({}) == "无"
         assert translation.gettext("nothing") == "无凭据"
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(
+    ("trouble", "said"),
+    [(running.TOO_LONG, "耗时过长"), (running.BROKEN, "比较失败"), (services.KILLED, "请重新开始")],
+)
+def test_why_a_comparison_failed_is_translated_where_it_is_read(trouble: str, said: str) -> None:
+    """It is kept in English, as whoever reads it later may read another language than whoever began it."""
+    with translation.override("zh-hans"):
+        shown = render_to_string("web/_comparison.html", {"one": Comparison(state="failed", trouble=trouble)})
+    assert said in shown
+    assert trouble not in shown

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from engine.comparing import EmptyRecordError, Figures, Recording, Side, at_moment, looks, record, replayed
 from engine.decision import Decision
@@ -25,8 +26,8 @@ from scheduler_admin.history.models import Victim
 log = logging.getLogger(__name__)
 
 TELL_EVERY_S = 1.0
-TOO_LONG = "It took too long. Choose a shorter time, or fewer sides."
-BROKEN = "It failed; the worker's log has the reason."
+TOO_LONG = gettext_noop("It took too long. Choose a shorter time, or fewer sides.")
+BROKEN = gettext_noop("It failed; the worker's log has the reason.")
 
 
 class _StoppedError(Exception):
@@ -116,7 +117,7 @@ def _at_moment(cluster: Cluster, at: datetime, sides: list[Side], progress: _Pro
     progress.expect(len(sides))
     seen = as_of(cluster, at)
     if seen is None:
-        raise EmptyRecordError("Nothing was recorded by then.")
+        raise EmptyRecordError(gettext_noop("Nothing was recorded by then."))
     found = []
     for side in sides:
         found.append(_plain(at_moment(seen.state, seen.moment, side)))

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import name_of, record
@@ -23,7 +24,7 @@ OPEN_EACH, OPEN_ALL = 2, 10
 KEPT, KEPT_FOR = 200, timedelta(days=30)
 SILENT = timedelta(minutes=1)
 """A worker tells of itself every second; after so long it is gone."""
-KILLED = "Its worker ended, or was killed, before it was done. Start it again."
+KILLED = gettext_noop("Its worker ended, or was killed, before it was done. Start it again.")
 
 
 @transaction.atomic
