@@ -1,13 +1,11 @@
 """Writes to drafts. Every act counts the draft's version up; none overwrites what somebody else typed meanwhile."""
 
-import msgspec
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from engine.formats.form import write_queue
 from engine.formats.notes import MOST_QUEUES
-from engine.policies import DIALECTS, parameters_of
 from engine.queues import ROOT, is_queue_name
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
@@ -16,11 +14,8 @@ from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.draft_form import (
     AMOUNTS,
     MARKS,
-    PLACEMENT,
-    TERMS,
     TEXTS,
     assign,
-    capacities,
     fields_of,
     pin,
     queues_of,
@@ -34,7 +29,7 @@ from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import Native, OutdatedError, publish, terms_of, tree_of
-from scheduler_admin.queues.subtrees import CLAIMED, FOREIGN, GIVEN, beside, outside
+from scheduler_admin.queues.subtrees import CLAIMED, GIVEN, beside, outside
 
 LONGEST_TEXT = 100
 """Of an amount, in characters; the other settings have their columns' lengths."""
@@ -42,8 +37,6 @@ LONGEST_LIST = 5000
 """Of any text, such as many namespaces, in characters."""
 LONGEST_QUEUE = 64
 """Of a queue's name, in characters."""
-LONGEST_RULES = 200_000
-"""Of all placement rules, in characters."""
 LONGEST_NAME = 317
 """Of a resource, in characters: a domain, a slash and a name, as Kubernetes allows."""
 
@@ -106,28 +99,6 @@ def edit(*, draft: Draft, row: int, setting: str, text: str, was: str, actor: Us
         raise ConflictError(now, draft, queue)
     assign(queue, setting, text)
     return changed(draft, actor, queue)
-
-
-@transaction.atomic
-def set_term(*, draft: Draft, setting: str, text: str, was: str, actor: User) -> Draft:
-    """Set what the draft says beside its queues: ``policy``, ``dialect``, ``parameters/last_resort``, ``placement``.
-
-    A policy brings its first dialect along where the present one is of another. Raises as ``edit``, and ValidationError
-    for those who may not change the whole tree.
-    """
-    draft = locked(draft)
-    if not scope_of(actor, "edit").everything:
-        raise ValidationError(_(FOREIGN))
-    _check_term(draft, setting, text)
-    now, text = text_of(draft, setting), text.strip()
-    if now == text:
-        return draft
-    if now != was.strip():
-        raise ConflictError(now, draft, draft)
-    assign(draft, setting, text)
-    if setting == "policy" and draft.dialect not in (dialects := DIALECTS.get(text, (draft.dialect,))):
-        draft.dialect = dialects[0]
-    return changed(draft, actor)
 
 
 @transaction.atomic
@@ -271,27 +242,6 @@ def _check_setting(setting: str, text: str) -> None:
     for given, most in ((resource, LONGEST_NAME), (text, LONGEST_TEXT if resource else LONGEST_LIST)):
         if len(given) > most:
             raise ValidationError(_("This is longer than %(most)s characters.") % {"most": most})
-
-
-def _check_term(draft: Draft, setting: str, text: str) -> None:
-    names = [f"parameters/{one.name}" for one in parameters_of(draft.policy, draft.dialect)]
-    names += [f"capacity/{name}" for name in draft.capacity]
-    if setting not in (*TERMS, PLACEMENT, *names):
-        raise ValidationError(_("There is no setting %(name)s.") % {"name": setting})
-    most = LONGEST_RULES if setting == PLACEMENT else LONGEST_TEXT
-    if len(text) > most:
-        raise ValidationError(_("This is longer than %(most)s characters.") % {"most": most})
-    if setting.startswith("capacity/") and text not in capacities(draft, setting.removeprefix("capacity/")):
-        raise ValidationError(_("Percentages are of what the cluster held when the revision was published, or now."))
-    if setting == PLACEMENT and text.strip() and not _is_list(text):
-        raise ValidationError(_("Placement rules are a list in JSON."))
-
-
-def _is_list(text: str) -> bool:
-    try:
-        return isinstance(msgspec.json.decode(text), list) and "\\u0000" not in text  # which PostgreSQL does not take
-    except (msgspec.DecodeError, RecursionError):
-        return False
 
 
 def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:

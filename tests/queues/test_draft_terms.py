@@ -10,7 +10,8 @@ from scheduler_admin.queues import drafting
 from scheduler_admin.queues.draft_form import text_of
 from scheduler_admin.queues.draft_merging import choose, merge_draft
 from scheduler_admin.queues.draft_selectors import state
-from scheduler_admin.queues.drafting import ConflictError, set_term
+from scheduler_admin.queues.draft_storing import ConflictError
+from scheduler_admin.queues.draft_terms import set_term
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.services import Terms, publish, terms_of, tree_of
 from tests.builders import queue, tree

@@ -12,6 +12,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.draft_form import text_of
+from scheduler_admin.queues.draft_terms import set_term
 from scheduler_admin.queues.models import Draft, DraftQueue, Revision
 from scheduler_admin.queues.services import publish, tree_of
 
@@ -47,7 +48,7 @@ def decided(draft: Draft, setting: str, text: str, by: str = "ada") -> None:
     """Choose how it decides."""
     draft.refresh_from_db()
     actor = User.objects.get(username=by)
-    drafting.set_term(draft=draft, setting=setting, text=text, was=text_of(draft, setting), actor=actor)
+    set_term(draft=draft, setting=setting, text=text, was=text_of(draft, setting), actor=actor)
 
 
 def send(

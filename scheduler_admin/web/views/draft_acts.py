@@ -21,6 +21,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import draft_copying, draft_merging, draft_selectors, draft_undoing, drafting
 from scheduler_admin.queues.draft_form import PLACEMENT
 from scheduler_admin.queues.draft_storing import ConflictError
+from scheduler_admin.queues.draft_terms import set_term
 from scheduler_admin.queues.draft_undoing import OvertakenError
 from scheduler_admin.queues.drafting import StaleError
 from scheduler_admin.queues.models import Draft, DraftQueue
@@ -163,7 +164,7 @@ def edit(draft: Draft, actor: User, form: QueryDict) -> int | None:
             continue
         try:
             if form.get("row") == "draft":
-                drafting.set_term(draft=draft, setting=setting, text=text, was=was, actor=actor)
+                set_term(draft=draft, setting=setting, text=text, was=was, actor=actor)
             else:
                 drafting.edit(draft=draft, row=row, setting=setting, text=text, was=was, actor=actor)
         except ConflictError as error:
@@ -232,7 +233,7 @@ def rules(draft: Draft, actor: User, form: QueryDict) -> None:
     """The placement rules of the form, with what its button does to them."""
     try:
         text = read_rules_form(form)
-        drafting.set_term(draft=draft, setting=PLACEMENT, text=text, was=form.get("was", ""), actor=actor)
+        set_term(draft=draft, setting=PLACEMENT, text=text, was=form.get("was", ""), actor=actor)
     except ConflictError as error:
         error.now = text_in_words(PLACEMENT, error.now)
         raise
