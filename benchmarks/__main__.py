@@ -1,6 +1,7 @@
 """``python -m benchmarks decide``: one decision. ``... follow``: a cluster read, and followed while it changes.
 
 ``... compare``: a recorded day run again under every policy.
+``... edit``: acts in the editor at a thousand queues.
 """
 
 import argparse
@@ -10,6 +11,7 @@ from importlib.metadata import version
 
 from benchmarks.compare import compare
 from benchmarks.decide import Row, decide
+from benchmarks.editor import edit
 from benchmarks.follow import RATE, follow
 
 
@@ -20,6 +22,8 @@ def main() -> None:
         rows = decide(options.scale, options.runs)
     elif options.what == "compare":
         rows = compare(options.scale)
+    elif options.what == "edit":
+        rows = edit(options.runs)
     else:
         rows = [
             follow(
@@ -48,6 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     deciding = what.add_parser("decide", parents=[common])
     deciding.add_argument("--runs", type=int, default=5)
     what.add_parser("compare", parents=[common])
+    editing = what.add_parser("edit", parents=[common])
+    editing.add_argument("--runs", type=int, default=5)
     following = what.add_parser("follow", parents=[common])
     following.add_argument("--rate", type=int, default=RATE, help="changes of pods a second (default: %(default)s)")
     following.add_argument("--seconds", type=int, default=60, help="of following (default: %(default)s)")
@@ -66,6 +72,9 @@ def _told(row: Row) -> str:
     if "median_ms" in row:
         figures = f"median {row['median_ms']} ms, from {row['min_ms']} to {row['max_ms']}"
         return f"{row['scenario']:14} {figures}, {row['runs']} runs"
+    if "act" in row:
+        figures = f"server {row['server_cpu_ms']} ms of CPU, browser {row['browser_ms']} ms"
+        return f"{row['act']:14} {figures}, {row['clock_ms']} ms by the clock, {row['runs']} runs"
     return "\n".join(f"{name:26} {figure}" for name, figure in row.items())
 
 

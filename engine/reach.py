@@ -4,7 +4,9 @@ A border between two leaves is open when there is some world of usages, sizes an
 the one has a pod of the other evicted. DaemonSets' asks and the last resort are no ordinary asks.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 
 import msgspec
 
@@ -99,7 +101,8 @@ def _open(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str]:
     return (BorderReason.SAME_FENCE, fence) if fence else (BorderReason.NO_FENCE, tree.fence(victim) or "")
 
 
-def claims(tree: QueueTree, asker: str) -> dict[str, str]:
+@lru_cache(maxsize=4096)  # each is asked for several times in a row
+def claims(tree: QueueTree, asker: str) -> Mapping[str, str]:
     """Resource -> the queue whose guarantee an ask of the leaf may claim for it; the nearest that has one decides.
 
     Every ask asks for itself as a pod: where pods are guaranteed and none can be claimed, nothing can.

@@ -1,8 +1,9 @@
 """The grid's cells. A thousand queues have eight thousand of them, so they are written here and not by templates."""
 
 from collections.abc import Mapping
+from html import escape as escaped
 
-from django.utils.html import conditional_escape, escape, format_html, format_html_join
+from django.utils.html import conditional_escape, escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
@@ -11,10 +12,11 @@ from scheduler_admin.web.editor.words import text_in_words
 
 _NOTHING, _DISABLED = SafeString(""), SafeString(" disabled")
 # Without a maxlength, which would cut silently what is pasted: the draft says what is too long.
-_INPUT = SafeString(
+_INPUT = (
     '<input id="{}" name="{}" data-setting aria-label="{}"{} value="{}" placeholder="{}"{}'
     ' autocomplete="off" spellcheck="false">'
 )
+_SELECT = '<select id="{}" name="{}" data-setting aria-label="{}"{} data-default="{}"{}>{}</select>'
 
 
 def cell(row: Row, field: Field) -> SafeString:
@@ -30,7 +32,7 @@ def cell(row: Row, field: Field) -> SafeString:
         if holds
     ]
     inner = control(row, field) if row.editable else text_in_words(field.setting, field.text)
-    return format_html('<td role="gridcell" class="{}">{}{}</td>', " ".join(kinds), inner, former(field))
+    return _html('<td role="gridcell" class="{}">{}{}</td>', " ".join(kinds), inner, former(field))
 
 
 def former(field: Field) -> SafeString:
@@ -49,25 +51,23 @@ def control(row: Row, field: Field) -> SafeString:
         state += format_html(' aria-invalid="true" aria-describedby="{}"', field.error_id)
     said = (field.id, field.setting, field.label, state)
     text, sentence = field.inherited
-    title = format_html(' title="{}"', sentence) if sentence else _NOTHING
+    title = _html(' title="{}"', sentence) if sentence else _NOTHING
     if field.options:
-        state += format_html(' data-default="{}"{}', field.options[0][1], title)
-        said = (*said[:-1], state)
-        return format_html(
-            '<select id="{}" name="{}" data-setting aria-label="{}"{}>{}</select>', *said, _choices(field)
-        )
-    return format_html(_INPUT, *said, field.text, text or "–", title)
+        return _html(_SELECT, *said, field.options[0][1], title, _choices(field))
+    return _html(_INPUT, *said, field.text, text or "–", title)
 
 
 def _choices(field: Field) -> SafeString:
-    return format_html_join(
-        "",
-        '<option value="{}"{}>{}</option>',
-        (
-            (text, SafeString(" selected") if text == field.text else "", word if text else field.inherited[0] or word)
-            for text, word in field.options
-        ),
+    choices = (
+        (text, SafeString(" selected") if text == field.text else "", word if text else field.inherited[0] or word)
+        for text, word in field.options
     )
+    return SafeString("".join(_html('<option value="{}"{}>{}</option>', *choice) for choice in choices))
+
+
+def _html(pattern: str, *texts: str) -> SafeString:
+    """As format_html, of texts alone, in less than half its time."""
+    return SafeString(pattern.format(*(text if isinstance(text, SafeString) else escaped(text) for text in texts)))
 
 
 def wrong(row: Row, one: Wrong) -> SafeString:

@@ -31,7 +31,7 @@ def folds(rows: Sequence[DraftRow], shown: Shown) -> list[Fold]:
     for row in reversed(rows):
         queue = row.placed.row
         below[queue.parent_id] = below.get(queue.parent_id, 0) + 1
-        errors = sum(note.severity is Severity.ERROR for note in row.notes)
+        errors = sum(note.severity is Severity.ERROR for note in row.notes) if row.notes else 0
         wrong[queue.parent_id] = wrong.get(queue.parent_id, 0) + errors + wrong.get(queue.pk, 0)
     place: dict[int | None, int] = {}
     hidden: set[int | None] = set()
