@@ -9,6 +9,7 @@ All but the manifests may be missing, and whatever else lies in ``manifests`` is
 """
 
 import zipfile
+import zlib
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -24,6 +25,8 @@ from engine.snapshot import ClusterState
 
 _CLUSTER, _TREE, _MOMENT, _README = "manifests/cluster.json", "tree.json", "moment.json", "README.txt"
 _FOLDER, _ENDING = "manifests/", ".json"
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""The others are unpacked whole, however little is asked for: a few bytes would fill the memory."""
 _BEGINNING = (1980, 1, 1, 0, 0, 0)
 """Of time, as zip counts it: the same snapshot gives the same bytes."""
 _WORDS = """A cluster as Scheduler Admin saw it: manifests with what a scheduler reads of them, and a queue tree.
@@ -78,7 +81,7 @@ def unpack(data: bytes, most: int) -> Bundle:
     try:
         with zipfile.ZipFile(BytesIO(data)) as file:
             return _unpacked(file, most)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError) as error:
         raise BundleError(gettext_noop("The zip can't be read: %(problem)s."), problem=str(error)) from error
 
 
@@ -86,6 +89,8 @@ def _unpacked(file: zipfile.ZipFile, most: int) -> Bundle:
     texts: dict[str, bytes] = {}
     for name in sorted(file.namelist()):
         if name in (_TREE, _MOMENT) or (name.startswith(_FOLDER) and name.endswith(_ENDING)):
+            if file.getinfo(name).compress_type not in _PACKINGS:
+                raise BundleError(gettext_noop("%(name)s is packed in another way than zip programs do it."), name=name)
             with file.open(name) as packed:  # what its header says of its size may be a lie
                 texts[name] = packed.read(most + 1)
             most -= len(texts[name])

@@ -101,6 +101,24 @@ def test_a_zip_that_swells_is_read_no_further_than_there_is_room() -> None:
         unpack(packed.getvalue(), 1_000_000)
 
 
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_that_can_only_be_unpacked_whole_is_not_read_at_all(packing: int) -> None:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", packing) as file:
+        file.writestr("manifests/a.json", "{}")
+    with pytest.raises(BundleError, match=r"manifests/a\.json is packed in another way"):
+        unpack(packed.getvalue(), ROOM)
+
+
+def test_a_zip_with_bytes_that_are_not_packed_is_turned_away() -> None:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("manifests/a.json", "{" + " " * 1000)
+    begins = len("manifests/a.json") + 30
+    with pytest.raises(BundleError, match="The zip can't be read"):
+        unpack(packed.getvalue()[:begins] + b"\xff" + packed.getvalue()[begins + 1 :], ROOM)
+
+
 @given(st.binary(max_size=300))
 def test_whatever_is_sent_is_read_or_turned_away(data: bytes) -> None:
     for sent in (data, zipped(manifests___a__json="{}") + data, zipped(manifests___a__json="{}")[: len(data)]):
