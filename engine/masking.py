@@ -6,6 +6,7 @@ names of resources, of schedulers and of kinds of controllers, what Kubernetes a
 (``kube-system``, ``topology.kubernetes.io/zone``), and the shape of everything. Free text is left out.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -41,6 +42,7 @@ _KEPT_BEGINNINGS = ("system-",)
 _DOMAINS = ("kubernetes.io", "k8s.io", "yunikorn.apache.org", "scheduler-admin.io", "volcano.sh")
 _KEYS = frozenset({"queue", "applicationId"})
 QUEUE_LABEL = "scheduler-admin.io/queue"
+_NUMBER = re.compile(r"[+-]?[0-9]+")
 _CLASS_ANNOTATIONS = ("yunikorn.apache.org/allow-preemption", "scheduler-admin.io/may-preempt")
 
 
@@ -108,7 +110,7 @@ class _Mask:
     def value(self, key: str, value: str) -> str:
         if value in self._snapshot.tree:
             return self.path(value)
-        return value if self.numeric.get(key) else self.name("value", value)
+        return value if self.numeric.get(key) and _NUMBER.fullmatch(value) else self.name("value", value)
 
     def labels(self, labels: Mapping[str, str]) -> dict[str, str]:
         return {self.key(key): self.value(key, value) for key, value in labels.items()}

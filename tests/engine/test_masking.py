@@ -19,7 +19,7 @@ from engine.placement_rules import Rule, RuleName
 from engine.planning import plan
 from engine.policies import policy
 from engine.queues import BARE, QueueTree
-from engine.snapshot import ClusterState, Node, Pod
+from engine.snapshot import ClusterState, Node, NodeSelectorTerm, Pod, Requirement
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.strategies import clusters, growing_trees, queue_trees
 from tests.engine.test_journal import state_of
@@ -113,6 +113,18 @@ def test_no_name_is_told() -> None:
     )
     given_tree = tree({"canary-queue": queue(namespaces=("canary-namespace",))})
     assert "canary" not in told(masked(state, MOMENT, given_tree))
+
+
+def test_a_value_that_is_no_number_is_a_name_also_where_others_are_compared_as_numbers() -> None:
+    above = NodeSelectorTerm((Requirement("generation", "Gt", ("3",)),))
+    state = state_of(
+        node("new", labels={"generation": "4"}),
+        node("old", labels={"generation": "canary"}),
+        ask("p", queue="a", node_affinity=(above,)),
+    )
+    found = masked(state, MOMENT, tree({"a": queue()}))
+    assert "canary" not in told(found)
+    assert sum("4" in one.labels.values() for one in found.state.nodes.values()) == 1
 
 
 def test_what_kubernetes_names_itself_stays() -> None:
