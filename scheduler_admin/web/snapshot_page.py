@@ -92,5 +92,5 @@ def _choices(user: Who, cluster: Cluster, snapshot: SavedSnapshot) -> list[Choic
     for draft in draft_selectors.drafts_of(user, cluster.hierarchy):
         state = draft_selectors.state(draft)
         name = _("draft %(name)s") % {"name": draft.name}
-        found.append(Choice(f"draft-{draft.pk}", name, state.tree, terms_of(current)))
+        found.append(Choice(f"draft-{draft.pk}", name, state.tree, state.terms))
     return found

@@ -9,6 +9,7 @@ from django.test import Client
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import SavedSnapshot
+from scheduler_admin.queues.models import Draft
 from tests.builders import ask, node, pod
 from tests.history.passing import run
 from tests.history.watch import Watch
@@ -95,6 +96,16 @@ def test_the_page_foretells_under_the_tree_it_was_saved_with_and_under_a_draft(a
     other = ada.get(address(saved, f"forecast/?under=draft-{draft.pk}")).json()["parts"]["prospect"]
     assert "Nobody would be preempted." in texts(own)
     assert "vision/ReplicaSet/train-0" in texts(other)
+
+
+def test_a_draft_is_tried_by_the_policy_that_it_says(ada: Client, seen: Cluster) -> None:
+    """By priority nobody here may be preempted, whatever is guaranteed."""
+    list_page(ada, seen, act="save", name="here")
+    saved, draft = SavedSnapshot.objects.get(), started(seen, name="by priority")
+    edited(draft, "training", "guaranteed/cpu", "1")
+    Draft.objects.update(policy="priority", dialect="kube-scheduler")
+    other = ada.get(address(saved, f"forecast/?under=draft-{draft.pk}")).json()["parts"]["prospect"]
+    assert "Nobody would be preempted." in texts(other)
 
 
 def test_without_a_script_the_forecast_is_on_the_page(ada: Client, seen: Cluster) -> None:
