@@ -42,3 +42,13 @@ def test_axe_finds_nothing_and_nothing_overflows(open_page: OpenPage, width: int
         found = Axe().run(page, options=RULES).response["violations"]
         assert [(text[:9], each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), text
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_finds_nothing_in_the_export(open_page: OpenPage, width: int) -> None:
+    """With what each format can't say."""
+    rows.everything()
+    page = open_page("/clusters/demo/revisions/1/export/", width=width)
+    found = Axe().run(page, options=RULES).response["violations"]
+    assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
