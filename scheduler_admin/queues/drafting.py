@@ -1,12 +1,14 @@
 """Writes to drafts. Every act counts the draft's version up; none overwrites what somebody else typed meanwhile."""
 
+from typing import NamedTuple
+
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from engine.formats.form import write_queue
 from engine.formats.notes import MOST_QUEUES
-from engine.queues import ROOT, is_queue_name
+from engine.queues import ROOT, QueueTree, is_queue_name
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
@@ -28,7 +30,7 @@ from scheduler_admin.queues.draft_storing import ConflictError, changed, locked
 from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.notes import said
-from scheduler_admin.queues.services import Native, OutdatedError, publish, terms_of, tree_of
+from scheduler_admin.queues.services import Native, OutdatedError, Terms, publish, terms_of, tree_of
 from scheduler_admin.queues.subtrees import CLAIMED, GIVEN, beside, outside
 
 LONGEST_TEXT = 100
@@ -170,19 +172,13 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
         raise OutdatedError(draft.hierarchy.current)
     if draft.conflicts:
         raise ValidationError(_("Choose first what both changed."))
-    found = reading(draft, queues_of(draft))
-    if found.failed or found.tree is None:
-        raise ValidationError([said(note) for note in found.notes])
-    terms, base, scope = terms_in(found), tree_of(draft.base), scope_of(actor, "edit")
-    differing = (*differing_terms(terms_of(draft.base), terms), *differing_tree(base, found.tree))
-    if foreign := [*outside(base, found.tree, scope), *beside(differing, scope)]:
-        raise ValidationError([f"{note.path}: {said(note)}" if note.path else said(note) for note in foreign])
+    found = _sound(draft, actor)
     revision = publish(
         hierarchy=draft.hierarchy,
         tree=found.tree,
         author=actor,
         reason=reason.strip(),
-        terms=terms,
+        terms=found.terms,
         native=Native(draft.source_format, draft.source) if draft.source_format else None,
         onto=draft.base_id,
         seconded=draft.approved_beside(actor),
@@ -193,15 +189,37 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
     return revision
 
 
+class _Sound(NamedTuple):
+    tree: QueueTree
+    terms: Terms
+
+
+def _sound(draft: Draft, actor: User) -> _Sound:
+    """What a draft says. Raises ValidationError for errors, and a change outside of what the actor may change."""
+    queues, sees = queues_of(draft), scope_of(actor, "view")
+    found = reading(draft, queues)
+    if found.failed or found.tree is None:
+        paths = [note.path if note.index is None else queues[note.index].path for note in found.notes]
+        seen = [said(note) for note, path in zip(found.notes, paths, strict=True) if sees.has_path(path)]
+        raise ValidationError(seen or _("Draft %(name)s has errors to mend first.") % {"name": draft.name})
+    terms, base, scope = terms_in(found), tree_of(draft.base), scope_of(actor, "edit")
+    differing = (*differing_terms(terms_of(draft.base), terms), *differing_tree(base, found.tree))
+    if foreign := [*outside(base, found.tree, scope), *beside(differing, scope)]:
+        raise ValidationError([f"{note.path}: {said(note)}" if note.path else said(note) for note in foreign])
+    return _Sound(found.tree, terms)
+
+
 @transaction.atomic
 def approve(*, draft: Draft, version: int, actor: User) -> Draft:
     """Say that a draft may be published as it was read in ``version``; whatever changes in it takes that back.
 
-    Raises StaleError when it was changed since, Draft.DoesNotExist where it is gone.
+    Raises StaleError when it was changed since, Draft.DoesNotExist where it is gone, ValidationError for errors in it,
+    and for a change outside of what the actor may change: of that they are no judge, and may not even see it.
     """
     draft = locked(draft)
     if draft.version != version:
         raise StaleError
+    _sound(draft, actor)
     draft.approved_version, draft.approved_by, draft.approved_name = version, actor, actor.get_username()
     draft.save(update_fields=["approved_version", "approved_by", "approved_name"])
     record(actor=actor, verb="draft.approve", target=str(draft), details={"version": version})

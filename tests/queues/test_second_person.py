@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from scheduler_admin.accounts.models import AuditEvent, User
+from scheduler_admin.accounts.models import AuditEvent, Membership, Tenant, User
 from scheduler_admin.accounts.services import change_site
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.drafting import StaleError
@@ -83,6 +83,37 @@ def test_nobody_approves_what_they_have_not_read(draft: Draft, ada: User, bob: U
     change(draft, ada, "9")
     with pytest.raises(StaleError):
         drafting.approve(draft=draft, version=read, actor=bob)
+
+
+@pytest.fixture
+def eve(db: None) -> User:
+    """Changes what is below Test, and sees nothing else."""
+    eve = User.objects.create(username="eve")
+    tenant = Tenant.objects.create(name="test", subtrees=["root.test"])
+    Membership.objects.create(user=eve, tenant=tenant, role=Membership.Role.EDITOR)
+    return eve
+
+
+def test_nobody_approves_what_is_not_theirs_to_change(draft: Draft, ada: User, eve: User) -> None:
+    """An editor of one subtree is no second person for another."""
+    with pytest.raises(ValidationError):
+        drafting.approve(draft=draft, version=draft.version, actor=eve)
+    with pytest.raises(ValidationError, match="second person"):
+        published(draft, ada)
+
+
+def test_nobody_approves_what_can_not_be_read(draft: Draft, ada: User, bob: User) -> None:
+    changed = change(draft, ada, "some")
+    with pytest.raises(ValidationError, match="some"):
+        drafting.approve(draft=changed, version=changed.version, actor=bob)
+
+
+def test_what_others_typed_wrong_is_not_told_to_who_does_not_see_it(draft: Draft, ada: User, eve: User) -> None:
+    changed = change(draft, ada, "canary")
+    for act in (published, lambda draft, by: drafting.approve(draft=draft, version=draft.version, actor=by)):
+        with pytest.raises(ValidationError, match="Draft wider has errors to mend first") as refused:
+            act(changed, eve)
+        assert "canary" not in str(refused.value)
 
 
 def test_a_whole_tree_is_not_published_past_it(first: Revision, ada: User) -> None:

@@ -300,6 +300,8 @@ def approve(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         raise Http404 from error
     except StaleError:
         return _refused(request, cluster, draft, 412, _("The draft was changed since you read it. Look at it again."))
+    except ValidationError as error:
+        return _refused(request, cluster, draft, 422, " ".join(error.messages))
     messages.success(request, _("Approved: somebody else may publish it now."))
     return redirect("web:draft", cluster.name, pk)
 
