@@ -11,12 +11,14 @@ from django.utils.translation import gettext as _
 from engine.formats.form import write_queue
 from engine.merging import EXISTS, Merged, merge
 from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.draft_form import DRAFT, assign, fields_of, flat_draft, flat_tree, queues_of
 from scheduler_admin.queues.draft_storing import changed, locked
 from scheduler_admin.queues.drafting import subtree
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.services import tree_of
+from scheduler_admin.queues.subtrees import FOREIGN, GIVEN
 
 Side = Literal["mine", "theirs"]
 
@@ -78,12 +80,16 @@ def _stored(conflict: dict[str, Any], rows: dict[str, DraftQueue]) -> dict[str, 
 def choose(*, draft: Draft, queue: str, setting: str, side: Side, actor: User) -> Draft:
     """Settle what both changed: one setting of a queue (as it stands in ``conflicts``), or whether it is there.
 
-    Choosing mine keeps what the draft says by now. What is no conflict any more is left alone.
+    Choosing mine keeps what the draft says by now. What is no conflict any more is left alone. Raises ValidationError
+    for what is not the actor's to change.
     """
     draft = locked(draft)
     found = next((one for one in draft.conflicts if (one["queue"], one["setting"]) == (queue, setting)), None)
     if found is None:
         return draft
+    scope = scope_of(actor, "edit")
+    if not scope.may_change(queue):
+        raise ValidationError(_(GIVEN) if scope.has_path(queue) else _(FOREIGN))
     draft.conflicts = [one for one in draft.conflicts if one is not found]
     if queue == DRAFT:
         if side == "theirs":

@@ -5,7 +5,7 @@ from django.core.exceptions import ValidationError
 
 from engine.changes import sentences
 from engine.queues import Queue
-from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.models import Membership, Tenant, User
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.draft_merging import choose, merge_draft
 from scheduler_admin.queues.draft_selectors import state
@@ -213,3 +213,17 @@ def test_a_queue_deleted_and_added_again_is_the_same(draft: Draft, ann: User) ->
     draft = merge_draft(draft=theirs(draft, lab=queue({"cpu": 5, "memory": "1Gi"}, namespaces=("lab",))), actor=ann)
     assert draft.conflicts == []
     assert row(draft, "lab").guaranteed == {"memory": "1Gi"}
+
+
+def test_what_others_both_changed_is_not_chosen_by_who_changes_another_subtree(draft: Draft, ann: User) -> None:
+    edit(draft, "web", "max/cpu", "21", "20", ann)
+    draft = theirs(draft, prod_web=queue({"cpu": 10, "memory": "1Gi"}, max=30, delay_ms=30_000))
+    draft = merge_draft(draft=draft, actor=ann)
+    eve = User.objects.create(username="eve")
+    tenant = Tenant.objects.create(name="lab", subtrees=["root.lab"])
+    Membership.objects.create(user=eve, tenant=tenant, role=Membership.Role.EDITOR)
+    with pytest.raises(ValidationError, match="not inside of a subtree that is yours"):
+        choose(draft=draft, queue="root.prod.web", setting="max/cpu", side="theirs", actor=eve)
+    draft.refresh_from_db()
+    assert len(draft.conflicts) == 1
+    assert row(draft, "web").max["cpu"] == "21"
