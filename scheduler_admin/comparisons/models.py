@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import RestrictedQuerySet
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models import SavedSnapshot
 
 
 class ComparisonQuerySet(RestrictedQuerySet["Comparison"]):
@@ -30,6 +31,12 @@ class Comparison(models.Model):
     created_at = models.DateTimeField()
     since = models.DateTimeField(help_text=_("The moment, or when the time begins."))
     until = models.DateTimeField(null=True, blank=True, help_text=_("When the time ends; null: it is one moment."))
+    snapshot = models.ForeignKey(SavedSnapshot, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    of_snapshot = models.CharField(
+        max_length=100,
+        blank=True,
+        help_text=_("The name of the saved snapshot that it is about; empty: of the journal."),
+    )
     sides = models.JSONField(help_text=_("As comparisons.sides writes them."))
     measure = models.TextField(blank=True, help_text=_("The tree that was in force then, in canonical JSON."))
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)

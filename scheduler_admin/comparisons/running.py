@@ -17,11 +17,11 @@ from engine.formats.tree import decode_tree
 from engine.journal import JournalError, Moment
 from engine.queues import BARE, QueueTree
 from engine.snapshot import ClusterState, Pod, Snapshot
-from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.sides import side_of
 from scheduler_admin.history.journal_selectors import as_of, stretch
 from scheduler_admin.history.models import Victim
+from scheduler_admin.history.snapshot_selectors import saved
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ def run(*, pk: int) -> None:
     waiting = Comparison.objects.filter(pk=pk, state=Comparison.State.WAITING)
     if not waiting.update(state=Comparison.State.RUNNING, began_at=now, seen_at=now):
         return
-    one = Comparison.objects.select_related("cluster").get(pk=pk)
+    one = Comparison.objects.select_related("cluster", "snapshot").get(pk=pk)
     try:
         _end(pk, Comparison.State.DONE, result=_compared(one, _Progress(pk)))
     except _StoppedError:
@@ -100,7 +100,7 @@ def _compared(one: Comparison, progress: _Progress) -> dict[str, Any]:
     """``since_ms`` and ``step_ms`` of what was looked at, ``record``: what happened, ``sides``: figures, in order."""
     sides = [progress.watching(side_of(each)) for each in one.sides]
     if one.until is None:
-        return _at_moment(one.cluster, one.since, sides, progress)
+        return _at_moment(one, sides, progress)
     since_ms, until_ms = _ms(one.since), _ms(one.until)
     progress.expect(looks(since_ms, until_ms) * (len(sides) + 1))
     recording = _recorded(one, since_ms, until_ms, progress.step)
@@ -113,16 +113,27 @@ def _compared(one: Comparison, progress: _Progress) -> dict[str, Any]:
     }
 
 
-def _at_moment(cluster: Cluster, at: datetime, sides: list[Side], progress: _Progress) -> dict[str, Any]:
+def _at_moment(one: Comparison, sides: list[Side], progress: _Progress) -> dict[str, Any]:
     progress.expect(len(sides))
-    seen = as_of(cluster, at)
-    if seen is None:
-        raise EmptyRecordError(gettext_noop("Nothing was recorded by then."))
+    state, moment = _seen(one)
     found = []
     for side in sides:
-        found.append(_plain(at_moment(seen.state, seen.moment, side)))
+        found.append(_plain(at_moment(state, moment, side)))
         progress.step()
-    return {"since_ms": seen.moment.now_ms, "step_ms": None, "record": None, "sides": found}
+    return {"since_ms": moment.now_ms, "step_ms": None, "record": None, "sides": found}
+
+
+def _seen(one: Comparison) -> tuple[ClusterState, Moment]:
+    """What was seen of the cluster. Raises EmptyRecordError where that is gone, JournalError."""
+    if one.of_snapshot:
+        if one.snapshot is None:
+            raise EmptyRecordError(gettext_noop("The snapshot was deleted."))
+        found = saved(one.snapshot)
+        return found.state, found.moment
+    seen = as_of(one.cluster, one.since)
+    if seen is None:
+        raise EmptyRecordError(gettext_noop("Nothing was recorded by then."))
+    return seen.state, seen.moment
 
 
 def _recorded(one: Comparison, since_ms: int, until_ms: int, each: Callable[[], None]) -> Recording:

@@ -15,6 +15,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons.models import OPEN, Comparison
 from scheduler_admin.comparisons.sides import Chosen, kept
 from scheduler_admin.history.journal_selectors import recorded_since
+from scheduler_admin.history.models import SavedSnapshot
 from scheduler_admin.queues.models import Revision
 
 LONGEST = timedelta(hours=24)
@@ -29,15 +30,24 @@ KILLED = gettext_noop("Its worker ended, or was killed, before it was done. Star
 
 @transaction.atomic
 def start(
-    *, cluster: Cluster, author: User, since: datetime | None, until: datetime | None, sides: Iterable[Chosen]
+    *,
+    cluster: Cluster,
+    author: User,
+    since: datetime | None,
+    until: datetime | None,
+    sides: Iterable[Chosen],
+    snapshot: SavedSnapshot | None = None,
 ) -> Comparison:
     """Let sides be compared on the time from ``since`` to ``until``, or on one moment: the newest without ``since``.
 
-    Raises ValidationError, also where too many wait or run already.
+    ``snapshot``: on that one instead. Raises ValidationError, also where too many wait or run already.
     """
     now = timezone.now()
     _check_room(author)
-    _check_time(cluster, since, until, now)
+    if snapshot is None:
+        _check_time(cluster, since, until, now)
+    else:
+        since, until = snapshot.at, None
     begins = since or now
     made = Comparison(
         cluster=cluster,
@@ -46,6 +56,8 @@ def start(
         created_at=now,
         since=begins,
         until=until,
+        snapshot=snapshot,
+        of_snapshot=snapshot.name if snapshot else "",
         sides=kept(author, cluster, sides),
         measure=_in_force(cluster, begins),
     )

@@ -13,10 +13,12 @@ from engine.policies import DIALECTS, FOREIGN
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons.sides import CURRENT, MOST, Chosen, ways
+from scheduler_admin.history.models import SavedSnapshot
+from scheduler_admin.history.snapshot_selectors import snapshots_of
 from scheduler_admin.queues import draft_selectors, revision_selectors
 from scheduler_admin.queues.models import Revision
 
-WHENS = ("now", "at", "between")
+WHENS = ("now", "at", "between", "snapshot")
 _REVISIONS = 30
 
 
@@ -35,6 +37,8 @@ class CompareForm:
     when: str = "now"
     since: str = ""
     until: str = ""
+    snapshot: str = ""
+    """Which saved one (id)."""
     rows: list[Chosen] = field(default_factory=list)
     errors: dict[str, list[str]] = field(default_factory=dict)
 
@@ -47,6 +51,8 @@ class CompareForm:
         """``?draft=12`` and ``?revision=3`` are held against the tree in force; else all policies."""
         until = timezone.now().astimezone(UTC).replace(second=0, microsecond=0)
         form = cls(since=_local(until - timedelta(hours=1)), until=_local(until))
+        if query.get("snapshot", "").isdecimal():
+            form = replace(form, when="snapshot", snapshot=query["snapshot"])
         for kind in ("draft", "revision"):
             if query.get(kind, "").isdecimal():
                 return replace(form, rows=[Chosen(CURRENT), Chosen(f"{kind}:{query[kind]}")])
@@ -62,6 +68,7 @@ class CompareForm:
             when=when if when in WHENS else "now",
             since=given.get("since", ""),
             until=given.get("until", ""),
+            snapshot=given.get("snapshot", ""),
             rows=rows,
         )
 
@@ -72,8 +79,17 @@ class CompareForm:
 
     def times(self) -> tuple[datetime | None, datetime | None]:
         """Since and until as services.start takes them. Raises ValidationError."""
-        since = None if self.when == "now" else _time("since", self.since)
+        since = None if self.when in ("now", "snapshot") else _time("since", self.since)
         return since, _time("until", self.until) if self.when == "between" else None
+
+    def saved(self, user: Who, cluster: Cluster) -> SavedSnapshot | None:
+        """The snapshot that is chosen; None where it is not to be one. Raises ValidationError."""
+        if self.when != "snapshot":
+            return None
+        found = next((one for one in snapshots_of(user, cluster) if str(one.pk) == self.snapshot), None)
+        if found is None:
+            raise ValidationError({"snapshot": _("Choose a snapshot.")})
+        return found
 
     def refused(self, error: ValidationError) -> None:
         """Keep what is wrong, by field; empty: with the whole."""
@@ -129,4 +145,10 @@ def missing() -> list[str]:
 
 def context(user: Who, cluster: Cluster, form: CompareForm) -> dict[str, Any]:
     """What the form's template needs."""
-    return {"form": form, "trees": trees(user, cluster), "terms": terms(), "missing": ", ".join(missing())}
+    return {
+        "form": form,
+        "trees": trees(user, cluster),
+        "terms": terms(),
+        "missing": ", ".join(missing()),
+        "saved": [Option(str(one.pk), one.name) for one in snapshots_of(user, cluster)],
+    }

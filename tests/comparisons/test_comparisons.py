@@ -18,6 +18,7 @@ from scheduler_admin.comparisons import running, services, tasks
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.sides import Chosen, ways
 from scheduler_admin.history.models import JournalEntry, JournalSegment
+from scheduler_admin.history.snapshots import save_snapshot
 from scheduler_admin.queues.models import Draft
 from tests.comparisons.conftest import NOON
 
@@ -69,6 +70,21 @@ def test_a_moment_is_the_newest_or_any_before(cluster: Cluster, admin: User) -> 
         assert one.result is not None
         assert figures(one.result["sides"][0]).preempted == preempted
         assert one.result["record"] is None
+
+
+def test_a_saved_snapshot_is_compared_whatever_became_of_the_journal(cluster: Cluster, admin: User) -> None:
+    """Also where it is older than all that is still recorded; once it is deleted, that is said."""
+    kept = save_snapshot(cluster=cluster, name="before", actor=admin)
+    JournalSegment.objects.all().delete()
+    one, gone = (
+        services.start(cluster=cluster, author=admin, since=None, until=None, sides=[OWN], snapshot=kept) for _ in "12"
+    )
+    assert (one.since, one.of_snapshot) == (kept.at, "before")
+    result = done(one).result
+    assert result is not None
+    assert figures(result["sides"][0]).preempted == 1
+    kept.delete()
+    assert done(gone).trouble == "The snapshot was deleted."
 
 
 def test_a_draft_is_compared_as_it_was(cluster: Cluster, admin: User, draft: Draft) -> None:

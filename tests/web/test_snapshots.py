@@ -126,6 +126,19 @@ def test_it_is_downloaded_as_manifests_with_or_without_names(ada: Client, seen: 
     assert ("train-0" in text, "tenant-2" in text) == ((not query), (not query))
 
 
+def test_it_is_held_against_several_policies(ada: Client, seen: Cluster) -> None:
+    list_page(ada, seen, act="save", name="here")
+    saved = SavedSnapshot.objects.get()
+    form = ada.get(f"/clusters/demo/compare/?snapshot={saved.pk}").content.decode()
+    assert f'<option value="{saved.pk}" selected>here</option>' in form
+    sent = {"when": "snapshot", "snapshot": saved.pk, "tree-1": "current", "terms-1": ""}
+    begun = ada.post("/clusters/demo/compare/", sent, follow=True)
+    assert "snapshot here:" in texts(begun.content.decode())
+    refused = ada.post("/clusters/demo/compare/", sent | {"snapshot": "999"})
+    assert refused.status_code == 422
+    assert "Choose a snapshot." in texts(refused.content.decode())
+
+
 def test_an_operator_deletes_it_and_an_auditor_does_not(
     ada: Client, otto: Client, audrey: Client, seen: Cluster
 ) -> None:

@@ -42,7 +42,14 @@ def _begin(request: HttpRequest, cluster: Cluster) -> HttpResponse:
     form = CompareForm.sent(request.POST.dict())
     try:
         since, until = form.times()
-        made = services.start(cluster=cluster, author=request.user, since=since, until=until, sides=form.sides)
+        made = services.start(
+            cluster=cluster,
+            author=request.user,
+            since=since,
+            until=until,
+            sides=form.sides,
+            snapshot=form.saved(request.user, cluster),
+        )
     except ValidationError as error:
         form.refused(error)
         return _form(request, cluster, form, status=422)
