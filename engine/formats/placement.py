@@ -82,6 +82,9 @@ def _value(given: Mapping[str, Any], name: RuleName, where: tuple[str, ...], com
     value = given.get("value")
     text = "" if value is None else str(value)
     place = (*where, "value")
+    if "\0" in text:  # which PostgreSQL does not take
+        complain(given, "value", place, gettext_noop("%(key)s holds a character that can't be kept."), key="value")
+        return None
     if name is RuleName.TAG and not text:
         complain(given, "value", place, gettext_noop("A rule by tag needs the tag as its value."))
         return None
@@ -124,7 +127,7 @@ def _names(whom: Mapping[str, Any], key: str, where: tuple[str, ...], complain: 
     where = (*where, key)
     if given is None:
         return ()
-    if not isinstance(given, list) or len(given) > MOST_NAMES or not all(isinstance(one, str) for one in given):
+    if not isinstance(given, list) or len(given) > MOST_NAMES or not all(map(_can_be_kept, given)):
         message = gettext_noop("%(key)s must be a list of at most %(most)s names.")
         complain(whom, key, where, message, key=key, most=str(MOST_NAMES))
         return None
@@ -136,6 +139,10 @@ def _names(whom: Mapping[str, Any], key: str, where: tuple[str, ...], complain: 
             complain(whom, key, where, message, value=repr(given[0]), problem=str(error))
             return None
     return tuple(dict.fromkeys(given))
+
+
+def _can_be_kept(name: Any) -> bool:
+    return isinstance(name, str) and "\0" not in name
 
 
 def _written(rule: Rule) -> dict[str, Any]:

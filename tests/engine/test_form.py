@@ -160,6 +160,16 @@ def test_a_mistake_in_a_template_is_told_at_its_place(settings: Any, pointer: st
         ([3], "/placement/0", "A rule must be a mapping with a name."),
         ([{"name": "queue"}], "/placement/0/name", "'queue' is not one of: provided, user, tag, fixed."),
         ([{"name": "tag"}], "/placement/0/value", "A rule by tag needs the tag as its value."),
+        (
+            [{"name": "tag", "value": "team\0"}],
+            "/placement/0/value",
+            "value holds a character that can't be kept.",
+        ),
+        (
+            [{"name": "user", "filter": {"users": ["ada\0"]}}],
+            "/placement/0/filter/users",
+            "users must be a list of at most 1000 names.",
+        ),
         ([{"name": "fixed"}], "/placement/0/value", "needs a queue below the root"),
         ([{"name": "fixed", "value": "root"}], "/placement/0/value", "needs a queue below the root"),
         ([{"name": "fixed", "value": "a b"}], "/placement/0/value", "not 'a b'"),
