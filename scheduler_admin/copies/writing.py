@@ -18,14 +18,17 @@ from scheduler_admin.copies.kinds import kind_of
 from scheduler_admin.copies.looking import keep
 from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.faults import reached
+from scheduler_admin.queues.models import Revision
 
 BEGUN_WITHIN = timedelta(minutes=1)
 """Who asked has turned to something else by then: it is given up, unless it turns out to have been done."""
 _LATE = gettext_noop("It could not be begun within a minute: ask again. %(why)s")
 
+_SUPERSEDED = gettext_noop("Another revision is in force by now: nothing was written.")
+
 
 def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> None:
-    """Do what was asked, unless it is done, or something else is there by now.
+    """Do what was asked, unless it is done, or something else is there, or in force, by now.
 
     Where no answer comes it stays to be tried again, for a minute. A repetition does nothing: what is there says so.
     """
@@ -41,6 +44,8 @@ def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> Non
             _end(writing, state.OVERTAKEN, now, note=str(MovedError()))
         elif now - writing.at > BEGUN_WITHIN and there.version == writing.onto:
             _end(writing, state.GIVEN_UP, now, note=_LATE % {"why": writing.note})
+        elif there.version == writing.onto and not _in_force(writing):
+            _end(writing, state.OVERTAKEN, now, note=_SUPERSEDED)
         else:
             reached("write asked")
             made = kind.write(connection, there, asked)
@@ -55,6 +60,11 @@ def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> Non
         _end(writing, state.REFUSED, now, note=str(error))
     except (ClusterError, ImportFailure) as error:
         put_off(writing=writing, why=str(error), now=now)
+
+
+def _in_force(writing: Writing) -> bool:
+    """Whether its revision still is: somebody may have gone back, in haste, from what it is about."""
+    return Revision.objects.filter(pk=writing.revision_id, hierarchy__current=writing.revision_id).exists()
 
 
 def put_off(*, writing: Writing, why: str, now: datetime) -> None:

@@ -72,6 +72,19 @@ def test_drift_is_not_overwritten_unless_that_is_confirmed(kept: Kept) -> None:
     assert kept.text == TEXT
 
 
+def test_a_revision_that_is_no_longer_in_force_is_not_written(kept: Kept) -> None:
+    """Somebody went back from it before the worker came by."""
+    kept.publish(changed())
+    kept.look()
+    asked = kept.ask()
+    kept.publish(TEXT)
+    kept.look()
+    asked.refresh_from_db()
+    assert (asked.state, asked.note) == (State.OVERTAKEN, "Another revision is in force by now: nothing was written.")
+    assert kept.text == TEXT
+    assert kept.standing is Standing.IN_STEP
+
+
 def test_what_changed_after_it_was_shown_is_not_overwritten_by_what_was_confirmed_before(kept: Kept) -> None:
     """Between showing and asking, as far as is known here, and between asking and writing, by the API server."""
     kept.publish(changed())
