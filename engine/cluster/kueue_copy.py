@@ -79,7 +79,7 @@ def write_kueue(connection: Connection, asked: Rewrite) -> Copy:
     for one in todo:
         _write(connection, there.get(one.key), before.get(one.key), one, force=one.title in confirmed)
     for key in [key for key in before if key not in wanted and key in there][::-1]:
-        _delete(connection, there[key])
+        _delete(connection, there[key], before[key])
     made = read_kueue(connection)
     if made is None:
         raise MovedError
@@ -152,15 +152,27 @@ def _write(connection: Connection, there: _There | None, before: Found | None, w
     raise MovedError
 
 
-def _delete(connection: Connection, there: _There) -> None:
-    guard = {"uid": there.meta["uid"]}
-    try:
-        connection.request("DELETE", _path(there.found), body={"preconditions": guard})
-    except ConnectionFailure as error:
-        raise unanswered(str(error)) from None
-    except ApiFailure as error:
-        if error.code != NOT_FOUND:
-            raise _refused(connection, error, "delete", there.found) from None
+def _delete(connection: Connection, there: _There, before: Found) -> None:
+    """As it was shown: whatever else it says by now is somebody's, who knows of no deletion."""
+    for _attempt in range(_SETTLED):
+        guard = {"uid": there.meta["uid"], "resourceVersion": there.meta["resourceVersion"]}
+        try:
+            connection.request("DELETE", _path(there.found), body={"preconditions": guard})
+        except ConnectionFailure as error:
+            raise unanswered(str(error)) from None
+        except ApiFailure as error:
+            if error.code == NOT_FOUND:
+                return
+            if error.code != CONFLICT:
+                raise _refused(connection, error, "delete", before) from None
+        else:
+            return
+        now = (_there(connection) or {}).get(before.key)
+        _check(now, before, None)
+        if now is None:
+            return
+        there = now
+    raise MovedError
 
 
 def _apply(connection: Connection, one: Found, body: Mapping[str, Any], **query: str) -> None:
