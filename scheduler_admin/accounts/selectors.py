@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from scheduler_admin.accounts.models import ApiToken, Site, Tenant, User
-from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.scopes import scope_by_role
 from scheduler_admin.accounts.services import digest_of
 
 
@@ -38,9 +38,12 @@ def site() -> Site:
 
 
 def needs_second(user: User) -> bool:
-    """Whether somebody else has to approve what the user publishes: of those who edit everything, or a subtree."""
+    """Whether somebody else has to approve what the user publishes: of those who edit everything, or a subtree.
+
+    A token that is good for a subtree alone makes no admin an editor.
+    """
     found = site()
-    return found.second_for_admins if scope_of(user, "edit").everything else found.second_for_editors
+    return found.second_for_admins if scope_by_role(user, "edit").everything else found.second_for_editors
 
 
 def tenant_called(name: str) -> Tenant | None:

@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from scheduler_admin.accounts.models import AuditEvent, Membership, Tenant, User
+from scheduler_admin.accounts.models import ApiToken, AuditEvent, Membership, Tenant, User
 from scheduler_admin.accounts.services import change_site
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.drafting import StaleError
@@ -120,6 +120,13 @@ def test_a_whole_tree_is_not_published_past_it(first: Revision, ada: User) -> No
     with pytest.raises(ValidationError, match="make a draft of it"):
         publish(hierarchy=first.hierarchy, tree=WIDER, author=ada, reason="by script")
     assert publish(hierarchy=first.hierarchy, tree=TREE, author=ada, reason="the same").pk == first.pk
+
+
+def test_a_token_for_a_subtree_does_not_go_past_it(first: Revision, ada: User) -> None:
+    """Whoever made it is an admin all the same."""
+    ada.token = ApiToken(user=ada, scopes=[ApiToken.Scope.WRITE], subtree="root")
+    with pytest.raises(ValidationError, match="make a draft of it"):
+        publish(hierarchy=first.hierarchy, tree=WIDER, author=ada, reason="by script")
 
 
 def test_going_back_is_in_haste_and_needs_nobody(draft: Draft, first: Revision, ada: User, bob: User) -> None:
