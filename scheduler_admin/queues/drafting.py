@@ -220,8 +220,9 @@ def approve(*, draft: Draft, version: int, actor: User) -> Draft:
     if draft.version != version:
         raise StaleError
     _sound(draft, actor)
+    pin(draft, draft.queues.all())  # what was typed before the cluster was read is of what it holds now, and stays so
     draft.approved_version, draft.approved_by, draft.approved_name = version, actor, actor.get_username()
-    draft.save(update_fields=["approved_version", "approved_by", "approved_name"])
+    draft.save(update_fields=["capacity", "approved_version", "approved_by", "approved_name"])
     record(actor=actor, verb="draft.approve", target=str(draft), details={"version": version})
     return draft
 

@@ -62,6 +62,15 @@ class TestOfAQueue:
 class TestOfTheCluster:
     """Of what it held when it was typed, or published, until that is chosen anew."""
 
+    def test_what_was_approved_is_published_though_it_was_typed_before_the_cluster_was_read(
+        self, hierarchy: Hierarchy, draft: Draft, ann: User, bob: User
+    ) -> None:
+        draft = typed(draft, "lab", "guaranteed/cpu", "7%", ann)
+        holding(hierarchy, cpu=100_000)
+        drafting.approve(draft=draft, version=draft.version, actor=bob)
+        holding(hierarchy, cpu=200_000)
+        assert tree_of(published(fresh(draft), ann))["root.lab"].guaranteed == {"cpu": 7000}
+
     def test_it_stays_when_the_cluster_grows(self, hierarchy: Hierarchy, draft: Draft, ann: User) -> None:
         holding(hierarchy, cpu=100_000)
         draft = typed(draft, "lab", "guaranteed/cpu", "7%", ann)
