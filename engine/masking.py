@@ -16,11 +16,13 @@ from engine.formats.kubernetes_convert import queue_label
 from engine.journal import Moment
 from engine.queues import ROOT, Queue, QueueTree
 from engine.snapshot import (
+    ANY_ADDRESS,
     EVICTION_BY_VOLCANO,
     AffinityTerm,
     Claim,
     ClusterState,
     DisruptionBudget,
+    HostPort,
     Namespace,
     Node,
     NodeSelectorTerm,
@@ -172,6 +174,7 @@ class _Mask:
             node_selector=self.labels(pod.node_selector),
             node_affinity=self._terms(pod.node_affinity),
             tolerations=tuple(self._toleration(one) for one in pod.tolerations),
+            host_ports=tuple(self._port(one) for one in pod.host_ports),
             affinity=self._affinity(pod.affinity),
             anti_affinity=self._affinity(pod.anti_affinity),
             spread=tuple(self._spread(one) for one in pod.spread),
@@ -183,6 +186,9 @@ class _Mask:
             user=self.name("user", pod.user),
             groups=tuple(self.name("group", one) for one in pod.groups),
         )
+
+    def _port(self, one: HostPort) -> HostPort:
+        return HostPort(one.port, one.protocol, one.ip if one.ip == ANY_ADDRESS else self.name("address", one.ip))
 
     def _own_claim(self, pod: Pod, claim: str) -> str:
         volume = self.name("volume", claim.removeprefix(f"{pod.name}-"))

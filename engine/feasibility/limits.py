@@ -10,7 +10,7 @@ import numpy as np
 from engine.decision import NodeReason
 from engine.feasibility.checks import Check, Limit, Rule
 from engine.resources import PODS
-from engine.snapshot import HostPort, Pod, Snapshot
+from engine.snapshot import ANY_ADDRESS, HostPort, Pod, Snapshot
 from engine.snapshot.columns import Columns, Numbers
 
 Nominated = Mapping[int, tuple[Pod, ...]]
@@ -47,7 +47,7 @@ def ports(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Check]:
 
 
 def _conflict(wanted: HostPort, taken: HostPort) -> bool:
-    any_address = "0.0.0.0" in (wanted.ip, taken.ip)  # noqa: S104 - Kubernetes' word for every address
+    any_address = ANY_ADDRESS in (wanted.ip, taken.ip)
     same = (wanted.port, wanted.protocol) == (taken.port, taken.protocol)
     return same and (any_address or wanted.ip == taken.ip)
 

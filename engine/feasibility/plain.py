@@ -22,7 +22,7 @@ from engine.feasibility.selectors import (
     wants_node,
 )
 from engine.resources import PODS
-from engine.snapshot import AffinityTerm, Node, Pod, Requirement, Snapshot, SpreadConstraint, Volume
+from engine.snapshot import ANY_ADDRESS, AffinityTerm, Node, Pod, Requirement, Snapshot, SpreadConstraint, Volume
 
 
 def refusal(
@@ -137,7 +137,7 @@ class _View:
     def _ports(self) -> Iterator[Refusal]:
         for wanted in self.ask.host_ports:
             for taken in (port for pod in self.here for port in pod.host_ports):
-                meet = wanted.ip == taken.ip or "0.0.0.0" in (wanted.ip, taken.ip)  # noqa: S104 - every address
+                meet = wanted.ip == taken.ip or ANY_ADDRESS in (wanted.ip, taken.ip)
                 if meet and (wanted.port, wanted.protocol) == (taken.port, taken.protocol):
                     yield Refusal(NodeReason.HOST_PORT, ", ".join(str(one.port) for one in self.ask.host_ports))
 

@@ -16,6 +16,7 @@ from engine.formats.kubernetes_wire import (
 )
 from engine.formats.sharing import shared
 from engine.snapshot import (
+    ANY_ADDRESS,
     AffinityTerm,
     HostPort,
     NodeSelectorTerm,
@@ -28,7 +29,6 @@ from engine.snapshot import (
 MATCHES_NOTHING = Requirement("", "In", ())
 MOST_TERMS = 100
 """A pod with more rules on other pods than that is left alone: it would hold up the asks of everybody else."""
-_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
 
 
 def _requirements(expressions: tuple[SelectorExpression, ...] | None) -> tuple[Requirement, ...]:
@@ -83,7 +83,7 @@ def _on_host(ports: tuple[ContainerPort, ...], host_network: bool) -> tuple[Host
         # On the host's network a container's port is the host's, as the API server fills in.
         number = port.host_port or (port.container_port if host_network else None)
         if number:
-            found.append(HostPort(number, port.protocol or "TCP", port.host_ip or _ANY_ADDRESS))
+            found.append(HostPort(number, port.protocol or "TCP", port.host_ip or ANY_ADDRESS))
     return tuple(found)
 
 

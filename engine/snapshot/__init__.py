@@ -20,6 +20,7 @@ from engine.snapshot.objects import (
 )
 from engine.snapshot.placing import Protection, queue_of
 from engine.snapshot.rules import (
+    ANY_ADDRESS,
     AffinityTerm,
     HostPort,
     NodeSelectorTerm,
@@ -32,6 +33,7 @@ from engine.snapshot.rules import (
 from engine.snapshot.state import DEPARTED_KEPT, Change, ClusterState
 
 __all__ = [
+    "ANY_ADDRESS",
     "DEPARTED_KEPT",
     "EVICTION_BY_VOLCANO",
     "PREEMPTION_BY_SCHEDULER",

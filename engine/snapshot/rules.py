@@ -31,10 +31,13 @@ class NodeSelectorTerm(msgspec.Struct, frozen=True, gc=False):
     fields: tuple[Requirement, ...] = ()
 
 
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
+
+
 class HostPort(msgspec.Struct, frozen=True, gc=False):
     port: int
     protocol: str = "TCP"
-    ip: str = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
+    ip: str = ANY_ADDRESS
 
 
 Selector = tuple[Requirement, ...] | None

@@ -19,7 +19,7 @@ from engine.placement_rules import Rule, RuleName
 from engine.planning import plan
 from engine.policies import policy
 from engine.queues import BARE, QueueTree
-from engine.snapshot import ClusterState, Node, NodeSelectorTerm, Pod, Requirement
+from engine.snapshot import ANY_ADDRESS, ClusterState, HostPort, Node, NodeSelectorTerm, Pod, Requirement
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.strategies import clusters, growing_trees, queue_trees
 from tests.engine.test_journal import state_of
@@ -108,11 +108,16 @@ def test_no_name_is_told() -> None:
             workload="canary-workload",
             application_label="canary-app",
             priority_class="canary-class",
+            host_ports=(HostPort(80, ip="10.99.98.97"), HostPort(81)),
         ),
         ask("canary-ask", queue="canary-queue", unschedulable_message="canary: 0/1 nodes are available"),
     )
     given_tree = tree({"canary-queue": queue(namespaces=("canary-namespace",))})
-    assert "canary" not in told(masked(state, MOMENT, given_tree))
+    found = masked(state, MOMENT, given_tree)
+    assert "canary" not in told(found)
+    assert "10.99.98.97" not in told(found)
+    ports = {port.port: port.ip for one in found.state.pods.values() for port in one.host_ports}
+    assert ports[81] == ANY_ADDRESS != ports[80]
 
 
 def test_a_value_that_is_no_number_is_a_name_also_where_others_are_compared_as_numbers() -> None:
