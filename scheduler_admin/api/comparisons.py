@@ -77,6 +77,9 @@ class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
     created_at = UtcField()
     since = UtcField()
     until = UtcField(allow_null=True, help_text="Null: one moment.")
+    snapshot = serializers.CharField(
+        source="of_snapshot", help_text="The saved snapshot that it is about; empty: none."
+    )
     began_at = UtcField(allow_null=True)
     ended_at = UtcField(allow_null=True)
     sides = ComparedSideSerializer(many=True)
@@ -84,7 +87,7 @@ class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
     class Meta:
         model = Comparison
         fields: tuple[str, ...] = (
-            *("id", "by", "created_at", "since", "until", "sides", "state", "trouble"),
+            *("id", "by", "created_at", "since", "until", "snapshot", "sides", "state", "trouble"),
             *("done", "steps", "began_at", "ended_at"),
         )
 

@@ -47,6 +47,8 @@ ADMINS_SIGN_OUT = _row(IN, 404, 404, 404, 404, 403, 403, 204)
 ADMINS_ACT = _row(IN, 404, 404, 404, 404, 403, 403, 302)
 ADMINS_MISS = _row(IN, 404, 404, 404, 404, 403, 403, 410)  # 410: no row was named
 ADMINS_RACE = _row(IN, 404, 404, 404, 404, 403, 403, 412)  # 412: no version was named, or another
+ADMINS_READ = _row(IN, 404, 404, 404, 403, 403, 403, 200)
+ADMINS_SEND_ONLY = _row(IN, 404, 404, 404, 403, 403, 403, 422)  # 422: nothing was sent
 EDITORS_READ = _row(IN, 404, 404, 404, 200, 200, 200, 200)
 EDITORS_ACT = _row(IN, 404, 404, 404, 302, 403, 403, 302)
 CONNECTORS = _row(IN, 404, 404, 404, 404, 403, 403, 200)
@@ -146,6 +148,7 @@ ROUTES = {
     "web:queue": page(OWNERS, "application", "namespace", "ask"),
     "web:queue_usage": page(OWNERS),
     "web:editor": page(EDITORS_READ),
+    "web:import": Rule({"GET": ADMINS_READ, "HEAD": ADMINS_READ, "POST": ADMINS_SEND_ONLY}),
     "web:draft_start": act(EDITORS_ACT, name="next"),
     "web:draft": page(STAFF, "queue"),
     "web:draft_news": Rule(dict.fromkeys(("GET", "HEAD", "POST"), STAFF)),
@@ -178,6 +181,8 @@ ROUTES = {
     "web:revisions": page(STAFF),
     "web:revision": page(STAFF, "queue"),
     "web:revision_forecast": page(STAFF),
+    "web:revision_export": page(STAFF),
+    "web:exported": page(STAFF),
     "web:revision_json": page(STAFF, "queue", "namespace"),
     "web:revision_yaml": page(STAFF),
     "web:revision_back": act(ADMINS_RACE, onto="999999"),
@@ -286,6 +291,7 @@ PARAMETERS = {
     "priority_class": "priority_class",
     "pod": "pod",
     "rest": "nothing",
+    "form": "form",
 }
 """A parameter of an address, after the word before it where there is one -> what it names, a field of world.Side."""
 GUESSES = {

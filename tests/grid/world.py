@@ -73,6 +73,8 @@ class Side:
     ask: str
     pod: str
     """The one that went for ``ask``."""
+    form: str
+    """A format of documents."""
     nothing: str
     decision: int
     """The number of the decision that took ``pod`` for ``ask``."""
@@ -104,6 +106,7 @@ class Side:
             queue=f"{team}.{canary}-leaf",
             batch=f"{team}.{canary}-batch",
             met=f"{MARKET}.{met}",
+            form="kueue",
             nothing=f"{canary}-nothing",
             decision=number,
             draft=number,

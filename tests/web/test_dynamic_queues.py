@@ -82,18 +82,19 @@ def test_rules_and_templates_are_told_in_words(cluster: Cluster, ada: Client) ->
         html = page(ada, cluster, address)
         assert "the user&#x27;s name, below: root.users" in html
         assert "everybody but groups ops" in html
-    assert "other placement rules" in page(ada, cluster, "revisions/2/")
+    assert "placement rule 1 added: the user" in texts(page(ada, cluster, "revisions/2/"))
     assert "guaranteed cpu 2, delay 1ms" in page(ada, cluster, "queues/root.users/")
 
 
-def test_a_draft_keeps_rules_and_counts_whose_queues_would_go(cluster: Cluster) -> None:
+def test_a_draft_has_the_rules_and_counts_whose_queues_would_go(cluster: Cluster) -> None:
     """Four pods of Ann run below the queue that is deleted, and Bob's waits there."""
     admin = user("rosa", User.Role.ADMIN)
     assert cluster.hierarchy is not None
     draft = start(hierarchy=cluster.hierarchy, name="less", author=admin)
     row = draft.queues.get(name="users")
     html = page(client_of(admin), cluster, f"drafts/{draft.pk}/?queue={row.pk}&act=delete")
-    assert "the user&#x27;s name, below: root.users" in html
+    assert '<option value="user" selected>' in html
+    assert 'value="root.users"' in html
     said = texts(html)
     assert "guaranteed cpu 2, delay 1ms" in said
     assert "4 pods run there; once it is published, they belong to no queue. 1 ask waits there." in said

@@ -252,9 +252,10 @@ def _second(user: Who, draft: Draft, *, may_edit: bool) -> Second:
     settings = site()
     if not may_edit or not isinstance(user, User):
         return Second(wanted=False, offered=False)
-    anybody = settings.second_for_editors or settings.second_for_admins
+    if not settings.second_for_editors and not settings.second_for_admins:
+        return Second(wanted=False, offered=False)
     own = draft.approved and draft.approved_by_id == user.pk
-    return Second(wanted=needs_second(user) and not draft.approved_beside(user), offered=anybody and not own)
+    return Second(wanted=needs_second(user) and not draft.approved_beside(user), offered=not own)
 
 
 def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, **more: Any) -> DraftPage:
