@@ -86,7 +86,9 @@ def test_until_the_last_victim_has_exited_and_the_ask_runs_nobody_else_comes_the
     assert came == {"ask"}
     [row] = [row for row in _decided(worker, cluster, "ask") if row["outcome"] == "preempt" and row["state"] != "held"]
     wait_for(lambda: not kept(cluster), "A node that is kept no longer")
-    [ended] = worker.rows(f"SELECT ending FROM history_decision WHERE id = {row['id']}")
+    ending = f"SELECT ending FROM history_decision WHERE id = {row['id']}"
+    wait_for(lambda: worker.rows(ending) != [{"ending": ""}], "The decision's end")
+    [ended] = worker.rows(ending)
     victims = worker.rows(f"SELECT state FROM history_victim WHERE decision_id = {row['id']}")
     assert ended == {"ending": "bound"}
     assert [victim["state"] for victim in victims] == ["gone"] * len(EXITS_S)

@@ -153,6 +153,12 @@ def await_nodes(cluster: AnyCluster, count: int) -> None:
     until(knows, f"{count} nodes are known")
 
 
+def stand(cluster: AnyCluster, nodes: list[Object], *pods: Object) -> None:
+    """They are there, and the scheduler knows the nodes: what it says of a pod is of all of them."""
+    live(cluster, nodes, *pods)
+    await_nodes(cluster, len(nodes))
+
+
 def node_of(cluster: AnyCluster, name: str = "ask") -> str:
     """Where a pod is bound."""
     return until(lambda: cluster.get("pods", name)["spec"].get("nodeName"), f"{name} is bound")
@@ -161,8 +167,7 @@ def node_of(cluster: AnyCluster, name: str = "ask") -> str:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_what_is_said_of_a_pod_that_runs_nowhere(cluster: AnyCluster, case: Case) -> None:
     """To the letter; and in the Event as well."""
-    live(cluster, NODES, *case.pods, case.ask)
-    await_nodes(cluster, len(NODES))
+    stand(cluster, NODES, *case.pods, case.ask)
     cluster.create("pods", case.ask)
     message = f"0/5 nodes are available: {case.why}."
     expected = f"{message} no new claims to deallocate, {case.preemption}" if case.preemption else message
@@ -173,7 +178,7 @@ def test_what_is_said_of_a_pod_that_runs_nowhere(cluster: AnyCluster, case: Case
 def test_who_never_preempts_is_told_so(cluster: AnyCluster) -> None:
     polite = {"metadata": {"name": "polite"}, "value": 100, "preemptionPolicy": "Never"}
     cluster.create("priorityclasses.scheduling.k8s.io", polite)
-    live(cluster, NODES, pod("o1", "n1", of=1), *FULL)
+    stand(cluster, NODES, pod("o1", "n1", of=1), *FULL)
     ask = pod("ask")
     ask["spec"]["priorityClassName"] = "polite"
     cluster.create("pods", ask)
@@ -201,7 +206,7 @@ def test_a_volume_that_is_out_of_reach(cluster: AnyCluster, volume: Object, why:
     """n1 has room, and the volume is elsewhere."""
     bound_claim(cluster, **volume)
     ask = pod("ask", of=50, cpu="1", **WITH_CLAIM)
-    live(cluster, NODES, *FULL, ask)
+    stand(cluster, NODES, *FULL, ask)
     cluster.create("pods", ask)
     wanted = f"0/5 nodes are available: 1 {why}, {OUT}, 2 Insufficient cpu. no new claims to deallocate, {nobody(2, 3)}"
     assert said(cluster)["message"] == wanted
@@ -211,7 +216,7 @@ def test_a_claim_that_another_pod_uses_alone(cluster: AnyCluster) -> None:
     """Whoever has it is of higher priority."""
     bound_claim(cluster, modes=ALONE)
     ask = pod("ask", of=50, cpu="1", **WITH_CLAIM)
-    live(cluster, [node("n1")], pod("user", "n1", of=100, cpu="1", **WITH_CLAIM), ask)
+    stand(cluster, [node("n1")], pod("user", "n1", of=100, cpu="1", **WITH_CLAIM), ask)
     cluster.create("pods", ask)
     assert "ReadWriteOncePod access mode already in-use by another pod" in said(cluster)["message"]
 
@@ -225,7 +230,7 @@ def test_a_claim_that_is_not_bound_comes_first(cluster: AnyCluster, there: bool,
     if there:
         add_claim(cluster, "c", volume="v")
     ask = pod("ask", of=50, **WITH_CLAIM)
-    live(cluster, [node("n1")], pod("low", "n1", of=1), ask)
+    stand(cluster, [node("n1")], pod("low", "n1", of=1), ask)
     cluster.create("pods", ask)
     assert said(cluster)["message"] == f"0/1 nodes are available: {why}. not found"
     cluster.create("nodes", node("n2"))
@@ -241,7 +246,7 @@ def test_a_claim_that_is_not_bound_comes_first(cluster: AnyCluster, there: bool,
 def test_company_that_comes_is_joined(cluster: AnyCluster) -> None:
     """A pod that must be near another waits for it, and runs in its zone."""
     ask = pod("ask", of=50, cpu="1", **near("friend"))
-    live(cluster, [node("n1", "a"), node("n2", "b")], ask, pod("friend", of=50))
+    stand(cluster, [node("n1", "a"), node("n2", "b")], ask, pod("friend", of=50))
     cluster.create("pods", ask)
     assert "didn't match pod affinity rules" in said(cluster)["message"]
     cluster.create("pods", pod("friend", of=50, cpu="1", nodeSelector={HOST: "n2"}))
@@ -251,7 +256,7 @@ def test_company_that_comes_is_joined(cluster: AnyCluster) -> None:
 def test_who_keeps_others_away_frees_the_node_by_going(cluster: AnyCluster) -> None:
     """One of the same priority, so that nobody is preempted."""
     ask = pod("ask", of=50, cpu="1")
-    live(cluster, [node("n1", "a")], pod("shy", "n1", of=50, cpu="1", **away_from("ask")), ask)
+    stand(cluster, [node("n1", "a")], pod("shy", "n1", of=50, cpu="1", **away_from("ask")), ask)
     cluster.create("pods", ask)
     assert "didn't satisfy existing pods anti-affinity rules" in said(cluster)["message"]
     cluster.delete("pods", "shy", gracePeriodSeconds=0)
@@ -264,7 +269,7 @@ def test_a_pod_in_the_other_zone_evens_the_spread(cluster: AnyCluster) -> None:
     ask = pod("ask", of=50, cpu="1", labels=labels, nodeSelector={ZONE: "a"}, **spread("s"))
     first, second = (pod(name, on, of=50, cpu="1", labels=labels) for name, on in (("s1", "n1"), ("s2", "n2")))
     ask["spec"]["topologySpreadConstraints"][0]["nodeAffinityPolicy"] = "Ignore"
-    live(cluster, [node("n1", "a"), node("n2", "b")], first, ask)
+    stand(cluster, [node("n1", "a"), node("n2", "b")], first, ask)
     cluster.create("pods", ask)
     assert "didn't match pod topology spread constraints" in said(cluster)["message"]
     cluster.create("pods", second)
@@ -274,7 +279,7 @@ def test_a_pod_in_the_other_zone_evens_the_spread(cluster: AnyCluster) -> None:
 def test_a_label_makes_a_node_part_of_the_spread(cluster: AnyCluster) -> None:
     """It was in no zone before."""
     ask = pod("ask", of=50, cpu="1", labels={"app": "s"}, **spread("s"))
-    live(cluster, [node("n1")], ask)
+    stand(cluster, [node("n1")], ask)
     cluster.create("pods", ask)
     assert "missing required label" in said(cluster)["message"]
     cluster.change("nodes", "n1", lambda node: node["metadata"]["labels"].update({ZONE: "a"}))
@@ -285,7 +290,7 @@ def test_replicas_that_keep_away_from_each_other_take_a_node_each(cluster: AnyCl
     """And the one too many says why it does not run."""
     labels, rules = {"app": "web"}, away_from("web")
     pods = [pod(f"web-{number}", of=50, cpu="1", labels=labels, **rules) for number in range(4)]
-    live(cluster, [node("n1"), node("n2"), node("n3")], *pods)
+    stand(cluster, [node("n1"), node("n2"), node("n3")], *pods)
     for one in pods[:3]:
         cluster.create("pods", one)
     assert {node_of(cluster, f"web-{number}") for number in range(3)} == {"n1", "n2", "n3"}
