@@ -39,8 +39,8 @@ def test_a_pipeline_reads_them_too(looping: Forecast) -> None:
     shape, state = swapping()
     quiet = forecast(state, MOMENT, shape, DESIGN)
     for found, loop in ((looping, True), (quiet, False)):
-        told = ForecastSerializer(
-            _told(Outlook(at=datetime(2026, 1, 1, tzinfo=UTC), present=quiet, proposed=found), Scope(everything=True))
-        ).data
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        outlook = Outlook(at=at, present=quiet, proposed=found, tree=shape, other=shape)
+        told = ForecastSerializer(_told(outlook, Scope(everything=True))).data
         assert told["settles"] == ("loop" if loop else "quiet")
         assert (sorted(told["loop"]["queues"]) == sorted(QUEUES)) if loop else told["loop"] is None
