@@ -80,6 +80,18 @@ class InsufficientScope(Refusal):
         self.headers = {"WWW-Authenticate": f'Bearer realm="api", error="insufficient_scope", scope="{scope}"'}
 
 
+class RuledOut(Refusal):
+    """A tree that would do what its sender rules out. The answer has all that it would do, and the ETag in force."""
+
+    status_code = HTTPStatus.CONFLICT
+    default_detail = gettext_lazy("The tree would do what fail_on rules out.")
+
+    def __init__(self, errors: Errors, outcome: Mapping[str, Any], etag: str | None) -> None:
+        super().__init__(errors)
+        self.members = {"outcome": outcome}
+        self.headers = {"ETag": etag} if etag else {}
+
+
 class NoPrecondition(Refusal):
     """A change that does not say what it is a change of."""
 
@@ -123,6 +135,7 @@ class ErrorSerializer(serializers.Serializer[dict[str, Any]]):
     line = serializers.IntegerField(required=False, help_text="Line of a YAML document, counted from one.")
     queue = serializers.CharField(required=False, help_text="Path of the queue.")
     remedy = serializers.CharField(required=False, help_text="What to do about it, for people.")
+    cluster = serializers.CharField(required=False, help_text="Where it is about one cluster.")
 
 
 class ProblemSerializer(serializers.Serializer[dict[str, Any]]):
@@ -147,6 +160,7 @@ def problem(error: APIException) -> Response:
     }
     if errors := getattr(error, "errors", None):
         body["errors"] = errors
+    body |= getattr(error, "members", {})
     headers = dict(getattr(error, "headers", {}))
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge

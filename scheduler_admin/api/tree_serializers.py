@@ -12,7 +12,9 @@ from engine.formats.native import Format
 from engine.formats.notes import Severity
 from engine.placement_rules import RuleName
 from engine.queues import PriorityPolicy
+from scheduler_admin.api.fail_on import Limit, limits_of
 from scheduler_admin.api.fields import QUEUE_POLICIES, UtcField
+from scheduler_admin.api.problems import ProblemSerializer
 from scheduler_admin.api.serializers import DocumentField, RevisionSerializer
 from scheduler_admin.queues.models import Hierarchy, Revision
 
@@ -44,6 +46,15 @@ class PutParameters(serializers.Serializer[Any]):
         default=None,
         help_text="Of application/yaml: whose document; where it is left out, what its words tell.",
     )
+    fail_on = serializers.CharField(
+        default="",
+        max_length=200,
+        help_text=f"Answer 409, and publish nothing, where it would do any of these: {', '.join(Limit)}.",
+    )
+
+    def validate_fail_on(self, value: str) -> frozenset[Limit]:
+        """A list with commas."""
+        return limits_of(value)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """A reason for whatever is published."""
@@ -249,6 +260,12 @@ class OutcomeSerializer(serializers.Serializer[Any]):
     diff = ChangeSerializer(many=True)
     lint = FindingSerializer(many=True)
     forecast = OutlookSerializer(many=True, help_text="A row for each cluster that uses the hierarchy.")
+
+
+class RuledOutSerializer(ProblemSerializer):
+    """What its sender rules out in a tree, with all that it would do."""
+
+    outcome = OutcomeSerializer()
 
 
 class RevisionEntrySerializer(serializers.ModelSerializer[Revision]):

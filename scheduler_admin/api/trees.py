@@ -22,6 +22,7 @@ from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api import tree_serializers as serializers
 from scheduler_admin.api.base import ApiView, answer
 from scheduler_admin.api.documents import Part, own_form, read, wrong_terms
+from scheduler_admin.api.fail_on import broken
 from scheduler_admin.api.hierarchies import HIERARCHY
 from scheduler_admin.api.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
 from scheduler_admin.api.outcomes import outcome
@@ -83,6 +84,7 @@ class TreeView(ApiView):
             201: OpenApiResponse(serializers.OutcomeSerializer, description="The hierarchy has its first tree."),
             **PROBLEM,
             **_REFUSED,
+            (409, problems.MEDIA_TYPE): serializers.RuledOutSerializer,
         },
     )
     def put(self, request: Request, name: str) -> Response:
@@ -100,6 +102,8 @@ class TreeView(ApiView):
             raise problems.OutsideSubtree(outside, subtree=", ".join(sorted(scope.subtrees)))
         clusters = selectors.using(request.user, hierarchy)
         body = serializers.OutcomeSerializer(outcome(proposal, clusters, scope)).data  # before it is in force
+        if ruled_out := broken(body, self.asked["fail_on"]):
+            raise problems.RuledOut(ruled_out, body, _tag(current))
         if action == "edit":
             in_force = self._publish(name, proposal)
             return Response(body, status=200 if current else 201, headers={"ETag": _tag(in_force)})

@@ -1,0 +1,78 @@
+"""What a sender rules out (``fail_on``): a tree that would do it is answered by 409, and not published."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from rest_framework import serializers
+
+
+class Limit(StrEnum):
+    """A word of ``fail_on``."""
+
+    PREEMPTIONS = "preemptions"
+    LOOPS = "loops"
+    UNREACHABLE = "unreachable"
+    UNKNOWN = "unknown"
+    LINT_INFO = "lint:info"
+    LINT_WARNING = "lint:warning"
+    LINT_ERROR = "lint:error"
+
+
+_SEVERITIES = {
+    Limit.LINT_INFO: ("info", "warning"),
+    Limit.LINT_WARNING: ("warning",),
+    Limit.LINT_ERROR: (),  # a tree with an error is refused anyway: the word may be said
+}
+
+
+def limits_of(text: str) -> frozenset[Limit]:
+    """The words of a list with commas. Raises ValidationError, DRF's, for each that is none."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    known = ", ".join(Limit)
+    unknown = [word for word in words if word not in set(Limit)]
+    if unknown:
+        said = _("%(word)s is none of %(words)s.")
+        raise serializers.ValidationError([said % {"word": word, "words": known} for word in unknown])
+    return frozenset(map(Limit, words))
+
+
+def broken(outcome: Mapping[str, Any], limits: frozenset[Limit]) -> list[dict[str, Any]]:
+    """Members of a problem's errors: all that an outcome, as it is answered, has in it of what is ruled out."""
+    return [*_odd(outcome["lint"], limits), *_foretold(outcome["forecast"], limits)]
+
+
+def _odd(findings: Iterable[Mapping[str, Any]], limits: frozenset[Limit]) -> Iterator[dict[str, Any]]:
+    refused = {severity for limit in limits for severity in _SEVERITIES.get(limit, ())}
+    for found in findings:
+        if found["severity"] in refused:
+            place = {name: found[name] for name in ("queue", "line", "pointer", "remedy", "cluster") if found.get(name)}
+            yield {"detail": found["sentence"], **place}
+
+
+def _foretold(rows: Iterable[Mapping[str, Any]], limits: frozenset[Limit]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        told = _unknown(row) if row["forecast"] is None else _known(row["cluster"], row["forecast"])
+        yield from ({"detail": sentence, "cluster": row["cluster"]} for limit, sentence in told if limit in limits)
+
+
+def _unknown(row: Mapping[str, Any]) -> Iterator[tuple[Limit, str]]:
+    said = _("What it would preempt in %(cluster)s is not known. %(reason)s")
+    yield Limit.UNKNOWN, said % {"cluster": row["cluster"], "reason": row["reason"]}
+
+
+def _known(cluster: str, found: Mapping[str, Any]) -> Iterator[tuple[Limit, str]]:
+    if pods := found["caused"]["pods"]:
+        said = ngettext(
+            "The change would preempt %(pods)d pod in %(cluster)s.",
+            "The change would preempt %(pods)d pods in %(cluster)s.",
+            pods,
+        )
+        yield Limit.PREEMPTIONS, said % {"pods": pods, "cluster": cluster}
+    if found["settles"] == "loop":
+        yield Limit.LOOPS, _("It would preempt in %(cluster)s for ever.") % {"cluster": cluster}
+    for queue in dict.fromkeys(one["queue"] for one in found["unreachable"]):
+        said = _("%(queue)s would stay below its guarantee in %(cluster)s.")
+        yield Limit.UNREACHABLE, said % {"queue": queue, "cluster": cluster}
