@@ -18,5 +18,7 @@ COPY . .
 # The key is not kept: collectstatic has to read the settings, and they insist on one.
 RUN if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then pybabel -q compile -d locale -D django; fi \
  && SECRET_KEY=only-while-building python manage.py collectstatic --noinput --verbosity 0
+RUN printf '#!/bin/sh\nPYTHONPATH=/app exec python -m scheduler_admin_client "$@"\n' > /venv/bin/scheduler-admin \
+ && chmod 755 /venv/bin/scheduler-admin
 USER scheduler-admin
 CMD ["gunicorn", "scheduler_admin.wsgi", "--bind", "0.0.0.0:8000"]

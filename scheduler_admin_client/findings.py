@@ -1,0 +1,88 @@
+"""What a plan says, as a list: every finding of lint, what is foretold of every cluster, or what is wrong."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_admin_client.words import _, ngettext
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is said of a document."""
+
+    kind: str
+    """``lint``, ``forecast`` or ``document``."""
+    about: str
+    """A queue, or a cluster."""
+    level: str
+    """``info``, ``warning`` or ``error``."""
+    text: str
+    place: str = ""
+    """A line, or a pointer."""
+    failed: bool = False
+    """Whether the answer is no because of it."""
+
+    @property
+    def line(self) -> int | None:
+        """Where it is about a line."""
+        return int(self.place) if self.place.isdecimal() else None
+
+
+def of_outcome(outcome: Mapping[str, Any], ruled_out: list[Mapping[str, Any]]) -> Iterator[Finding]:
+    """All that the API says of a tree that could be published; ``ruled_out`` are the errors of fail_on."""
+    said = {(one["detail"], one.get("queue", ""), one.get("cluster")) for one in ruled_out}
+    for row in outcome["lint"]:
+        failed = (row["sentence"], row["queue"], row["cluster"]) in said
+        level = "error" if failed else row["severity"]
+        yield Finding("lint", row["queue"], level, _sentences(row["sentence"], row["remedy"]), _place(row), failed)
+    foretold = [one for one in ruled_out if "queue" not in one]
+    for row in outcome["forecast"]:
+        yield _foretold(row, [one["detail"] for one in foretold if one["cluster"] == row["cluster"]])
+
+
+def of_problem(problem: Mapping[str, Any]) -> Iterator[Finding]:
+    """All that is wrong with a document."""
+    for one in problem.get("errors") or [{"detail": problem["detail"]}]:
+        text = _sentences(one["detail"], one.get("remedy", ""))
+        yield Finding("document", one.get("queue", ""), "error", text, _place(one), failed=True)
+
+
+def _foretold(row: Mapping[str, Any], against: list[str]) -> Finding:
+    found, cluster = row["forecast"], row["cluster"]
+    if found is None:
+        level, said = "warning", [row["reason"]]
+    else:
+        level, said = ("warning" if found["caused"]["pods"] or found["loop"] else "info"), list(_told(found))
+    return Finding("forecast", cluster, "error" if against else level, " ".join(against + said), "", bool(against))
+
+
+def _told(found: Mapping[str, Any]) -> Iterator[str]:
+    caused, spared, total = (found[name]["pods"] for name in ("caused", "spared", "total"))
+    said = ngettext(
+        "Preempts %(n)d pod, %(more)d by the change.", "Preempts %(n)d pods, %(more)d by the change.", total
+    )
+    yield said % {"n": total, "more": caused}
+    if spared:
+        yield ngettext("The change spares %d pod.", "The change spares %d pods.", spared) % spared
+    for group in found["caused"]["groups"]:
+        pods = group["first"] + group["later"]
+        said = ngettext(
+            "%(n)d pod of %(whose)s on %(node)s goes for %(queue)s.",
+            "%(n)d pods of %(whose)s on %(node)s go for %(queue)s.",
+            pods,
+        )
+        whose = f"{group['namespace']}/{group['application']}"
+        yield said % {"n": pods, "whose": whose, "node": group["node"], "queue": group["asker_queue"]}
+    if found["loop"]:
+        yield _("It never comes to rest: %s.") % ", ".join(found["loop"]["queues"])
+    for one in found["unreachable"]:
+        yield _("%s stays below its guarantee.") % one["queue"]
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    return str(row.get("line") or row.get("pointer") or row.get("parameter") or "")
+
+
+def _sentences(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)

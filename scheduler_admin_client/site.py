@@ -1,0 +1,118 @@
+"""One site's REST API: requests with a token, answers as JSON, errors as sentences."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+import urllib3
+
+from scheduler_admin_client.words import LANGUAGE, _
+
+OK, RULED_OUT, LARGEST_PAGE = range(200, 300), 409, 500
+_TIMEOUT = urllib3.Timeout(connect=10, read=300)  # a large tree is read and foretold for a while
+
+
+class Trouble(Exception):  # noqa: N818 - what is told is no fault of the program
+    """What kept an order from being carried out, in a sentence."""
+
+
+class Refused(Trouble):
+    """The API's no, with its problem details."""
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        super().__init__(problem["detail"])
+        self.status = status
+        self.problem = problem
+
+    @property
+    def of_document(self) -> bool:
+        """Whether it is the document that was sent of which it says what is wrong, rather than the request."""
+        errors = self.problem.get("errors", [])
+        return bool(errors) and not any("parameter" in error for error in errors)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the API answered."""
+
+    status: int
+    text: str
+    etag: str = ""
+
+    @property
+    def body(self) -> Any:
+        """The JSON in it. Raises Trouble."""
+        try:
+            return json.loads(self.text)
+        except ValueError as error:
+            raise Trouble(_("What answers there is not Scheduler Admin (status %d).") % self.status) from error
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where the API is. The token is in no text that is made of it."""
+
+    address: str
+    token: str = field(repr=False)
+    _pool: urllib3.PoolManager = field(default_factory=urllib3.PoolManager, repr=False)
+
+    def get(self, *path: str, accept: str = "application/json", **query: Any) -> Answer:
+        """Read. Raises Refused, Trouble."""
+        return self._send("GET", path, query, {"Accept": accept}, None)
+
+    def put(self, *path: str, body: bytes, headers: Mapping[str, str], **query: str | None) -> Answer:
+        """Write, once: what has no answer may have been done. Raises Refused, Trouble."""
+        return self._send("PUT", path, query, headers, body)
+
+    def pages(self, *path: str, limit: int, **query: str | None) -> Iterator[dict[str, Any]]:
+        """The first rows of a list, page after page. Raises Refused, Trouble."""
+        while limit > 0:
+            asked: dict[str, Any] = {**query, "limit": min(limit, LARGEST_PAGE)}
+            page = self.get(*path, **asked).body
+            yield from page["results"]
+            limit -= len(page["results"])
+            if page["next"] is None:
+                return
+            query["cursor"] = dict(parse_qsl(urlsplit(page["next"]).query))[
+                "cursor"
+            ]  # never its address: the token is for this site
+
+    def _send(
+        self,
+        method: str,
+        path: tuple[str, ...],
+        query: Mapping[str, str | None],
+        headers: Mapping[str, str],
+        body: bytes | None,
+    ) -> Answer:
+        asked = urlencode({name: value for name, value in query.items() if value is not None})
+        place = "/".join(quote(part, safe="") for part in path)
+        url = f"{self.address.rstrip('/')}/api/v1/{place}?{asked}".rstrip("?")
+        sent = {
+            "Authorization": f"Bearer {self.token}",
+            **({"Accept-Language": LANGUAGE} if LANGUAGE else {}),
+            **headers,
+        }
+        try:
+            response = self._pool.request(
+                method, url, headers=sent, body=body, redirect=False, retries=False, timeout=_TIMEOUT
+            )
+        except (urllib3.exceptions.HTTPError, ValueError) as error:
+            raise Trouble(_("%(site)s can't be reached: %(why)s.") % self._why(error)) from error
+        answer = Answer(response.status, response.data.decode(errors="replace"), response.headers.get("ETag", ""))
+        if answer.status in OK:
+            return answer
+        raise _refused(answer)
+
+    def _why(self, error: Exception) -> dict[str, str]:
+        cause = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) and error.reason else error
+        return {"site": self.address, "why": type(cause).__name__}
+
+
+def _refused(answer: Answer) -> Trouble:
+    body = answer.body
+    if isinstance(body, dict) and isinstance(body.get("detail"), str):
+        return Refused(answer.status, body)
+    return Trouble(_("What answers there is not Scheduler Admin (status %d).") % answer.status)

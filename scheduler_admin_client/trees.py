@@ -1,0 +1,226 @@
+"""Orders about trees: what a document would change, put it in force, what is odd about it, and take it out."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from scheduler_admin_client import outputs
+from scheduler_admin_client.findings import Finding, of_outcome, of_problem
+from scheduler_admin_client.site import RULED_OUT, Refused, Site, Trouble
+from scheduler_admin_client.words import _
+
+SAME, CHANGES, LIMITS = 0, 2, 3
+_NOT_FOUND = 404
+_FORMS = ("yunikorn", "kueue", "consumers", "own", "json")
+_OUTPUTS = ("text", "json", "junit", "github")
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+_hierarchy = click.argument("hierarchy")
+_file = click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+_document: Option = click.option("--document", help=_("Whose document it is, where its words don't tell: kueue."))
+_subtree: Option = click.option("--subtree", help=_("The document holds this queue and what is below it."))
+_fail_on: Option = click.option(
+    "--fail-on", help=_("Exit with 3 on any of these, with commas: preemptions, unknown, loops, lint:warning ...")
+)
+_output: Option = click.option("--output", type=click.Choice(_OUTPUTS), default="text", show_default=True)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the API says of a document: an outcome, or a problem."""
+
+    outcome: dict[str, Any] | None
+    problem: dict[str, Any] | None
+    etag: str
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All that is said of it, beside the changes."""
+        if self.outcome is None:
+            return list(of_problem(self.problem or {}))
+        return list(of_outcome(self.outcome, (self.problem or {}).get("errors", [])))
+
+    @property
+    def changes(self) -> list[str]:
+        """In words."""
+        return [row["sentence"] for row in (self.outcome or {}).get("diff", [])]
+
+    @property
+    def code(self) -> int:
+        """To exit with."""
+        if self.outcome is None:
+            return 1
+        return LIMITS if self.problem else CHANGES if self.outcome["changed"] else SAME
+
+
+@click.command(help=_("Say what the document in FILE would change, and whom it would preempt."))
+@_hierarchy
+@_file
+@_document
+@_subtree
+@_fail_on
+@_output
+@click.pass_obj
+def plan(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | None) -> int:
+    """A dry run, told whole."""
+    found = _planned(site, hierarchy, _read(file), asked)
+    if output in ("text", "github"):
+        _tell_plan(hierarchy, file, found)
+    _tell_program(output, file, found)
+    return found.code
+
+
+@click.command(help=_("Say what is odd about the document in FILE."))
+@_hierarchy
+@_file
+@_document
+@_subtree
+@_fail_on
+@_output
+@click.pass_obj
+def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | None) -> int:
+    """Of a dry run what is about the document itself.
+
+    The API is asked, not the engine: it knows the policy in force, the sizes of clusters, and the reader's language.
+    """
+    found = _planned(site, hierarchy, _read(file), asked)
+    odd = [one for one in found.findings if one.kind != "forecast"]
+    if output in ("text", "github"):
+        click.echo(outputs.lines(str(file), odd), nl=False)
+    _tell_program(output, file, found, odd)
+    return found.code if found.problem else SAME
+
+
+@click.command(help=_("Put the document in FILE in force; the same once more changes nothing."))
+@_hierarchy
+@_file
+@_document
+@_subtree
+@_fail_on
+@click.option("--reason", required=True, help=_("Why, for who reads the revisions later."))
+@click.option("--if-match", help=_("The ETag that a plan printed: refuse when another tree is in force by now."))
+@click.pass_obj
+def apply(site: Site, /, hierarchy: str, file: Path, reason: str, if_match: str | None, **asked: str | None) -> int:
+    """Publish it over the tree that was read, and no other."""
+    body, etag = _read(file), _quoted(if_match) if if_match else _in_force(site, hierarchy)
+    headers = {"If-Match": etag} if etag else {"If-None-Match": "*"}
+    try:
+        answer = _put(site, hierarchy, body, headers, {**asked, "reason": reason})
+    except Refused as refused:
+        click.echo(outputs.refusal(refused, str(file)), nl=False, err=True)
+        return LIMITS if _is_ruled_out(refused) else 1
+    outcome = answer.body
+    said = _("%(tree)s: revision %(n)d is in force.") if outcome["changed"] else _("%(tree)s: nothing changes.")
+    click.echo("".join(f"{outputs.plain(row['sentence'])}\n" for row in outcome["diff"]), nl=False)
+    click.echo(said % {"tree": hierarchy, "n": outcome["revision"]})
+    return SAME
+
+
+@click.command(help=_("Say in words how WHAT, a file or the number of a revision, differs from the tree in force."))
+@_hierarchy
+@click.argument("what")
+@_document
+@click.pass_obj
+def diff(site: Site, /, hierarchy: str, what: str, document: str | None) -> int:
+    """A plan's changes alone."""
+    body = _revision(site, hierarchy, what) if what.isdecimal() else _read(Path(what))
+    found = _planned(site, hierarchy, body, {"document": document})
+    if found.outcome is None:
+        click.echo(outputs.lines(what, found.findings), nl=False, err=True)
+    click.echo("".join(f"{outputs.plain(change)}\n" for change in found.changes), nl=False)
+    return found.code
+
+
+@click.command(help=_("Write the tree in force to the standard output."))
+@_hierarchy
+@click.option("--format", "form", type=click.Choice(_FORMS), default="yunikorn", show_default=True)
+@click.pass_obj
+def export(site: Site, /, hierarchy: str, form: str) -> int:
+    """As YAML of any format, or as the JSON that the API takes."""
+    path = ("hierarchies", hierarchy, "tree")
+    if form == "json":
+        click.echo(json.dumps(site.get(*path).body, indent=2, ensure_ascii=False))
+    else:
+        click.echo(site.get(*path, accept="application/yaml", document=form).text, nl=False)
+    return SAME
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise Trouble(_("%(file)s can't be read: %(why)s.") % {"file": file, "why": error.strerror}) from error
+
+
+def _revision(site: Site, hierarchy: str, number: str) -> bytes:
+    return json.dumps(site.get("hierarchies", hierarchy, "revisions", number).body["tree"]).encode()
+
+
+def _put(site: Site, hierarchy: str, body: bytes, headers: dict[str, str], asked: dict[str, str | None]) -> Any:
+    kind = {"Content-Type": "application/json" if _is_own_form(body) else "application/yaml"}
+    return site.put("hierarchies", hierarchy, "tree", body=body, headers={**kind, **headers}, **asked)
+
+
+def _is_own_form(body: bytes) -> bool:
+    """Kueue's objects may be JSON, too; as such they are YAML."""
+    try:
+        document = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(document, dict) and "queues" in document
+
+
+def _planned(site: Site, hierarchy: str, body: bytes, asked: dict[str, str | None]) -> Plan:
+    """A dry run. Raises Trouble where it is not the document that is wrong."""
+    try:
+        answer = _put(site, hierarchy, body, {}, {**asked, "dry_run": "true"})
+    except Refused as refused:
+        if not refused.of_document:
+            raise
+        outcome = refused.problem.get("outcome") if _is_ruled_out(refused) else None
+        return Plan(outcome, dict(refused.problem), "")
+    return Plan(answer.body, None, answer.etag)
+
+
+def _is_ruled_out(refused: Refused) -> bool:
+    return refused.status == RULED_OUT and "outcome" in refused.problem
+
+
+def _in_force(site: Site, hierarchy: str) -> str:
+    """Its ETag; empty: there is none."""
+    try:
+        return site.get("hierarchies", hierarchy, "tree").etag
+    except Refused as refused:
+        if refused.status == _NOT_FOUND:
+            return ""
+        raise
+
+
+def _quoted(etag: str) -> str:
+    return etag if etag.startswith(('"', "W/", "*")) else f'"{etag}"'
+
+
+def _tell_plan(hierarchy: str, file: Path, found: Plan) -> None:
+    if found.outcome is not None and not found.outcome["changed"]:
+        click.echo(_("%s: nothing changes.") % hierarchy)
+    for change in found.changes:
+        click.echo(outputs.plain(change))
+    click.echo(outputs.lines(str(file), found.findings), nl=False, err=found.outcome is None)
+    if found.outcome is not None and found.etag:
+        click.echo(_("In force is %s: apply with --if-match refuses when it no longer is.") % found.etag.strip('"'))
+
+
+def _tell_program(output: str, file: Path, found: Plan, findings: Sequence[Finding] | None = None) -> None:
+    told = found.findings if findings is None else findings
+    if output == "json":
+        document = {**(found.outcome or {}), "etag": found.etag} if found.problem is None else found.problem
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    elif output == "junit":
+        click.echo(outputs.junit(str(file), told), nl=False)
+    elif output == "github":
+        click.echo(outputs.annotations(str(file), told), nl=False)
