@@ -56,10 +56,12 @@ def _with_issuer(name: str, *, address: bool = False) -> str:
 
 # DEBUG: tracebacks in the browser. Never on a machine that others reach.
 DEBUG = _flag("DEBUG")
-# SECRET_KEY: signs sessions. Required; `make demo` and the tests make one of their own.
+# SECRET_KEY: signs sessions and keys the digests of tokens. Required; `make demo` and the tests make one of their own.
 SECRET_KEY = os.environ.get("SECRET_KEY", "")
 if not SECRET_KEY:
     raise ImproperlyConfigured("Set SECRET_KEY to a long random text, the same for web, workers and beat.")
+# SECRET_KEY_FALLBACKS: comma-separated former keys: what was signed by them is good as long as they stand here.
+SECRET_KEY_FALLBACKS = [key for key in os.environ.get("SECRET_KEY_FALLBACKS", "").split(",") if key]
 # CREDENTIALS_KEY: comma-separated Fernet keys that seal stored credentials: the first seals, each opens. Without one
 # none are stored. Make one: python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'
 CREDENTIALS_KEYS = _fernet_keys(os.environ.get("CREDENTIALS_KEY", ""))
@@ -167,7 +169,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
 
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend", "scheduler_admin.accounts.oidc.Backend"]
+AUTHENTICATION_BACKENDS = ["scheduler_admin.accounts.doors.PeopleBackend", "scheduler_admin.accounts.oidc.Backend"]
 # OIDC_ISSUER: people may sign in at this OpenID provider too; the others, but OIDC_END_SESSION_ENDPOINT, are needed
 # with it, and stand in its /.well-known/openid-configuration. See "People who sign in elsewhere", docs/operations.md.
 OIDC_ISSUER = os.environ.get("OIDC_ISSUER", "")
@@ -248,7 +250,12 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_VERSIONING_CLASS": None,
+    "NUM_PROXIES": int(_flag("BEHIND_TLS_PROXY")),  # whose X-Forwarded-For is believed
 }
+# API_RATE, API_RATE_ANONYMOUS: requests a minute, of a token or a person, and of an address that nobody has signed in
+# from; 0: any number.
+API_RATE = _number("API_RATE", 1200)
+API_RATE_ANONYMOUS = _number("API_RATE_ANONYMOUS", 60)
 SPECTACULAR_SETTINGS = {
     "TITLE": "Scheduler Admin",
     "DESCRIPTION": "Queue trees, their usage against guarantees, and every preemption decision with its reason.",
@@ -268,6 +275,15 @@ SPECTACULAR_SETTINGS = {
 # REDIS_URL: redis://host:6379/0, or redis+socket:///path for a unix socket.
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = REDIS_URL
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # Counts of requests, which all web processes share.
+    "limits": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL.replace("redis+socket://", "unix://", 1),
+        "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
+    },
+}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "housekeeping"
 CELERY_TASK_ROUTES = {

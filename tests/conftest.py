@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from hypothesis import HealthCheck, settings
 
 from tests.controlplane import anycluster, binaries
@@ -41,7 +41,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.fixture(autouse=True)
 def _forgetful() -> None:
     """Nothing is remembered from another test, whose rows may have had the same numbers."""
-    cache.clear()
+    for cache in caches.all(initialized_only=True):
+        cache.clear()
 
 
 @pytest.fixture(scope="session")

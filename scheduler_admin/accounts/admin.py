@@ -21,7 +21,7 @@ class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]  # the st
 class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # the stubs' generics are not there at run time
     """Django's own, with role and tenants."""
 
-    list_display = ("username", "email", "role", "is_active")
+    list_display = ("username", "email", "role", "service", "is_active")
     fieldsets = (*(UserAdmin.fieldsets or ()), (_("What they see"), {"fields": ("role",)}))
     inlines = [MembershipInline]
 

@@ -4,10 +4,12 @@ import hashlib
 import re
 from collections.abc import Iterable
 
+from django.contrib.auth.backends import ModelBackend
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from scheduler_admin.accounts.models import GroupMapping, Membership, Tenant, User
+from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.accounts.services import check_reason, record, set_memberships
 
 KUBERNETES = "kubernetes:"
@@ -15,6 +17,14 @@ KUBERNETES = "kubernetes:"
 _LONGEST = 100
 """Of a name that a door gives; what makes it unlike others' follows it."""
 _STRONGEST = (User.Role.ADMIN, User.Role.OPERATOR, User.Role.AUDITOR)
+
+
+class PeopleBackend(ModelBackend):
+    """Passwords, and the sessions that they began. A machine's account has neither, whatever its row says."""
+
+    def user_can_authenticate(self, user: Who | None) -> bool:
+        """Not who was locked out, and no service account."""
+        return super().user_can_authenticate(user) and not getattr(user, "service", False)
 
 
 class UnmappedError(Exception):

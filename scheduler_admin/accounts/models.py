@@ -29,6 +29,15 @@ class User(AbstractUser):
     """What that door last said they belong to: role and tenants follow from it by GroupMapping."""
     token: "ApiToken | None" = None
     """The token that this request signed in with: it limits what the user may do. None: signed in otherwise."""
+    service = models.BooleanField(default=False, editable=False)
+    """Whether it is a machine's account: it has tokens, and no other way in."""
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(service=False) | models.Q(identity=None), name="services_have_tokens_alone"
+            )
+        ]
 
 
 class Tenant(models.Model):

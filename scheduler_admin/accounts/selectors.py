@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Q
 from django.utils.translation import gettext as _
@@ -14,11 +15,15 @@ from scheduler_admin.accounts.services import digest_of
 
 @sensitive_variables("plaintext")
 def usable_token(plaintext: str, *, now: datetime) -> ApiToken | None:
-    """The token with its user, whom it limits; None if unknown, expired, or the user may not sign in."""
+    """The token with its user, whom it limits; None if unknown, expired, or the user may not sign in.
+
+    One that was last used under a former key is still found by it.
+    """
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     token = (
         ApiToken.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), user__is_active=True)
         .select_related("user")
-        .filter(digest=digest_of(plaintext))
+        .filter(digest__in=[digest_of(plaintext, key=key) for key in keys])
         .first()
     )
     if token is not None:

@@ -1,6 +1,5 @@
 """Writes on accounts: every one is checked in full, done in a transaction, and written to the audit log."""
 
-import hashlib
 import secrets
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -11,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
@@ -26,17 +26,26 @@ _TOUCH_EVERY = timedelta(minutes=1)
 """A row per request would make every read a write."""
 
 
-def digest_of(plaintext: str) -> str:
-    """What is stored of a token: 256 random bits need no salt and no slow hash."""
-    return hashlib.sha256(plaintext.encode()).hexdigest()
+@sensitive_variables()
+def digest_of(plaintext: str, *, key: str | None = None) -> str:
+    """What is stored of a token, by SECRET_KEY or a former ``key``: a stolen table alone tells nobody what is good.
+
+    256 random bits need no slow hash.
+    """
+    return salted_hmac("scheduler_admin.accounts.token", plaintext, secret=key, algorithm="sha256").hexdigest()
 
 
 COMMAND_LINE = "command line"
+SERVICE = "service account"
+_LONGEST_SERVICE = 100
+"""Its name has to fit, with that before it, where people's names do."""
 
 
 def name_of(actor: User | None) -> str:
-    """What somebody is called in what they did. Nobody means that it was done on the command line."""
-    return actor.get_username() if actor else COMMAND_LINE
+    """What somebody is called in what they did: no person's name has a blank. Nobody means the command line."""
+    if actor is None:
+        return COMMAND_LINE
+    return f"{SERVICE} {actor.get_username()}" if actor.service else actor.get_username()
 
 
 def record(
@@ -129,12 +138,12 @@ def revoke_token(*, token: ApiToken, actor: User | None = None, reason: str = ""
     token.delete()
 
 
-def touch_token(*, token: ApiToken, now: datetime) -> bool:
-    """Note that a token was used, at most once a minute. Whether this call wrote it."""
-    due = Q(last_used_at=None) | Q(last_used_at__lte=now - _TOUCH_EVERY)
-    if token.last_used_at is not None and token.last_used_at > now - _TOUCH_EVERY:
+def touch_token(*, token: ApiToken, digest: str, now: datetime) -> bool:
+    """Note that a token was used, at most once a minute, with its digest by today's key. Whether this call wrote it."""
+    due = Q(last_used_at=None) | Q(last_used_at__lte=now - _TOUCH_EVERY) | ~Q(digest=digest)
+    if token.digest == digest and token.last_used_at is not None and token.last_used_at > now - _TOUCH_EVERY:
         return False
-    return ApiToken.objects.filter(due, pk=token.pk).update(last_used_at=now) == 1
+    return ApiToken.objects.filter(due, pk=token.pk).update(last_used_at=now, digest=digest) == 1
 
 
 @transaction.atomic
@@ -147,13 +156,14 @@ def create_user(
     tenants: Iterable[Tenant] = (),
     edits: Iterable[Tenant] = (),
     email: str = "",
+    service: bool = False,
     actor: User | None = None,
 ) -> User:
     """A new user; without a password it signs in by token only. Raises ValidationError.
 
-    ``edits``: tenants whose subtrees it changes, beside those that it only belongs to.
+    ``edits``: tenants whose subtrees it changes, beside those that it only belongs to. ``service``: a machine's.
     """
-    user = User(username=User.normalize_username(username), email=email, role=role)
+    user = User(username=User.normalize_username(username), email=email, role=role, service=service)
     if password is None:
         user.set_unusable_password()
     else:
@@ -167,9 +177,33 @@ def create_user(
         actor=actor,
         verb="user.create",
         target=user.get_username(),
-        details={"role": str(role), "tenants": {tenant.name: str(mine) for tenant, mine in roles.items()}},
+        details={
+            "role": str(role),
+            "tenants": {tenant.name: str(mine) for tenant, mine in roles.items()},
+            **({"service": True} if service else {}),
+        },
     )
     return user
+
+
+@transaction.atomic
+def service_account(*, name: str, role: str = "", actor: User | None = None) -> User:
+    """The machine's account of that name; with a ``role`` for the whole site it is made if there is none.
+
+    Raises ValidationError: for a person's name, an account of another role, or no role for a new one.
+    """
+    found = User.objects.filter(username=name).first()
+    if found is None and not role:
+        raise ValidationError({"role": _("There is no service account %(name)s yet: give it a role.") % {"name": name}})
+    if len(name) > _LONGEST_SERVICE:
+        raise ValidationError({"username": _("This name is too long.")})
+    if found is None:
+        return create_user(username=name, role=role, service=True, actor=actor)
+    if not found.service:
+        raise ValidationError({"username": _("%(name)s is a person, not a service account.") % {"name": name}})
+    if role and role != found.role:
+        raise ValidationError({"role": _("%(name)s has the role %(role)s.") % {"name": name, "role": found.role}})
+    return found
 
 
 @transaction.atomic

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from engine.cluster.errors import ClusterError
 from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.selectors import usable_token
-from scheduler_admin.accounts.services import TOKEN_MARK, touch_token
+from scheduler_admin.accounts.services import TOKEN_MARK, digest_of, touch_token
 from scheduler_admin.clusters.reviewing import bearer
 from scheduler_admin.clusters.told import told
 
@@ -35,7 +35,7 @@ class TokenAuthentication(BaseAuthentication):
         given, now = plaintext.decode("latin-1").strip(), timezone.now()
         token = usable_token(given, now=now)
         if token is not None:
-            touch_token(token=token, now=now)
+            touch_token(token=token, digest=digest_of(given), now=now)
             return token.user, token
         if not given.startswith(TOKEN_MARK) and (user := _of_cluster(given)):
             return user, None

@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import ALLOWING, Action, Scope, allows, scope_of
 from scheduler_admin.api import preconditions, problems
+from scheduler_admin.api.throttling import Standing, TooMany, count
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 
@@ -29,10 +30,21 @@ class ApiView(APIView):
 
     http_method_names = ["get", "head", "options"]
     parameters: ClassVar[type[serializers.Serializer[Any]]] = NoParameters
+    standing: Standing | None = None
+    """How who asks stands in this minute, once that is known."""
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
         """Problem details."""
         return problems.handler
+
+    def perform_authentication(self, request: Request) -> None:
+        """Who asks, counted, also who can't sign in. Raises TooMany for more than a minute has room for."""
+        try:
+            super().perform_authentication(request)
+        finally:
+            self.standing = count(request)
+            if self.standing and self.standing.used > self.standing.quota:
+                raise TooMany(self.standing)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """After the credentials, the query."""
@@ -44,6 +56,8 @@ class ApiView(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)
         patch_cache_control(response, private=True, no_cache=True)
         patch_vary_headers(response, ["Authorization", "Cookie"])
+        for name, value in (self.standing.headers if self.standing else {}).items():
+            response[name] = value
         return response
 
     def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:

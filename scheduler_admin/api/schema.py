@@ -10,7 +10,7 @@ from rest_framework.permissions import IsAuthenticated
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
 
-PROBLEM = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (400, 401, 404)}
+PROBLEM = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (400, 401, 404, 429)}
 """What every route may answer."""
 UNCHANGED = {304: OpenApiResponse(description="Unchanged since the ETag in If-None-Match.")}
 CLUSTER = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the cluster.")

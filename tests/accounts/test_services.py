@@ -181,9 +181,19 @@ def test_the_commands_list_and_revoke_tokens(alice: User) -> None:
     printed = StringIO()
     call_command("list_tokens", "alice", stdout=printed)
     head, *lines = printed.getvalue().splitlines()
-    assert head.split() == ["TOKEN", "USER", "NAME", "SCOPES", "SUBTREE", "EXPIRES", "LAST", "USED"]
-    assert lines[0].split() == [first.prefix, "alice", "ci", "tree:plan", "root.red", "2026-04-05", "12:00", "never"]
-    assert lines[1].split() == [second.prefix, "alice", "old", "ci", "read", "-", "never", "never"]
+    assert head.split() == ["TOKEN", "USER", "KIND", "NAME", "SCOPES", "SUBTREE", "EXPIRES", "LAST", "USED"]
+    assert lines[0].split() == [
+        first.prefix,
+        "alice",
+        "person",
+        "ci",
+        "tree:plan",
+        "root.red",
+        "2026-04-05",
+        "12:00",
+        "never",
+    ]
+    assert lines[1].split() == [second.prefix, "alice", "person", "old", "ci", "read", "-", "never", "never"]
     call_command("revoke_token", first.prefix, reason="moved", stdout=StringIO())
     call_command("revoke_token", other, stdout=StringIO())
     assert not ApiToken.objects.exists()

@@ -70,6 +70,22 @@ def test_the_digest_is_no_token(someone: User) -> None:
     assert ask(token.digest).status_code == 401
 
 
+def test_a_stored_digest_is_good_for_nothing_without_the_key(someone: User, settings: Any) -> None:
+    """Another SECRET_KEY knows none of the tokens."""
+    _token, plaintext = create_token(user=someone, name="ci")
+    settings.SECRET_KEY = "another"
+    assert ask(plaintext).status_code == 401
+
+
+def test_tokens_go_over_to_a_new_key_when_they_are_used(someone: User, settings: Any) -> None:
+    """With the former key among the fallbacks a token stays good, and after its next use without them too."""
+    _token, plaintext = create_token(user=someone, name="ci")
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "another", [settings.SECRET_KEY]
+    assert ask(plaintext).status_code == 200
+    settings.SECRET_KEY_FALLBACKS = []
+    assert ask(plaintext).status_code == 200
+
+
 def test_last_use_is_noted_once_a_minute(someone: User) -> None:
     """The first request of a minute writes, the others only read."""
     token, plaintext = create_token(user=someone, name="ci")

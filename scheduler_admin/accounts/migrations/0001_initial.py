@@ -54,6 +54,7 @@ class Migration(migrations.Migration):
                 ('role', models.CharField(choices=[('admin', 'Admin'), ('operator', 'Operator'), ('auditor', 'Auditor'), ('tenant', 'Tenant')], default='tenant', max_length=16)),
                 ('identity', models.CharField(blank=True, editable=False, max_length=500, null=True, unique=True)),
                 ('outside_groups', models.JSONField(blank=True, default=list, editable=False)),
+                ('service', models.BooleanField(default=False, editable=False)),
                 ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
                 ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
             ],
@@ -61,6 +62,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'user',
                 'verbose_name_plural': 'users',
                 'abstract': False,
+                'constraints': [models.CheckConstraint(condition=models.Q(('service', False), ('identity', None), _connector='OR'), name='services_have_tokens_alone')],
             },
             managers=[
                 ('objects', django.contrib.auth.models.UserManager()),

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand
 from scheduler_admin.accounts.models import ApiToken
 from scheduler_admin.accounts.selectors import tokens
 
-_COLUMNS = ("TOKEN", "USER", "NAME", "SCOPES", "SUBTREE", "EXPIRES", "LAST USED")
+_COLUMNS = ("TOKEN", "USER", "KIND", "NAME", "SCOPES", "SUBTREE", "EXPIRES", "LAST USED")
 
 
 class Command(BaseCommand):
@@ -34,6 +34,7 @@ def _cells(token: ApiToken) -> tuple[str, ...]:
     return (
         token.prefix,
         token.user.get_username(),
+        "service" if token.user.service else "person",
         token.name,
         ",".join(token.scopes),
         token.subtree or "-",
