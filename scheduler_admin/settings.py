@@ -261,6 +261,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Queue trees, their usage against guarantees, and every preemption decision with its reason.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "scheduler_admin.api.schema.describe_writes",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "ChannelKind": "scheduler_admin.notifications.models.Channel.Kind",
         "ComparisonState": "scheduler_admin.comparisons.models.Comparison.State",

@@ -161,6 +161,25 @@ class ApiToken(models.Model):
         return f"{self.name} ({self.prefix}…)"
 
 
+class KeptAnswer(models.Model):
+    """What a request with an idempotency key was answered, to answer the same again. Without a status: it runs."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64)
+    """A keyed digest of the request, which may hold secrets."""
+    begun_at = models.DateTimeField(db_index=True)
+    status = models.PositiveSmallIntegerField(null=True)
+    headers = models.JSONField(default=dict)
+    body = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "key"], name="one_answer")]
+
+    def __str__(self) -> str:
+        return f"{self.user} {self.key}: {self.status}"
+
+
 class AuditEvent(models.Model):
     """Who changed what, when and why. Written once, never changed."""
 

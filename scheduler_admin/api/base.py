@@ -13,12 +13,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.models import KeptAnswer, User
 from scheduler_admin.accounts.scopes import ALLOWING, Action, Scope, allows, scope_of
-from scheduler_admin.api import preconditions, problems
+from scheduler_admin.api import idempotency, preconditions, problems
 from scheduler_admin.api.throttling import Standing, TooMany, count
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
+
+LARGEST_BODY = 2 * 1024 * 1024
+"""Bytes of a request: several times the largest tree."""
 
 
 class NoParameters(serializers.Serializer[Any]):
@@ -30,6 +33,8 @@ class ApiView(APIView):
 
     http_method_names = ["get", "head", "options"]
     parameters: ClassVar[type[serializers.Serializer[Any]]] = NoParameters
+    kept: KeptAnswer | None = None
+    """Where this answer is kept, for a request that may be sent again."""
     standing: Standing | None = None
     """How who asks stands in this minute, once that is known."""
 
@@ -47,13 +52,22 @@ class ApiView(APIView):
                 raise TooMany(self.standing)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """After the credentials, the query."""
+        """After the credentials, the query, and whether all this was sent before."""
         super().initial(request, *args, **kwargs)
+        if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BODY:
+            raise problems.TooLarge(limit=str(LARGEST_BODY // 1024))
         self.asked = self._read_parameters(request)
+        self.kept = idempotency.begin(request)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """A problem, but for what was answered before."""
+        return exc.response if isinstance(exc, idempotency.Repeated) else super().handle_exception(exc)
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         """No cache may keep one user's answer for another."""
         response = super().finalize_response(request, response, *args, **kwargs)
+        if self.kept:
+            idempotency.end(self.kept, response)
         patch_cache_control(response, private=True, no_cache=True)
         patch_vary_headers(response, ["Authorization", "Cookie"])
         for name, value in (self.standing.headers if self.standing else {}).items():

@@ -129,6 +129,7 @@ class ErrorSerializer(serializers.Serializer[dict[str, Any]]):
 
     detail = serializers.CharField(help_text="What is wrong, for people.")
     parameter = serializers.CharField(required=False, help_text="Name of the query parameter.")
+    header = serializers.CharField(required=False, help_text="Name of the header.")
     pointer = serializers.CharField(
         required=False, help_text="JSON pointer (RFC 6901) into the document: /queues/3/max/memory."
     )

@@ -1,5 +1,7 @@
 """The OpenAPI document, and what drf-spectacular can't find out by itself."""
 
+from typing import Any
+
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
@@ -7,13 +9,19 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework.permissions import IsAuthenticated
 
-from scheduler_admin.api import problems
+from scheduler_admin.api import idempotency, problems
 from scheduler_admin.api.base import ApiView
 
 PROBLEM = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (400, 401, 404, 429)}
 """What every route may answer."""
 UNCHANGED = {304: OpenApiResponse(description="Unchanged since the ETag in If-None-Match.")}
 CLUSTER = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the cluster.")
+_KEY = {
+    "in": "header",
+    "name": idempotency.HEADER,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": "Yours for this request: sent again with it, it is answered again and not done again.",
+}
 IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="ETags of answers that you have."
 )
@@ -29,6 +37,18 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         """The HTTP bearer scheme."""
         del auto_schema
         return {"type": "http", "scheme": "bearer", "description": "A token made with `manage.py create_token`."}
+
+
+def describe_writes(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
+    """What holds for everything that writes, once for all routes."""
+    refused = {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    for operations in result["paths"].values():
+        for method, operation in operations.items():
+            if method.upper() in idempotency.WRITES:
+                operation.setdefault("parameters", []).append(_KEY)
+                for code in ("409", "413", "422"):
+                    operation["responses"].setdefault(code, {"content": refused, "description": ""})
+    return result
 
 
 class SchemaView(ApiView, SpectacularJSONAPIView):

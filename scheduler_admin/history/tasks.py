@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
 from engine.decision import Outcome
+from scheduler_admin.accounts import answers
 from scheduler_admin.clusters import ownership
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status import store_error
@@ -80,6 +81,7 @@ def prune() -> None:
     Pass.objects.filter(at__lt=now - KEEP_PASSES).delete()
     Usage.objects.filter(hour__lt=now - KEEP_USAGE).delete()
     Wait.objects.filter(since__lt=now - KEPT).delete()
+    answers.forget_old(now=now)
     Notification.objects.filter(created_at__lt=now - KEEP_NOTIFICATIONS).delete()
     noted = Decision.objects.filter(state=Decision.State.NOTED, last_seen__lt=now - KEEP_NOTED)
     _drop(noted.exclude(outcome=Outcome.PREEMPT))

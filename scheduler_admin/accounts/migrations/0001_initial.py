@@ -100,6 +100,22 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='KeptAnswer',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=255)),
+                ('fingerprint', models.CharField(max_length=64)),
+                ('begun_at', models.DateTimeField(db_index=True)),
+                ('status', models.PositiveSmallIntegerField(null=True)),
+                ('headers', models.JSONField(default=dict)),
+                ('body', models.TextField(blank=True)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('user', 'key'), name='one_answer')],
+            },
+        ),
+        migrations.CreateModel(
             name='Membership',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
