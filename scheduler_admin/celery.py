@@ -51,4 +51,32 @@ class Watching(bootsteps.StartStopStep):
         release(owner=OWNER)
 
 
+class Metrics(bootsteps.StartStopStep):
+    """Serves what the worker that runs passes has counted, where METRICS_LISTEN says so."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def include_if(self, parent: Any) -> bool:
+        """Only where the queue ``engine`` is consumed, and somebody may read it."""
+        from django.conf import settings  # noqa: PLC0415 - not before the app is there
+
+        return settings.METRICS_LISTEN is not None and "engine" in parent.app.amqp.queues.consume_from
+
+    def start(self, parent: Any) -> None:
+        """Listen, in a thread of its own."""
+        from django.conf import settings  # noqa: PLC0415
+
+        from scheduler_admin.history.meters import REGISTRY  # noqa: PLC0415
+        from scheduler_admin.metrics.serving import serve  # noqa: PLC0415
+
+        assert settings.METRICS_LISTEN is not None
+        parent.metrics = serve(*settings.METRICS_LISTEN, REGISTRY)
+
+    def stop(self, parent: Any) -> None:
+        """Listen no more."""
+        parent.metrics.shutdown()
+        parent.metrics.server_close()
+
+
 app.steps["worker"].add(Watching)
+app.steps["worker"].add(Metrics)

@@ -43,6 +43,13 @@ def _networks(name: str) -> list[IPv4Network | IPv6Network]:
     return found
 
 
+def _address(text: str) -> tuple[str, int] | None:
+    host, _colon, port = text.rpartition(":")
+    if text and not (host and port.isdecimal()):
+        raise ImproperlyConfigured(f"METRICS_LISTEN is {text}, which is not an address such as 0.0.0.0:9101.")
+    return (host, int(port)) if text else None
+
+
 def _with_issuer(name: str, *, address: bool = False) -> str:
     text = os.environ.get(name, "")
     if not os.environ.get("OIDC_ISSUER"):
@@ -93,6 +100,14 @@ EMAIL_TIMEOUT = 8
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM") or "scheduler-admin@localhost"
 # NOTIFICATION_NETWORKS: comma-separated networks, of those that are not the Internet's, that webhooks may lead into.
 NOTIFICATION_NETWORKS = _networks("NOTIFICATION_NETWORKS")
+# METRICS_TOKEN: whoever has it reads /metrics; without one nobody does. At least 16 characters.
+METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
+if METRICS_TOKEN and len(METRICS_TOKEN) < 16:  # noqa: PLR2004 - as the sentence says
+    raise ImproperlyConfigured("METRICS_TOKEN has to have 16 characters or more.")
+# METRICS_LISTEN: address and port at which the engine's worker serves its own metrics; empty: it does not.
+METRICS_LISTEN = _address(os.environ.get("METRICS_LISTEN", ""))
+if METRICS_LISTEN and not METRICS_TOKEN:
+    raise ImproperlyConfigured("METRICS_LISTEN is set, so METRICS_TOKEN is needed too: see docs/operations.md.")
 # STREAMED_LISTS: 1 asks API servers for streamed lists where they offer them; see engine/cluster/listing.py.
 STREAMED_LISTS = _flag("STREAMED_LISTS")
 # FAULT_AT: a point at which the worker kills or stops itself, for tests of crashes; see scheduler_admin/faults.py.

@@ -1,10 +1,13 @@
-"""Every address: pages at the root, the REST API under /api/v1."""
+"""Every address: pages at the root, the REST API under /api/v1, figures for Prometheus at /metrics."""
 
 from django.conf import settings
 from django.urls import include, path
 
+from scheduler_admin.metrics.views import metrics
+
 urlpatterns = [
     path("api/v1/", include("scheduler_admin.api.urls")),
+    path("metrics", metrics, name="metrics"),
     path("", include("scheduler_admin.web.urls")),
 ]
 if settings.ADMIN_SITE:

@@ -20,7 +20,12 @@ from engine.formats.notes import gettext_noop
 LIMIT_S = 15.0
 """So long a program may take."""
 _VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
-_OURS_ALONE = frozenset({"SECRET_KEY", "CREDENTIALS_KEY", "DATABASE_URL", "REDIS_URL"})
+_OURS_ALONE = frozenset(
+    {
+        *("SECRET_KEY", "CREDENTIALS_KEY", "DATABASE_URL", "REDIS_URL", "METRICS_TOKEN", "EMAIL_HOST_PASSWORD"),
+        "OIDC_CLIENT_SECRET",
+    }
+)
 """Of our environment, what no other program is to know."""
 _ITS_SETTINGS = "client.authentication.k8s.io/exec"
 

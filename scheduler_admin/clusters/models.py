@@ -224,6 +224,16 @@ class Credentials(models.Model):
         return f"credentials of {self.cluster}"
 
 
+class Heartbeat(models.Model):
+    """When a worker was last heard of that owns no cluster; the engine's shows in ``Cluster.owned_until``."""
+
+    worker = models.CharField(max_length=50, unique=True)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.worker
+
+
 class ClusterStatus(models.Model):
     """What the last pass read: pages show this and never wait on a cluster. One row per cluster."""
 

@@ -16,6 +16,7 @@ from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, K
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
+from scheduler_admin.history import meters
 from scheduler_admin.history.books import UNANSWERED, Books
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_preempted
@@ -89,6 +90,7 @@ class Carrier(Books):
             row.save(update_fields=["state", "ending", "closed_at"])
             self._step(row, Step.Kind.CLOSED, note=note)
             tell_preempted(row, row.victims.all(), self.now())
+            transaction.on_commit(meters.ENDINGS.labels(self.cluster.name, ending.value).inc)
 
     def leave(self, row: Decision, note: str) -> None:
         """End a decision where we act no longer; it stays open until its node is free."""
@@ -217,6 +219,7 @@ class Carrier(Books):
 
     def _judge(self, row: Decision, victim: Victim, result: EvictionResult) -> None:
         self.heard(result.outcome)
+        meters.EVICTIONS.labels(self.cluster.name, result.outcome.value).inc()
         match result.outcome:
             case EvictionOutcome.ACCEPTED:
                 self._accepted(row, victim)

@@ -32,6 +32,7 @@ from scheduler_admin.history.carrying import Carrier
 from scheduler_admin.history.disruption import Disruption, promised
 from scheduler_admin.history.interlocks import Interlocks, breakers_of, may_go
 from scheduler_admin.history.ledger import book
+from scheduler_admin.history.meters import Ended
 from scheduler_admin.history.models import Decision, Pass, Victim
 from scheduler_admin.history.observing import Seen, look, record_others
 from scheduler_admin.history.recording import Finding, record
@@ -59,28 +60,28 @@ class _Plan:
     took_us: int
 
 
-def run_pass(*, cluster: Cluster, watch: Watch) -> None:
-    """Run one pass; a second at the same time, in this process or another, does nothing."""
+def run_pass(*, cluster: Cluster, watch: Watch) -> Ended:
+    """Run one pass; a second at the same time, in this process or another, does nothing. How it ended."""
     if not watch.busy.acquire(blocking=False):
-        return
+        return Ended.SKIPPED
     try:
         now = timezone.now()
         revision = cluster.hierarchy.current if cluster.hierarchy else None
         if revision is None or not claim(cluster=cluster, owner=OWNER, now=now):
-            return
+            return Ended.SKIPPED
         health = watch.watcher.health()
         if trouble := unreadable(health):
             if health.stranger:
                 watch.resign()  # its lease is not ours to hold
             store_error(cluster=cluster, sentence=trouble, now=now)
-            return
+            return Ended.UNREADABLE
         keep_uid(cluster=cluster, uid=watch.watcher.uid)
-        _pass(cluster, revision, watch, now)
+        return _pass(cluster, revision, watch, now)
     finally:
         watch.busy.release()
 
 
-def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> None:
+def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> Ended:
     leads = cluster.mode == Cluster.Mode.ENFORCE and watch.lead()
     carrier = Carrier(
         cluster=cluster,
@@ -100,7 +101,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         found = _work_out(cluster, revision, watch, now, leads=leads)
     except UnknownPolicyError as error:
         store_error(cluster=cluster, sentence=str(error), now=now)
-        return
+        return Ended.FAILED
     events = "Event" not in watch.watcher.health().missing
     others = look(
         cluster=cluster, tree=found.snapshot.tree, state=found.state, settled=watch.settled, now=now, events=events
@@ -114,6 +115,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
             carrier.advise(row)
     if leads and watch.leads():  # what is on the nodes may be another leader's by now
         watch.actuator.sweep(set(Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True)))
+    return Ended.DONE
 
 
 def _carry_open(cluster: Cluster, carrier: Carrier, *, leads: bool) -> bool:

@@ -3,14 +3,17 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import msgspec
+from django.db import transaction
 from django.db.models import CharField, F, Model
 
 from engine.decision import Decision as EngineDecision
 from engine.decision import Outcome, Reason, encode
 from engine.planning import Considered
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.meters import count_begun
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.queues.models import Revision
 
@@ -90,6 +93,8 @@ def record(
             continue
         rows.append((row, finding))
     Decision.objects.filter(pk__in=same).update(last_seen=now, count=F("count") + 1)
+    new = [(row.policy, row.outcome, str(row.ending)) for row, _finding in rows if row.pk in begun]
+    transaction.on_commit(partial(count_begun, cluster.name, new))
     return rows, begun | _refresh(same)
 
 

@@ -1,6 +1,7 @@
 """What Celery runs: beat asks which clusters are due, the engine's worker runs their passes."""
 
 import logging
+import time
 from datetime import timedelta
 
 from celery import shared_task
@@ -12,10 +13,11 @@ from engine.cluster.errors import ClusterError
 from engine.decision import Outcome
 from scheduler_admin.accounts import answers
 from scheduler_admin.clusters import ownership
-from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.models import Cluster, Heartbeat
 from scheduler_admin.clusters.status import store_error
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.history import journal, passes
+from scheduler_admin.history.meters import PASSES, Ended
 from scheduler_admin.history.models import Decision, Pass, Usage, Wait
 from scheduler_admin.history.otherwise import work_out
 from scheduler_admin.history.waits import KEPT
@@ -48,21 +50,26 @@ def send_due_passes() -> None:
 def run_pass(cluster_id: int) -> None:
     """Run one pass over a cluster. What goes wrong is shown on its page; the next pass tries again."""
     cluster = Cluster.objects.select_related("hierarchy__current", "credentials").get(pk=cluster_id)
+    began, ended = time.perf_counter(), Ended.FAILED
     try:
-        passes.run_pass(cluster=cluster, watch=WATCHES.of(cluster))
+        ended = passes.run_pass(cluster=cluster, watch=WATCHES.of(cluster))
     except ClusterError as error:
+        ended = Ended.UNREADABLE
         store_error(cluster=cluster, sentence=str(error), now=timezone.now())
     except Exception:
         log.exception("a pass over %s failed", cluster)
         store_error(
             cluster=cluster, sentence="The last pass failed; the worker's log has the reason.", now=timezone.now()
         )
+    finally:
+        PASSES.labels(cluster.name, ended).observe(time.perf_counter() - began)
 
 
 @shared_task
 def check_heartbeats() -> None:
     """Say so where no pass begins any more. Runs in the other worker; the next pass that is stored takes it back."""
     now = timezone.now()
+    Heartbeat.objects.update_or_create(worker="housekeeping", defaults={"at": now})
     silent = Q(owned_until__lt=now - SILENT + ownership.TERM) | Q(owned_until=None, created_at__lt=now - SILENT)
     for cluster in Cluster.objects.filter(silent, hierarchy__current__isnull=False):
         store_error(cluster=cluster, sentence=SILENT_SENTENCE, now=now)

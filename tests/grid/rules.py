@@ -73,7 +73,7 @@ OWNERS_CLASH = _row(IN, 404, 404, 428, 428, 403, 403, 428)  # 428: no tag was se
 OWNERS_TEST = _row(IN, 404, 404, 200, 200, 403, 403, 200)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404, 404)
 
-NOT_ANSWERED = {"web": NOBODY, "api": _row(IN, *[405] * 7), "admin": ALL_LED_ON}
+NOT_ANSWERED = {"": NOBODY, "web": NOBODY, "api": _row(IN, *[405] * 7), "admin": ALL_LED_ON}
 """By namespace: what a method gets that a route does not answer. The API asks who is there first."""
 
 
@@ -119,6 +119,7 @@ def act(answers: Answers, **body: str) -> Rule:
 
 
 ROUTES = {
+    "metrics": page(NOT_SET_UP),  # nobody's role opens it: tests/metrics has who reads it
     "web:home": page(LED_ON),
     "web:login": Rule(dict.fromkeys(METHODS, SIGN_IN) | dict.fromkeys(("PATCH", "DELETE"), SIGN_IN_ONLY)),
     "web:logout": Rule({"POST": ALL_LED_ON, "OPTIONS": EVERYONE}),

@@ -94,6 +94,14 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='Heartbeat',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('worker', models.CharField(max_length=50, unique=True)),
+                ('at', models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
             name='Pause',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

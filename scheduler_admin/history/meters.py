@@ -1,0 +1,59 @@
+"""What only the worker that runs passes knows of them: counted in its memory since it started.
+
+The database can't tell: it keeps no row of a quiet pass, and drops rows that are past their time.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+REGISTRY = CollectorRegistry()
+_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Ended(StrEnum):
+    """How a pass ended."""
+
+    DONE = "done"
+    UNREADABLE = "unreadable"
+    """The cluster can't be read, or not by now."""
+    FAILED = "failed"
+    """The worker's log has the reason."""
+    SKIPPED = "skipped"
+    """Another pass was at it, or another worker has the cluster, or it has no tree."""
+
+
+PASSES = Histogram(
+    "scheduler_admin_pass_duration_seconds",
+    "How long passes took, by how they ended.",
+    ["cluster", "result"],
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+DECISIONS = Counter(
+    "scheduler_admin_decisions",
+    "Decisions of the engine that are new, by policy and outcome; the same again is not counted.",
+    ["cluster", "policy", "outcome"],
+    registry=REGISTRY,
+)
+ENDINGS = Counter(
+    "scheduler_admin_decisions_ended",
+    "Decisions that were carried out, or that a law refused, by how they ended.",
+    ["cluster", "ending"],
+    registry=REGISTRY,
+)
+EVICTIONS = Counter(
+    "scheduler_admin_evictions",
+    "Requests to evict, by what came of them: each attempt is one.",
+    ["cluster", "result"],
+    registry=REGISTRY,
+)
+
+
+def count_begun(cluster: str, begun: Iterable[tuple[str, str, str]]) -> None:
+    """Count new decisions, each by policy, outcome and, if it ended at once, ending; called once they are stored."""
+    for policy, outcome, ending in begun:
+        DECISIONS.labels(cluster, policy, outcome).inc()
+        if ending:
+            ENDINGS.labels(cluster, ending).inc()

@@ -1,0 +1,140 @@
+"""What is stored, as Prometheus reads it: four queries a scrape, whatever there is.
+
+Of a cluster at most ``QUEUES`` queues are told, those nearest to the root, each in at most ``RESOURCES`` resources.
+Times are told as moments: what is old is seen even where scrapes fail.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from prometheus_client import Metric
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from engine.decision import Interlock
+from engine.resources import CPU, base, column, is_bytes
+from scheduler_admin.clusters.holds import holds_of
+from scheduler_admin.clusters.models import Cluster, ClusterStatus, Heartbeat
+from scheduler_admin.clusters.ownership import TERM
+from scheduler_admin.clusters.selectors import present, status_of
+from scheduler_admin.notifications.models import Notification, Shortfall
+from scheduler_admin.queues.selectors import tree_with
+
+QUEUES = 500
+RESOURCES = 16
+_MILLI = 1000
+_READ = ("name", "owned_until", "hierarchy__current__number", "hierarchy__current__document")
+_OF_STATUS = ("read_at", "pass_at", "pass_us", "error", "revision_number", "queues", "holds")
+
+
+class _Queue(NamedTuple):
+    """A queue as the last pass saw it."""
+
+    cluster: Cluster
+    path: str
+    used: Mapping[str, int]
+    guaranteed: Mapping[str, int]
+    asks: int
+    below_s: float
+
+
+class Stored(Collector):
+    """Reads the database at every scrape."""
+
+    def collect(self) -> Iterable[Metric]:
+        """Every family, also those that have no sample now."""
+        only = (*_READ, *(f"status__{name}" for name in _OF_STATUS))
+        clusters = list(Cluster.objects.select_related("status", "hierarchy__current").only(*only))
+        since = {(row.cluster_id, row.queue): row.since for row in Shortfall.objects.all()}
+        seen = [(one, status) for one in clusters if (status := status_of(one)) is not None]
+        yield from _clusters(seen)
+        yield from _heartbeats(clusters)
+        yield from _queues([queue for one, status in seen for queue in _told(one, status, since)])
+        left_out = _gauge("queues_left_out", "Queues beyond those of which anything is told here.", "cluster")
+        for one, status in seen:
+            left_out.add_metric([one.name], max(0, len(status.queues) - QUEUES))
+        yield left_out
+        waiting = _gauge("notifications_waiting", "Notifications that were not sent yet.")
+        waiting.add_metric([], Notification.objects.filter(state=Notification.State.WAITING).count())
+        yield waiting
+
+
+def _gauge(name: str, says: str, *labels: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"scheduler_admin_{name}", says, labels=labels)
+
+
+def _clusters(seen: Iterable[tuple[Cluster, ClusterStatus]]) -> Iterator[Metric]:
+    read = _gauge("last_reading_timestamp_seconds", "When a cluster was last heard of by a pass.", "cluster")
+    took = _gauge("last_pass_duration_seconds", "How long the last pass took.", "cluster")
+    unreadable = _gauge("cluster_unreadable", "1 where a cluster can't be read.", "cluster")
+    holding = _gauge("interlocks_holding", "What keeps evictions back now, by kind.", "cluster", "interlock")
+    for cluster, status in seen:
+        unreadable.add_metric([cluster.name], bool(status.error))
+        if status.read_at is not None:
+            read.add_metric([cluster.name], status.read_at.timestamp())
+        if status.pass_us is not None:
+            took.add_metric([cluster.name], status.pass_us / 1e6)
+        standing = [hold.interlock for hold in holds_of(status)]
+        for interlock in Interlock:
+            holding.add_metric([cluster.name, interlock.value], standing.count(interlock))
+    yield from (read, took, unreadable, holding)
+
+
+def _heartbeats(clusters: Iterable[Cluster]) -> Iterator[Metric]:
+    """The engine's worker takes a cluster, or keeps it, as a pass begins."""
+    says = "When a worker was last heard of; the engine's for each of its clusters."
+    beats = _gauge("worker_heartbeat_timestamp_seconds", says, "worker", "cluster")
+    for cluster in clusters:
+        if cluster.owned_until is not None:
+            beats.add_metric(["engine", cluster.name], (cluster.owned_until - TERM).timestamp())
+    for beat in Heartbeat.objects.all():
+        beats.add_metric([beat.worker, ""], beat.at.timestamp())
+    yield beats
+
+
+def _told(cluster: Cluster, status: ClusterStatus, since: Mapping[tuple[int, str], datetime]) -> Iterator[_Queue]:
+    """The queues of a cluster that are told of. How long one is short is known up to the last pass, and no further."""
+    revision = cluster.hierarchy.current if cluster.hierarchy else None
+    queues = tree_with(revision, present(cluster)).queues if revision else {}
+    for path in sorted(status.queues, key=lambda path: (path.count("."), path))[:QUEUES]:
+        figures, began = status.queues[path], since.get((cluster.pk, path))
+        below = status.pass_at - began if began and status.pass_at else timedelta()
+        yield _Queue(
+            cluster=cluster,
+            path=path,
+            used=figures["used"],
+            guaranteed=queues[path].guaranteed if path in queues else {},
+            asks=figures["asks"],
+            below_s=max(0.0, below.total_seconds()),
+        )
+
+
+def _queues(queues: Iterable[_Queue]) -> Iterator[Metric]:
+    where, of = ("cluster", "queue"), ("cluster", "queue", "resource", "unit")
+    asks = _gauge("asks_waiting", "Asks for which no room was found, in a queue and all below it.", *where)
+    says = "For how long a queue has been below its guarantee while asks wait for what it lacks; 0: it is not."
+    below = _gauge("below_guarantee_seconds", says, *where)
+    used = _gauge("queue_used", "What the bound pods of a queue, and of all below it, hold.", *of)
+    guaranteed = _gauge("queue_guaranteed", "What a queue is guaranteed.", *of)
+    for queue in queues:
+        labels = [queue.cluster.name, queue.path]
+        asks.add_metric(labels, queue.asks)
+        below.add_metric(labels, queue.below_s)
+        for name in sorted({*queue.used, *queue.guaranteed}, key=column)[:RESOURCES]:
+            measured = [*labels, name, _unit(name)]
+            used.add_metric(measured, _amount(name, queue.used.get(name, 0)))
+            if name in queue.guaranteed:
+                guaranteed.add_metric(measured, _amount(name, queue.guaranteed[name]))
+    yield from (asks, below, used, guaranteed)
+
+
+def _unit(resource: str) -> str:
+    """As kube-state-metrics calls it."""
+    if base(resource) == CPU:
+        return "core"
+    return "byte" if is_bytes(resource) else "integer"
+
+
+def _amount(resource: str, amount: int) -> float:
+    return amount / _MILLI if base(resource) == CPU else amount

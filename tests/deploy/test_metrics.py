@@ -1,0 +1,90 @@
+"""The dashboard and the alerts in deploy/, held against what is really told to Prometheus."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scheduler_admin.history import meters
+from scheduler_admin.metrics.stored import Stored
+
+BASE = Path(__file__).resolve().parents[2]
+ALERTS = yaml.safe_load((BASE / "deploy" / "alerts.yaml").read_text(encoding="utf-8"))
+DASHBOARD = json.loads((BASE / "deploy" / "grafana-dashboard.json").read_text(encoding="utf-8"))
+OPERATIONS = (BASE / "docs" / "operations.md").read_text(encoding="utf-8")
+COUNTED = (meters.PASSES, meters.DECISIONS, meters.ENDINGS, meters.EVICTIONS)
+
+
+def alerts() -> Iterator[str]:
+    for group in ALERTS["groups"]:
+        yield from (rule["expr"] for rule in group["rules"])
+
+
+def panels() -> Iterator[str]:
+    for panel in DASHBOARD["panels"]:
+        yield from (target["expr"] for target in panel["targets"])
+    yield from (one["query"] for one in DASHBOARD["templating"]["list"] if one["type"] == "query")
+
+
+EXPRESSIONS = [*alerts(), *panels()]
+
+
+def _labels_of(family: Any) -> set[str]:
+    return set(getattr(family, "_labelnames", ()))
+
+
+def known() -> dict[str, set[str]]:
+    """Every name that a sample of ours may have -> its labels."""
+    found: dict[str, set[str]] = {}
+    for family in Stored().collect():
+        found[family.name] = _labels_of(family)
+    for meter in COUNTED:
+        (family,) = meter.collect()
+        names = [f"{family.name}_{end}" for end in ("bucket", "count", "sum")]
+        for name in names if family.type == "histogram" else [f"{family.name}_total"]:
+            found[name] = {*meter._labelnames, *(["le"] if name.endswith("_bucket") else [])}
+    return found
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_what_is_asked_for_is_told(expression: str) -> None:
+    """Every metric that is named exists, with each label by which it is chosen, summed up or joined."""
+    told = known()
+    named = re.findall(r"scheduler_admin_\w+", expression)
+    assert named
+    assert set(named) <= told.keys()
+    for name, chosen in re.findall(r"(scheduler_admin_\w+)\{([^}]*)\}", expression):
+        assert set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", chosen)) <= told[name]
+    for labels in re.findall(r"\b(?:by|on) \(([^)]*)\)", expression):
+        assert all({label.strip() for label in labels.split(",")} <= told[name] for name in named)
+    for label in re.findall(r"label_values\(.*, (\w+)\)", expression):
+        assert label in told[named[0]]
+
+
+@pytest.mark.django_db
+def test_what_people_read_names_labels_that_are_there() -> None:
+    """Alerts' sentences and the dashboard's legends use no label that their expression has not."""
+    told = known()
+    spoken = [(rule["expr"], rule["annotations"]["summary"]) for group in ALERTS["groups"] for rule in group["rules"]]
+    spoken += [(one["expr"], one["legendFormat"]) for panel in DASHBOARD["panels"] for one in panel["targets"]]
+    for expression, text in spoken:
+        kept = re.findall(r"\b(?:by|on) \(([^)]*)\)", expression)
+        labels = set.intersection(*(told[name] for name in re.findall(r"scheduler_admin_\w+", expression)))
+        if kept:
+            labels &= {label.strip() for label in kept[0].split(",")}
+        used = set(re.findall(r"\{\{ ?\$labels\.(\w+)|\{\{(\w+)\}\}", text))
+        assert {first or second for first, second in used} <= labels, text
+
+
+@pytest.mark.django_db
+def test_every_metric_is_explained() -> None:
+    """The table of metrics in docs/operations.md holds all of them, and no other."""
+    section = OPERATIONS.split("\n## Metrics\n")[1].split("\n## ")[0]
+    explained = set(re.findall(r"^\| `(scheduler_admin_\w+)`", section, re.MULTILINE))
+    ends = ("_bucket", "_count", "_sum")
+    assert explained == {re.sub(rf"({'|'.join(ends)})$", "", name) for name in known()}

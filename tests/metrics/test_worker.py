@@ -1,0 +1,121 @@
+"""What the engine's worker counts, and tells at a port of its own."""
+
+import http.client
+from collections.abc import Iterator
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from engine.cluster.errors import ClusterError
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history import meters, passes, tasks
+from scheduler_admin.history.meters import REGISTRY, Ended
+from scheduler_admin.metrics.serving import serve
+from tests.history.conftest import add_cluster
+from tests.history.conftest import watch as watch  # noqa: PLC0414
+from tests.history.passing import run
+from tests.history.watch import Watch
+from tests.metrics.reading import read, value
+
+TOKEN = "a token of enough characters"
+
+
+@pytest.fixture(autouse=True)
+def _from_nothing() -> None:
+    """Nothing is counted yet."""
+    for one in (meters.PASSES, meters.DECISIONS, meters.ENDINGS, meters.EVICTIONS):
+        one.clear()
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    return add_cluster()
+
+
+def counted(name: str, **labels: str) -> float:
+    return value(read(generate_latest(REGISTRY).decode()), name, **labels)
+
+
+def test_a_decision_is_counted_once_it_is_stored(
+    cluster: Cluster, watch: Watch, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    """With each eviction that it asked for; the passes after it, which only follow it, count nothing."""
+    with django_capture_on_commit_callbacks(execute=True):
+        run(cluster, watch, times=3)
+    assert counted("decisions_total", cluster="east", policy="fence", outcome="preempt") == 1
+    assert counted("evictions_total", cluster="east", result="accepted") == 1
+
+
+def test_what_became_of_requests_and_decisions_is_told_apart(
+    cluster: Cluster, watch: Watch, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    """A victim that the API server refuses to evict blocks its decision."""
+    refusal = EvictionResult(outcome=EvictionOutcome.REFUSED, sentence="no")
+    watch.actuator.evicting = {f"test-{number}": refusal for number in range(4)}
+    with django_capture_on_commit_callbacks(execute=True):
+        run(cluster, watch)
+    assert counted("evictions_total", result="refused") == 1
+    assert counted("decisions_ended_total", cluster="east", ending="blocked") == 1
+
+
+@pytest.mark.parametrize(
+    ("does", "ended"),
+    [(Ended.DONE, "done"), (ClusterError("gone"), "unreadable"), (ValueError("a mistake"), "failed")],
+)
+def test_a_pass_is_timed_however_it_ends(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, does: Ended | Exception, ended: str
+) -> None:
+    """Also where it fails."""
+
+    def run_pass(**_given: object) -> Ended:
+        if isinstance(does, Exception):
+            raise does
+        return does
+
+    monkeypatch.setattr(passes, "run_pass", run_pass)
+    monkeypatch.setattr(tasks.WATCHES, "of", lambda cluster: None)
+    tasks.run_pass(cluster.pk)
+    assert counted("pass_duration_seconds_count", cluster="east", result=ended) == 1
+
+
+def test_passes_say_how_they_ended(cluster: Cluster, watch: Watch) -> None:
+    """Read, or not, or not ours."""
+    current = Cluster.objects.select_related("hierarchy__current").get()
+    assert passes.run_pass(cluster=current, watch=watch) is Ended.DONE
+    watch.watcher.synced = False
+    assert passes.run_pass(cluster=current, watch=watch) is Ended.UNREADABLE
+    with watch.busy:
+        assert passes.run_pass(cluster=current, watch=watch) is Ended.SKIPPED
+
+
+@pytest.fixture
+def port(settings: pytest.FixtureRequest) -> Iterator[int]:
+    """Where a worker tells what it knows."""
+    settings.METRICS_TOKEN = TOKEN
+    registry = CollectorRegistry()
+    server = serve("127.0.0.1", 0, registry)
+    yield server.server_address[1]
+    server.shutdown()
+    server.server_close()
+
+
+def asked(port: int, header: str) -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", "/metrics", headers={"Authorization": header})
+    response = connection.getresponse()
+    return response.status, response.read().decode()
+
+
+def test_the_worker_tells_who_has_the_token(port: int) -> None:
+    """With how much memory and time the process takes."""
+    status, text = asked(port, f"Bearer {TOKEN}")
+    assert status == 200
+    assert read(text)["process_resident_memory_bytes"][0][1] > 0
+
+
+@pytest.mark.parametrize("header", ["", "Bearer wrong"])
+def test_the_worker_tells_nobody_else(port: int, header: str) -> None:
+    """The port may be reached by others."""
+    assert asked(port, header) == (401, "")
