@@ -21,7 +21,7 @@ from scheduler_admin.notifications import selectors
 from scheduler_admin.notifications.guard import LONGEST
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.posting import UndeliveredError
-from scheduler_admin.notifications.sending import send_test
+from scheduler_admin.notifications.sending import send_again, send_test
 from scheduler_admin.notifications.services import add_channel, change_channel, remove_channel
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
@@ -101,6 +101,18 @@ class LatestSerializer(serializers.Serializer[Any]):
     """The newest first, twenty at most."""
 
     results = NotificationSerializer(many=True)
+
+
+class LatestParameters(serializers.Serializer[Any]):
+    """Which of them."""
+
+    state = serializers.ChoiceField(Notification.State.choices, required=False, help_text="Only these.")
+
+
+class SendingSerializer(serializers.Serializer[Any]):
+    """What is sent by hand."""
+
+    id = serializers.UUIDField(required=False, help_text="Of a message that was given up; without it a test is sent.")
 
 
 class _ChannelView(ApiView):
@@ -235,28 +247,38 @@ class LatestView(_ChannelView):
 
     http_method_names = ["get", "head", "post", "options"]
 
-    @extend_schema(
-        operation_id="list_notifications", tags=["notifications"], responses={200: LatestSerializer, **PROBLEM}
-    )
-    def get(self, request: Request, pk: int) -> Response:
-        """The latest, and whether they have arrived."""
-        del request
-        return Response(LatestSerializer({"results": selectors.latest(self.channel(pk))}).data)
+    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
+        """Sending takes none."""
+        return super().parameters_of(request) if request.method == "POST" else LatestParameters
 
     @extend_schema(
-        operation_id="send_test_notification",
+        operation_id="list_notifications",
         tags=["notifications"],
-        request=None,
+        parameters=[LatestParameters],
+        responses={200: LatestSerializer, **PROBLEM},
+    )
+    def get(self, request: Request, pk: int) -> Response:
+        """The latest, and whether they have arrived; with `state=dead` those that were given up."""
+        del request
+        found = selectors.latest(self.channel(pk), self.asked.get("state", ""))
+        return Response(LatestSerializer({"results": found}).data)
+
+    @extend_schema(
+        operation_id="send_notification",
+        tags=["notifications"],
+        request=SendingSerializer,
         responses={200: NotificationSerializer, **PROBLEM, **REFUSED},
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Send a test. It takes some seconds; ``error`` says what went wrong."""
-        del request
+        """Send a test, or again, once, what was given up. It takes some seconds; ``error`` says what went wrong."""
         found, _actor = self.theirs(pk)
+        given = read_body(SendingSerializer(data=request.data), request.data)
         try:
-            row = send_test(channel=found)
+            row = send_again(row=selectors.given_up(found, given["id"])) if given else send_test(channel=found)
         except UndeliveredError as error:
             raise unacceptable(ValidationError(str(error))) from None
+        except ValidationError as error:
+            raise unacceptable(error) from None
         return Response(NotificationSerializer(row).data)
 
 

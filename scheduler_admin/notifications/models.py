@@ -118,6 +118,7 @@ class Notification(models.Model):
         ordering = ["-pk"]
         indexes = [
             models.Index(fields=["channel", "id"], condition=models.Q(state="waiting"), name="notification_waiting"),
+            models.Index(fields=["channel", "id"], condition=models.Q(state="dead"), name="notification_dead"),
             models.Index(fields=["channel", "tried_at"], name="notification_tried"),
             models.Index(fields=["channel", "event", "about"], name="notification_about"),
             models.Index(fields=["created_at"], name="notification_created"),

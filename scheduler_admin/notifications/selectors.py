@@ -4,6 +4,7 @@ import hashlib
 import json
 from datetime import datetime
 from typing import NamedTuple
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
@@ -58,9 +59,18 @@ def channel(user: Who, pk: int, action: Action = "view") -> Channel:
     return found
 
 
-def latest(channel: Channel) -> QuerySet[Notification]:
-    """What a channel was to tell last, newest first."""
-    return Notification.objects.filter(channel=channel).order_by("-pk")[:SHOWN]
+def latest(channel: Channel, state: str = "") -> QuerySet[Notification]:
+    """What a channel was to tell last, newest first; of one state alone if that is given."""
+    rows = Notification.objects.filter(channel=channel)
+    return (rows.filter(state=state) if state else rows).order_by("-pk")[:SHOWN]
+
+
+def given_up(channel: Channel, guid: UUID) -> Notification:
+    """One of a channel's messages that was given up. Raises ValidationError where there is none such."""
+    found = Notification.objects.filter(channel=channel, guid=guid, state=Notification.State.DEAD).first()
+    if found is None:
+        raise ValidationError({"id": _("No message of this channel that was given up has this id.")})
+    return found
 
 
 def tenants_of(user: Who, action: Action) -> QuerySet[Tenant]:

@@ -5,7 +5,7 @@ at a time.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from itertools import islice
@@ -62,11 +62,31 @@ def send_test(*, channel: Channel) -> Notification:
 
     Raises UndeliveredError, with nothing sent, where the channel had its messages of this minute, or while others try.
     """
+    return _send_by_hand(channel, lambda now: add_test(channel, now))
+
+
+def send_again(*, row: Notification) -> Notification:
+    """Try a message once more that was given up, just as it was. What came of it is in the row that is returned.
+
+    Raises UndeliveredError as ``send_test``, and where somebody else has just sent it.
+    """
+    return _send_by_hand(row.channel, lambda _now: _revived(row))
+
+
+def _revived(row: Notification) -> Notification:
+    dead = Notification.objects.filter(pk=row.pk, state=Notification.State.DEAD, attempts=row.attempts)
+    if not dead.update(state=Notification.State.WAITING):
+        raise UndeliveredError(_("Somebody else sends it just now."))
+    return row
+
+
+def _send_by_hand(channel: Channel, find: Callable[[datetime], Notification]) -> Notification:
+    """One attempt at once; what does not arrive is given up. ``find`` is called in a transaction."""
     if not _testing.acquire(blocking=False):
         raise UndeliveredError(_("Other channels are being tested just now: try again in a moment."))
     try:
         now = timezone.now()
-        row = _taken_up(channel, now)
+        row = _taken_up(channel, find, now)
         for sent, error in _deliver([row]):
             _note(sent, error and UndeliveredError(str(error), final=True), now)
         return row
@@ -75,11 +95,11 @@ def send_test(*, channel: Channel) -> Notification:
 
 
 @transaction.atomic
-def _taken_up(channel: Channel, now: datetime) -> Notification:
-    """A test that nobody else finds waiting. Raises UndeliveredError."""
+def _taken_up(channel: Channel, find: Callable[[datetime], Notification], now: datetime) -> Notification:
+    """A message that nobody else finds waiting. Raises UndeliveredError."""
     if _room(channel, now) <= 0:
         raise UndeliveredError(_("It had %(n)s messages in this minute: try again in another.") % {"n": PER_MINUTE})
-    row = _claim(add_test(channel, now), now)
+    row = _claim(find(now), now)
     assert row is not None
     return row
 

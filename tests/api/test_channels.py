@@ -161,6 +161,21 @@ def test_a_test_says_what_came_of_it(alice: APIClient) -> None:
     assert send(alice, "POST", latest).status_code == 422
 
 
+def test_what_was_given_up_is_listed_and_sent_again(alice: APIClient, made: Any) -> None:
+    """One's own alone, by its id; anything else is told at its place."""
+    latest = f"{CHANNELS}/{made.json()['id']}/notifications"
+    tested = send(alice, "POST", latest).json()
+    assert tested["state"] == "dead"  # nobody knows that host here
+    assert [row["id"] for row in alice.get(f"{latest}?state=dead").json()["results"]] == [tested["id"]]
+    assert alice.get(f"{latest}?state=sent").json()["results"] == []
+    assert alice.get(f"{latest}?state=lost").json()["errors"][0]["parameter"] == "state"
+    again = send(alice, "POST", latest, {"id": tested["id"]})
+    assert (again.status_code, again.json()["id"], again.json()["attempts"]) == (200, tested["id"], 2)
+    for wrong in ("no id", "7b0c1ad8-3a8e-4f4c-9d6f-6a5b0b1c2d3e"):
+        refused = send(alice, "POST", latest, {"id": wrong})
+        assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/id")
+
+
 def test_without_a_key_no_webhook_is_kept(alice: APIClient, settings: Any) -> None:
     """Mail needs none, but a server."""
     settings.CREDENTIALS_KEYS = []

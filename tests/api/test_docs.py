@@ -18,6 +18,8 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import create_token
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment, LedgerEntry
+from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.services import add_channel
 from scheduler_admin.queues.models import Revision
 from tests.api import builders
 from tests.api.builders import NOW, RED, decision, red_pod, usage
@@ -93,7 +95,21 @@ def known(db: None) -> dict[str, str]:
     ci = builders.user("ci", role=User.Role.ADMIN)
     tokens = {"TOKEN": ["tree:write"], "READ_TOKEN": ["read"], "RED_TOKEN": ["tree:plan"]}
     tokens["OPERATE_TOKEN"], tokens["NOTIFY_TOKEN"] = ["cluster:operate"], ["tenant:notify"]
-    builders.red_tenant()
+    channel = add_channel(
+        tenant=builders.red_tenant(), kind="email", address="red@example.com", values={"name": "mail"}, actor=None
+    )
+    Channel.objects.filter(pk=channel.pk).update(id=1)
+    Notification.objects.create(
+        channel_id=1,
+        guid="7b0c1ad8-3a8e-4f4c-9d6f-6a5b0b1c2d3e",
+        event=Notification.Event.PREEMPTED,
+        about="prod red/etl",
+        lines=["Pod etl-3 of namespace red was preempted."],
+        link="http://127.0.0.1:8000/pods/prod/red/etl-3/",
+        state=Notification.State.DEAD,
+        created_at=NOW,
+        due_at=NOW,
+    )
     made = {
         name: create_token(user=ci, name=name, scopes=scopes, subtree="root.red" * (name == "RED_TOKEN"))[1]
         for name, scopes in tokens.items()

@@ -20,7 +20,7 @@ from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import SETTLING, Told, tell
 from scheduler_admin.notifications.own import summed_up
 from scheduler_admin.notifications.posting import UndeliveredError
-from scheduler_admin.notifications.sending import GIVEN_UP, PER_MINUTE, send_due, send_test
+from scheduler_admin.notifications.sending import GIVEN_UP, PER_MINUTE, send_again, send_due, send_test
 from scheduler_admin.notifications.tasks import send_notifications
 from tests.notifications.receiver import Receiver
 
@@ -352,6 +352,46 @@ def test_a_test_message_tells_what_went_wrong(channel: Channel, receiver: Receiv
         send_test(channel=channel)
     with pytest.raises(UndeliveredError, match="10 messages in this minute"):
         send_test(channel=channel)
+
+
+def dead(channel: Channel, receiver: Receiver) -> Notification:
+    """A message that the receiver would not take."""
+    receiver.answers = [422]
+    row = write(channel)
+    send()
+    row.refresh_from_db()
+    assert row.state == Notification.State.DEAD
+    return row
+
+
+def test_what_was_given_up_is_sent_again_as_it_was(
+    channel: Channel, receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    """Also long after, with the id by which the receiver knows it."""
+    row = dead(channel, receiver)
+    clock.shift(timedelta(days=3))
+    assert send_again(row=row).state == Notification.State.SENT
+    first, second = receiver.verified()
+    assert first == second
+
+
+def test_what_fails_again_is_given_up_again(channel: Channel, receiver: Receiver) -> None:
+    """By hand it is tried once, and can be another time."""
+    row = dead(channel, receiver)
+    receiver.answers = [422]
+    again = send_again(row=row)
+    assert (again.state, again.attempts, again.error) == ("dead", 2, "127.0.0.1 answered 422.")
+    assert send() == 0
+    assert send_again(row=again).state == Notification.State.SENT
+
+
+def test_two_people_do_not_send_the_same_again(channel: Channel, receiver: Receiver) -> None:
+    """Who comes second is told, and nothing is sent."""
+    row = dead(channel, receiver)
+    send_again(row=row)
+    with pytest.raises(UndeliveredError, match="Somebody else"):
+        send_again(row=row)
+    assert len(receiver.got) == 2
 
 
 def test_tests_hold_two_threads_at_most(channel: Channel, receiver: Receiver) -> None:

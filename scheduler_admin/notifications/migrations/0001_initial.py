@@ -80,6 +80,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='notification',
+            index=models.Index(condition=models.Q(('state', 'dead')), fields=['channel', 'id'], name='notification_dead'),
+        ),
+        migrations.AddIndex(
+            model_name='notification',
             index=models.Index(fields=['channel', 'tried_at'], name='notification_tried'),
         ),
         migrations.AddIndex(
