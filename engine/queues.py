@@ -142,17 +142,18 @@ class QueueTree:
             if queue.path in self.queues:
                 raise TreeError(f"queue {queue.path} is given twice")
             self.queues[queue.path] = queue
-        roots = [path for path, queue in self.queues.items() if queue.parent is None]
+        parents = {path: queue.parent for path, queue in self.queues.items()}
+        roots = [path for path, parent in parents.items() if parent is None]
         if len(roots) != 1:
             raise TreeError(f"a tree has one root queue, this one has {len(roots)}")
         self.root = roots[0]
         self.children: dict[str, list[str]] = {path: [] for path in self.queues}
-        for queue in self.queues.values():
-            if queue.parent is None:
+        for path, parent in parents.items():
+            if parent is None:
                 continue
-            if queue.parent not in self.queues:
-                raise TreeError(f"queue {queue.path} has no parent {queue.parent}")
-            self.children[queue.parent].append(queue.path)
+            if parent not in self.queues:
+                raise TreeError(f"queue {path} has no parent {parent}")
+            self.children[parent].append(path)
 
     def __contains__(self, path: object) -> bool:
         return path in self.queues
@@ -185,24 +186,41 @@ class QueueTree:
         ordered = sorted(self.leaves, key=lambda leaf: leaf.split("."), reverse=True)
         return {name: leaf for leaf in ordered for name in self.queues[leaf].namespaces}
 
-    def walk(self, path: str | None = None) -> Iterable[str]:
+    def walk(self, path: str | None = None) -> tuple[str, ...]:
         """The paths of a subtree (default: all), parents before children, siblings in the order given."""
-        path = path or self.root
-        yield path
-        for child in self.children[path]:
-            yield from self.walk(child)
+        if path is None:
+            return self._order
+        first = self.turn[path]
+        return self._order[first : first + self._sizes[path]]
+
+    @cached_property
+    def _order(self) -> tuple[str, ...]:
+        found, pending = [], [self.root]
+        while pending:
+            found.append(path := pending.pop())
+            pending.extend(reversed(self.children[path]))
+        return tuple(found)
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """How many queues a subtree has."""
+        sizes: dict[str, int] = {}
+        for path in reversed(self._order):
+            sizes[path] = 1 + sum(sizes[child] for child in self.children[path])
+        return sizes
 
     @cached_property
     def turn(self) -> dict[str, int]:
         """A path -> how many come before it in the tree's order."""
-        return {path: number for number, path in enumerate(self.walk())}
+        return {path: number for number, path in enumerate(self._order)}
 
     @cached_property
     def _lineages(self) -> dict[str, tuple[str, ...]]:
-        lineages: dict[str, tuple[str, ...]] = {}
-        for path in self.walk():
-            parent = self.queues[path].parent
-            lineages[path] = (path, *lineages[parent]) if parent else (path,)
+        lineages: dict[str, tuple[str, ...]] = {self.root: (self.root,)}
+        for path in self._order:
+            own = lineages[path]
+            for child in self.children[path]:
+                lineages[child] = (child, *own)
         return lineages
 
     def lineage(self, path: str) -> tuple[str, ...]:
@@ -215,17 +233,27 @@ class QueueTree:
 
     def fence(self, leaf: str) -> str | None:
         """The nearest queue from the leaf upwards, the leaf included, with a fence; a fence on the root is none."""
-        for path in self.lineage(leaf):
-            if path != self.root and self.queues[path].preemption_policy is PreemptionPolicy.FENCE:
-                return path
-        return None
+        return self._fences[leaf]
+
+    @cached_property
+    def _fences(self) -> dict[str, str | None]:
+        return self._nearest(PreemptionPolicy.FENCE)
 
     def disabled_by(self, path: str) -> str | None:
         """The nearest queue from ``path`` upwards that turns preemption off (inherited), None if none does."""
-        for above in self.lineage(path):
-            if above != self.root and self.queues[above].preemption_policy is PreemptionPolicy.DISABLED:
-                return above
-        return None
+        return self._disabled[path]
+
+    @cached_property
+    def _disabled(self) -> dict[str, str | None]:
+        return self._nearest(PreemptionPolicy.DISABLED)
+
+    def _nearest(self, policy: PreemptionPolicy) -> dict[str, str | None]:
+        """Path -> the nearest queue from it upwards, the root left out, that says so."""
+        found: dict[str, str | None] = {self.root: None}
+        for path in self._order:
+            for child in self.children[path]:
+                found[child] = child if self.queues[child].preemption_policy is policy else found[path]
+        return found
 
     def delay_by(self, leaf: str, *, inherited: bool = False) -> str | None:
         """The queue that says how long asks of a leaf wait before they may preempt, None if none does.
@@ -260,8 +288,9 @@ class QueueTree:
     def promised(self) -> dict[str, Amounts]:
         """Path -> what the queue is guaranteed; where it says nothing of a resource, what those below it are."""
         found: dict[str, Amounts] = {}
-        for path in reversed(list(self.walk())):
-            found[path] = total(found[child] for child in self.children[path]) | self.queues[path].guaranteed
+        for path in reversed(self._order):
+            own, children = self.queues[path].guaranteed, self.children[path]
+            found[path] = total(found[child] for child in children) | own if children else own
         return found
 
     def unkept(self, path: str, resource: str) -> str | None:

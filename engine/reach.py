@@ -101,15 +101,31 @@ def _open(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str]:
     return (BorderReason.SAME_FENCE, fence) if fence else (BorderReason.NO_FENCE, tree.fence(victim) or "")
 
 
-@lru_cache(maxsize=4096)  # each is asked for several times in a row
 def claims(tree: QueueTree, asker: str) -> Mapping[str, str]:
     """Resource -> the queue whose guarantee an ask of the leaf may claim for it; the nearest that has one decides.
 
     Every ask asks for itself as a pod: where pods are guaranteed and none can be claimed, nothing can.
     """
-    lineage = tree.lineage(asker)
-    entitling = {name: path for path in reversed(lineage) for name in tree[path].guaranteed}
-    barred = {name for above in lineage for name, most in tree[above].max.items() if most <= 0}
+    return _claims(tree)[asker]
+
+
+@lru_cache(maxsize=8)  # each tree is asked for all its leaves in a row
+def _claims(tree: QueueTree) -> Mapping[str, Mapping[str, str]]:
+    """Of every queue, worked out from the root down."""
+    entitling: dict[str, Mapping[str, str]] = {}
+    barred: dict[str, frozenset[str]] = {}
+    found: dict[str, Mapping[str, str]] = {}
+    for path in tree.walk():
+        queue, parent = tree[path], tree[path].parent
+        above, shut = (entitling[parent], barred[parent]) if parent else ({}, frozenset[str]())
+        entitling[path] = {**above, **dict.fromkeys(queue.guaranteed, path)} if queue.guaranteed else above
+        none = [name for name, most in queue.max.items() if most <= 0]
+        barred[path] = shut.union(none) if none else shut
+        found[path] = _claimed(tree, entitling[path], barred[path])
+    return found
+
+
+def _claimed(tree: QueueTree, entitling: Mapping[str, str], barred: frozenset[str]) -> Mapping[str, str]:
     found = {name: path for name, path in entitling.items() if tree[path].guaranteed[name] > 0 and name not in barred}
     return found if PODS not in entitling or PODS in found else {}
 
@@ -139,10 +155,10 @@ def _ranked_above(tree: QueueTree, asker: str, victim: str) -> str | None:
             rank += queue.priority_offset
         if path == shared:
             break
+    if rank is None:
+        return None
     below = [path for path in reversed(tree.lineage(victim)) if path != shared and tree.contains(shared, path)]
     for path in below:
-        if rank is None:
-            return None
         if tree[path].priority_policy is PriorityPolicy.FENCE:
             return path if tree[path].priority_offset > rank else None
         rank -= tree[path].priority_offset
@@ -155,6 +171,8 @@ def _capped(tree: QueueTree, asker: str, victim: str) -> str | None:
     Pods alone matter: of all else the world may hold as little as the ask likes.
     """
     own = tree.lineage(asker)
+    if not any(PODS in tree[path].max for path in own):  # as nearly all
+        return None
     kept = max((tree[path].guaranteed.get(PODS, 0) for path in tree.lineage(victim) if path not in own), default=0)
     for path in own:
         if tree[path].max.get(PODS, kept + 1) <= (kept if tree.contains(path, victim) else 0):

@@ -36,6 +36,8 @@ from engine.resources import format_amounts
 TERMS = ("policy", "dialect", "parameters")
 """Members by which a document says how its tree decides."""
 _MEMBERS = (*TERMS, "placement", "capacity", "queues")
+Known = dict[str, tuple[Mapping[str, Any], Queue]]
+"""Path -> a queue's settings as they were given, and what they were read as, where nothing was wrong with them."""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,10 +56,15 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         return any(note.severity is Severity.ERROR for note in self.notes)
 
 
-def read_form(document: Any, capacity: Capacity = Capacity()) -> Reading:  # noqa: B008 - frozen
+def read_form(
+    document: Any,
+    capacity: Capacity = Capacity(),  # noqa: B008 - frozen
+    known: Known | None = None,
+) -> Reading:
     """Read a document of our own form, parsed from JSON. Never raises: whatever is wrong is a note at its place.
 
-    ``capacity`` is what shares of the cluster are of where the document does not say it.
+    ``capacity`` is what shares of the cluster are of where the document does not say it. ``known`` spares reading
+    queues again that are given in the same words as the last time; it is filled anew for the next.
     """
     book = Notebook()
     given = document.get("queues") if isinstance(document, Mapping) else None
@@ -73,7 +80,7 @@ def read_form(document: Any, capacity: Capacity = Capacity()) -> Reading:  # noq
         policy=_text(document, "policy", book),
         dialect=_text(document, "dialect", book),
         parameters=_parameters(document, book),
-        tree=_tree(given, _placement(document, book), capacity, book),
+        tree=_tree(given, _placement(document, book), capacity, book, {} if known is None else known),
         notes=tuple(book.notes),
     )
 
@@ -134,34 +141,54 @@ def _placement(document: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
     return read_rules(document.get("placement"), complain)
 
 
-def _tree(given: list[Any], placement: tuple[Rule, ...], capacity: Capacity, book: Notebook) -> QueueTree | None:
+def _tree(
+    given: list[Any], placement: tuple[Rule, ...], capacity: Capacity, book: Notebook, known: Known
+) -> QueueTree | None:
     queues: dict[str, Queue] = {}
     places: dict[str, Place] = {}
+    sound: Known = {}
     whole = True
     for index, settings in enumerate(given):
-        place = Place(index=index)
-        path = _path(settings, place, book)
+        same = _same(settings, known)
+        path = same.path if same else _path(settings, Place(index=index), book)
         if path is None:
             whole = False
             continue
-        place = msgspec.structs.replace(place, path=path)
+        place = Place(index=index, path=path)
         if path.lower() in places:
             book.error(place.at("path"), gettext_noop("Queue %(name)s is given twice."), name=path)
             whole = False
             continue
         places[path.lower()] = place
-        queues[path] = read_settings(settings, place, book)
-    for path, queue in queues.items():
-        if queue.parent is not None and queue.parent not in queues:
-            message = gettext_noop("There is no queue %(parent)s to be its parent.")
-            book.error(places[path.lower()].at("path"), message, parent=queue.parent)
-            whole = False
-    if not queues:
-        book.error(Place().at("queues"), gettext_noop("A tree has at least its root."))
-        whole = False
+        noted = len(book.notes)
+        queues[path] = same or read_settings(settings, place, book)
+        if len(book.notes) == noted:
+            sound[path] = (settings, queues[path])
+    known.clear()
+    known.update(sound)
+    whole = _rooted(queues, places, book) and whole
     resolution = Resolution(capacity, book)
     settled = resolution.settled(queues, {path: places[path.lower()] for path in queues})
     return QueueTree(settled.values(), placement, resolution.used) if whole else None
+
+
+def _same(settings: Any, known: Known) -> Queue | None:
+    """What these settings were read as the last time, if they were."""
+    path = settings.get("path") if isinstance(settings, Mapping) else None
+    given, queue = known.get(path, (None, None)) if isinstance(path, str) else (None, None)
+    return queue if given == settings else None
+
+
+def _rooted(queues: Mapping[str, Queue], places: Mapping[str, Place], book: Notebook) -> bool:
+    """Whether every queue has its parent; one that is missing is noted."""
+    missing = [(path, queue.parent) for path, queue in queues.items() if queue.parent not in queues]
+    for path, parent in missing:
+        if parent is not None:
+            message = gettext_noop("There is no queue %(parent)s to be its parent.")
+            book.error(places[path.lower()].at("path"), message, parent=parent)
+    if not queues:
+        book.error(Place().at("queues"), gettext_noop("A tree has at least its root."))
+    return bool(queues) and all(parent is None for _path, parent in missing)
 
 
 def _path(settings: Any, place: Place, book: Notebook) -> str | None:

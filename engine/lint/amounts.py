@@ -13,11 +13,26 @@ from engine.resources import Amounts, format_amount, total
 
 def amounts(tree: QueueTree) -> Iterator[Note]:
     """What of guaranteed and max contradicts what stands above, or below."""
-    promised = tree.promised()
+    promised, tightest = tree.promised(), _tightest(tree)
     for path in tree.walk():
-        yield from _above_max(tree, tree[path])
-        yield from _promised_below(tree[path], total(promised[child] for child in tree.children[path]))
-        yield from _never_reached(tree, tree[path])
+        queue, limits = tree[path], tightest[path]
+        if any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
+            yield from _above_max(tree, queue)
+        if children := tree.children[path]:
+            yield from _promised_below(queue, total(promised[child] for child in children))
+        if any(limits[resource] < limit for resource, limit in queue.max.items()):
+            yield from _never_reached(tree, queue)
+
+
+def _tightest(tree: QueueTree) -> dict[str, Amounts]:
+    """Path -> the least max of the queue and those above it: nearly every queue needs no closer look than that."""
+    found: dict[str, Amounts] = {}
+    for path in tree.walk():
+        own, parent = tree[path].max, tree[path].parent
+        above = found[parent] if parent else {}
+        tighter = {resource: limit for resource, limit in own.items() if limit < above.get(resource, limit + 1)}
+        found[path] = above | tighter if tighter else above
+    return found
 
 
 def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[Note]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from engine.formats.amounts import AmountError, read_amount
-from engine.formats.form import Reading, read_form, write_queue
+from engine.formats.form import Known, Reading, read_form, write_queue
 from engine.formats.placement import write_rules
 from engine.formats.shares import Capacity, is_share, read_share, write_share
 from engine.formats.terms import read_parameters, write_parameters
@@ -50,7 +51,7 @@ def placed(rows: Iterable[DraftQueue]) -> list[Placed]:
     while pending:
         row, path, depth = pending.pop()
         found.append(Placed(row, path, depth))
-        pending += [(child, f"{path}.{child.name}", depth + 1) for child in reversed(below.get(row.pk, []))]
+        pending += [(child, f"{path}.{child.name}", depth + 1) for child in reversed(below.get(row.id, ()))]
     return found
 
 
@@ -59,17 +60,24 @@ def reading(draft: Draft, queues: Sequence[Placed]) -> Reading:
     documents = [_document(one) for one in queues]
     capacity = draft.hierarchy.capacity if any(_shared(one.row) for one in queues) else Capacity()
     beside = {"placement": draft.placement, "capacity": draft.capacity}
-    tree = read_form({"queues": documents, **beside}, capacity)
+    tree = read_form({"queues": documents, **beside}, capacity, _known(draft.pk))
     parameters, wrong = read_parameters(draft.policy, draft.dialect, draft.parameters)
     return msgspec.structs.replace(
         tree, policy=draft.policy, dialect=draft.dialect, parameters=parameters, notes=(*wrong, *tree.notes)
     )
 
 
+@lru_cache(maxsize=8)  # drafts that people are at, in this process
+def _known(draft: int | None) -> Known:
+    """What was read of a draft the last time: an act changes a few of its queues."""
+    del draft
+    return {}
+
+
 def _shared(row: DraftQueue) -> set[str]:
     """The resources of which anything is typed as a share."""
-    texts = (one for field in PARTED for one in getattr(row, field).items())
-    return {setting.removeprefix("guaranteed/").removeprefix("max/") for setting, text in texts if is_share(text)}
+    found = [name for field in PARTED for name, text in getattr(row, field).items() if "%" in text and is_share(text)]
+    return {setting.removeprefix("guaranteed/").removeprefix("max/") for setting in found}
 
 
 def pin(draft: Draft, rows: Iterable[DraftQueue]) -> None:

@@ -9,6 +9,7 @@ from engine.formats.shares import Capacity
 from engine.queues import PreemptionPolicy, PriorityPolicy
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, RestrictedQuerySet, Scope, Who, scope_of
+from scheduler_admin.queues.quick_decoder import QuickDecoder
 
 
 class HierarchyQuerySet(RestrictedQuerySet["Hierarchy"]):
@@ -150,8 +151,8 @@ class DraftQueue(models.Model):
     origin = models.CharField(max_length=500, blank=True, help_text=_("Its path in the base; empty: new."))
     changed_in = models.PositiveIntegerField(default=1, help_text=_("The draft's version that changed it last."))
     parent_declared = models.BooleanField(default=False)
-    guaranteed = models.JSONField(default=dict, blank=True)
-    max = models.JSONField(default=dict, blank=True)
+    guaranteed = models.JSONField(default=dict, blank=True, decoder=QuickDecoder)
+    max = models.JSONField(default=dict, blank=True, decoder=QuickDecoder)
     preemption_policy = models.CharField(max_length=20, blank=True)
     delay = models.CharField(max_length=50, blank=True)
     quota_delay = models.CharField(max_length=50, blank=True)
@@ -159,7 +160,9 @@ class DraftQueue(models.Model):
     priority_offset = models.CharField(max_length=20, blank=True)
     namespaces = models.TextField(blank=True, max_length=5000)
     evict_uncontrolled = models.BooleanField(default=False)
-    template = models.JSONField(default=dict, blank=True, help_text=_("Setting to text; empty: it has none."))
+    template = models.JSONField(
+        default=dict, blank=True, decoder=QuickDecoder, help_text=_("Setting to text; empty: it has none.")
+    )
 
     class Meta:
         ordering = ["pk"]

@@ -85,13 +85,25 @@ def fence_marks(shown: Sequence[str], fences: Sequence[str]) -> dict[str, str]:
 
     Both are in the tree's order.
     """
-    around = {path: [fence for fence in fences if path == fence or path.startswith(f"{fence}.")] for path in shown}
+    around: dict[str, tuple[str, ...]] = {}
+    fenced = frozenset(fences)
+    for path in shown:
+        _fences_around(path, fenced, around)
     ends = {fence: path for path in shown for fence in around[path]}
     result = {}
-    for path, lines in around.items():
-        marks = []
+    for path in shown:
+        lines, marks = around[path], list[str]()
         for kind, fence in zip(("outer", "inner"), (lines[0], lines[-1]) if len(lines) > 1 else lines, strict=False):
             marks.append(kind)
             marks += [f"{kind}-top"] * (fence == path) + [f"{kind}-end"] * (ends[fence] == path)
         result[path] = " ".join(marks)
     return result
+
+
+def _fences_around(path: str, fences: frozenset[str], found: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The fences that hold a queue, itself included, the outermost first; kept in ``found`` with those above it."""
+    if path not in found:
+        above = path.rpartition(".")[0]
+        outer = _fences_around(above, fences, found) if above else ()
+        found[path] = (*outer, path) if path in fences else outer
+    return found[path]

@@ -13,7 +13,7 @@ from engine.formats.shares import amounts_of, is_share, shares_of
 from engine.resources import format_amount
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues import sifting
-from scheduler_admin.queues.draft_form import MARKS, TEXTS, text_of
+from scheduler_admin.queues.draft_form import text_of
 from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
 from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.notes import setting_of
@@ -114,6 +114,7 @@ class Row:
     act: str
     """What it is unfolded for; empty: it is not."""
     editable: bool
+    shown: Shown
     closed: str
     """The query of the page without it unfolded."""
     takes: bool
@@ -121,6 +122,8 @@ class Row:
     fold: Fold
     above: Above
     """What it inherits."""
+    named: tuple[str, ...]
+    """What is the same for every row and seen in each: the settings that have columns, and the language."""
     whole: bool
     """Whether its reader sees everything; else not which namespaces run in it, as some may be another tenant's."""
 
@@ -129,6 +132,11 @@ class Row:
         """Unfolds it, or folds it again."""
         joint = "" if self.closed.endswith("?") else "&"
         return f"{self.closed}#n{self.pk}" if self.act else f"{self.closed}{joint}queue={self.pk}#n{self.pk}"
+
+    @property
+    def toggled(self) -> str:
+        """Hides what is below it, or shows it again."""
+        return f"{self.shown.toggled(self.pk).closed}#n{self.pk}"
 
     @property
     def pk(self) -> int:
@@ -248,13 +256,13 @@ class Row:
         """Differs whenever the row would look different."""
         row = self.of.placed.row
         parts = (
-            [getattr(row, field) for field in ("name", "guaranteed", "max", "template", *TEXTS, *MARKS)],
+            row.changed_in,  # all that it says itself
             [(note.message, note.params, note.field) for note in self.of.notes if note.severity is Severity.ERROR],
             self.of.change,
             self._of_shares,
             # What is folded, how many siblings there are, and what is inherited the page's own script puts in.
             (row.parent_id, self.fold.holds, self.fold.wrong, self.takes),
-            (self.level, self.marks, self.act, self.editable, [one.setting for one in self.columns], get_language()),
+            (self.level, self.marks, self.act, self.editable, self.named),
         )
         return blake2b(repr(parts).encode(), digest_size=6).hexdigest()
 
@@ -284,6 +292,7 @@ def grid(
     fences = [one.path for one in state.rows if one.placed.row.preemption_policy == "fence" and one.placed.depth]
     marks = sifting.fence_marks([one.path for one in state.rows], fences)
     every, closed = columns(names), shown.closed
+    named = (*(one.setting for one in every), get_language() or "")
     above = inherited.by_parent if inherited else {}
     return [
         Row(
@@ -295,7 +304,9 @@ def grid(
             takes=changes_in.has_path(one.path),
             fold=fold,
             above=above.get(one.placed.row.parent_id, {}),
+            shown=shown,
             closed=closed,
+            named=named,
             whole=whole,
         )
         for one, fold in zip(state.rows, folds(state.rows, shown), strict=True)
