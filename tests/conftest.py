@@ -11,6 +11,7 @@ import pytest
 from django.core.cache import caches
 from hypothesis import HealthCheck, settings
 
+from scheduler_admin.queues import draft_rows
 from tests.controlplane import anycluster, binaries
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
@@ -43,6 +44,7 @@ def _forgetful() -> None:
     """Nothing is remembered from another test, whose rows may have had the same numbers."""
     for cache in caches.all(initialized_only=True):
         cache.clear()
+    draft_rows.forget()
 
 
 @pytest.fixture(scope="session")

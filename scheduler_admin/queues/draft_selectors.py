@@ -1,6 +1,6 @@
 """Reads of drafts: the tree with what is wrong and what is new in it, and who else has a draft open."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,8 @@ from engine.lint import lint
 from engine.queues import Queue, QueueTree
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who
 from scheduler_admin.queues.differences import differing_terms, differing_tree
-from scheduler_admin.queues.draft_form import Placed, moved, queues_of, reading, terms_in, text_of
+from scheduler_admin.queues.draft_form import Placed, moved, placed, reading, terms_in, text_of
+from scheduler_admin.queues.draft_rows import rows_of
 from scheduler_admin.queues.draft_templates import OWN
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
 from scheduler_admin.queues.services import Terms, not_enforceable, terms_of, tree_of
@@ -130,9 +131,18 @@ def rivals_of(user: Who, draft: Draft) -> DraftQuerySet:
     return drafts_of(user, draft.hierarchy).filter(version__gt=1).exclude(pk=draft.pk)
 
 
-def state(draft: Draft, capacity: Mapping[str, int] | None = None, scope: Scope = EVERYTHING) -> DraftState:
-    """Everything about a draft as it is now; what it changes outside of a scope is an error. ``capacity``: see lint."""
-    queues = queues_of(draft)
+def state(
+    draft: Draft,
+    capacity: Mapping[str, int] | None = None,
+    scope: Scope = EVERYTHING,
+    *,
+    queues: Sequence[Placed] | None = None,
+) -> DraftState:
+    """Everything about a draft as it is now; what it changes outside of a scope is an error.
+
+    ``capacity``: see lint. ``queues``: its own, where they were fetched already.
+    """
+    queues = placed(rows_of(draft)) if queues is None else queues
     base = tree_of(draft.base)
     read = reading(draft, queues)
     terms = terms_in(read)

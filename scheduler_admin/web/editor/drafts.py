@@ -7,6 +7,7 @@ from engine.changes import sentences
 from engine.explain import Message
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues import draft_selectors
+from scheduler_admin.queues.draft_form import queues_of
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.web.editor.words import beside
 
@@ -49,7 +50,7 @@ def rivals(user: Who, draft: Draft) -> Rivals:
 
 
 def _line(draft: Draft, sees: Scope) -> DraftLine:
-    found = draft_selectors.state(draft).part(sees)
+    found = draft_selectors.state(draft, queues=queues_of(draft)).part(sees)
     said = [message for setting in found.beside for message in beside(setting)]
     said += [message for change in found.changes for message in sentences(change)]
     return DraftLine(

@@ -1,0 +1,39 @@
+"""The queues of a draft as this process read them last: an act changes a few of a thousand."""
+
+from datetime import datetime
+from functools import lru_cache
+
+from scheduler_admin.queues.models import Draft, DraftQueue
+
+_FEW = 100
+"""Of rows that are read by their keys rather than all at once."""
+
+
+def rows_of(draft: Draft) -> list[DraftQueue]:
+    """All queues of a draft as they are now, to be looked at and never changed: other readers are given the same."""
+    kept = _kept(draft.pk, draft.created_at)
+    rows = _renewed(draft, dict(kept)) if kept else {row.pk: row for row in draft.queues.all()}
+    kept.clear()
+    kept.update(rows)
+    return list(rows.values())
+
+
+def _renewed(draft: Draft, had: dict[int, DraftQueue]) -> dict[int, DraftQueue]:
+    stamps = list(draft.queues.values_list("pk", "changed_in"))
+    stale = [pk for pk, changed_in in stamps if pk not in had or had[pk].changed_in != changed_in]
+    if stale:
+        fresh = draft.queues.filter(pk__in=stale) if len(stale) <= _FEW else draft.queues.all()
+        had |= {row.pk: row for row in fresh}
+    return {pk: had[pk] for pk, _changed_in in stamps if pk in had}  # one may have gone meanwhile
+
+
+@lru_cache(maxsize=8)  # those that people are at
+def _kept(draft: int, begun: datetime) -> dict[int, DraftQueue]:
+    """Key -> queue. The time tells a draft from one that had its number before a database was restored."""
+    del draft, begun
+    return {}
+
+
+def forget() -> None:
+    """Read all anew, as after rows were written by other means than acts."""
+    _kept.cache_clear()
