@@ -275,10 +275,11 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Scheduler Admin",
     "DESCRIPTION": "Queue trees, their usage against guarantees, and every preemption decision with its reason.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "scheduler_admin.api.schema.describe_writes",
+        "scheduler_admin.api.schema.describe_all",
     ],
     "ENUM_NAME_OVERRIDES": {
         "ChannelKind": "scheduler_admin.notifications.models.Channel.Kind",

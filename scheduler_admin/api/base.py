@@ -1,7 +1,9 @@
 """What every view of the API shares."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from hashlib import sha256
+from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.http import Http404
@@ -68,6 +70,8 @@ class ApiView(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)
         if self.kept:
             idempotency.end(self.kept, response)
+        if request.method in {"GET", "HEAD"} and response.status_code == HTTPStatus.OK and "ETag" not in response:
+            response.add_post_render_callback(partial(_unless_known, request))
         patch_cache_control(response, private=True, no_cache=True)
         patch_vary_headers(response, ["Authorization", "Cookie"])
         for name, value in (self.standing.headers if self.standing else {}).items():
@@ -107,10 +111,28 @@ class ApiView(APIView):
         return selectors.get(self.request.user, name)
 
 
-def tagged(request: Request, body: dict[str, Any], *, but: str = "") -> Response:
-    """The body with an ETag over all of it ``but`` one key, or 304 if the client has it already."""
-    counted = {key: value for key, value in body.items() if key != but}
-    return answer(request, body, f'W/"{sha256(JSONRenderer().render(counted)).hexdigest()[:32]}"')
+def tagged(request: Request, body: dict[str, Any], *, but: str) -> Response:
+    """The body with an ETag over all of it ``but`` one key, wherever that is, or 304 if the client has it already."""
+    return answer(request, body, _tag_over(JSONRenderer().render(_without(body, but))))
+
+
+def _without(value: Any, key: str) -> Any:
+    if isinstance(value, dict):
+        return {name: _without(each, key) for name, each in value.items() if name != key}
+    return [_without(each, key) for each in value] if isinstance(value, list) else value
+
+
+def _tag_over(content: bytes) -> str:
+    return f'W/"{sha256(content).hexdigest()[:32]}"'
+
+
+def _unless_known(request: Request, response: Response) -> None:
+    """Give a rendered answer an ETag over all of it, and take out what the client has already."""
+    response["ETag"] = _tag_over(response.content)
+    if preconditions.tags(request.headers.get("If-None-Match", "")) & {response["ETag"], "*"}:
+        response.status_code = HTTPStatus.NOT_MODIFIED
+        response.content = b""
+        del response["Content-Type"]
 
 
 def answer(request: Request, body: Any, tag: str) -> Response:

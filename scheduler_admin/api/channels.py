@@ -16,7 +16,7 @@ from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView, answer
 from scheduler_admin.api.limits import REFUSED, read_body, unacceptable
-from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, UNCHANGED
+from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.notifications import selectors
 from scheduler_admin.notifications.guard import LONGEST
 from scheduler_admin.notifications.models import Channel, Notification
@@ -193,8 +193,8 @@ class ChannelView(_ChannelView):
     @extend_schema(
         operation_id="get_notification_channel",
         tags=["notifications"],
-        parameters=[IF_NONE_MATCH, _ETAG],
-        responses={200: ChannelSerializer, **UNCHANGED, **PROBLEM},
+        parameters=[_ETAG],
+        responses={200: ChannelSerializer, **PROBLEM},
     )
     def get(self, request: Request, pk: int) -> Response:
         """Its settings."""

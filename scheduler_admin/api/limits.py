@@ -19,7 +19,7 @@ from scheduler_admin.accounts.scopes import Action, scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView, answer
 from scheduler_admin.api.connections import WritingParameters
-from scheduler_admin.api.schema import CLUSTER, IF_NONE_MATCH, PROBLEM, UNCHANGED
+from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters.limits import LIMITS, MOST, change_limits, limits_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import set_mode
@@ -114,8 +114,8 @@ class ClusterSettingsView(ApiView):
     @extend_schema(
         operation_id="get_settings",
         tags=["clusters"],
-        parameters=[CLUSTER, IF_NONE_MATCH, _ETAG],
-        responses={200: SettingsSerializer, **UNCHANGED, **PROBLEM},
+        parameters=[CLUSTER, _ETAG],
+        responses={200: SettingsSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
         """How far the engine may go, and its limits."""

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from drf_spectacular.utils import OpenApiParameter
 from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework.permissions import IsAuthenticated
 
@@ -14,7 +14,6 @@ from scheduler_admin.api.base import ApiView
 
 PROBLEM = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (400, 401, 404, 429)}
 """What every route may answer."""
-UNCHANGED = {304: OpenApiResponse(description="Unchanged since the ETag in If-None-Match.")}
 CLUSTER = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the cluster.")
 _KEY = {
     "in": "header",
@@ -22,8 +21,16 @@ _KEY = {
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
     "description": "Yours for this request: sent again with it, it is answered again and not done again.",
 }
+_HAD = {
+    "in": "header",
+    "name": "If-None-Match",
+    "schema": {"type": "string"},
+    "description": "ETags of answers that you have.",
+}
+_UNCHANGED = {"description": "Unchanged since the ETag in If-None-Match."}
+_ETAG = {"schema": {"type": "string"}, "description": "Changes with the answer."}
 IF_NONE_MATCH = OpenApiParameter(
-    "If-None-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="ETags of answers that you have."
+    "If-None-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="`*`: only where nothing is there yet."
 )
 
 
@@ -39,16 +46,29 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {"type": "http", "scheme": "bearer", "description": "A token made with `manage.py create_token`."}
 
 
-def describe_writes(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
-    """What holds for everything that writes, once for all routes."""
-    refused = {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+def describe_all(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
+    """What holds for everything that reads, and for everything that writes, once for all routes."""
     for operations in result["paths"].values():
         for method, operation in operations.items():
             if method.upper() in idempotency.WRITES:
-                operation.setdefault("parameters", []).append(_KEY)
-                for code in ("409", "413", "422"):
-                    operation["responses"].setdefault(code, {"content": refused, "description": ""})
+                _describe_write(operation)
+            elif method == "get":
+                _describe_read(operation)
     return result
+
+
+def _describe_write(operation: dict[str, Any]) -> None:
+    refused = {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    operation.setdefault("parameters", []).append(_KEY)
+    for code in ("409", "413", "422"):
+        operation["responses"].setdefault(code, {"content": refused, "description": ""})
+
+
+def _describe_read(operation: dict[str, Any]) -> None:
+    operation.setdefault("parameters", []).append(_HAD)
+    operation["responses"]["304"] = dict(_UNCHANGED)
+    for code in ("200", "304"):
+        operation["responses"][code].setdefault("headers", {}).setdefault("ETag", _ETAG)
 
 
 class SchemaView(ApiView, SpectacularJSONAPIView):

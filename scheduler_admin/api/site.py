@@ -22,7 +22,7 @@ from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView, answer
 from scheduler_admin.api.connections import WritingParameters
 from scheduler_admin.api.limits import REFUSED, read_body, unacceptable
-from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, UNCHANGED
+from scheduler_admin.api.schema import PROBLEM
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 _ETAG = OpenApiParameter(
@@ -96,8 +96,8 @@ class SiteView(_SiteView):
     @extend_schema(
         operation_id="get_site",
         tags=["site"],
-        parameters=[IF_NONE_MATCH, _ETAG],
-        responses={200: SiteSerializer, **UNCHANGED, **PROBLEM},
+        parameters=[_ETAG],
+        responses={200: SiteSerializer, **PROBLEM},
     )
     def get(self, request: Request) -> Response:
         """What holds for the whole site."""

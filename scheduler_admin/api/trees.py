@@ -27,7 +27,7 @@ from scheduler_admin.api.hierarchies import HIERARCHY
 from scheduler_admin.api.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
 from scheduler_admin.api.outcomes import outcome
 from scheduler_admin.api.proposals import Proposal
-from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, UNCHANGED
+from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM
 from scheduler_admin.clusters import selectors
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.revision_selectors import written
@@ -60,8 +60,8 @@ class TreeView(ApiView):
     @extend_schema(
         operation_id="get_tree",
         tags=["trees"],
-        parameters=[HIERARCHY, serializers.GetParameters, IF_NONE_MATCH, _ETAG],
-        responses={(200, OWN_FORM): serializers.TreeSerializer, (200, YUNIKORN): str, **UNCHANGED, **PROBLEM},
+        parameters=[HIERARCHY, serializers.GetParameters, _ETAG],
+        responses={(200, OWN_FORM): serializers.TreeSerializer, (200, YUNIKORN): str, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
         """The tree in our own form, or (Accept: application/yaml) in a document. Tenants see their queues of it."""

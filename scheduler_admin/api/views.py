@@ -18,7 +18,7 @@ from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, queue_known
 from scheduler_admin.api.pagination import NewestFirst, next_link
 from scheduler_admin.api.redaction import SeenDecision
-from scheduler_admin.api.schema import CLUSTER, IF_NONE_MATCH, PROBLEM, UNCHANGED
+from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.api.standing import QueueStanding, stand
 from scheduler_admin.api.usage import samples
 from scheduler_admin.clusters.models import Cluster
@@ -28,10 +28,6 @@ from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.waits import waits_of
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors import tree_with, visible
-
-_ETAG = OpenApiParameter(
-    "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Changes with the answer."
-)
 
 
 class ClustersView(ApiView):
@@ -44,7 +40,8 @@ class ClustersView(ApiView):
         """All clusters that you may see, with what the last pass read of them."""
         clusters = Cluster.objects.restrict(request.user, "view").select_related("status", "hierarchy__current")
         context = {"scope": self.scope}
-        return Response(serializers.ClustersSerializer({"results": clusters}, context=context).data)
+        body = serializers.ClustersSerializer({"results": clusters}, context=context).data
+        return tagged(request, dict(body), but="age_seconds")
 
 
 class ClusterView(ApiView):
@@ -53,8 +50,8 @@ class ClusterView(ApiView):
     @extend_schema(
         operation_id="get_cluster",
         tags=["clusters"],
-        parameters=[CLUSTER, IF_NONE_MATCH, _ETAG],
-        responses={200: serializers.ClusterSerializer, **UNCHANGED, **PROBLEM},
+        parameters=[CLUSTER],
+        responses={200: serializers.ClusterSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
         """Mode, pause, last pass, capacity, age of what is known, and why it can't be read if it can't."""
@@ -93,16 +90,17 @@ class QueuesView(QueueView):
     @extend_schema(
         operation_id="list_queues",
         tags=["queues"],
-        parameters=[CLUSTER, IF_NONE_MATCH, _ETAG],
-        responses={200: serializers.QueuesSerializer, **UNCHANGED, **PROBLEM},
+        parameters=[CLUSTER],
+        responses={200: serializers.QueuesSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
         """Every queue of the current revision: usage against guaranteed and max, asks waiting, fence, delay."""
+        del request
         cluster = self.cluster(name)
         revision = self.current(cluster)
         results = self.stand(cluster, revision) if revision else []
         body = serializers.QueuesSerializer({**self.head_of(cluster, revision), "results": results}).data
-        return tagged(request, dict(body))
+        return Response(body)
 
 
 class QueueDetailView(QueueView):
@@ -114,13 +112,12 @@ class QueueDetailView(QueueView):
         parameters=[
             CLUSTER,
             OpenApiParameter("path", OpenApiTypes.STR, OpenApiParameter.PATH, description="root.tenant-1.queue-b"),
-            IF_NONE_MATCH,
-            _ETAG,
         ],
-        responses={200: serializers.QueueDetailSerializer, **UNCHANGED, **PROBLEM},
+        responses={200: serializers.QueueDetailSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str, path: str) -> Response:
         """One queue with the applications that run in it."""
+        del request
         cluster = self.cluster(name)
         revision = self.current(cluster)
         queues = self.stand(cluster, revision) if revision else []
@@ -139,7 +136,7 @@ class QueueDetailView(QueueView):
                 "applications": [app for app in running if self.scope.has_pod(app["namespace"], path)],
             }
         ).data
-        return tagged(request, dict(body))
+        return Response(body)
 
     def _waits(self, cluster: Cluster, path: str) -> dict[str, Any]:
         """What was told of asks, and came of it, is told to those who see everything."""
