@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from scheduler_admin_client.decisions import history
+from scheduler_admin_client.decisions import history, why
 from scheduler_admin_client.outputs import refusal
 from scheduler_admin_client.site import Refused, Site, Trouble
 from scheduler_admin_client.trees import apply, diff, export, lint, plan
@@ -38,7 +38,7 @@ def cli(context: click.Context, address: str | None, token_file: Path | None) ->
     context.obj = Site(address, _token(token_file))
 
 
-for _command in (plan, apply, diff, lint, export, history):
+for _command in (plan, apply, diff, lint, export, history, why):
     cli.add_command(_command)
 
 

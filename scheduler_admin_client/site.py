@@ -108,7 +108,7 @@ class Site:
 
     def _why(self, error: Exception) -> dict[str, str]:
         cause = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) and error.reason else error
-        return {"site": self.address, "why": type(cause).__name__}
+        return {"site": self.address, "why": str(cause).rpartition(": ")[2]}
 
 
 def _refused(answer: Answer) -> Trouble:

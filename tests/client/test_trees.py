@@ -153,7 +153,7 @@ def test_errors_are_a_sentence_without_the_token(run: Run, queues: Path, monkeyp
         assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
         assert "sa_" not in said.err
     assert "tree:plan" in reading.err
-    assert "http://127.0.0.1:9 can't be reached" in away.err
+    assert "http://127.0.0.1:9 can't be reached: [Errno 111] Connection refused." in away.err
 
 
 @pytest.mark.parametrize(
