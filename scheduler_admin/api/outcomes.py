@@ -8,12 +8,13 @@ from django.utils.translation import gettext as _
 
 from engine.forecast import Eviction, Loop, Placed, Toll, grouped
 from engine.journal import TornError
+from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Scope
-from scheduler_admin.api.documents import Sent
 from scheduler_admin.api.proposals import Proposal
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.forecasting import Outlook, forecast_tree
 from scheduler_admin.history.redaction import Redaction
+from scheduler_admin.queues.services import Terms
 
 
 def outcome(proposal: Proposal, clusters: Sequence[Cluster], scope: Scope) -> dict[str, Any]:
@@ -23,15 +24,15 @@ def outcome(proposal: Proposal, clusters: Sequence[Cluster], scope: Scope) -> di
         "revision": proposal.number,
         "diff": proposal.diff(),
         "lint": proposal.lint(clusters, scope),
-        "forecast": [_outlook(cluster, proposal.sent, scope) for cluster in clusters],
+        "forecast": [outlook(cluster, proposal.sent.tree, proposal.sent.terms, scope) for cluster in clusters],
     }
 
 
-def _outlook(cluster: Cluster, sent: Sent, scope: Scope) -> dict[str, Any]:
+def outlook(cluster: Cluster, tree: QueueTree, terms: Terms, scope: Scope) -> dict[str, Any]:
     """One cluster's forecast under the tree as a row; of a scope that is not everything, what becomes of its pods."""
     reason = _("Nothing was read of this cluster yet.")
     try:
-        found = forecast_tree(cluster=cluster, tree=sent.tree, **sent.terms._asdict())
+        found = forecast_tree(cluster=cluster, tree=tree, **terms._asdict())
     except TornError:
         found, reason = None, _("What was read of this cluster last is lost: its journal is torn.")
     if found is None:

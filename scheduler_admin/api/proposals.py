@@ -66,12 +66,7 @@ class Proposal:
 
     def diff(self) -> list[dict[str, Any]]:
         """All changes, a row for each sentence."""
-        rows = [_row("", Kind.CHANGED, one, text(said_alone(one))) for one in self.terms]
-        for change in self.changes:
-            settings = change.settings if change.kind is Kind.CHANGED else (Setting(field=""),)
-            told = zip(settings, sentences(change), strict=True)
-            rows += [_row(change.path, change.kind, one, text(message)) for one, message in told]
-        return rows
+        return differing(self.changes, self.terms)
 
     def lint(self, clusters: Iterable[Cluster], scope: Scope) -> list[dict[str, Any]]:
         """What is odd and what holds of a scope's queues; with a cluster's name, whether the guarantees fit it."""
@@ -88,6 +83,24 @@ class Proposal:
         row = {"severity": note.severity.value, "queue": note.path, "field": note.field, "sentence": said(note)}
         row["remedy"] = remedy(note)
         return {**row, "cluster": cluster, **self.sent.place(note)}
+
+
+def differing(found: Iterable[Change], beside: Iterable[Setting]) -> list[dict[str, Any]]:
+    """Changes as rows of an answer, one for each sentence, first of what is ``beside`` the queues."""
+    rows = [_row("", Kind.CHANGED, one, text(said_alone(one))) for one in beside]
+    for change in found:
+        told = zip(_settings(change), sentences(change), strict=True)
+        rows += [_row(change.path, change.kind, one, text(message)) for one, message in told]
+    return rows
+
+
+def _settings(change: Change) -> tuple[Setting, ...]:
+    """What each sentence is about; of a queue that moved the first is where it was, and is."""
+    if change.kind is Kind.CHANGED:
+        return change.settings
+    if change.kind is Kind.MOVED:
+        return (Setting(field="", before=change.former, after=change.path), *change.settings)
+    return (Setting(field=""),)
 
 
 def _row(queue: str, kind: Kind, setting: Setting, sentence: str) -> dict[str, Any]:

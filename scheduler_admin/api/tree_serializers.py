@@ -145,7 +145,7 @@ class TreeSerializer(serializers.Serializer[Any]):
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
-    """One change. Without a queue it is about the policy; without a field, about the whole queue."""
+    """One change. Without a queue it is beside the queues; without a field, about the whole queue, or its path."""
 
     queue = serializers.CharField(allow_blank=True)
     kind = serializers.ChoiceField([one.value for one in Kind])

@@ -12,7 +12,7 @@ from engine.changes import Change, Kind, Setting, changes
 from engine.formats.notes import Note, Severity
 from engine.lint import lint
 from engine.queues import Queue, QueueTree
-from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who
+from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
 from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.draft_form import Placed, moved, placed, reading, terms_in, text_of
 from scheduler_admin.queues.draft_rows import rows_of
@@ -129,6 +129,22 @@ def drafts_of(user: Who, hierarchy: Hierarchy | None) -> DraftQuerySet:
 def rivals_of(user: Who, draft: Draft) -> DraftQuerySet:
     """The other drafts of its hierarchy in which anything was done, likewise."""
     return drafts_of(user, draft.hierarchy).filter(version__gt=1).exclude(pk=draft.pk)
+
+
+def tag(draft: Draft) -> str:
+    """Differs whenever what is told of a draft would: its version, what is in force, who approved it."""
+    return f'"{draft.version}.{draft.hierarchy.current_id}.{draft.approved_version or 0}"'
+
+
+def may_edit(user: Who, draft: Draft) -> bool:
+    """Whether a draft is the user's to change."""
+    return scope_of(user, "edit").everything or Draft.objects.restrict(user, "edit").filter(pk=draft.pk).exists()
+
+
+def state_for(user: Who, draft: Draft, capacity: Mapping[str, int] | None = None, *, editable: bool) -> DraftState:
+    """What a user sees of a draft; where it is ``editable`` to them, what is not theirs to change is an error."""
+    checked = scope_of(user, "edit") if editable else EVERYTHING
+    return state(draft, capacity, checked).part(scope_of(user, "view"))
 
 
 def state(

@@ -20,6 +20,8 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment, LedgerEntry
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.services import add_channel
+from scheduler_admin.queues.draft_selectors import tag
+from scheduler_admin.queues.drafting import start
 from scheduler_admin.queues.models import Revision
 from tests.api import builders
 from tests.api.builders import NOW, RED, decision, red_pod, usage
@@ -116,7 +118,10 @@ def known(db: None) -> dict[str, str]:
     }
     tree = APIClient().get(PROD, headers={"Authorization": f"Bearer {made['TOKEN']}"})
     settings = APIClient().get(SETTINGS, headers={"Authorization": f"Bearer {made['TOKEN']}"})
-    return {**made, "ETAG": tree["ETag"], "SETTINGS_ETAG": settings["ETag"], "REASON": "more%20for%20batch"}
+    assert cluster.hierarchy
+    draft = start(hierarchy=cluster.hierarchy, name="more for batch", author=ci)
+    drafts = {"DRAFT": str(draft.pk), "DRAFT_ETAG": tag(draft)}
+    return {**made, **drafts, "ETAG": tree["ETag"], "SETTINGS_ETAG": settings["ETag"], "REASON": "more%20for%20batch"}
 
 
 def seen() -> None:

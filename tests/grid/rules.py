@@ -51,6 +51,7 @@ ADMINS_READ = _row(IN, 404, 404, 404, 403, 403, 403, 200)
 ADMINS_SEND_ONLY = _row(IN, 404, 404, 404, 403, 403, 403, 422)  # 422: nothing was sent
 EDITORS_READ = _row(IN, 404, 404, 404, 200, 200, 200, 200)
 EDITORS_ACT = _row(IN, 404, 404, 404, 302, 403, 403, 302)
+EDITORS_SEND = _row(IN, 404, 404, 404, 422, 403, 403, 422)  # 422: nothing was sent
 CONNECTORS = _row(IN, 404, 404, 404, 404, 403, 403, 200)
 OPERATORS_SET = _row(IN, 404, 404, 404, 404, 403, 302, 302)
 OPERATORS_CLASH = _row(IN, 404, 404, 404, 404, 403, 428, 428)  # 428: no tag was sent
@@ -266,6 +267,11 @@ ROUTES = {
     "api:hierarchies": api(SIGNED_IN, "hierarchy"),
     "api:hierarchy": api(SHARERS),
     "api:tree": api(SHARERS, "queue", "namespace", put=EDITORS_WRITE, written_with={"dry_run": "true"}),
+    "api:drafts": Rule({"GET": EDITORS_READ, "HEAD": EDITORS_READ, "OPTIONS": SIGNED_IN, "POST": EDITORS_SEND}),
+    "api:draft": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_CLASH}, ("queue",)),
+    "api:draft_acts": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
+    "api:draft_forecast": api(STAFF),
+    "api:draft_publish": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
     "api:revisions": api(SHARERS),
     "api:revision": api(STAFF, "queue", "namespace"),
     "api:nothing": api(NOTHING),

@@ -14,7 +14,7 @@ from engine.formats.notes import Note, Severity
 from engine.queues import QueueTree
 from engine.resources import PODS
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import EVERYTHING, Scope, Who, scope_of
+from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.accounts.selectors import needs_second, site
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
@@ -96,7 +96,7 @@ class DraftPage:
     @property
     def tag(self) -> str:
         """Differs whenever the page would: the draft's version, and what is in force."""
-        return tag(self.draft)
+        return draft_selectors.tag(self.draft)
 
     @cached_property
     def names(self) -> list[str]:
@@ -243,11 +243,6 @@ def _written(tree: QueueTree, leaf: str) -> str:
     return next(path for path in tree.lineage(leaf) if not tree[path].dynamic)
 
 
-def tag(draft: Draft) -> str:
-    """The ETag of a draft as it is."""
-    return f'"{draft.version}.{draft.hierarchy.current_id}.{draft.approved_version or 0}"'
-
-
 def _second(user: Who, draft: Draft, *, may_edit: bool) -> Second:
     settings = site()
     if not may_edit or not isinstance(user, User):
@@ -262,10 +257,9 @@ def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, **more: 
     """The page of a draft as it is now."""
     status = status_of(cluster)
     sees, changes_in = scope_of(user, "view"), scope_of(user, "edit")
-    may_edit = changes_in.everything or Draft.objects.restrict(user, "edit").filter(pk=draft.pk).exists()
+    may_edit = draft_selectors.may_edit(user, draft)
     changes_in = changes_in if may_edit else Scope()
-    checked = changes_in if may_edit else EVERYTHING
-    state = draft_selectors.state(draft, status.capacity if status else None, checked).part(sees)
+    state = draft_selectors.state_for(user, draft, status.capacity if status else None, editable=may_edit)
     others = Cluster.objects.restrict(user, "view").filter(hierarchy=draft.hierarchy).exclude(pk=cluster.pk)
     elsewhere = names(list(others.values_list("name", flat=True)))
     steps = draft_selectors.steps(user, draft)

@@ -17,7 +17,7 @@ from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.models import Draft, Hierarchy
 from scheduler_admin.web.editor.drafts import draft_lines, rivals
 from scheduler_admin.web.editor.outlook import prospect
-from scheduler_admin.web.editor.page import DraftPage, draft_page, news, tag
+from scheduler_admin.web.editor.page import DraftPage, draft_page, news
 from scheduler_admin.web.editor.shown import Shown
 
 
@@ -114,11 +114,11 @@ def draft_news(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     if request.method == "POST":
         return news(request, draft_page(request.user, cluster, found, Shown.read(request.GET)))
     response: HttpResponse
-    if request.headers.get("If-None-Match") == tag(found):
+    if request.headers.get("If-None-Match") == draft_selectors.tag(found):
         response = HttpResponseNotModified()
     else:
         response = JsonResponse({"version": found.version})
-    response["ETag"] = tag(found)
+    response["ETag"] = draft_selectors.tag(found)
     response["Cache-Control"] = "private, no-store"
     return response
 
