@@ -24,7 +24,7 @@ from scheduler_admin.api.draft_bodies import in_lines, whole
 from scheduler_admin.api.hierarchies import HIERARCHY
 from scheduler_admin.api.limits import REFUSED, Unacceptable, read_body, unacceptable
 from scheduler_admin.api.outcomes import outlook
-from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM, UNCHANGED
+from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.queues import draft_selectors, drafting
 from scheduler_admin.queues.draft_form import queues_of
@@ -42,7 +42,7 @@ _ETAG = OpenApiParameter(
     "ETag",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    response=[200, 201, 304],
+    response=[200, 201],
     description="Changes with every act, and with what is in force.",
 )
 _Refusals = (ConflictError, OutdatedError, ImportFailure, ValidationError, DraftQueue.DoesNotExist)
@@ -140,8 +140,8 @@ class DraftView(_DraftsView):
     @extend_schema(
         operation_id="get_draft",
         tags=["drafts"],
-        parameters=[HIERARCHY, IF_NONE_MATCH, _ETAG],
-        responses={200: shapes.DraftDetailSerializer, **UNCHANGED, **PROBLEM},
+        parameters=[HIERARCHY, _ETAG],
+        responses={200: shapes.DraftDetailSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str, pk: int) -> Response:
         """What it says, what is wrong with it, what it changes, what a merge left to choose from."""

@@ -10,11 +10,12 @@ from rest_framework.response import Response
 from scheduler_admin.api import tree_serializers as serializers
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.documents import own_form
+from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.pagination import NumberedPageParameters, next_link
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Hierarchy
-from scheduler_admin.queues.revision_selectors import find_revision, revisions_of
+from scheduler_admin.queues.revision_selectors import find_revision, in_force_at, revisions_of
 
 HIERARCHY = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the hierarchy.")
 
@@ -52,20 +53,29 @@ class HierarchyView(HierarchiesView):
         return Response(serializers.HierarchySerializer(get_object_or_404(self.rows(), name=name)).data)
 
 
+class RevisionsParameters(NumberedPageParameters):
+    """Which revisions."""
+
+    at = UtcField(required=False, help_text="Only the one that was in force at this time; none before the first.")
+
+
 class RevisionsView(ApiView):
     """The revisions of a hierarchy."""
 
-    parameters = NumberedPageParameters
+    parameters = RevisionsParameters
 
     @extend_schema(
         operation_id="list_revisions",
         tags=["trees"],
-        parameters=[HIERARCHY, NumberedPageParameters],
+        parameters=[HIERARCHY, RevisionsParameters],
         responses={200: serializers.RevisionsSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
         """Who published what, when and why, newest first; empty for tenants. Follow `next`."""
         hierarchy = get_object_or_404(Hierarchy.objects.restrict(request.user, "view"), name=name)
+        if at := self.asked.get("at"):
+            then = in_force_at(hierarchy, at) if self.scope.everything else None
+            return Response(serializers.RevisionsSerializer({"next": None, "results": [then] if then else []}).data)
         page = revisions_of(request.user, hierarchy, self.asked.get("cursor"), self.asked["limit"])
         body = {"next": next_link(request, page.older), "results": page.revisions}
         return Response(serializers.RevisionsSerializer(body).data)

@@ -69,10 +69,10 @@ class TreeView(ApiView):
         if found is None or found.current is None:
             raise Http404
         if request.accepted_renderer.media_type == OWN_FORM:
-            return answer(request, own_form(found.current, self.scope), _tag(found.current))
+            return answer(request, own_form(found.current, self.scope), tag(found.current))
         if not self.scope.everything:
             raise NotAcceptable(_("A YAML document shows the whole tree: ask for application/json."))
-        return answer(request, written(found.current, Format(self.asked["document"])).text, _tag(found.current))
+        return answer(request, written(found.current, Format(self.asked["document"])).text, tag(found.current))
 
     @extend_schema(
         operation_id="put_tree",
@@ -97,17 +97,17 @@ class TreeView(ApiView):
         sent = read(body_of(request), terms, capacity, self._part(current), self.asked["document"])
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
         if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
-            preconditions.check(request, _tag(current), required=action == "edit")
+            preconditions.check(request, tag(current), required=action == "edit")
         if outside := proposal.outside(scope):
             raise problems.OutsideSubtree(outside, subtree=", ".join(sorted(scope.subtrees)))
         clusters = selectors.using(request.user, hierarchy)
         body = serializers.OutcomeSerializer(outcome(proposal, clusters, scope)).data  # before it is in force
         if ruled_out := broken(body, self.asked["fail_on"]):
-            raise problems.RuledOut(ruled_out, body, _tag(current))
+            raise problems.RuledOut(ruled_out, body, tag(current))
         if action == "edit":
             in_force = self._publish(name, proposal)
-            return Response(body, status=200 if current else 201, headers={"ETag": _tag(in_force)})
-        return Response(body, headers={"ETag": _tag(current)} if current else None)
+            return Response(body, status=200 if current else 201, headers={"ETag": tag(in_force)})
+        return Response(body, headers={"ETag": tag(current)} if current else None)
 
     def _changeable(self, name: str, action: Action) -> Hierarchy | None:
         """The hierarchy to change, None for a new one.
@@ -147,15 +147,15 @@ class TreeView(ApiView):
                 onto=current.pk if current else None,
             )
         except OutdatedError as error:
-            raise problems.Overtaken(_tag(error.current)) from error
+            raise problems.Overtaken(tag(error.current)) from error
         except ValidationError as error:
             raise problems.InvalidTree(wrong_terms(error)) from error
 
 
 @overload
-def _tag(revision: Revision) -> str: ...
+def tag(revision: Revision) -> str: ...
 @overload
-def _tag(revision: None) -> None: ...
-def _tag(revision: Revision | None) -> str | None:
+def tag(revision: None) -> None: ...
+def tag(revision: Revision | None) -> str | None:
     """The ETag of a tree in force; None where there is none yet."""
     return f'"{fingerprint(revision)}"' if revision else None

@@ -14,6 +14,7 @@ from scheduler_admin.api import (
     pods,
     priority_classes,
     repeats,
+    revisions,
     site,
     stops,
     trees,
@@ -69,6 +70,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("hierarchies/<slug:name>/drafts/<int:pk>/publish", drafts.DraftPublishView.as_view(), name="draft_publish"),
     path("hierarchies/<slug:name>/revisions", hierarchies.RevisionsView.as_view(), name="revisions"),
     path("hierarchies/<slug:name>/revisions/<int:number>", hierarchies.RevisionView.as_view(), name="revision"),
+    path(
+        "hierarchies/<slug:name>/revisions/<int:number>/diff",
+        revisions.RevisionDiffView.as_view(),
+        name="revision_diff",
+    ),
+    path(
+        "hierarchies/<slug:name>/revisions/<int:number>/roll-back", revisions.RollBackView.as_view(), name="roll_back"
+    ),
+    path("hierarchies/<slug:name>/revisions/<int:number>/restore", revisions.RestoreView.as_view(), name="restore"),
     path("ledger", ledger.LedgerView.as_view(), name="ledger"),
     path("site", site.SiteView.as_view(), name="site"),
     path("group-mappings", site.MappingsView.as_view(), name="mappings"),

@@ -274,6 +274,9 @@ ROUTES = {
     "api:draft_publish": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
     "api:revisions": api(SHARERS),
     "api:revision": api(STAFF, "queue", "namespace"),
+    "api:revision_diff": api(STAFF, "queue"),
+    "api:roll_back": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
+    "api:restore": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
     "api:nothing": api(NOTHING),
     # Django's own site for repairs, where it is on: nobody gets past its door but a superuser, whatever their role.
     "admin:login": Rule(dict.fromkeys(METHODS, EVERYONE) | dict.fromkeys(("PATCH", "DELETE"), NOBODY)),
