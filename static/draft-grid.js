@@ -82,21 +82,31 @@ function putPart(name, html) {
   if (old && fresh && !keeps(old) && !old.isEqualNode(fresh)) old.replaceWith(fresh);
 }
 
-/** Puts parts of the page in; the keyboard's place is kept. */
-export function putParts(parts) {
+/** Does what changes the page, then brings the keyboard back to where it was: asking earlier has all of it laid out twice. */
+function keepingPlace(change) {
   const focused = document.activeElement?.id;
-  for (const [name, html] of Object.entries(parts)) putPart(name, html);
+  change();
   if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+function putEach(parts) {
+  for (const [name, html] of Object.entries(parts)) putPart(name, html);
   document.dispatchEvent(new Event("news"));
 }
 
-/** Puts an answer of the server in: rows that differ, their order, the parts beside them. */
-export function put(answer, current) {
-  const focused = document.activeElement?.id;
-  state.version = String(answer.version);
-  state.tag = answer.tag;
-  for (const [pk, html] of Object.entries(answer.rows)) putRow(pk, html, current);
-  if (answer.order) putInOrder(answer.order);
-  if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
-  putParts(answer.parts);
+/** Puts parts of the page in; the keyboard's place is kept. */
+export function putParts(parts) {
+  keepingPlace(() => putEach(parts));
+}
+
+/** Puts an answer of the server in: rows that differ, their order, the parts beside them; then `more` is done to them. */
+export function put(answer, current, more) {
+  keepingPlace(() => {
+    state.version = String(answer.version);
+    state.tag = answer.tag;
+    for (const [pk, html] of Object.entries(answer.rows)) putRow(pk, html, current);
+    if (answer.order) putInOrder(answer.order);
+    putEach(answer.parts);
+    more();
+  });
 }

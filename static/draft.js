@@ -86,11 +86,13 @@ function undo(at, body) {
 
 // News ------------------------------------------------------------------------------------------
 function show(answer) {
-  put(answer, currentRow());
-  draw();
-  if (answer.inherited) inherit(answer.inherited);
-  if (answer.focus) reveal(document.getElementById(answer.focus));
-  if (answer.focus) document.getElementById(answer.focus)?.focus();
+  put(answer, currentRow(), () => {
+    draw();
+    if (answer.inherited) inherit(answer.inherited);
+    if (!answer.focus) return;
+    reveal(document.getElementById(answer.focus));
+    document.getElementById(answer.focus)?.focus();
+  });
   foretell();
 }
 
@@ -149,13 +151,21 @@ function unfold(row = "", act = "") {
   });
 }
 
+/** What was typed in a form is done: it need not be kept. */
+function done(form) {
+  if (!form.matches(".act")) return form.reset();
+  // Left first, and not emptied: either has all of the grid laid out once more than needed.
+  if (form.contains(document.activeElement)) document.activeElement.blur();
+  form.remove();
+}
+
 function submitAct(form, submitter) {
   inOrder(async () => {
     const data = new FormData(form, submitter);
     const { kind, answer } = await send(form.action, data, closed());
     if (kind === "done") {
       tell("");
-      form.reset(); // what was typed is done: it need not be kept
+      done(form);
       history.replaceState(null, "", closed());
       show(answer);
       if (document.activeElement === document.body) document.querySelector("#draft-conflicts button, #reason")?.focus();
