@@ -27,8 +27,7 @@ function say(field, html) {
 const unsaidOf = (kind) => document.getElementById(`t-${kind}`).innerHTML;
 
 function gone() {
-  clearInterval(polling);
-  document.removeEventListener("visibilitychange", poll);
+  rest();
   if (!document.querySelector("#draft-gone")) {
     const notice = document.getElementById("t-gone").content.firstElementChild.cloneNode(true);
     notice.id = "draft-gone";
@@ -212,6 +211,14 @@ function move(row, parent, was) {
   });
 }
 
+/** The page is being left: what it still asked for would come too late, of a draft that is gone. */
+function rest() {
+  clearInterval(polling);
+  document.removeEventListener("visibilitychange", poll);
+  clearTimeout(later);
+  asked?.abort();
+}
+
 /** Only what one has read is published: what was still on its way is waited for, and looked at if it changed anything. */
 function publish(event) {
   const form = event.target;
@@ -249,6 +256,7 @@ document.addEventListener("submit", (event) => {
   } else if (form.matches("#publish-form")) {
     publish(event);
   }
+  if (!event.defaultPrevented) rest();
 });
 document.addEventListener("click", (event) => {
   const at = event.target;
