@@ -62,11 +62,13 @@ def _answered(live_server: Any) -> Iterator[None]:
 
     request_started.connect(begins)
     request_finished.connect(ends)
-    yield
-    with changed:
-        assert changed.wait_for(lambda: not going[0], timeout=10), "a request is not answered"
-    request_started.disconnect(begins)
-    request_finished.disconnect(ends)
+    try:
+        yield
+        with changed:
+            assert changed.wait_for(lambda: not going[0], timeout=60), "a request is not answered"
+    finally:
+        request_started.disconnect(begins)
+        request_finished.disconnect(ends)
 
 
 @pytest.fixture
