@@ -22,6 +22,7 @@ export function enliven(body, isCurrent = false) {
     field.disabled = false;
     field.removeAttribute("form");
   }
+  for (const cell of body.querySelectorAll(".errrow > td")) cell.style.gridColumn = `span ${cell.colSpan}`;
   for (const one of body.rows[0].querySelectorAll("a.name, [data-setting]")) one.tabIndex = isCurrent ? 0 : -1;
 }
 
