@@ -139,12 +139,7 @@ def _read_own_form(text: str, terms: Terms, capacity: Capacity, part: Part | Non
         raise problems.Unreadable([_not_json(reason)]) from reason
     document = part.completed(document) if part else document
     reading = read_form(document, capacity)
-    indices = {queue["path"]: index for index, queue in enumerate(document["queues"])} if reading.tree else {}
-
-    def place(note: Note) -> dict[str, Any]:
-        if note.index is None and note.path:
-            note = msgspec.structs.replace(note, index=indices[note.path])
-        return {"pointer": note.pointer}
+    place = _pointing(queue["path"] for queue in document["queues"]) if reading.tree else _pointing(())
 
     given = {name: getattr(reading, name) for name in Terms._fields}
     terms = terms._replace(**{name: value for name, value in given.items() if value is not None})
@@ -153,6 +148,18 @@ def _read_own_form(text: str, terms: Terms, capacity: Capacity, part: Part | Non
     if wrong or reading.tree is None:
         raise problems.InvalidTree(wrong)
     return Sent(reading.tree, terms, None, (), place)
+
+
+def _pointing(paths: Iterable[str]) -> Place:
+    """Places in a document of our own form, by the paths of its queues in order."""
+    indices = {path: index for index, path in enumerate(paths)}
+
+    def place(note: Note) -> dict[str, Any]:
+        if note.index is None and note.path:
+            note = msgspec.structs.replace(note, index=indices[note.path])
+        return {"pointer": note.pointer}
+
+    return place
 
 
 def _wrong_terms(terms: Terms) -> list[dict[str, Any]]:
@@ -218,3 +225,9 @@ def own_form(revision: Revision, scope: Scope) -> dict[str, Any]:
             queue["namespaces"] = [name for name in queue["namespaces"] if scope.has_pod(name, queue["path"])]
     beside = write_beside(tree) if scope.everything else {}
     return {**terms_of(revision)._asdict(), **beside, "queues": queues}
+
+
+def published(revision: Revision, scope: Scope) -> Sent:
+    """A revision as if it had been sent in our own form, as a scope sees it: places lead into ``own_form``."""
+    tree = tree_of(revision)
+    return Sent(tree, terms_of(revision), None, (), _pointing(filter(scope.has_path, tree.walk())))

@@ -10,6 +10,7 @@ from engine.forecast import Eviction, Loop, Placed, Toll, grouped
 from engine.journal import TornError
 from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.api.lint import findings
 from scheduler_admin.api.proposals import Proposal
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.forecasting import Outlook, forecast_tree
@@ -23,7 +24,7 @@ def outcome(proposal: Proposal, clusters: Sequence[Cluster], scope: Scope) -> di
         "changed": proposal.changed,
         "revision": proposal.number,
         "diff": proposal.diff(),
-        "lint": proposal.lint(clusters, scope),
+        "lint": findings(proposal.sent, clusters, scope),
         "forecast": [outlook(cluster, proposal.sent.tree, proposal.sent.terms, scope) for cluster in clusters],
     }
 

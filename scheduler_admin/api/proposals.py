@@ -1,25 +1,20 @@
-"""A tree that was sent, held against the one in force: what it would change, and what is odd about it."""
+"""A tree that was sent, held against the one in force: and what it would change."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from engine.changes import Change, Kind, Setting, changes, said_alone, sentences
-from engine.formats.notes import Note
 from engine.formats.tree import encode_tree
-from engine.lint import lint
 from engine.queues import BARE, QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api.documents import Sent
-from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.sentences import text
 from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.models import Revision
-from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
 from scheduler_admin.queues.subtrees import beside, outside
 
@@ -67,22 +62,6 @@ class Proposal:
     def diff(self) -> list[dict[str, Any]]:
         """All changes, a row for each sentence."""
         return differing(self.changes, self.terms)
-
-    def lint(self, clusters: Iterable[Cluster], scope: Scope) -> list[dict[str, Any]]:
-        """What is odd and what holds of a scope's queues; with a cluster's name, whether the guarantees fit it."""
-        found = partial(lint, self.sent.tree, policy=self.sent.terms.policy, dialect=self.sent.terms.dialect)
-        plain = found()
-        rows = [self._noted(note) for note in (*self.sent.notes, *plain) if scope.has_path(note.path)]
-        for cluster in clusters:
-            if status := status_of(cluster):
-                fitting = [note for note in found(status.capacity) if note not in plain and scope.has_path(note.path)]
-                rows += [self._noted(note, cluster.name) for note in fitting]
-        return rows
-
-    def _noted(self, note: Note, cluster: str | None = None) -> dict[str, Any]:
-        row = {"severity": note.severity.value, "queue": note.path, "field": note.field, "sentence": said(note)}
-        row["remedy"] = remedy(note)
-        return {**row, "cluster": cluster, **self.sent.place(note)}
 
 
 def differing(found: Iterable[Change], beside: Iterable[Setting]) -> list[dict[str, Any]]:

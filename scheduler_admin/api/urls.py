@@ -10,6 +10,7 @@ from scheduler_admin.api import (
     hierarchies,
     ledger,
     limits,
+    lint,
     otherwise,
     pods,
     priority_classes,
@@ -62,6 +63,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("hierarchies", hierarchies.HierarchiesView.as_view(), name="hierarchies"),
     path("hierarchies/<slug:name>", hierarchies.HierarchyView.as_view(), name="hierarchy"),
+    path("hierarchies/<slug:name>/lint", lint.TreeLintView.as_view(), name="tree_lint"),
     path("hierarchies/<slug:name>/tree", trees.TreeView.as_view(), name="tree"),
     path("hierarchies/<slug:name>/drafts", drafts.DraftsView.as_view(), name="drafts"),
     path("hierarchies/<slug:name>/drafts/<int:pk>", drafts.DraftView.as_view(), name="draft"),
@@ -79,6 +81,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "hierarchies/<slug:name>/revisions/<int:number>/roll-back", revisions.RollBackView.as_view(), name="roll_back"
     ),
     path("hierarchies/<slug:name>/revisions/<int:number>/restore", revisions.RestoreView.as_view(), name="restore"),
+    path("lint", lint.LintView.as_view(), name="lint"),
     path("ledger", ledger.LedgerView.as_view(), name="ledger"),
     path("site", site.SiteView.as_view(), name="site"),
     path("group-mappings", site.MappingsView.as_view(), name="mappings"),

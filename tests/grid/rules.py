@@ -50,6 +50,7 @@ ADMINS_RACE = _row(IN, 404, 404, 404, 404, 403, 403, 412)  # 412: no version was
 ADMINS_READ = _row(IN, 404, 404, 404, 403, 403, 403, 200)
 ADMINS_SEND_ONLY = _row(IN, 404, 404, 404, 403, 403, 403, 422)  # 422: nothing was sent
 EDITORS_READ = _row(IN, 404, 404, 404, 200, 200, 200, 200)
+PLANNERS_SEND = _row(IN, 403, 403, 403, 422, 403, 403, 422)  # 422: an empty document
 EDITORS_ACT = _row(IN, 404, 404, 404, 302, 403, 403, 302)
 EDITORS_SEND = _row(IN, 404, 404, 404, 422, 403, 403, 422)  # 422: nothing was sent
 CONNECTORS = _row(IN, 404, 404, 404, 404, 403, 403, 200)
@@ -266,6 +267,8 @@ ROUTES = {
     "api:waiting": api(NO_JOURNAL),
     "api:hierarchies": api(SIGNED_IN, "hierarchy"),
     "api:hierarchy": api(SHARERS),
+    "api:lint": Rule({"OPTIONS": SIGNED_IN, "POST": PLANNERS_SEND}),
+    "api:tree_lint": api(EDITORS_READ),
     "api:tree": api(SHARERS, "queue", "namespace", put=EDITORS_WRITE, written_with={"dry_run": "true"}),
     "api:drafts": Rule({"GET": EDITORS_READ, "HEAD": EDITORS_READ, "OPTIONS": SIGNED_IN, "POST": EDITORS_SEND}),
     "api:draft": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_CLASH}, ("queue",)),
