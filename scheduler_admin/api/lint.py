@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -124,8 +125,10 @@ class TreeLintView(ApiView):
         """What is odd about it, and what holds, with whether the guarantees fit each cluster; to editors, of theirs."""
         user = request.user
         scope = self.scope if self.scope.everything else scope_of(user, "plan")
-        rows = Hierarchy.objects.restrict(user, "view" if scope.everything else "plan").select_related("current")
-        found = get_object_or_404(rows, name=name, current__isnull=False)
+        trees = Hierarchy.objects.restrict(user, "view" if scope.everything else "plan").select_related("current")
+        found = get_object_or_404(trees, name=name)
+        if found.current is None:
+            raise Http404
         rows = findings(published(found.current, scope), selectors.using(user, found), scope)
         body = {"hierarchy": name, "revision": found.current.number, "results": rows}
         return Response(TreeLintSerializer(body).data)
