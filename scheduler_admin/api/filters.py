@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework import serializers
@@ -68,8 +68,11 @@ class DecisionParameters(PageParameters):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """A time range that holds anything."""
-        return _forward(attrs, "since", "until")
+        """A time range that holds anything; where a page ended before its end, that is the end."""
+        asked = _forward(attrs, "since", "until")
+        if "cursor" in asked and "until" in asked and asked["cursor"][0] < asked["until"]:
+            del asked["until"]  # an index is entered at one end alone
+        return asked
 
 
 class UsageParameters(serializers.Serializer[Any]):
@@ -133,8 +136,8 @@ def _about(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope
             taken = victims.filter(**{name: asked[name]})
             rows = rows.filter(own & Q(**{f"ask_{name}": asked[name]}) | Q(pk__in=taken.values("decision")))
     if asked.get("again") is not None:
-        again = Q(pk__in=victims.filter(preempted_in_day__gte=REPEATED).values("decision"))
-        rows = rows.filter(again if asked["again"] else ~again)
+        own_again = Exists(victims.filter(decision=OuterRef("pk"), preempted_in_day__gte=REPEATED))
+        rows = rows.filter(own_again, again=True) if asked["again"] else rows.filter(~own_again)
     if "priority_class" in asked:
         rows = rows.filter(own, ask_priority_class=asked["priority_class"])
     return rows

@@ -78,7 +78,8 @@ class NewestFirst:
         """The rows of this page, and the place of the next if there is one."""
         if self.after:
             seen, pk = self.after
-            rows = rows.filter(Q(first_seen__lt=seen) | Q(first_seen=seen, pk__lt=pk))
+            # The time once more by itself: no index is entered at what either of two conditions holds for.
+            rows = rows.filter(Q(first_seen__lt=seen) | Q(pk__lt=pk), first_seen__lte=seen)
         found = list(rows.order_by("-first_seen", "-pk")[: self.limit + 1])
         more = len(found) > self.limit
         found = found[: self.limit]

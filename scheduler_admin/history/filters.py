@@ -24,11 +24,13 @@ OUTCOMES = ("preempt", "fits", "no-candidate", "not-eligible")
 """The engine's; ``all`` asks for every one of them."""
 DEFAULT_OUTCOME = "preempt"
 STACKS = ("queue", "reason", "source")
+# All of these are preemptions. Where they are so by themselves, nothing is said of it: it would lead to a worse index.
 _STATES: dict[str, Q] = {
     "open": Q(state__in=[Decision.State.INTENDED, Decision.State.EVICTING, Decision.State.WAITING]),
     "held": Q(state=Decision.State.HELD),
-    "shown": Q(state=Decision.State.NOTED),
+    "shown": Q(outcome=DEFAULT_OUTCOME, state=Decision.State.NOTED),
     "against": Q(against_laws=True),
+    "again": Q(again=True),
 }
 REPEATED = 3
 """From so many preemptions in a day on an application is said to be hit again and again."""
@@ -71,7 +73,7 @@ class Filters:
             length = RANGES.get(chosen) or RANGES[fitting(RANGES, MOST, oldest, now)]
             start, end = now - length, now if between else None
         outcome, stack = query.get("outcome", ""), query.get("stack", "")
-        known = (*OUTCOMES, *_STATES, "again", *Decision.Ending.values, "all")
+        known = (*OUTCOMES, *_STATES, *Decision.Ending.values, "all")
         return cls(
             now=now,
             range="between" if between else chosen,
@@ -123,14 +125,11 @@ class Filters:
         return rows
 
     def _outcomes(self) -> Q:
-        """Always by ``outcome`` first: that, the cluster and the time are one index."""
         if self.outcome == "all":
             return Q(outcome__in=OUTCOMES)
         if self.outcome in OUTCOMES:
             return Q(outcome=self.outcome)
-        if self.outcome == "again":
-            return Q(outcome=DEFAULT_OUTCOME) & Q(_a_victim(Q(preempted_in_day__gte=REPEATED)))
-        return Q(outcome=DEFAULT_OUTCOME) & _STATES.get(self.outcome, Q(ending=self.outcome))
+        return _STATES.get(self.outcome, Q(ending=self.outcome))
 
 
 def fitting(ranges: Mapping[str, timedelta], most: str, oldest: datetime | None, now: datetime) -> str:

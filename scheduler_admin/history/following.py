@@ -15,9 +15,9 @@ _LONGEST_NOTE = 300
 
 def follow(cluster: Cluster, state: ClusterState, now: datetime) -> tuple[list[Decision], bool]:
     """Take down what happened since the last pass. The decisions that wait on, with victims, and whether any moved."""
-    rows = Decision.objects.filter(cluster=cluster, state=Decision.State.WAITING).order_by("pk")
+    rows = Decision.objects.filter(cluster=cluster, state=Decision.State.WAITING)
     rows = rows.exclude(source=Decision.Source.ENGINE).defer("document", "laws").prefetch_related("victims")
-    waiting = list(rows)
+    waiting = list(rows.order_by("first_seen", "pk"))
     steps = [step for row in waiting for step in settle(row, row.victims.all(), state, now, witnessed=True)]
     keep_settled(waiting, now)
     Step.objects.bulk_create(steps)

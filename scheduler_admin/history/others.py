@@ -17,6 +17,7 @@ from scheduler_admin.history.ledger import unbook
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_recorded
 from scheduler_admin.history.recording import deadline, fitting, moment
+from scheduler_admin.history.repeats import note_again
 from scheduler_admin.queues.models import Revision
 
 _TOGETHER = timedelta(seconds=10)
@@ -69,6 +70,7 @@ class Others:
             Victim.objects.filter(pk=victim.pk).update(decision=row, position=position, preempted_in_day=None)
         left = {victim.decision_id for victim, _row, _position in self._moved}
         Decision.objects.filter(pk__in=left, victims=None).delete()
+        note_again(left)
 
     def _load(self, found: Iterable[Observed]) -> None:
         """Those that have ended before all was known of them."""

@@ -1,12 +1,12 @@
 """Who is hit again and again: how often each victim's application was preempted in the day up to then."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 
 from engine.resources import Amounts
 from scheduler_admin.accounts.scopes import Who
@@ -58,7 +58,15 @@ def count_repeats(*, cluster: Cluster) -> bool:
             changed[count].append(pk)
     for count, pks in changed.items():
         Victim.objects.filter(pk__in=pks).update(preempted_in_day=count)
+    recounted = Victim.objects.filter(pk__in=[pk for pks in changed.values() for pk in pks])
+    note_again(recounted.values_list("decision", flat=True))
     return True
+
+
+def note_again(decisions: Iterable[int]) -> None:
+    """Take down of some decisions (ids) whether they hit anybody again and again, after their victims have changed."""
+    again = Exists(Victim.objects.filter(decision=OuterRef("pk"), preempted_in_day__gte=REPEATED))
+    Decision.objects.filter(pk__in=set(decisions)).exclude(again=again).update(again=again)
 
 
 def _hits(rows: QuerySet[Victim]) -> list[_Hit]:

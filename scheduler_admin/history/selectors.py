@@ -24,7 +24,10 @@ PAGE = 50
 
 @dataclass(frozen=True)
 class Cursor:
-    """A place between two rows: rows that come in meanwhile never move it."""
+    """A place between two rows: rows that come in meanwhile never move it.
+
+    The time is asked for once by itself: no index is entered at what either of two conditions holds for.
+    """
 
     at: datetime
     pk: int
@@ -45,12 +48,12 @@ class Cursor:
     @property
     def older(self) -> Q:
         """Rows below it in the order of pages."""
-        return Q(first_seen__lt=self.at) | Q(first_seen=self.at, pk__lt=self.pk)
+        return Q(Q(first_seen__lt=self.at) | Q(pk__lt=self.pk), first_seen__lte=self.at)
 
     @property
     def newer(self) -> Q:
         """Rows above it."""
-        return Q(first_seen__gt=self.at) | Q(first_seen=self.at, pk__gt=self.pk)
+        return Q(Q(first_seen__gt=self.at) | Q(pk__gt=self.pk), first_seen__gte=self.at)
 
 
 @dataclass(frozen=True)

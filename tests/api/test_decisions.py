@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment, Victim
+from scheduler_admin.history.repeats import note_again
 from tests.api import builders
 from tests.api.builders import NOW, blue_pod, decision, red_pod
 
@@ -154,6 +155,14 @@ def test_pages_go_from_new_to_old(olga: APIClient, cluster: Cluster) -> None:
     assert walk(olga, f"{URL}?limit=2") == [[rows[4], rows[3]], [rows[2], rows[1]], [rows[0]]]
 
 
+def test_pages_go_back_from_the_end_of_a_time(olga: APIClient, cluster: Cluster) -> None:
+    """As far as its beginning."""
+    rows = [decision(cluster, ask=red_pod(f"p{n}"), first_seen=NOW - timedelta(minutes=n)).pk for n in range(6)]
+    since, until = NOW - timedelta(minutes=4), NOW
+    url = f"{URL}?limit=2&since={since:%Y-%m-%dT%H:%M:%SZ}&until={until:%Y-%m-%dT%H:%M:%SZ}"
+    assert walk(olga, url) == [rows[1:3], rows[3:5]]
+
+
 def test_pages_stay_put_while_decisions_come_in(olga: APIClient, cluster: Cluster) -> None:
     """A decision stored while one turns pages moves none to another page."""
     rows = [decision(cluster, ask=red_pod(f"p{number}")).pk for number in range(4)]
@@ -192,6 +201,7 @@ def test_decisions_that_hit_somebody_again_are_found(alice: APIClient, olga: API
     )
     Victim.objects.filter(decision__in=[own, others]).update(preempted_in_day=3)
     Victim.objects.filter(decision=once).update(preempted_in_day=1)
+    note_again([own.pk, others.pk, once.pk])
     assert ids(olga, again="true") == [others.pk, own.pk]
     assert ids(olga, again="false") == [once.pk]
     assert ids(alice, again="true") == [own.pk]

@@ -12,7 +12,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.models import Decision, Victim
-from scheduler_admin.history.repeats import Repeat, _counted, _Hit, count_repeats, repeats
+from scheduler_admin.history.repeats import Repeat, _counted, _Hit, count_repeats, note_again, repeats
 from tests.history.passing import preemption, run
 from tests.history.watch import Watch
 from tests.web import rows
@@ -110,6 +110,20 @@ def test_what_is_known_late_counts_for_what_went_after_it(here: Cluster) -> None
     assert counts(here) == [1, 2]
     hit(here, 4)
     assert counts(here) == [1, 2, 3]
+
+
+def test_what_hits_again_and_again_is_taken_down_of_the_decision(here: Cluster) -> None:
+    """Also where that is known late, and taken back where its victim went for another."""
+    hit(here, 2)
+    last = hit(here, 1)
+    counts(here)
+    assert not Decision.objects.filter(again=True).exists()
+    hit(here, 4)
+    counts(here)
+    assert list(Decision.objects.filter(again=True)) == [last]
+    last.victims.update(preempted_in_day=None)
+    note_again([last.pk])
+    assert not Decision.objects.filter(again=True).exists()
 
 
 def test_a_pod_that_was_not_evicted_is_not_counted(here: Cluster) -> None:

@@ -60,9 +60,10 @@ class Migration(migrations.Migration):
                 ('deadline', models.DateTimeField(blank=True, null=True)),
                 ('closed_at', models.DateTimeField(blank=True, null=True)),
                 ('against_laws', models.BooleanField(default=False, help_text='It goes against our laws, and was decided by rules that do not keep them.')),
+                ('again', models.BooleanField(default=False, help_text='An application that it took pods of was preempted again and again in a day.')),
                 ('document', models.TextField(help_text="The engine's Decision in canonical JSON, with its trace; of other sources engine.observed's.")),
                 ('laws', models.JSONField(default=list, help_text='The audit: engine.laws.LawCheck, one per law.')),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='decisions', to='clusters.cluster')),
+                ('cluster', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='decisions', to='clusters.cluster')),
                 ('revision', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='queues.revision')),
                 ('entry', models.ForeignKey(blank=True, help_text="What the pass saw that decided it so; none: it can't, or can no longer, be replayed.", null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='decisions', to='history.journalentry')),
             ],
@@ -255,11 +256,31 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='decision',
-            index=models.Index(fields=['cluster', 'outcome', '-first_seen'], name='decision_history'),
+            index=models.Index(fields=['cluster', '-first_seen', '-id'], name='decision_newest'),
         ),
         migrations.AddIndex(
             model_name='decision',
-            index=models.Index(fields=['cluster', '-first_seen', '-id'], name='decision_newest'),
+            index=models.Index(fields=['cluster', 'outcome', '-first_seen', '-id'], name='decision_outcome'),
+        ),
+        migrations.AddIndex(
+            model_name='decision',
+            index=models.Index(fields=['cluster', 'source', '-first_seen', '-id'], name='decision_source'),
+        ),
+        migrations.AddIndex(
+            model_name='decision',
+            index=models.Index(fields=['cluster', 'ending', '-first_seen', '-id'], name='decision_ending'),
+        ),
+        migrations.AddIndex(
+            model_name='decision',
+            index=models.Index(fields=['cluster', 'node', '-first_seen', '-id'], name='decision_node'),
+        ),
+        migrations.AddIndex(
+            model_name='decision',
+            index=models.Index(fields=['cluster', 'ask_priority_class', '-first_seen', '-id'], name='decision_class'),
+        ),
+        migrations.AddIndex(
+            model_name='decision',
+            index=models.Index(fields=['cluster', 'state', 'first_seen', 'id'], name='decision_state'),
         ),
         migrations.AddIndex(
             model_name='decision',
@@ -267,7 +288,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='decision',
-            index=models.Index(fields=['cluster', 'state'], name='decision_state'),
+            index=models.Index(condition=models.Q(('again', True)), fields=['cluster', '-first_seen', '-id'], name='decision_again'),
         ),
         migrations.AddIndex(
             model_name='decision',

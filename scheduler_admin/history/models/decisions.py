@@ -22,8 +22,10 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
 
     def open(self) -> Self:
         """Those that are being carried out, by us: who is evicted for first, then in the order in which they began."""
-        # As their index has them: in any other order SQLite reads the whole history, to be spared sorting a few.
-        return self.filter(state__in=Decision.OPEN, source=Decision.Source.ENGINE).order_by("state", "pk")
+        # As their index has them: in any other order SQLite reads the whole history, to be spared sorting a few. And by
+        # what they are not: it would take what is equal, the engine's own, to be the fewer.
+        ours = self.filter(state__in=Decision.OPEN).exclude(source__in=Decision.OTHERS)
+        return ours.order_by("state", "first_seen", "pk")
 
 
 class Decision(models.Model):
@@ -67,8 +69,11 @@ class Decision(models.Model):
 
     EVICTORS = (Source.API_EVICTION, Source.TAINT_MANAGER, Source.POD_GC, Source.KUBELET)
     """Those who evict for reasons of their own, to make room for nobody."""
+    OTHERS = (Source.KUBE_SCHEDULER, Source.KUEUE, Source.YUNIKORN, Source.VOLCANO, *EVICTORS)
+    """All but the engine."""
 
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="decisions")
+    # No index of its own: many begin with it, and SQLite would rather go by that alone than by a better one.
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="decisions", db_index=False)
     revision = models.ForeignKey(Revision, null=True, on_delete=models.SET_NULL, related_name="+")
     source = models.CharField(max_length=20, choices=Source, default=Source.ENGINE)
     mode = models.CharField(max_length=10, choices=Cluster.Mode, default=Cluster.Mode.OBSERVE)
@@ -100,6 +105,9 @@ class Decision(models.Model):
     against_laws = models.BooleanField(
         default=False, help_text=_("It goes against our laws, and was decided by rules that do not keep them.")
     )
+    again = models.BooleanField(
+        default=False, help_text=_("An application that it took pods of was preempted again and again in a day.")
+    )
     entry = models.ForeignKey(
         JournalEntry,
         null=True,
@@ -118,15 +126,24 @@ class Decision(models.Model):
 
     class Meta:
         ordering = ["-first_seen", "-pk"]
+        # What the history is filtered by, in the order of its pages: one look finds any, however rare the value.
         indexes = [
-            models.Index(fields=["cluster", "outcome", "-first_seen"], name="decision_history"),
             models.Index(fields=["cluster", "-first_seen", "-id"], name="decision_newest"),
+            models.Index(fields=["cluster", "outcome", "-first_seen", "-id"], name="decision_outcome"),
+            models.Index(fields=["cluster", "source", "-first_seen", "-id"], name="decision_source"),
+            models.Index(fields=["cluster", "ending", "-first_seen", "-id"], name="decision_ending"),
+            models.Index(fields=["cluster", "node", "-first_seen", "-id"], name="decision_node"),
+            models.Index(fields=["cluster", "ask_priority_class", "-first_seen", "-id"], name="decision_class"),
+            # Read from its end for a page, from its beginning for what is open.
+            models.Index(fields=["cluster", "state", "first_seen", "id"], name="decision_state"),
             models.Index(
                 fields=["cluster", "-first_seen", "-id"],
                 name="decision_against_laws",
                 condition=models.Q(against_laws=True),
             ),
-            models.Index(fields=["cluster", "state"], name="decision_state"),
+            models.Index(
+                fields=["cluster", "-first_seen", "-id"], name="decision_again", condition=models.Q(again=True)
+            ),
             models.Index(fields=["cluster", "closed_at"], name="decision_closed"),
             models.Index(fields=["cluster", "ask_uid"], name="decision_ask_uid"),
             models.Index(fields=["ask_namespace", "ask_name"], name="decision_ask"),
