@@ -11,8 +11,10 @@ from rest_framework import serializers
 
 from engine.decision import Outcome
 from scheduler_admin.accounts.scopes import Scope, Who
+from scheduler_admin.api import problems
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.pagination import PageParameters
+from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.filters import REPEATED
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
 from scheduler_admin.queues.models import Queue
@@ -69,7 +71,7 @@ class DecisionParameters(PageParameters):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """A time range that holds anything; where a page ended before its end, that is the end."""
-        asked = _forward(attrs, "since", "until")
+        asked = forward(attrs, "since", "until")
         if "cursor" in asked and "until" in asked and asked["cursor"][0] < asked["until"]:
             del asked["until"]  # an index is entered at one end alone
         return asked
@@ -93,13 +95,22 @@ class UsageParameters(serializers.Serializer[Any]):
         since: datetime = attrs.setdefault("from", max(until, _EARLIEST) - timedelta(hours=1))
         if until - since > LONGEST_USAGE:
             raise serializers.ValidationError({"from": _("Ask for at most %d days at once.") % LONGEST_USAGE.days})
-        return _forward(attrs, "from", "to")
+        return forward(attrs, "from", "to")
 
 
-def _forward(attrs: dict[str, Any], since: str, until: str) -> dict[str, Any]:
+def forward(attrs: dict[str, Any], since: str, until: str) -> dict[str, Any]:
+    """Parameters with a time range that holds anything. Raises ValidationError for another."""
     if since in attrs and until in attrs and attrs[since] >= attrs[until]:
         raise serializers.ValidationError({until: _("This is not after %s.") % since})
     return attrs
+
+
+def cluster_asked(asked: Mapping[str, Any], user: Who) -> str:
+    """The cluster that a query names, empty for none. Raises WrongParameters for one that the user does not see."""
+    name: str = asked.get("cluster", "")
+    if name and not Cluster.objects.restrict(user, "view").filter(name=name).exists():
+        raise problems.WrongParameters({"cluster": [_("There is no such cluster.")]})
+    return name
 
 
 def queue_known(path: str, *, cluster_id: int, user: Who) -> bool:

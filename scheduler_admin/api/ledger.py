@@ -14,9 +14,8 @@ from rest_framework.response import Response
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import AmountsField, WorkField
-from scheduler_admin.api.filters import QUEUE
+from scheduler_admin.api.filters import QUEUE, cluster_asked
 from scheduler_admin.api.schema import PROBLEM
-from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.ledger import month_of
 from scheduler_admin.history.ledger_selectors import Asked, Line, Sums, ledger, month_asked, tenant_asked
 from scheduler_admin.history.models import Decision
@@ -100,9 +99,7 @@ class LedgerView(ApiView):
 
     def _asked(self, request: Request) -> Asked:
         given = self.asked
-        cluster, tenant = given.get("cluster", ""), given.get("tenant", "")
-        if cluster and not Cluster.objects.restrict(request.user, "view").filter(name=cluster).exists():
-            raise problems.WrongParameters({"cluster": [_("There is no such cluster.")]})
+        cluster, tenant = cluster_asked(given, request.user), given.get("tenant", "")
         scope = tenant_asked(request.user, tenant) if tenant else None
         if tenant and scope is None:
             raise problems.WrongParameters({"tenant": [_("There is no such tenant.")]})

@@ -4,9 +4,9 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
@@ -14,12 +14,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
-from scheduler_admin.history.models import Decision
-
 PAGE = 50
 LARGEST_PAGE = 500
+M = TypeVar("M", bound=Model)
 Place = tuple[datetime, int]
-"""Where a page ended: first_seen and id of its last decision."""
+"""Where a page ended: time and id of its last row."""
 
 
 @extend_schema_field(OpenApiTypes.STR)
@@ -54,7 +53,7 @@ class LimitParameters(serializers.Serializer[Any]):
 
 
 class PageParameters(LimitParameters):
-    """Which page of decisions, and how long."""
+    """Which page, and how long."""
 
     cursor = CursorField(required=False, help_text="Taken from `next` of the page before.")
 
@@ -68,22 +67,23 @@ class NumberedPageParameters(LimitParameters):
 
 
 class NewestFirst:
-    """Keyset pagination over ``(first_seen, id)``: a page is found by its place, never by a count."""
+    """Keyset pagination over a time and the id: a page is found by its place, never by a count."""
 
-    def __init__(self, asked: Mapping[str, Any]) -> None:
+    def __init__(self, asked: Mapping[str, Any], by: str = "first_seen") -> None:
         self.after: Place | None = asked.get("cursor")
         self.limit: int = asked["limit"]
+        self.by = by
 
-    def page(self, rows: QuerySet[Decision]) -> tuple[list[Decision], Place | None]:
+    def page(self, rows: QuerySet[M]) -> tuple[list[M], Place | None]:
         """The rows of this page, and the place of the next if there is one."""
         if self.after:
-            seen, pk = self.after
+            at, pk = self.after
             # The time once more by itself: no index is entered at what either of two conditions holds for.
-            rows = rows.filter(Q(first_seen__lt=seen) | Q(pk__lt=pk), first_seen__lte=seen)
-        found = list(rows.order_by("-first_seen", "-pk")[: self.limit + 1])
+            rows = rows.filter(Q(**{f"{self.by}__lt": at}) | Q(pk__lt=pk), **{f"{self.by}__lte": at})
+        found = list(rows.order_by(f"-{self.by}", "-pk")[: self.limit + 1])
         more = len(found) > self.limit
         found = found[: self.limit]
-        return found, (found[-1].first_seen, found[-1].pk) if more else None
+        return found, (getattr(found[-1], self.by), found[-1].pk) if more else None
 
 
 def next_link(request: Request, place: Place | int | None) -> str | None:

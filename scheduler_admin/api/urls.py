@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 
 from scheduler_admin.api import (
+    asks,
     channels,
     comparisons,
     connections,
@@ -12,6 +13,7 @@ from scheduler_admin.api import (
     limits,
     lint,
     otherwise,
+    passes,
     pods,
     priority_classes,
     repeats,
@@ -19,6 +21,7 @@ from scheduler_admin.api import (
     site,
     stops,
     trees,
+    victims,
     views,
     waiting,
 )
@@ -30,6 +33,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("openapi.json", SchemaView.as_view(), name="openapi"),
     path("clusters", views.ClustersView.as_view(), name="clusters"),
     path("clusters/<slug:name>", views.ClusterView.as_view(), name="cluster"),
+    path("clusters/<slug:name>/asks", asks.AsksView.as_view(), name="asks"),
     path("clusters/<slug:name>/check", connections.CheckView.as_view(), name="check"),
     path("clusters/<slug:name>/comparisons", comparisons.ComparisonsView.as_view(), name="comparisons"),
     path("clusters/<slug:name>/comparisons/<int:pk>", comparisons.ComparisonView.as_view(), name="comparison"),
@@ -55,6 +59,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/settings", limits.ClusterSettingsView.as_view(), name="settings"),
     path("clusters/<slug:name>/usage", views.UsageView.as_view(), name="usage"),
     path("clusters/<slug:name>/decisions", views.DecisionsView.as_view(), name="decisions"),
+    path("clusters/<slug:name>/passes", passes.PassesView.as_view(), name="passes"),
+    path("clusters/<slug:name>/passes/<int:pk>", passes.PassView.as_view(), name="pass"),
     path("clusters/<slug:name>/repeat-victims", repeats.RepeatsView.as_view(), name="repeats"),
     re_path(
         r"^clusters/(?P<name>[-\w]+)/pods/(?P<namespace>[^/\s\x00]+)/(?P<pod>[^/\s\x00]+)$",
@@ -91,6 +97,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("notification-channels/<int:pk>/notifications", channels.LatestView.as_view(), name="channel_latest"),
     path("pauses", stops.PausesView.as_view(), name="pauses"),
     path("pauses/<int:pk>", stops.PauseView.as_view(), name="pause"),
+    path("victims", victims.VictimsView.as_view(), name="victims"),
     path("windows", stops.WindowsView.as_view(), name="windows"),
     path("windows/<int:pk>", stops.WindowView.as_view(), name="window"),
     path("decisions/<int:pk>", views.DecisionDetailView.as_view(), name="decision"),

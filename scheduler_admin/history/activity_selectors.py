@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Max, Q
 from django.db.models.functions import Coalesce, TruncHour
 
-from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.pods import own_asks
@@ -116,15 +116,16 @@ def latest_for_queue(user: Who, cluster: Cluster, queue: str) -> int | None:
     return rows.exclude(state=Decision.State.CLOSED).order_by("-last_seen", "-pk").values_list("pk", flat=True).first()
 
 
-def waiting(user: Who, cluster: Cluster, queue: str, since: datetime, limit: int = 50) -> list[Decision]:
-    """The user's asks of a queue that passes since then considered, or that wait for room to come free.
+def waiting(user: Who, cluster: Cluster, since: datetime, queue: str = "", limit: int = 50) -> list[Decision]:
+    """The user's asks that passes since then considered, or that wait for room to come free: all, or below a queue.
 
     Each with the decision that considered it last; the longest waiting first.
     """
     considered = Q(last_seen__gte=since) | Q(state__in=Decision.OPEN)
+    below = Scope(subtrees=frozenset({queue})).paths("ask_queue") if queue else Q()
     rows = (
         own_asks(user)
-        .filter(considered, cluster=cluster, ask_queue=queue)
+        .filter(considered, below, cluster=cluster)
         .exclude(outcome="fits")
         .order_by("-last_seen", "-pk")
         .defer("laws")

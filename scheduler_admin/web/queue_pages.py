@@ -162,7 +162,7 @@ def _waiting(user: Who, cluster: Cluster, path: str, last_pass: datetime) -> lis
     scope = scope_of(user, "view")
     return [
         Waiting(row, listed(row.ask_requests), why(scope, row))
-        for row in activity_selectors.waiting(user, cluster, path, last_pass)
+        for row in activity_selectors.waiting(user, cluster, last_pass, path)
     ]
 
 
@@ -176,15 +176,19 @@ def _wait(cluster: Cluster, path: str, *, everything: bool) -> WaitPart:
 
 
 def why(scope: Scope, row: Decision) -> SafeString:
-    """Why an ask waits, in sentences with their numbers; only the reason's name where the trace can't be read."""
+    """Why an ask waits, in sentences with their numbers."""
+    return format_html_join(" ", "{}", ([sentences.html(message)] for message in reasons(scope, row)))
+
+
+def reasons(scope: Scope, row: Decision) -> list[explain.Message]:
+    """Why an ask waits; only the reason's name where the trace can't be read."""
     decision, others = seen_by(scope, PodEvent(row, None)), read_observed(row)
     if others is not None:
-        return sentences.html(explain.observed_asker(others, by=str(row.get_source_display())))
+        return [explain.observed_asker(others, by=str(row.get_source_display()))]
     if decision is None:
-        return sentences.html(explain.label(row.reason))
+        return [explain.label(row.reason)]
     said = explain.scheduler_says(decision)
-    found = [explain.reason(decision), *([said] if said else [])]
-    return format_html_join(" ", "{}", ([sentences.html(message)] for message in found))
+    return [explain.reason(decision), *([said] if said else [])]
 
 
 def marks(user: Who, cluster: Cluster, path: str, since: datetime) -> list[plots.Mark]:

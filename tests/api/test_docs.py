@@ -17,7 +17,7 @@ from engine.snapshot import ClusterState
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import create_token
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment, LedgerEntry
+from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment, LedgerEntry, Pass
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.services import add_channel
 from scheduler_admin.queues.draft_selectors import tag
@@ -93,6 +93,8 @@ def known(db: None) -> dict[str, str]:
         requests={"cpu": 4500},
         work={"cpu": 68_040_000},
     )
+    figures = {"took_us": 1500, "asks": 2, "decided": 1}
+    Pass.objects.create(cluster=cluster, revision=row.revision, at=NOW - timedelta(minutes=1), **figures)
     usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1500, 2000])
     ci = builders.user("ci", role=User.Role.ADMIN)
     tokens = {"TOKEN": ["tree:write"], "READ_TOKEN": ["read"], "RED_TOKEN": ["tree:plan"]}

@@ -25,7 +25,7 @@ from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.history.ledger import book
-from scheduler_admin.history.models import Decision, Usage
+from scheduler_admin.history.models import Decision, Pass, Usage
 from scheduler_admin.history.observing import look, record_others
 from scheduler_admin.history.recording import Finding, record
 from scheduler_admin.history.snapshots import upload_snapshot
@@ -90,6 +90,8 @@ class Side:
     """The number of a channel by mail."""
     mapping: int
     """The number of what a group of another door is at their tenant."""
+    run: int
+    """The number of a pass over the shared cluster, which is the staff's."""
     snapshot: int
     """The number of a saved snapshot with their pod in it, which is the staff's."""
 
@@ -114,6 +116,7 @@ class Side:
             pause=number,
             window=number,
             mapping=number,
+            run=number,
             snapshot=number,
             channel=number,
             **{name: f"{canary}-{name.replace('_', '-')}" for name in plain},
@@ -183,11 +186,16 @@ def make(author: User) -> tuple[Side, Side]:
     for side in (RED, BLUE):
         _cluster(side.cluster, (side,), author)
     red, blue = _happened(shared, 0)
-    compared = _compared(shared, author)
+    compared, run = _compared(shared, author), _run(shared)
     return replace(
-        red, draft=draft(SHARED, author), comparison=compared, snapshot=_snapshot(red, author), **_stops(red)
+        red, draft=draft(SHARED, author), comparison=compared, run=run, snapshot=_snapshot(red, author), **_stops(red)
     ), replace(
-        blue, draft=draft(BLUE.cluster, author), comparison=compared, snapshot=_snapshot(blue, author), **_stops(blue)
+        blue,
+        draft=draft(BLUE.cluster, author),
+        comparison=compared,
+        run=run,
+        snapshot=_snapshot(blue, author),
+        **_stops(blue),
     )
 
 
@@ -197,6 +205,12 @@ def _snapshot(side: Side, author: User, number: int = 0) -> int:
     named = {"apiVersion": "v1", "kind": "Pod", "metadata": pod, "spec": {"nodeName": side.node}}
     shared, data = Cluster.objects.get(name=SHARED), msgspec.json.encode(named)
     return upload_snapshot(cluster=shared, name=f"{STAFF} {side.pod}", actor=author, data=data).pk
+
+
+def _run(cluster: Cluster) -> int:
+    """The number of a pass."""
+    assert cluster.hierarchy is not None
+    return Pass.objects.create(cluster=cluster, revision=cluster.hierarchy.current, at=NOW, took_us=900, asks=1).pk
 
 
 def _compared(cluster: Cluster, author: User) -> int:
@@ -258,6 +272,7 @@ def grow(author: User, times: int = 10) -> None:
             _snapshot(side, author, number)
             _channels(side, number)
         draft(SHARED, author)
+        _run(shared)
         _happened(shared, number)
     assert shared.hierarchy is not None
     for number in range(1, times):
