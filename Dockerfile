@@ -21,4 +21,4 @@ RUN if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then pybabel -q compil
 RUN printf '#!/bin/sh\nPYTHONPATH=/app exec python -m scheduler_admin_client "$@"\n' > /venv/bin/scheduler-admin \
  && chmod 755 /venv/bin/scheduler-admin
 USER scheduler-admin
-CMD ["gunicorn", "scheduler_admin.wsgi", "--bind", "0.0.0.0:8000"]
+CMD ["gunicorn", "scheduler_admin.wsgi", "--bind", "0.0.0.0:8000", "--threads", "28"]

@@ -70,7 +70,8 @@ class ApiView(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)
         if self.kept:
             idempotency.end(self.kept, response)
-        if request.method in {"GET", "HEAD"} and response.status_code == HTTPStatus.OK and "ETag" not in response:
+        whole = response.status_code == HTTPStatus.OK and not response.streaming
+        if request.method in {"GET", "HEAD"} and whole and "ETag" not in response:
             response.add_post_render_callback(partial(_unless_known, request))
         patch_cache_control(response, private=True, no_cache=True)
         patch_vary_headers(response, ["Authorization", "Cookie"])

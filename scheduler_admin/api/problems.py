@@ -41,6 +41,16 @@ class WrongParameters(Refusal):
         super().__init__([{"parameter": name, "detail": detail} for name, all_ in wrong.items() for detail in all_])
 
 
+class WrongHeader(Refusal):
+    """A header that can't be understood."""
+
+    status_code = HTTPStatus.BAD_REQUEST
+    default_detail = gettext_lazy("The request has a header that can't be understood.")
+
+    def __init__(self, name: str, detail: str) -> None:
+        super().__init__([{"header": name, "detail": detail}])
+
+
 class Unreadable(Refusal):
     """A document that is not even the format that it claims to be."""
 

@@ -6,10 +6,17 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
+from django.db.models import Prefetch
 
-from scheduler_admin.accounts.scopes import Scope
-from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.accounts.scopes import Scope, Who
+from scheduler_admin.history.models import Decision, DecisionQuerySet, Step, Victim
 from scheduler_admin.history.redaction import Redaction
+
+
+def seen_by(user: Who) -> DecisionQuerySet:
+    """The user's decisions, each with those of its victims that the user may see."""
+    victims = Prefetch("victims", Victim.objects.restrict(user, "view"))
+    return Decision.objects.restrict(user, "view").select_related("cluster", "revision").prefetch_related(victims)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class TooMany(Refusal):
 
 def count(request: Request) -> Standing | None:
     """Count this request; None where there is no limit, or nothing to count with."""
-    who, quota = _who(request)
+    who, quota = who_asks(request)
     if not quota:
         return None
     minute, gone = divmod(int(time()), WINDOW_S)
@@ -68,7 +68,7 @@ def count(request: Request) -> Standing | None:
     return Standing(quota, used, WINDOW_S - gone)
 
 
-def _who(request: Request) -> tuple[str, int]:
+def who_asks(request: Request) -> tuple[str, int]:
     """Whose request this is, and how many they have."""
     user = request.user
     if not isinstance(user, User):

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Prefetch, Q
+from django.db.models import Q
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -17,13 +17,13 @@ from scheduler_admin.api import problems, serializers
 from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, queue_known
 from scheduler_admin.api.pagination import NewestFirst, next_link
-from scheduler_admin.api.redaction import SeenDecision
+from scheduler_admin.api.redaction import SeenDecision, seen_by
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.api.standing import QueueStanding, stand
 from scheduler_admin.api.usage import samples
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
-from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
+from scheduler_admin.history.models import DecisionQuerySet, Usage
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.waits import waits_of
 from scheduler_admin.queues.models import Revision
@@ -149,10 +149,7 @@ class DecisionView(ApiView):
 
     def rows(self) -> DecisionQuerySet:
         """The user's decisions, each with those of its victims that the user may see."""
-        user = self.request.user
-        victims = Prefetch("victims", Victim.objects.restrict(user, "view"))
-        decisions = Decision.objects.restrict(user, "view").select_related("cluster", "revision")
-        return decisions.prefetch_related(victims)
+        return seen_by(self.request.user)
 
 
 class DecisionsView(DecisionView):

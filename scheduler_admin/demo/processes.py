@@ -41,11 +41,11 @@ def simulator(place: Place, port: int, speed: float) -> list[str]:
 
 
 def web(port: int) -> list[str]:
-    """The pages and the REST API."""
+    """The pages and the REST API: eight threads for them, and twenty that streams of events may hold."""
     return [
         *(sys.executable, "-m", "gunicorn", "scheduler_admin.wsgi", "--bind", f"127.0.0.1:{port}"),
-        *("--workers", "1", "--threads", "8", "--worker-class", "gthread", "--preload"),
-        *("--no-control-socket",),
+        *("--workers", "1", "--threads", "28", "--worker-class", "gthread", "--preload"),
+        *("--no-control-socket", "--graceful-timeout", "3"),  # streams of events would keep it from ending
     ]
 
 

@@ -16,7 +16,7 @@ from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Executor, K
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.faults import reached
-from scheduler_admin.history import meters
+from scheduler_admin.history import happenings, meters
 from scheduler_admin.history.books import UNANSWERED, Books
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_preempted
@@ -90,6 +90,7 @@ class Carrier(Books):
             row.save(update_fields=["state", "ending", "closed_at"])
             self._step(row, Step.Kind.CLOSED, note=note)
             tell_preempted(row, row.victims.all(), self.now())
+            happenings.ended(self.cluster, [row], self.now())
             transaction.on_commit(meters.ENDINGS.labels(self.cluster.name, ending.value).inc)
 
     def leave(self, row: Decision, note: str) -> None:
@@ -159,6 +160,9 @@ class Carrier(Books):
                 return False
             if judged.outcome is not EvictionOutcome.ACCEPTED:
                 gone = judged.outcome is EvictionOutcome.GONE
+                if not gone:
+                    with transaction.atomic():
+                        happenings.refused(victim, judged.sentence, self.now())
                 ending = Decision.Ending.OVERTAKEN if gone else Decision.Ending.BLOCKED
                 self.close(row, ending, note=judged.sentence)
                 return False
@@ -234,9 +238,7 @@ class Carrier(Books):
                 victim.state, victim.retry_at = state, self.now() + wait
                 victim.save(update_fields=["state", "retry_at"])
             case _:
-                self._step(row, Step.Kind.REFUSED, pod=str(victim), note=result.sentence)
-                victim.state = Victim.State.SPARED
-                victim.save(update_fields=["state"])
+                self._refused(row, victim, result.sentence)
                 self.close(row, Decision.Ending.BLOCKED, note=result.sentence)
 
     def _prolong(self, row: Decision, victim: Victim) -> None:
@@ -256,6 +258,14 @@ class Carrier(Books):
         told = told_victim(row, victim, link)
         self.executor.mark(victim, condition_reason(victim.reason), told)
         self.executor.event(victim, "Preempted", told, "Warning")
+
+    @transaction.atomic
+    def _refused(self, row: Decision, victim: Victim, note: str) -> None:
+        """It stays."""
+        self._step(row, Step.Kind.REFUSED, pod=str(victim), note=note)
+        victim.state = Victim.State.SPARED
+        victim.save(update_fields=["state"])
+        happenings.refused(victim, note, self.now())
 
     def _watch_victims(self, row: Decision) -> None:
         """Take down who has gone, and who is going after a request whose answer never came."""

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from engine.snapshot import ClusterState, Pod
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history import happenings
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_preempted
 from scheduler_admin.history.recording import moment
@@ -22,6 +23,7 @@ def follow(cluster: Cluster, state: ClusterState, now: datetime) -> tuple[list[D
     keep_settled(waiting, now)
     Step.objects.bulk_create(steps)
     closed = [row for row in waiting if row.state == Decision.State.CLOSED]
+    happenings.ended(cluster, closed, now)
     return [row for row in waiting if row.state == Decision.State.WAITING], bool(steps or closed)
 
 

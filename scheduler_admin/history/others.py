@@ -12,6 +12,7 @@ from engine.laws import broken
 from engine.observed import EVIDENCE, Observed, Source, Taken, decode, encode, joined, parted
 from engine.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history import happenings
 from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
 from scheduler_admin.history.ledger import unbook
 from scheduler_admin.history.models import Decision, Step, Victim
@@ -51,6 +52,7 @@ class Others:
         self._victims: list[Victim] = []
         self._steps: list[Step] = []
         self._moved: list[tuple[Victim, Decision, int]] = []
+        self._ended: list[Decision] = []
 
     def record(self, found: Sequence[Observed]) -> list[Decision]:
         """Store all of it; the row that holds each. Called within a transaction."""
@@ -60,6 +62,8 @@ class Others:
         Victim.objects.bulk_create(self._victims)
         Step.objects.bulk_create(self._steps)
         self._move()
+        happenings.decided(self._cluster, self._new, self._now)
+        happenings.ended(self._cluster, self._ended, self._now)
         tell_recorded(self._victims, self._now)
         return rows
 
@@ -108,7 +112,10 @@ class Others:
         whole = joined(decode(row.document), seen)
         row.document, row.last_seen, row.detail = encode(whole).decode(), self._now, _detail(whole)
         row.node, row.laws, row.against_laws = whole.node, msgspec.to_builtins(whole.laws), bool(row.detail)
+        waited = row.state == Decision.State.WAITING
         self._fill(row, seen, [*row.victims.all(), *moved])
+        if waited and row.state == Decision.State.CLOSED:
+            self._ended.append(row)
         row.save()
         keep_settled([row], self._now)
         return row

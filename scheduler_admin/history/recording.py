@@ -13,6 +13,7 @@ from engine.decision import Decision as EngineDecision
 from engine.decision import Outcome, Reason, encode
 from engine.planning import Considered
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history import happenings
 from scheduler_admin.history.meters import count_begun
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.queues.models import Revision
@@ -95,6 +96,7 @@ def record(
     Decision.objects.filter(pk__in=same).update(last_seen=now, count=F("count") + 1)
     new = [(row.policy, row.outcome, str(row.ending)) for row, _finding in rows if row.pk in begun]
     transaction.on_commit(partial(count_begun, cluster.name, new))
+    happenings.decided(cluster, [row for row, _finding in rows if row.pk in begun], now)
     return rows, begun | _refresh(same)
 
 

@@ -1,7 +1,7 @@
 """Who is hit again and again: how often each victim's application was preempted in the day up to then."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 from engine.resources import Amounts
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history import happenings
 from scheduler_admin.history.filters import REPEATED
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import work_of
@@ -60,7 +61,18 @@ def count_repeats(*, cluster: Cluster) -> bool:
         Victim.objects.filter(pk__in=pks).update(preempted_in_day=count)
     recounted = Victim.objects.filter(pk__in=[pk for pks in changed.values() for pk in pks])
     note_again(recounted.values_list("decision", flat=True))
+    counts = {pk: count for count, pks in changed.items() for pk in pks}
+    happenings.repeated(cluster, _again(fresh, counts), max(hit.at for hit in fresh))
     return True
+
+
+def _again(fresh: list[_Hit], counts: Mapping[int, int]) -> dict[int, int]:
+    """Of each application that was preempted again and again just now, its last victim (id), with how often."""
+    last: dict[_App, int] = {}
+    for hit in sorted(fresh, key=lambda hit: (hit.at, hit.pk)):
+        if hit.preempted and counts[hit.pk] >= REPEATED:
+            last[hit.app] = hit.pk
+    return {pk: counts[pk] for pk in last.values()}
 
 
 def note_again(decisions: Iterable[int]) -> None:

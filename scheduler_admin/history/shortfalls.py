@@ -15,6 +15,7 @@ from engine.snapshot import Pod
 from scheduler_admin.accounts.scopes import is_inside, scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.history import happenings
 from scheduler_admin.history.sentences import text
 from scheduler_admin.notifications.models import Notification, Shortfall
 from scheduler_admin.notifications.outbox import Told, tell
@@ -25,6 +26,8 @@ BELOW = ngettext_noop(
     "Queue %(queue)s has been below its guarantee since %(since)s, and %(count)s asks wait for what it lacks.",
 )
 HOLDS = gettext_noop("It holds %(used)s of the %(guaranteed)s that it is guaranteed.")
+MARKS_MIN = (1, 5, 15, 60, 240, 1_440)
+"""After so many minutes below its guarantee it is written down of a queue, for programs."""
 _WITNESSED = timedelta(minutes=1)
 """Where no pass was for so long nobody knows what was meanwhile."""
 
@@ -46,12 +49,34 @@ def follow_shortfalls(
     status = status_of(cluster)
     witnessed = status is not None and status.pass_at is not None and now - status.pass_at <= _WITNESSED
     (rows.exclude(queue__in=short) if witnessed else rows).delete()
-    since = dict(rows.values_list("queue", "since"))
+    known = {row.queue: row for row in rows}
+    since = {path: row.since for path, row in known.items()}
     new = [Shortfall(cluster=cluster, queue=path, since=now) for path in short if path not in since]
     Shortfall.objects.bulk_create(new)
     lasting = {path: since[path] for path in short if path in since}
     if lasting:
         _tell(cluster, tree, figures, short, lasting, now)
+        _note(cluster, tree, figures, short, [known[path] for path in lasting], now)
+
+
+def _note(
+    cluster: Cluster,
+    tree: QueueTree,
+    figures: Mapping[str, Mapping[str, Any]],
+    short: Mapping[str, int],
+    rows: Iterable[Shortfall],
+    now: datetime,
+) -> None:
+    """Write down which of them last for another of MARKS_MIN minutes now."""
+    facts: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        lasted = (now - row.since) // timedelta(minutes=1)
+        mark = max((mark for mark in MARKS_MIN if mark <= lasted), default=0)
+        if mark > row.told_min:
+            Shortfall.objects.filter(pk=row.pk).update(told_min=mark)
+            lacks = lacking(tree[row.queue].guaranteed, figures[row.queue]["used"])
+            facts[row.queue] = {"minutes": mark, **_facts(row.queue, lacks, figures, short[row.queue], row.since)}
+    happenings.below(cluster, facts, now)
 
 
 def _tell(
@@ -73,13 +98,12 @@ def _tell(
             if any(other != path and is_inside(other, path) for other in late):
                 continue
             lacks = lacking(tree[path].guaranteed, figures[path]["used"])
-            holds = {name: figures[path]["used"].get(name, 0) for name in lacks}
             tell(
                 channel=channel,
                 event=Notification.Event.BELOW,
                 about=_about(cluster, path),
                 part=lasting[path].isoformat(),
-                say=partial(_say, cluster, path, lacks, holds, short[path], lasting[path]),
+                say=partial(_say, cluster, path, lacks, figures, short[path], lasting[path]),
                 now=now,
             )
 
@@ -96,19 +120,36 @@ def _about(cluster: Cluster, path: str) -> str:
 
 
 def _say(
-    cluster: Cluster, path: str, guaranteed: Amounts, used: Amounts, asks: int, since: datetime, _pods: object
+    cluster: Cluster,
+    path: str,
+    lacks: Amounts,
+    figures: Mapping[str, Mapping[str, Any]],
+    asks: int,
+    since: datetime,
+    _pods: object,
 ) -> Told:
     """Of what it lacks: what it is guaranteed, and what it holds."""
     headline = counted(BELOW, asks, queue=path, since=Moment(since.timestamp() * 1000))
+    holds = {"used": listed(_held(figures[path], lacks)), "guaranteed": listed(lacks)}
     return Told(
-        lines=[text(headline), text(Message(HOLDS, {"used": listed(used), "guaranteed": listed(guaranteed)}))],
+        lines=[text(headline), text(Message(HOLDS, holds))],
         link=f"{settings.SITE_URL}/clusters/{cluster.name}/queues/{path}/",
-        facts={
-            "cluster": cluster.name,
-            "queue": path,
-            "since": since.isoformat(),
-            "asks": asks,
-            "used": format_amounts(used),
-            "guaranteed": format_amounts(guaranteed),
-        },
+        facts={"cluster": cluster.name, **_facts(path, lacks, figures, asks, since)},
     )
+
+
+def _facts(
+    path: str, lacks: Amounts, figures: Mapping[str, Mapping[str, Any]], asks: int, since: datetime
+) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "queue": path,
+        "since": since.isoformat(),
+        "asks": asks,
+        "used": format_amounts(_held(figures[path], lacks)),
+        "guaranteed": format_amounts(lacks),
+    }
+
+
+def _held(figures: Mapping[str, Any], lacks: Amounts) -> Amounts:
+    return {name: figures["used"].get(name, 0) for name in lacks}

@@ -18,7 +18,7 @@ from scheduler_admin.clusters.status import store_error
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.history import journal, passes
 from scheduler_admin.history.meters import PASSES, Ended
-from scheduler_admin.history.models import Decision, Pass, Usage, Wait
+from scheduler_admin.history.models import Decision, Happening, Pass, Usage, Wait
 from scheduler_admin.history.otherwise import work_out
 from scheduler_admin.history.waits import KEPT
 from scheduler_admin.notifications.models import Notification
@@ -88,6 +88,7 @@ def prune() -> None:
     Pass.objects.filter(at__lt=now - KEEP_PASSES).delete()
     Usage.objects.filter(hour__lt=now - KEEP_USAGE).delete()
     Wait.objects.filter(since__lt=now - KEPT).delete()
+    Happening.objects.filter(at__lt=now - KEEP_NOTED).delete()
     answers.forget_old(now=now)
     Notification.objects.filter(created_at__lt=now - KEEP_NOTIFICATIONS).delete()
     noted = Decision.objects.filter(state=Decision.State.NOTED, last_seen__lt=now - KEEP_NOTED)

@@ -141,6 +141,7 @@ class Shortfall(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="shortfalls")
     queue = models.CharField(max_length=500)
     since = models.DateTimeField()
+    told_min = models.PositiveIntegerField(default=0, help_text=_("After how many minutes it was last told of."))
 
     objects = ShortfallQuerySet.as_manager()
 

@@ -17,6 +17,7 @@ from engine.snapshot import ClusterState
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import create_token
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history import happenings
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment, LedgerEntry, Pass
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.services import add_channel
@@ -64,7 +65,7 @@ def send(command: str, known: dict[str, str]) -> Any:
             case "-D" | "-o":
                 words.pop(0)
             case other:
-                assert other in {"-i", "--fail-with-body"}
+                assert other in {"-i", "-N", "--fail-with-body"}
     kind = headers.pop("Content-Type", "application/x-www-form-urlencoded")  # curl's, where there is a body
     return APIClient().generic(method, words[0], data, content_type=kind, headers=headers)
 
@@ -95,6 +96,7 @@ def known(db: None) -> dict[str, str]:
     )
     figures = {"took_us": 1500, "asks": 2, "decided": 1}
     Pass.objects.create(cluster=cluster, revision=row.revision, at=NOW - timedelta(minutes=1), **figures)
+    happenings.decided(cluster, [row], NOW)
     usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1500, 2000])
     ci = builders.user("ci", role=User.Role.ADMIN)
     tokens = {"TOKEN": ["tree:write"], "READ_TOKEN": ["read"], "RED_TOKEN": ["tree:plan"]}
@@ -140,7 +142,10 @@ def test_examples_are_true(known: dict[str, str], command: str, answer: str) -> 
     if "/comparisons" in command:  # the others are about a cluster that nobody has seen yet
         seen()
     response = send(command, known)
-    if answer:
+    if response.streaming:
+        (text,) = re.findall(r"```\n(retry: .*?)\.\.\.", TEXT, re.DOTALL)
+        assert response.getvalue().decode().startswith(text)
+    elif answer:
         assert contained(json.loads(answer), response.json()), response.json()
     else:
         assert (response.status_code, "ETag" in response) == (200, True)

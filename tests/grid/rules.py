@@ -269,6 +269,11 @@ ROUTES = {
     "api:pod": api(OWNERS, "pod", "node"),
     "api:otherwise": api(STAFF_MISS),
     "api:waiting": api(NO_JOURNAL),
+    "api:events": Rule(
+        {"GET": SHARERS, "OPTIONS": SIGNED_IN},
+        ("ask", "pod", "application"),
+        {"cluster": "{cluster}", "after": "0", "seconds": "0"},
+    ),
     "api:hierarchies": api(SIGNED_IN, "hierarchy"),
     "api:hierarchy": api(SHARERS),
     "api:lint": Rule({"OPTIONS": SIGNED_IN, "POST": PLANNERS_SEND}),

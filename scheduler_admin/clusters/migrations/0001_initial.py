@@ -54,6 +54,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('news', models.PositiveBigIntegerField(default=0, help_text='Grows whenever a page would look different.')),
+                ('happened', models.PositiveBigIntegerField(default=0, help_text='The number of the last of its happenings.')),
                 ('read_at', models.DateTimeField(help_text='When the cluster was last heard of.', null=True)),
                 ('pass_at', models.DateTimeField(null=True)),
                 ('pass_us', models.PositiveIntegerField(help_text='How long the last pass took, in microseconds.', null=True)),

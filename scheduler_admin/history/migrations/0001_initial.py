@@ -233,6 +233,23 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Happening',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveBigIntegerField(help_text='Within its cluster, without gaps in the order of commits.')),
+                ('at', models.DateTimeField()),
+                ('kind', models.CharField(choices=[('decision', 'decision'), ('ended', 'ended'), ('refused', 'eviction refused'), ('repeated', 'preempted again and again'), ('below-guarantee', 'below guarantee')], max_length=20)),
+                ('queue', models.CharField(blank=True, max_length=500)),
+                ('facts', models.JSONField(default=dict, help_text='What is stored nowhere else.')),
+                ('cluster', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='happenings', to='clusters.cluster')),
+                ('decision', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='happenings', to='history.decision')),
+                ('victim', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='happenings', to='history.victim')),
+            ],
+            options={
+                'ordering': ['cluster', 'number'],
+            },
+        ),
+        migrations.CreateModel(
             name='Wait',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -301,6 +318,14 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='decision',
             index=models.Index(fields=['ask_namespace', 'ask_name'], name='decision_ask'),
+        ),
+        migrations.AddIndex(
+            model_name='happening',
+            index=models.Index(fields=['at'], name='happening_at'),
+        ),
+        migrations.AddConstraint(
+            model_name='happening',
+            constraint=models.UniqueConstraint(fields=('cluster', 'number'), name='happening_number'),
         ),
         migrations.AddConstraint(
             model_name='journalentry',

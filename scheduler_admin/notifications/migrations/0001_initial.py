@@ -67,6 +67,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('queue', models.CharField(max_length=500)),
                 ('since', models.DateTimeField()),
+                ('told_min', models.PositiveIntegerField(default=0, help_text='After how many minutes it was last told of.')),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='shortfalls', to='clusters.cluster')),
             ],
         ),
