@@ -18,10 +18,12 @@ from rest_framework.views import APIView
 from scheduler_admin.accounts.models import KeptAnswer, User
 from scheduler_admin.accounts.scopes import ALLOWING, Action, Scope, allows, scope_of
 from scheduler_admin.api import idempotency, preconditions, problems
+from scheduler_admin.api.selection import FIELDS, Selection, chosen
 from scheduler_admin.api.throttling import Standing, TooMany, count
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 
+_READS = frozenset({"GET", "HEAD"})
 LARGEST_BODY = 2 * 1024 * 1024
 """Bytes of a request: several times the largest tree."""
 
@@ -39,6 +41,8 @@ class ApiView(APIView):
     """Where this answer is kept, for a request that may be sent again."""
     standing: Standing | None = None
     """How who asks stands in this minute, once that is known."""
+    selection: Selection | None = None
+    """What is wanted of the answer; None: all of it."""
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
         """Problem details."""
@@ -70,9 +74,10 @@ class ApiView(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)
         if self.kept:
             idempotency.end(self.kept, response)
-        whole = response.status_code == HTTPStatus.OK and not response.streaming
-        if request.method in {"GET", "HEAD"} and whole and "ETag" not in response:
-            response.add_post_render_callback(partial(_unless_known, request))
+        if request.method in _READS and response.status_code == HTTPStatus.OK and not response.streaming:
+            if self.selection:
+                response.data = self.selection.of(response.data)
+            response.add_post_render_callback(partial(_unless_known, request, self.selection))
         patch_cache_control(response, private=True, no_cache=True)
         patch_vary_headers(response, ["Authorization", "Cookie"])
         for name, value in (self.standing.headers if self.standing else {}).items():
@@ -88,11 +93,13 @@ class ApiView(APIView):
         """The validated query. Raises WrongParameters, also for names that the route doesn't know."""
         given = request.query_params
         reader = self.parameters_of(request)(data=given.dict(), context={"user": request.user})
-        unknown = {name: [_("There is no such parameter.")] for name in given if name not in reader.fields}
+        known = {*reader.fields, *([FIELDS] if request.method in _READS else [])}
+        unknown = {name: [_("There is no such parameter.")] for name in given if name not in known}
         twice = {name: [_("Give this once.")] for name in given if len(given.getlist(name)) > 1}
         wrong = {} if reader.is_valid() else {name: list(map(str, errors)) for name, errors in reader.errors.items()}
         if unknown or twice or wrong:
             raise problems.WrongParameters({**unknown, **twice, **wrong})
+        self.selection = chosen(self, request)
         found: Mapping[str, Any] = reader.validated_data
         return found
 
@@ -112,9 +119,9 @@ class ApiView(APIView):
         return selectors.get(self.request.user, name)
 
 
-def tagged(request: Request, body: dict[str, Any], *, but: str) -> Response:
-    """The body with an ETag over all of it ``but`` one key, wherever that is, or 304 if the client has it already."""
-    return answer(request, body, _tag_over(JSONRenderer().render(_without(body, but))))
+def tagged(body: dict[str, Any], *, but: str) -> Response:
+    """The body with an ETag over all of it ``but`` one key, wherever that is."""
+    return Response(body, headers={"ETag": _tag_over(JSONRenderer().render(_without(body, but)))})
 
 
 def _without(value: Any, key: str) -> Any:
@@ -127,21 +134,14 @@ def _tag_over(content: bytes) -> str:
     return f'W/"{sha256(content).hexdigest()[:32]}"'
 
 
-def _unless_known(request: Request, response: Response) -> None:
-    """Give a rendered answer an ETag over all of it, and take out what the client has already."""
-    response["ETag"] = _tag_over(response.content)
+def _unless_known(request: Request, selection: Selection | None, response: Response) -> None:
+    """Give a rendered answer an ETag, over all of it if it has none, and take out what the client has already."""
+    tag = response.get("ETag") or _tag_over(response.content)
+    response["ETag"] = selection.tag(tag) if selection else tag
     if preconditions.tags(request.headers.get("If-None-Match", "")) & {response["ETag"], "*"}:
         response.status_code = HTTPStatus.NOT_MODIFIED
         response.content = b""
         del response["Content-Type"]
-
-
-def answer(request: Request, body: Any, tag: str) -> Response:
-    """The body with its ETag, or 304 if the client has it already."""
-    known = preconditions.tags(request.headers.get("If-None-Match", ""))
-    response = Response(status=304) if known & {tag, "*"} else Response(body)
-    response["ETag"] = tag
-    return response
 
 
 class NothingHere(ApiView):

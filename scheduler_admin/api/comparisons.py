@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from engine.policies import DIALECTS
 from scheduler_admin.accounts.models import User
-from scheduler_admin.api.base import ApiView, answer
+from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.limits import REFUSED, read_body, unacceptable
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
@@ -167,7 +167,7 @@ class ComparisonView(_ComparisonsView):
     def get(self, request: Request, name: str, pk: int) -> Response:
         """How far it is, and what it found."""
         found = selectors.find(request.user, self.whole(name), pk)
-        return answer(request, FoundSerializer(found).data, f'"{found.pk}-{found.state}-{found.done}"')
+        return Response(FoundSerializer(found).data, headers={"ETag": f'"{found.pk}-{found.state}-{found.done}"'})
 
 
 class ComparisonStopView(_ComparisonsView):

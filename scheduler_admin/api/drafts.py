@@ -18,7 +18,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import draft_serializers as shapes
 from scheduler_admin.api import preconditions, problems
-from scheduler_admin.api.base import ApiView, answer
+from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.draft_acts import ACTS
 from scheduler_admin.api.draft_bodies import in_lines, whole
 from scheduler_admin.api.hierarchies import HIERARCHY
@@ -146,7 +146,7 @@ class DraftView(_DraftsView):
     def get(self, request: Request, name: str, pk: int) -> Response:
         """What it says, what is wrong with it, what it changes, what a merge left to choose from."""
         found = self.draft(name, pk)
-        return answer(request, whole(request.user, found), draft_selectors.tag(found))
+        return Response(whole(request.user, found), headers={"ETag": draft_selectors.tag(found)})
 
     @extend_schema(
         operation_id="discard_draft",

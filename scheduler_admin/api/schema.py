@@ -1,5 +1,6 @@
 """The OpenAPI document, and what drf-spectacular can't find out by itself."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -11,6 +12,8 @@ from rest_framework.permissions import IsAuthenticated
 
 from scheduler_admin.api import idempotency, problems
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.media import OWN_FORM
+from scheduler_admin.api.selection import FIELDS, LISTED
 
 PROBLEM = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (400, 401, 404, 429)}
 """What every route may answer."""
@@ -53,7 +56,7 @@ def describe_all(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
             if method.upper() in idempotency.WRITES:
                 _describe_write(operation)
             elif method == "get":
-                _describe_read(operation)
+                _describe_read(operation, result["components"]["schemas"])
     return result
 
 
@@ -64,11 +67,33 @@ def _describe_write(operation: dict[str, Any]) -> None:
         operation["responses"].setdefault(code, {"content": refused, "description": ""})
 
 
-def _describe_read(operation: dict[str, Any]) -> None:
+def _describe_read(operation: dict[str, Any], schemas: Mapping[str, Any]) -> None:
     operation.setdefault("parameters", []).append(_HAD)
+    if told := operation["responses"]["200"]["content"].get(OWN_FORM):
+        operation["parameters"].append(_fields(told["schema"], schemas))
     operation["responses"]["304"] = dict(_UNCHANGED)
     for code in ("200", "304"):
         operation["responses"][code].setdefault("headers", {}).setdefault("ETag", _ETAG)
+
+
+def _fields(told: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameter ``fields`` of what reads: the members of its answer, or of each of its results."""
+    members = _members(told, schemas)
+    if "items" in members.get(LISTED, {}):
+        members = _members(members[LISTED]["items"], schemas)
+    return {
+        "in": "query",
+        "name": FIELDS,
+        "schema": {"type": "array", "minItems": 1, "items": {"type": "string", "enum": sorted(members)}},
+        "explode": False,
+        "style": "form",
+        "description": "The members that are wanted, of each result where there are any. Without it: all of them.",
+    }
+
+
+def _members(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = schemas[schema["$ref"].rpartition("/")[2]]["properties"]
+    return found
 
 
 class SchemaView(ApiView, SpectacularJSONAPIView):

@@ -20,7 +20,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api import tree_serializers as serializers
-from scheduler_admin.api.base import ApiView, answer
+from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.documents import Part, own_form, read, wrong_terms
 from scheduler_admin.api.fail_on import broken
 from scheduler_admin.api.hierarchies import HIERARCHY
@@ -68,11 +68,12 @@ class TreeView(ApiView):
         found = Hierarchy.objects.restrict(request.user, "view").select_related("current").filter(name=name).first()
         if found is None or found.current is None:
             raise Http404
+        current = {"ETag": tag(found.current)}
         if request.accepted_renderer.media_type == OWN_FORM:
-            return answer(request, own_form(found.current, self.scope), tag(found.current))
+            return Response(own_form(found.current, self.scope), headers=current)
         if not self.scope.everything:
             raise NotAcceptable(_("A YAML document shows the whole tree: ask for application/json."))
-        return answer(request, written(found.current, Format(self.asked["document"])).text, tag(found.current))
+        return Response(written(found.current, Format(self.asked["document"])).text, headers=current)
 
     @extend_schema(
         operation_id="put_tree",
