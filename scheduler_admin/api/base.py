@@ -25,7 +25,7 @@ from scheduler_admin.clusters.models import Cluster
 
 _READS = frozenset({"GET", "HEAD"})
 LARGEST_BODY = 2 * 1024 * 1024
-"""Bytes of a request: several times the largest tree."""
+"""Bytes of a request, unless a view takes more: several times the largest tree."""
 
 
 class NoParameters(serializers.Serializer[Any]):
@@ -37,6 +37,7 @@ class ApiView(APIView):
 
     http_method_names = ["get", "head", "options"]
     parameters: ClassVar[type[serializers.Serializer[Any]]] = NoParameters
+    largest: ClassVar[int] = LARGEST_BODY
     kept: KeptAnswer | None = None
     """Where this answer is kept, for a request that may be sent again."""
     standing: Standing | None = None
@@ -60,8 +61,8 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """After the credentials, the query, and whether all this was sent before."""
         super().initial(request, *args, **kwargs)
-        if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BODY:
-            raise problems.TooLarge(limit=str(LARGEST_BODY // 1024))
+        if int(request.META.get("CONTENT_LENGTH") or 0) > self.largest:
+            raise problems.TooLarge(limit=str(self.largest // 1024))
         self.asked = self._read_parameters(request)
         self.kept = idempotency.begin(request)
 

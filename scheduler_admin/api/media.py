@@ -1,4 +1,4 @@
-"""The media types of trees: bodies are taken in whole, so that reading them can tell every error at its place."""
+"""The media types of trees and snapshots: bodies are taken in whole, so that reading tells every error at its place."""
 
 from typing import IO, Any, NamedTuple
 
@@ -9,9 +9,11 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 
 from scheduler_admin.api import problems
+from scheduler_admin.history.snapshots import MOST_BYTES
 
 OWN_FORM = "application/json"
 YUNIKORN = "application/yaml"
+ZIP = "application/zip"
 LARGEST = 512 * 1024
 """Bytes of a document: some 3,000 queues. To read so much YAML takes a web worker about ten seconds."""
 
@@ -41,6 +43,40 @@ class YuniKornParser(OwnFormParser):
     """A queues.yaml."""
 
     media_type = YUNIKORN
+
+
+class ZipParser(BaseParser):
+    """A saved snapshot as it was downloaded."""
+
+    media_type = ZIP
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
+        """The Body as it is, with one byte more than may be where it is too large."""
+        del media_type, parser_context
+        return Body(str(self.media_type), stream.read(MOST_BYTES + 1))
+
+
+class ManifestsParser(ZipParser):
+    """Objects as kubectl writes them in JSON."""
+
+    media_type = OWN_FORM
+
+
+class ZipRenderer(BaseRenderer):
+    """Hands a zip on as it is; errors, which are none, are JSON."""
+
+    media_type = ZIP
+    format = "zip"
+    charset = None
+    render_style = "binary"
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        """As it is."""
+        return (
+            data
+            if isinstance(data, bytes)
+            else bytes(JSONRenderer().render(data, accepted_media_type, renderer_context))
+        )
 
 
 class YuniKornRenderer(BaseRenderer):

@@ -38,10 +38,11 @@ def outlook(cluster: Cluster, tree: QueueTree, terms: Terms, scope: Scope) -> di
         found, reason = None, _("What was read of this cluster last is lost: its journal is torn.")
     if found is None:
         return {"cluster": cluster.name, "forecast": None, "reason": reason}
-    return {"cluster": cluster.name, "forecast": _told(found, scope), "reason": None}
+    return {"cluster": cluster.name, "forecast": told(found, scope), "reason": None}
 
 
-def _told(found: Outlook, scope: Scope) -> dict[str, Any]:
+def told(found: Outlook, scope: Scope) -> dict[str, Any]:
+    """A forecast as a member of an answer: what becomes of a scope's pods."""
     mine = _own(found.proposed.evictions, scope)
     waiting = [one.decision.ask for one in found.proposed.waiting]
     return {

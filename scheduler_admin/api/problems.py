@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.core.signals import got_request_exception
 from django.http import Http404
 from django.utils.translation import gettext as _
@@ -184,6 +185,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response:
         return problem(NotFound(_("Nothing is here, or nothing that you may see.")))
     if isinstance(error, PermissionDenied):
         return problem(Forbidden())
+    if isinstance(error, RequestDataTooBig):  # a large body with an idempotency key, which is compared whole
+        return problem(TooLarge(limit=str((settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) // 1024)))
     if isinstance(error, APIException):
         return problem(error)
     request = context["request"]

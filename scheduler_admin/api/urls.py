@@ -20,6 +20,7 @@ from scheduler_admin.api import (
     repeats,
     revisions,
     site,
+    snapshots,
     stops,
     trees,
     victims,
@@ -58,6 +59,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # Not <str:path>: a NUL in an address must be a 404 here, not an error of the database.
     re_path(r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)$", views.QueueDetailView.as_view(), name="queue"),
     path("clusters/<slug:name>/settings", limits.ClusterSettingsView.as_view(), name="settings"),
+    path("clusters/<slug:name>/snapshots", snapshots.SnapshotsView.as_view(), name="snapshots"),
+    path("clusters/<slug:name>/snapshots/upload", snapshots.SnapshotUploadView.as_view(), name="snapshot_upload"),
+    path("clusters/<slug:name>/snapshots/<int:pk>", snapshots.SnapshotView.as_view(), name="snapshot"),
+    path("clusters/<slug:name>/snapshots/<int:pk>/file", snapshots.SnapshotFileView.as_view(), name="snapshot_file"),
+    path(
+        "clusters/<slug:name>/snapshots/<int:pk>/forecast",
+        snapshots.SnapshotForecastView.as_view(),
+        name="snapshot_forecast",
+    ),
     path("clusters/<slug:name>/usage", views.UsageView.as_view(), name="usage"),
     path("clusters/<slug:name>/decisions", views.DecisionsView.as_view(), name="decisions"),
     path("clusters/<slug:name>/passes", passes.PassesView.as_view(), name="passes"),

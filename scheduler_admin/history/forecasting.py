@@ -6,8 +6,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from engine import policies
-from engine.forecast import Difference, Forecast, Unreached, difference, forecast, unreached
+from engine.forecast import Difference, Forecast, Settling, Unreached, difference, forecast, unreached
 from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.journal_selectors import LiveMoment, live
@@ -39,6 +41,12 @@ class Outlook:
         before = {(one.queue, one.resource) for one in unreached(self.present, self.tree)}
         found = unreached(self.proposed, self.other)
         return tuple(one for one in found if (one.queue, one.resource) not in before)
+
+
+def alone(found: Forecast, tree: QueueTree, at: datetime) -> Outlook:
+    """All that would happen under a tree, with nothing beside it."""
+    beside = msgspec.structs.replace(found, rounds=(), settles=Settling.UNSETTLED)
+    return Outlook(at=at, present=beside, proposed=found, tree=tree, other=tree)
 
 
 def forecast_tree(

@@ -7,6 +7,7 @@ from functools import cached_property
 import msgspec
 from django.utils.translation import gettext as _
 
+from engine.forecast import Forecast
 from engine.journal import JournalError
 from engine.policies import UnknownPolicyError
 from engine.queues import QueueTree
@@ -56,16 +57,23 @@ class SnapshotPage:
         return ""
 
     @cached_property
-    def prospect(self) -> Prospect | str:
-        """What the chosen tree would do, or why nobody knows."""
+    def forecast(self) -> Forecast | str:
+        """What happens under the chosen tree, or why nobody knows."""
         if self.obstacle or self.chosen is None or self.chosen.tree is None:
             return self.obstacle
         try:
-            found = forecast_saved(snapshot=self.snapshot, tree=self.chosen.tree, terms=self.chosen.terms)
+            return forecast_saved(snapshot=self.snapshot, tree=self.chosen.tree, terms=self.chosen.terms)
         except JournalError:
             return _("Another version of this program saved it: it can no longer be read.")
         except (UnknownPolicyError, msgspec.ValidationError) as error:
             return str(error)
+
+    @property
+    def prospect(self) -> Prospect | str:
+        """The same, ready to be shown."""
+        found = self.forecast
+        if isinstance(found, str) or self.chosen is None or self.chosen.tree is None:
+            return str(found)
         return prospect_alone(found, self.chosen.tree, scope_of(self.user, "view"), self.snapshot.at)
 
 

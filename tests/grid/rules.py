@@ -40,6 +40,7 @@ SHARERS = _row(IN, 404, 200, 200, 200, 200, 200, 200)
 OWNERS = _row(IN, 404, 404, 200, 200, 200, 200, 200)
 OWNERS_LED_ON = _row(IN, 404, 404, 302, 302, 200, 200, 200)
 STAFF = _row(IN, 404, 404, 404, 404, 200, 200, 200)
+STAFF_ONCE = _row(IN, 404, 404, 404, 404, 200, 200, 404)  # 404: the operator deleted it
 OPERATORS_ACT = _row(IN, 404, 403, 403, 403, 403, 302, 302)
 EDITORS_WRITE = _row(IN, 404, 403, 403, 422, 403, 403, 422)  # 422: nothing was sent
 ADMINS_SIGN_IN = _row(IN, 404, 404, 404, 404, 403, 403, 422)  # 422: no credentials were sent
@@ -245,6 +246,15 @@ ROUTES = {
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}, ("team",), body={"reason": "why"}
     ),
     "api:window": Rule({"OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE}, written_with={"reason": "why"}),
+    "api:snapshots": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, ("pod",)),
+    "api:snapshot_upload": Rule(
+        {"OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, written_with={"name": "from elsewhere"}
+    ),
+    "api:snapshot": Rule(
+        {"GET": STAFF_ONCE, "HEAD": STAFF_ONCE, "OPTIONS": SIGNED_IN, "DELETE": OPERATORS_DELETE}, ("pod",)
+    ),
+    "api:snapshot_file": api(STAFF),
+    "api:snapshot_forecast": api(STAFF),
     "api:priority_classes": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND},
         ("priority_class", "namespace", "queue"),

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-import msgspec
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -16,7 +15,7 @@ from engine.resources import format_amount
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.forecasting import Outlook, forecast_tree
+from scheduler_admin.history.forecasting import Outlook, alone, forecast_tree
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.queues.services import Terms
 
@@ -113,9 +112,7 @@ def prospect_of(found: Outlook, sees: Scope, *, enforced: bool = False) -> Prosp
 
 def prospect_alone(found: Forecast, tree: QueueTree, sees: Scope, at: datetime) -> Prospect:
     """All that would happen under a tree, with nothing beside it."""
-    beside = msgspec.structs.replace(found, rounds=(), settles=Settling.UNSETTLED)
-    whole = prospect_of(Outlook(at=at, present=beside, proposed=found, tree=tree, other=tree), sees)
-    return replace(whole, anyway=None)
+    return replace(prospect_of(alone(found, tree, at), sees), anyway=None)
 
 
 def _lines(groups: Iterable[Group]) -> list[Line]:
