@@ -78,7 +78,7 @@ class Books:
             victim.state, victim.gone_at = Victim.State.GONE, self.now()
             victim.save(update_fields=["state", "gone_at"])
             self._step(row, Step.Kind.EXITED, pod=str(victim))
-            tell_preempted(row, row.victims.all(), self.now())
+            tell_preempted([(row, row.victims.all())], self.now())
 
     def _step(self, row: Decision, kind: Step.Kind, *, pod: str = "", note: str = "") -> None:
         Step.objects.create(decision=row, at=self.now(), kind=kind, pod=pod, note=note[:_LONGEST_NOTE])

@@ -89,7 +89,7 @@ class Carrier(Books):
             row.state, row.ending, row.closed_at = Decision.State.CLOSED, ending, self.now()
             row.save(update_fields=["state", "ending", "closed_at"])
             self._step(row, Step.Kind.CLOSED, note=note)
-            tell_preempted(row, row.victims.all(), self.now())
+            tell_preempted([(row, row.victims.all())], self.now())
             happenings.ended(self.cluster, [row], self.now())
             transaction.on_commit(meters.ENDINGS.labels(self.cluster.name, ending.value).inc)
 

@@ -17,7 +17,8 @@ _LONGEST_NOTE = 300
 def follow(cluster: Cluster, state: ClusterState, now: datetime) -> tuple[list[Decision], bool]:
     """Take down what happened since the last pass. The decisions that wait on, with victims, and whether any moved."""
     rows = Decision.objects.filter(cluster=cluster, state=Decision.State.WAITING)
-    rows = rows.exclude(source=Decision.Source.ENGINE).defer("document", "laws").prefetch_related("victims")
+    rows = rows.exclude(source=Decision.Source.ENGINE).defer("document", "laws")
+    rows = rows.select_related("cluster").prefetch_related("victims")
     waiting = list(rows.order_by("first_seen", "pk"))
     steps = [step for row in waiting for step in settle(row, row.victims.all(), state, now, witnessed=True)]
     keep_settled(waiting, now)
@@ -57,11 +58,10 @@ def keep_settled(rows: Iterable[Decision], now: datetime) -> None:
     rows = list(rows)
     gone = [victim.pk for row in rows for victim in row.victims.all() if victim.gone_at == now]
     Victim.objects.filter(pk__in=gone).update(state=Victim.State.GONE, gone_at=now)
-    for row in rows:
-        if row.state == Decision.State.CLOSED:
-            row.save(update_fields=["state", "ending", "closed_at"])
-        if row.state == Decision.State.CLOSED or any(victim.gone_at == now for victim in row.victims.all()):
-            tell_preempted(row, row.victims.all(), now)
+    closed = [row for row in rows if row.state == Decision.State.CLOSED]
+    Decision.objects.bulk_update(closed, ["state", "ending", "closed_at"])
+    moved = [row for row in rows if any(victim.gone_at == now for victim in row.victims.all())]
+    tell_preempted([(row, row.victims.all()) for row in dict.fromkeys([*closed, *moved])], now)
 
 
 def exited(row: Decision, victim: Victim) -> Step:

@@ -1,6 +1,7 @@
 """What tenants are told of their victims, written into the outbox with what became of them."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -10,13 +11,13 @@ from django.utils.http import urlencode
 
 from engine.explain import Message, Name, Tense
 from engine.explain.message import Moment, counted, gettext_noop, ngettext_noop
-from scheduler_admin.accounts.scopes import scope_of_tenant
+from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.recording import LONGEST_GRACE
 from scheduler_admin.history.redaction import Preemptor, Redaction
 from scheduler_admin.history.sentences import LOST, for_whom, text, why_victim
 from scheduler_admin.notifications.models import Channel, Notification
-from scheduler_admin.notifications.outbox import Told, tell
+from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
 
 Event = Notification.Event
@@ -39,61 +40,89 @@ PREEMPTED = ngettext_noop(
     "%(count)s pods of %(application)s in namespace %(namespace)s were preempted.",
 )
 _ON_THEIR_WAY = (Victim.State.CHOSEN, Victim.State.HELD, Victim.State.EVICTED)
+Fate = tuple[Decision, Iterable[Victim]]
+"""A decision, and all of its victims."""
 _NAMED = 20
 """So many pods a message names for programs."""
 
 
 def tell_going(row: Decision, victims: Iterable[Victim], now: datetime) -> None:
     """Of a decision's ``victims``, all of them, some were just told to go. Called in the transaction of that."""
-    _going(list(enabled_for(Event.GOING)), row, victims, now)
+    tell(_going([(row, victims)]), now)
 
 
-def tell_preempted(row: Decision, victims: Iterable[Victim], now: datetime) -> None:
-    """Of a decision's ``victims``, all of them, some are just gone, or it has ended. Called in the transaction of that.
+def tell_preempted(fates: Iterable[Fate], now: datetime) -> None:
+    """Some victims of these are just gone, or they have ended. Called in the transaction of that.
 
     An application is told of once none of its pods is on its way.
     """
-    _preempted(list(enabled_for(Event.PREEMPTED)), row, victims, now)
+    tell(_preempted(fates), now)
 
 
 def tell_recorded(victims: Iterable[Victim], now: datetime) -> None:
     """These victims of others were just recorded. Called within the transaction that records them."""
-    going, preempted = (list(enabled_for(event)) for event in (Event.GOING, Event.PREEMPTED))
-    for row in dict.fromkeys(victim.decision for victim in victims) if going or preempted else ():
-        found = list(Victim.objects.filter(decision=row))
-        _going(going, row, found, now)
-        _preempted(preempted, row, found, now)
+    found: dict[Decision, list[Victim]] = {victim.decision: [] for victim in victims}
+    by_id = {row.pk: row for row in found}
+    for victim in Victim.objects.filter(decision__in=by_id) if found else ():
+        found[by_id[victim.decision_id]].append(victim)
+    tell([*_going(found.items()), *_preempted(found.items())], now)
 
 
-def _going(channels: Sequence[Channel], row: Decision, victims: Iterable[Victim], now: datetime) -> None:
-    if channels:
-        _tell(Event.GOING, channels, row, [victim for victim in victims if victim.state == Victim.State.EVICTED], now)
+def _going(fates: Iterable[Fate]) -> list[Telling]:
+    evicted = [(row, [victim for victim in victims if victim.state == Victim.State.EVICTED]) for row, victims in fates]
+    return _tellings(Event.GOING, evicted)
 
 
-def _preempted(channels: Sequence[Channel], row: Decision, victims: Iterable[Victim], now: datetime) -> None:
-    for group in _applications(victims) if channels else ():
-        if row.state == Decision.State.CLOSED or all(victim.state not in _ON_THEIR_WAY for victim in group):
-            _tell(Event.PREEMPTED, channels, row, [victim for victim in group if victim.state in LOST], now)
+def _preempted(fates: Iterable[Fate]) -> list[Telling]:
+    over = [
+        (row, [victim for victim in group if victim.state in LOST])
+        for row, victims in fates
+        for group in _applications(victims)
+        if row.state == Decision.State.CLOSED or all(victim.state not in _ON_THEIR_WAY for victim in group)
+    ]
+    return _tellings(Event.PREEMPTED, over)
 
 
-def _tell(
-    event: Notification.Event, channels: Sequence[Channel], row: Decision, victims: list[Victim], now: datetime
-) -> None:
+def _tellings(event: Notification.Event, found: Sequence[tuple[Decision, list[Victim]]]) -> list[Telling]:
     """Who evicts for reasons of its own makes room for nobody: that is no preemption."""
-    for channel in channels if row.source not in Decision.EVICTORS else ():
-        scope = scope_of_tenant(channel.tenant)
-        told = [one for one in victims if scope.has_pod(one.namespace, one.queue) and _since(channel, one)]
-        asker = Redaction.of(scope).preemptor(row) if told else Preemptor()
-        for group in _applications(told):
-            tell(
-                channel=channel,
-                event=event,
-                about=f"{row.cluster.name} {group[0].namespace}/{_application(group[0])}",
-                part=str(row.pk),
-                pods=frozenset(victim.uid for victim in group),
-                say=partial(_say, event, row, group, asker),
-                now=now,
-            )
+    found = [(row, victims) for row, victims in found if victims and row.source not in Decision.EVICTORS]
+    channels = list(enabled_for(event)) if found else []
+    stranger = Redaction.of(Scope())
+    readers = {one.tenant_id: replace(stranger, scope=scope_of_tenant(one.tenant)) for one in channels}
+    made = [
+        _telling(event, channel, row, group, readers[channel.tenant_id])
+        for row, victims in found
+        for channel in channels
+        for group in _applications(_own(channel, readers[channel.tenant_id], victims))
+    ]
+    if made:
+        _read_whole(row for row, _victims in found)
+    return made
+
+
+def _own(channel: Channel, reader: Redaction, victims: Iterable[Victim]) -> list[Victim]:
+    return [one for one in victims if reader.scope.has_pod(one.namespace, one.queue) and _since(channel, one)]
+
+
+def _telling(
+    event: Notification.Event, channel: Channel, row: Decision, group: list[Victim], reader: Redaction
+) -> Telling:
+    return Telling(
+        channel=channel,
+        event=event,
+        about=f"{row.cluster.name} {group[0].namespace}/{_application(group[0])}",
+        part=str(row.pk),
+        pods=frozenset(victim.uid for victim in group),
+        say=partial(_say, event, row, group, reader.preemptor(row)),
+    )
+
+
+def _read_whole(rows: Iterable[Decision]) -> None:
+    """Read at once the documents that were left out when the rows were read: each sentence is made of one."""
+    left_out = {row.pk: row for row in rows if "document" in row.get_deferred_fields()}
+    documents = Decision.objects.filter(pk__in=left_out).values_list("pk", "document") if left_out else ()
+    for pk, document in documents:
+        left_out[pk].document = document
 
 
 def _since(channel: Channel, victim: Victim) -> bool:

@@ -18,7 +18,7 @@ from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history import happenings
 from scheduler_admin.history.sentences import text
 from scheduler_admin.notifications.models import Notification, Shortfall
-from scheduler_admin.notifications.outbox import Told, tell
+from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
 
 BELOW = ngettext_noop(
@@ -88,7 +88,7 @@ def _tell(
     now: datetime,
 ) -> None:
     """A queue is not told of beside one below it, which says the same more exactly."""
-    known = _known(cluster, lasting)
+    known, tellings = _known(cluster, lasting), []
     for channel in enabled_for(Notification.Event.BELOW):
         scope, after = scope_of_tenant(channel.tenant), timedelta(minutes=channel.below_min or 0)
         late = [path for path, since in lasting.items() if scope.has_path(path) and now - since >= after]
@@ -98,14 +98,16 @@ def _tell(
             if any(other != path and is_inside(other, path) for other in late):
                 continue
             lacks = lacking(tree[path].guaranteed, figures[path]["used"])
-            tell(
-                channel=channel,
-                event=Notification.Event.BELOW,
-                about=_about(cluster, path),
-                part=lasting[path].isoformat(),
-                say=partial(_say, cluster, path, lacks, figures, short[path], lasting[path]),
-                now=now,
+            tellings.append(
+                Telling(
+                    channel=channel,
+                    event=Notification.Event.BELOW,
+                    about=_about(cluster, path),
+                    part=lasting[path].isoformat(),
+                    say=partial(_say, cluster, path, lacks, figures, short[path], lasting[path]),
+                )
             )
+    tell(tellings, now)
 
 
 def _known(cluster: Cluster, lasting: Mapping[str, datetime]) -> set[tuple[int, str, str]]:

@@ -30,7 +30,7 @@ from scheduler_admin.history.observing import look, record_others
 from scheduler_admin.history.recording import Finding, record
 from scheduler_admin.history.snapshots import upload_snapshot
 from scheduler_admin.notifications.models import Channel, Notification
-from scheduler_admin.notifications.outbox import Told, tell
+from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.services import add_channel
 from scheduler_admin.queues import drafting
 from scheduler_admin.queues.models import Hierarchy
@@ -252,7 +252,8 @@ def _channels(side: Side, number: int) -> Channel:
     made = add_channel(tenant=tenant, kind="email", address=mail, values=settings, actor=None)
     for event in (Notification.Event.GOING, Notification.Event.PREEMPTED):
         said = Told(lines=[f"{side.pod} {number}.", side.queue], link=f"http://127.0.0.1:8000/pods/?q={side.pod}")
-        tell(channel=made, event=event, about=side.queue, part="", say=lambda _pods, said=said: said, now=NOW)
+        telling = Telling(channel=made, event=event, about=side.queue, part="", say=lambda _pods, said=said: said)
+        tell([telling], NOW)
     return made
 
 

@@ -2,15 +2,19 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 import pytest
 import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.translation import get_language
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
+from engine.decision import PodFacts
 from engine.snapshot import Preempted
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.services import change_site, create_tenant
@@ -22,6 +26,7 @@ from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.selectors import latest
 from scheduler_admin.notifications.sending import send_due
 from scheduler_admin.notifications.services import add_channel
+from tests.api import builders
 from tests.builders import ask, node, pod
 from tests.history.passing import preemption, run
 from tests.history.watch import ACCEPTED, Watch
@@ -377,3 +382,34 @@ def test_what_was_told_is_kept_for_a_month(cluster: Cluster, watch: Watch, chann
     clock.shift(KEEP_NOTIFICATIONS + timedelta(seconds=1))
     prune()
     assert told() == []
+
+
+def test_many_take_as_many_queries_as_few(cluster: Cluster, test_tenant: Tenant) -> None:
+    """Whatever one pass takes, of however many applications, however many channels tell of it: written in pieces."""
+    few, many = (queries_of(cluster, test_tenant, *size) for size in ((5, 2), (50, 20)))
+    assert Notification.objects.count() == 2 * (5 * 2 + 50 * 20)
+    assert len(few) == len(many)
+    assert len(many) < 20
+
+
+def queries_of(cluster: Cluster, tenant: Tenant, applications: int, channels: int) -> list[str]:
+    """What is asked while these are told to so many channels, and again when they have gone; a piece counts once."""
+    while Channel.objects.count() < channels:
+        listening(tenant)
+    victims = []
+    for number in range(applications):
+        gone = PodFacts(
+            uid=f"uid-{applications}-{number}", name=f"gone-{applications}-{number}", namespace="test-ns",
+            queue="root.test", application=f"app-{applications}-{number}", priority=1, requests={}, node="n1",
+        )  # fmt: skip
+        row = builders.decision(cluster, ask=builders.blue_pod(f"ask-{number}"), victims=(gone,), source="kueue")
+        row.victims.update(evicted_at=NOON, state=Victim.State.EVICTED)
+        victims += list(row.victims.select_related("decision__cluster").defer("decision__document"))
+    rows = [victim.decision for victim in victims]
+    with CaptureQueriesContext(connection) as asked:
+        notices.tell_recorded(victims, NOON)
+        for row, victim in zip(rows, victims, strict=True):
+            victim.state, row.state = Victim.State.GONE, Decision.State.CLOSED
+        notices.tell_preempted([(row, [victim]) for row, victim in zip(rows, victims, strict=True)], NOON)
+    said = [query["sql"] for query in asked]
+    return [sql for before, sql in pairwise(["", *said]) if not (before[:6] == sql[:6] == "INSERT")]

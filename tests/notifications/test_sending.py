@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from scheduler_admin.notifications import sending
 from scheduler_admin.notifications.models import Channel, Notification
-from scheduler_admin.notifications.outbox import SETTLING, Told, tell
+from scheduler_admin.notifications.outbox import SETTLING, Telling, Told, tell
 from scheduler_admin.notifications.own import summed_up
 from scheduler_admin.notifications.posting import UndeliveredError
 from scheduler_admin.notifications.sending import GIVEN_UP, PER_MINUTE, send_again, send_due, send_test
@@ -30,15 +30,9 @@ pytestmark = pytest.mark.django_db
 def write(channel: Channel, number: int = 1, line: str = "Etl <goes> & comes.") -> Notification:
     """A message in the outbox, due at once."""
     say = lambda _pods: Told(lines=[line, "Why."], link="http://site/pods/", facts={"number": number})  # noqa: E731
-    made = tell(
-        channel=channel,
-        event=Notification.Event.BELOW,
-        about=f"east root.red.{number}",
-        part="",
-        say=say,
-        now=timezone.now(),
-    )
-    assert made is not None
+    about = f"east root.red.{number}"
+    telling = Telling(channel=channel, event=Notification.Event.BELOW, about=about, part="", say=say)
+    (made,) = tell([telling], timezone.now())
     return made
 
 
@@ -321,15 +315,15 @@ def test_pods_that_go_one_after_the_other_are_told_of_together(
     """A message waits a moment for what belongs to it; of what was told there is no second."""
 
     def told(*pods: str) -> Notification | None:
-        return tell(
+        telling = Telling(
             channel=channel,
             event=Notification.Event.PREEMPTED,
             about="east red/etl",
             part="7",
             pods=frozenset(pods),
             say=lambda new: Told(lines=[_("Pods: ") + " ".join(sorted(new))], link="http://site/"),
-            now=timezone.now(),
         )
+        return next(iter(tell([telling], timezone.now())), None)
 
     first, second = told("a"), told("a", "b")
     assert first == second
