@@ -53,7 +53,10 @@ class ChangedSerializer(serializers.ModelSerializer[Channel]):
 
     class Meta:
         model = Channel
-        fields = ["name", "language", "going", "preempted", "below_min", "enabled", "address", "secret"]
+        fields = [
+            *("name", "language", "going", "preempted", "refused", "repeated", "below_min", "enabled"),
+            *("address", "secret"),
+        ]
 
 
 class MadeSerializer(ChangedSerializer):

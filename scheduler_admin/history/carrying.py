@@ -22,6 +22,7 @@ from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_preempted
 from scheduler_admin.history.recording import deadline
 from scheduler_admin.history.selectors import read
+from scheduler_admin.history.setbacks import tell_refused
 from scheduler_admin.history.telling import condition_reason, told_ask, told_victim, would_tell_ask
 
 _RETRY = timedelta(seconds=5)
@@ -161,8 +162,7 @@ class Carrier(Books):
             if judged.outcome is not EvictionOutcome.ACCEPTED:
                 gone = judged.outcome is EvictionOutcome.GONE
                 if not gone:
-                    with transaction.atomic():
-                        happenings.refused(victim, judged.sentence, self.now())
+                    self._tell_refused(row, victim, judged.sentence)
                 ending = Decision.Ending.OVERTAKEN if gone else Decision.Ending.BLOCKED
                 self.close(row, ending, note=judged.sentence)
                 return False
@@ -265,7 +265,12 @@ class Carrier(Books):
         self._step(row, Step.Kind.REFUSED, pod=str(victim), note=note)
         victim.state = Victim.State.SPARED
         victim.save(update_fields=["state"])
+        self._tell_refused(row, victim, note)
+
+    @transaction.atomic
+    def _tell_refused(self, row: Decision, victim: Victim, note: str) -> None:
         happenings.refused(victim, note, self.now())
+        tell_refused(row, victim, self.now())
 
     def _watch_victims(self, row: Decision) -> None:
         """Take down who has gone, and who is going after a request whose answer never came."""

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet
+from django.utils import timezone
 
 from engine.resources import Amounts
 from scheduler_admin.accounts.scopes import Who
@@ -15,6 +16,7 @@ from scheduler_admin.history import happenings
 from scheduler_admin.history.filters import REPEATED
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import work_of
+from scheduler_admin.history.setbacks import tell_repeated
 
 DAY = timedelta(hours=24)
 MOST_LISTED = 50
@@ -62,7 +64,9 @@ def count_repeats(*, cluster: Cluster) -> bool:
     recounted = Victim.objects.filter(pk__in=[pk for pks in changed.values() for pk in pks])
     note_again(recounted.values_list("decision", flat=True))
     counts = {pk: count for count, pks in changed.items() for pk in pks}
-    happenings.repeated(cluster, _again(fresh, counts), max(hit.at for hit in fresh))
+    again, now = _again(fresh, counts), timezone.now()
+    happenings.repeated(cluster, again, now)
+    tell_repeated(cluster, again, now)
     return True
 
 

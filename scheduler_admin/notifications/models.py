@@ -9,6 +9,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, validat
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
@@ -42,6 +43,10 @@ class Channel(models.Model):
     language = models.CharField(max_length=10, choices=settings.LANGUAGES, default=settings.LANGUAGE_CODE)
     going = models.BooleanField(default=True, help_text=_("Whether it tells of pods about to be preempted."))
     preempted = models.BooleanField(default=True, help_text=_("Whether it tells of pods that were preempted."))
+    refused = models.BooleanField(default=False, help_text=_("Whether it tells of evictions that were refused."))
+    repeated = models.BooleanField(
+        default=False, help_text=_("Whether it tells of applications that are preempted again and again.")
+    )
     below_min = models.PositiveIntegerField(
         null=True,
         blank=True,
@@ -60,6 +65,20 @@ class Channel(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tenant}: {self.name}"
+
+    @property
+    def tells_of(self) -> list[str]:
+        """In the reader's words."""
+        ticked = {
+            Notification.Event.GOING: self.going,
+            Notification.Event.PREEMPTED: self.preempted,
+            Notification.Event.REFUSED: self.refused,
+            Notification.Event.REPEATED: self.repeated,
+        }
+        words = [str(event.label) for event, told in ticked.items() if told]
+        minutes = self.below_min
+        said = ngettext("below guarantee for %(n)s min", "below guarantee for %(n)s min", minutes or 0)
+        return [*words, said % {"n": minutes}] if minutes else words
 
     def clean(self) -> None:
         """An e-mail goes to a mail address, and only where mail can be sent."""
@@ -85,6 +104,8 @@ class Notification(models.Model):
     class Event(models.TextChoices):
         GOING = "about-to-be-preempted", _("about to be preempted")
         PREEMPTED = "preempted", _("preempted")
+        REFUSED = "refused", _("eviction refused")
+        REPEATED = "repeated", _("preempted again and again")
         BELOW = "below-guarantee", _("below guarantee")
         SUMMARY = "summary", _("summary")
         TEST = "test", _("test")

@@ -93,6 +93,8 @@ def enabled_for(event: str) -> QuerySet[Channel]:
     column = {
         Notification.Event.GOING: Q(going=True),
         Notification.Event.PREEMPTED: Q(preempted=True),
+        Notification.Event.REFUSED: Q(refused=True),
+        Notification.Event.REPEATED: Q(repeated=True),
         Notification.Event.BELOW: Q(below_min__isnull=False),
     }[Notification.Event(event)]
     return Channel.objects.filter(column, enabled=True).select_related("tenant").order_by("pk")
@@ -100,7 +102,8 @@ def enabled_for(event: str) -> QuerySet[Channel]:
 
 def tag(channel: Channel) -> str:
     """What tells one state of a channel's settings from another."""
-    names = ("name", "sealed", "address", "language", "going", "preempted", "below_min", "enabled")
+    told = ("going", "preempted", "refused", "repeated", "below_min")
+    names = ("name", "sealed", "address", "language", *told, "enabled")
     text = json.dumps([getattr(channel, name) for name in names])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -57,6 +57,8 @@ def test_a_channel_is_made_and_read_without_its_secrets(alice: APIClient, made: 
         "language": "zh-hans",
         "going": True,
         "preempted": True,
+        "refused": False,
+        "repeated": False,
         "below_min": 15,
         "enabled": True,
     }

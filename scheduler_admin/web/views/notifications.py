@@ -24,6 +24,8 @@ from scheduler_admin.notifications.services import add_channel, change_channel, 
 
 _SECRETS = ("address", "secret")
 """Fields of the forms that are not shown again."""
+_TICKS = ("going", "preempted", "refused", "repeated")
+"""Of what it tells, but for shortfalls, which have their minutes."""
 
 
 @sensitive_post_parameters()
@@ -137,8 +139,7 @@ def _values(form: QueryDict) -> dict[str, Any]:
     return {
         "name": form.get("name", "").strip(),
         "language": form.get("language", ""),
-        "going": "going" in form,
-        "preempted": "preempted" in form,
+        **{name: name in form for name in _TICKS},
         "below_min": int(minutes) if minutes else None,
     }
 
@@ -167,7 +168,7 @@ def _list(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
 
 
 def _one(request: HttpRequest, found: Channel, status: int = 200, **more: Any) -> HttpResponse:
-    shown = {name: getattr(found, name) for name in ("name", "language", "going", "preempted", "enabled")}
+    shown = {name: getattr(found, name) for name in ("name", "language", *_TICKS, "enabled")}
     context = {
         "channel": found,
         "latest": selectors.latest(found),
