@@ -7,6 +7,7 @@ from scheduler_admin.api import (
     channels,
     comparisons,
     connections,
+    copies,
     drafts,
     events,
     hierarchies,
@@ -44,6 +45,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
         comparisons.ComparisonStopView.as_view(),
         name="comparison_stop",
     ),
+    path("clusters/<slug:name>/copy", copies.CopyView.as_view(), name="copy"),
+    path("clusters/<slug:name>/copy/acts", copies.CopyActsView.as_view(), name="copy_acts"),
     path("clusters/<slug:name>/credentials", connections.CredentialsView.as_view(), name="credentials"),
     path(
         "clusters/<slug:name>/priority-classes",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import Q
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -52,10 +52,11 @@ class PreemptedSerializer(VictimSerializer):
     class Meta(VictimSerializer.Meta):
         fields = ["cluster", "decision", "source", "decided_at", "ask", *VictimSerializer.Meta.fields]
 
-    def get_ask(self, victim: Victim) -> AskSerializer:
+    @extend_schema_field(AskSerializer)
+    def get_ask(self, victim: Victim) -> dict[str, Any]:
         """For whom it went."""
         redaction: Redaction = self.context["redaction"]
-        return AskSerializer(SeenDecision(victim.decision, redaction).ask).data  # type: ignore[return-value]  # schema
+        return dict(AskSerializer(SeenDecision(victim.decision, redaction).ask).data)
 
 
 class VictimsSerializer(serializers.Serializer[Any]):

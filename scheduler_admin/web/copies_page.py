@@ -16,7 +16,7 @@ from engine.formats.written import Written
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.copies.models import Copy, Writing
-from scheduler_admin.copies.standing import Standing, differences, standing, wanted
+from scheduler_admin.copies.standing import Differences, Standing, differences, standing, wanted
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.web.editor.panels import MOST, Lines, changed
@@ -42,6 +42,7 @@ class View:
     copy: Copy | None
     current: Revision | None
     standing: Standing
+    differences: Differences | None
     there: Lines
     """What others changed there."""
     writing: Lines
@@ -61,7 +62,7 @@ class View:
 def copies_page(user: Who, cluster: Cluster) -> dict[str, Any]:
     """The context of the page."""
     return {
-        "view": _view(user, cluster),
+        "view": view_of(user, cluster),
         "config": CONFIG,
         "key": KEY,
         "manifest": APPLY,
@@ -69,7 +70,8 @@ def copies_page(user: Who, cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def _view(user: Who, cluster: Cluster) -> View:
+def view_of(user: Who, cluster: Cluster) -> View:
+    """What is to be said of them."""
     copy = Copy.objects.restrict(user, "view").select_related("agreed_with").filter(cluster=cluster).first()
     current = cluster.hierarchy.current if cluster.hierarchy else None
     found = differences(copy, current) if copy and copy.there and current else None
@@ -80,6 +82,7 @@ def _view(user: Who, cluster: Cluster) -> View:
         copy=copy,
         current=current,
         standing=standing(copy, current) if copy else Standing.NONE,
+        differences=found,
         there=changed(found.there if found else ()),
         writing=changed(found.writing if found else ()),
         placement=bool(found and found.placement),

@@ -214,6 +214,8 @@ ROUTES = {
     "api:comparisons": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
     "api:comparison": api(STAFF, "queue"),
     "api:comparison_stop": Rule({"OPTIONS": SIGNED_IN, "POST": AUTHORS_END}),
+    "api:copy": api(STAFF, "batch"),
+    "api:copy_acts": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
     "api:credentials": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PUT": ADMINS_SIGN_IN, "DELETE": ADMINS_SIGN_OUT},
         written_with={"reason": "rotated"},
