@@ -22,7 +22,13 @@ from scheduler_admin.notifications.guard import LONGEST
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.posting import UndeliveredError
 from scheduler_admin.notifications.sending import send_again, send_test
-from scheduler_admin.notifications.services import add_channel, change_channel, remove_channel
+from scheduler_admin.notifications.services import (
+    add_channel,
+    change_channel,
+    first_secret,
+    fresh_secret,
+    remove_channel,
+)
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 _ETAG = OpenApiParameter(
@@ -51,11 +57,15 @@ class ChangedSerializer(serializers.ModelSerializer[Channel]):
         required=False, write_only=True, max_length=200, help_text="Signs what a webhook is sent."
     )
 
+    new_secret = serializers.BooleanField(
+        required=False, write_only=True, help_text="Of a webhook: makes another secret, which this answer shows once."
+    )
+
     class Meta:
         model = Channel
         fields = [
             *("name", "language", "going", "preempted", "refused", "repeated", "below_min", "enabled"),
-            *("address", "secret"),
+            *("address", "secret", "new_secret"),
         ]
 
 
@@ -64,9 +74,16 @@ class MadeSerializer(ChangedSerializer):
 
     tenant = serializers.CharField(max_length=100)
     address = serializers.CharField(write_only=True, max_length=LONGEST)
+    secret = serializers.CharField(
+        required=False,
+        write_only=True,
+        max_length=200,
+        help_text="Signs what a webhook is sent; without it one is made.",
+    )
+    new_secret = None  # type: ignore[assignment]  # there is none yet that it could replace
 
     class Meta(ChangedSerializer.Meta):
-        fields = ["tenant", "kind", *ChangedSerializer.Meta.fields]
+        fields = ["tenant", "kind", *ChangedSerializer.Meta.fields[:-1]]
 
 
 class ChannelSerializer(ChangedSerializer):
@@ -77,6 +94,14 @@ class ChannelSerializer(ChangedSerializer):
 
     class Meta(ChangedSerializer.Meta):
         fields = ["id", "tenant", "kind", "leads_to", *ChangedSerializer.Meta.fields]
+
+
+class ShownOnceSerializer(ChannelSerializer):
+    """The same, with a signing secret that was just made here."""
+
+    secret = serializers.CharField(
+        read_only=True, allow_null=True, help_text="Made here, and never shown again; null: none was made."
+    )
 
 
 class NotificationSerializer(serializers.ModelSerializer[Notification]):
@@ -160,7 +185,7 @@ class ChannelsView(_ChannelView):
         operation_id="add_notification_channel",
         tags=["notifications"],
         request=MadeSerializer,
-        responses={201: ChannelSerializer, **PROBLEM, **REFUSED},
+        responses={201: ShownOnceSerializer, **PROBLEM, **REFUSED},
     )
     @sensitive_variables()
     def post(self, request: Request) -> Response:
@@ -170,17 +195,19 @@ class ChannelsView(_ChannelView):
         given = read_body(MadeSerializer(data=request.data), request.data)
         try:
             tenant = selectors.own_tenant(actor, given.pop("tenant"))
+            kind, secret = given.pop("kind"), given.pop("secret", "")
+            fresh = first_secret(kind, secret)
             made = add_channel(
                 tenant=tenant,
-                kind=given.pop("kind"),
+                kind=kind,
                 address=given.pop("address"),
-                secret=given.pop("secret", ""),
+                secret=secret or fresh,
                 values=given,
                 actor=actor,
             )
         except ValidationError as error:
             raise unacceptable(error) from None
-        return Response(ChannelSerializer(made).data, status=201, headers={"ETag": _tag(made)})
+        return _written(made, fresh, status=201)
 
     def demand_any(self) -> None:
         """Raise Http404 for who belongs to no tenant and sees none."""
@@ -210,7 +237,7 @@ class ChannelView(_ChannelView):
         tags=["notifications"],
         parameters=[_IF_MATCH, _ETAG],
         request=ChangedSerializer(partial=True),
-        responses={200: ChannelSerializer, **PROBLEM, **REFUSED, **_CLASHES},
+        responses={200: ShownOnceSerializer, **PROBLEM, **REFUSED, **_CLASHES},
     )
     @transaction.atomic
     @sensitive_variables()
@@ -219,18 +246,20 @@ class ChannelView(_ChannelView):
         found, actor = self.theirs(pk)
         given = read_body(ChangedSerializer(found, data=request.data, partial=True), request.data)
         preconditions.check(request, _tag(found), required=True)
+        secret = given.pop("secret", "")
         try:
+            fresh = fresh_secret(found.kind, secret) if given.pop("new_secret", False) else ""
             changed = change_channel(
                 channel=found,
                 address=given.pop("address", ""),
-                secret=given.pop("secret", ""),
+                secret=secret or fresh,
                 values=given,
                 seen=selectors.tag(found),
                 actor=actor,
             )
         except ValidationError as error:
             raise unacceptable(error) from None
-        return Response(ChannelSerializer(changed).data, headers={"ETag": _tag(changed)})
+        return _written(changed, fresh)
 
     @extend_schema(
         operation_id="delete_notification_channel",
@@ -284,6 +313,15 @@ class LatestView(_ChannelView):
         except ValidationError as error:
             raise unacceptable(error) from None
         return Response(NotificationSerializer(row).data)
+
+
+@sensitive_variables()
+def _written(found: Channel, fresh: str, status: int = 200) -> Response:
+    """A channel after a change, with the secret that was made. What is kept of the answer is without it."""
+    body = {**ChannelSerializer(found).data, "secret": fresh or None}
+    response = Response(body, status=status, headers={"ETag": _tag(found)})
+    response.shown_once = ("secret",)  # type: ignore[attr-defined]  # see api.idempotency
+    return response
 
 
 def _tag(found: Channel) -> str:

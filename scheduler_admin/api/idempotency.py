@@ -78,12 +78,14 @@ def begin(request: Request) -> KeptAnswer | None:
 
 
 def end(answer: KeptAnswer, response: Response) -> None:
-    """Keep what was done; of what was refused, or failed, nothing."""
+    """Keep what was done; of what was refused, or failed, nothing; nor secrets: members named in ``shown_once``."""
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         answers.forget(answer=answer)
         return
     headers = {name: response[name] for name in _KEPT_HEADERS if name in response}
-    body = JSONRenderer().render(response.data).decode()
+    once = getattr(response, "shown_once", ())
+    data = {name: None if name in once else value for name, value in response.data.items()} if once else response.data
+    body = JSONRenderer().render(data).decode()
     answers.keep(answer=answer, status=response.status_code, headers=headers, body=body)
 
 

@@ -1,6 +1,7 @@
 """Writes on channels: checked in full, sealed, audited. What of a webhook is secret is written down sealed alone."""
 
 import json
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,23 @@ MOST = 20
 """Channels that a tenant may have: what each pass writes, and the worker sends, is multiplied by them."""
 _SHORTEST_SECRET = 16
 _LONGEST_SECRET = 200
+_MADE_BYTES = 32
+
+
+@sensitive_variables()
+def fresh_secret(kind: str, given: str) -> str:
+    """One that is made here, to be shown once. Raises ValidationError where it can't be, or another is ``given``."""
+    if kind != Channel.Kind.WEBHOOK:
+        raise ValidationError({"new_secret": _("Only what is sent to a webhook is signed.")})
+    if given:
+        raise ValidationError({"new_secret": _("Give a secret, or let one be made: not both.")})
+    return secrets.token_urlsafe(_MADE_BYTES)
+
+
+@sensitive_variables()
+def first_secret(kind: str, given: str) -> str:
+    """The same for a new channel; empty where none is needed, or one is ``given``."""
+    return fresh_secret(kind, given) if kind == Channel.Kind.WEBHOOK and not given else ""
 
 
 @transaction.atomic

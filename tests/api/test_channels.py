@@ -1,18 +1,20 @@
 """A tenant's channels by REST: its own alone, without a secret that comes back, and not over somebody else's change."""
 
 import json
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
 from django.core import mail
 from rest_framework.test import APIClient
 
-from scheduler_admin.accounts.models import AuditEvent, User
+from scheduler_admin.accounts.models import AuditEvent, KeptAnswer, User
 from scheduler_admin.accounts.services import create_tenant
 from scheduler_admin.notifications import services
 from scheduler_admin.notifications.models import Channel
 from tests.api import builders
 from tests.api.conftest import client_of
+from tests.notifications.receiver import receiving
 
 pytestmark = pytest.mark.django_db
 CHANNELS = "/api/v1/notification-channels"
@@ -62,7 +64,7 @@ def test_a_channel_is_made_and_read_without_its_secrets(alice: APIClient, made: 
         "below_min": 15,
         "enabled": True,
     }
-    assert made.json() == found
+    assert made.json() == {**found, "secret": None}
     assert alice.get(CHANNELS).json() == {"results": [found]}
     one = alice.get(f"{CHANNELS}/{found['id']}")
     assert (one.json(), one["ETag"]) == (found, made["ETag"])
@@ -196,3 +198,36 @@ def test_a_tenant_has_so_many_channels_and_no_more(alice: APIClient, red: Any, m
     assert (refused.status_code, "1 channels, the most that it may have" in refused.content.decode()) == (422, True)
     blue = client_of(builders.user("bob", create_tenant(name="blue")), scopes=["tenant:notify"])
     assert send(blue, "POST", CHANNELS, {**mail_to, "tenant": "blue", "name": "one"}).status_code == 201
+
+
+def test_a_secret_that_is_made_here_is_shown_once(alice: APIClient, settings: Any) -> None:
+    """It signs what is sent, can be replaced, and is nowhere else: not where the answer is kept to be sent again."""
+    body = {name: value for name, value in HOOK.items() if name != "secret"}
+    headers = {"Idempotency-Key": "once"}
+    made, again = (alice.post(CHANNELS, body, format="json", headers=headers) for _time in range(2))
+    first = made.json()["secret"]
+    assert len(first) >= 40
+    assert again.json() == {**made.json(), "secret": None}
+    address = f"{CHANNELS}/{made.json()['id']}"
+    assert "secret" not in alice.get(address).json()
+    changed = send(alice, "PATCH", address, {"new_secret": True}, made["ETag"])
+    second = changed.json()["secret"]
+    assert (changed.status_code, len(second) >= 40, first == second) == (200, True, False)
+    stored = str([list(model.objects.values()) for model in (Channel, KeptAnswer, AuditEvent)])
+    assert first not in stored
+    assert second not in stored
+    settings.NOTIFICATION_NETWORKS = [ip_network("127.0.0.0/8")]
+    with receiving() as receiver:
+        send(alice, "PATCH", address, {"address": receiver.url}, changed["ETag"])
+        assert alice.post(f"{address}/notifications", {}, format="json").json()["state"] == "sent"
+    assert len(receiver.verified(second)) == 1
+
+
+def test_what_is_no_webhook_has_no_secret_to_make(alice: APIClient) -> None:
+    """And of two secrets neither is taken."""
+    mail = {"tenant": "red", "name": "mail", "kind": "email", "address": "red@example.com"}
+    made, hook = (alice.post(CHANNELS, body, format="json") for body in (mail, HOOK))
+    for channel, body in ((made, {}), (hook, {"secret": "0123456789abcdef"})):
+        address = f"{CHANNELS}/{channel.json()['id']}"
+        refused = send(alice, "PATCH", address, {"new_secret": True, **body}, channel["ETag"])
+        assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/new_secret")

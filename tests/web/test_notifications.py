@@ -205,3 +205,21 @@ def test_words_that_are_none_are_turned_away(alice: Client) -> None:
     alice.post(LIST, MAIL)
     assert alice.post(page_of(Channel.objects.get()), {"act": "paint"}).status_code == 400
     assert alice.post(LIST, MAIL | {"name": "\0"}).status_code == 400
+
+
+def test_a_secret_that_is_made_here_is_shown_once(alice: Client) -> None:
+    """When the channel is added, and when another one is made; no cache keeps that page."""
+    shown = []
+    response = alice.post(LIST, HOOK | {"secret": ""})
+    page = page_of(Channel.objects.get())
+    for _time in range(2):
+        found = re.search(r"shown this once: <code>([\w-]{40,})</code>", response.content.decode())
+        assert found is not None
+        shown.append(found[1])
+        assert response["Cache-Control"] == "private, no-store"
+        assert found[1] not in html(alice, page)
+        seen = re.search(r'name="seen" value="(\w+)"', html(alice, page))
+        assert seen is not None
+        form = {"act": "change", "seen": seen[1], "name": "alerts", "language": "en", "new_secret": "on"}
+        response = alice.post(page, form)
+    assert len(set(shown)) == 2

@@ -20,7 +20,13 @@ from scheduler_admin.notifications import selectors
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.posting import UndeliveredError
 from scheduler_admin.notifications.sending import send_test
-from scheduler_admin.notifications.services import add_channel, change_channel, remove_channel
+from scheduler_admin.notifications.services import (
+    add_channel,
+    change_channel,
+    first_secret,
+    fresh_secret,
+    remove_channel,
+)
 
 _SECRETS = ("address", "secret")
 """Fields of the forms that are not shown again."""
@@ -41,19 +47,21 @@ def notifications(request: HttpRequest) -> HttpResponse:
     actor, form = _actor(request), _form(request)
     if not selectors.tenants_of(actor, "notify").exists():
         raise PermissionDenied
+    kind, secret = form.get("kind", ""), form.get("secret", "")
     try:
+        fresh = first_secret(kind, secret)
         made = add_channel(
             tenant=selectors.own_tenant(actor, form.get("tenant", "")),
-            kind=form.get("kind", ""),
+            kind=kind,
             address=form.get("address", ""),
-            secret=form.get("secret", ""),
+            secret=secret or fresh,
             values=_values(form) | {"enabled": True},
             actor=actor,
         )
     except ValidationError as error:
         return _list(request, status=422, wrong=_wrong(error), typed=_typed(form))
     messages.success(request, _("Done. Send a test, to see that it arrives."))
-    return redirect("web:notification_channel", made.pk)
+    return _shown_once(request, made, fresh)
 
 
 @sensitive_post_parameters()
@@ -81,16 +89,28 @@ def channel(request: HttpRequest, pk: int) -> HttpResponse:
 
 @sensitive_variables()
 def _change(request: HttpRequest, found: Channel, actor: User, form: QueryDict) -> HttpResponse:
-    change_channel(
+    secret = form.get("secret", "")
+    fresh = fresh_secret(found.kind, secret) if "new_secret" in form else ""
+    changed = change_channel(
         channel=found,
         address=form.get("address", ""),
-        secret=form.get("secret", ""),
+        secret=secret or fresh,
         values=_values(form) | {"enabled": "enabled" in form},
         seen=form.get("seen", ""),
         actor=actor,
     )
     messages.success(request, _("Done."))
-    return redirect("web:notification_channel", found.pk)
+    return _shown_once(request, changed, fresh)
+
+
+@sensitive_variables()
+def _shown_once(request: HttpRequest, found: Channel, fresh: str) -> HttpResponse:
+    """The page after a change. A secret that was made is in this one answer alone, which no cache keeps."""
+    if not fresh:
+        return redirect("web:notification_channel", found.pk)
+    response = _one(request, selectors.channel(request.user, found.pk), fresh=fresh)
+    response["Cache-Control"] = "private, no-store"
+    return response
 
 
 def _remove(request: HttpRequest, found: Channel, actor: User, form: QueryDict) -> HttpResponse:
