@@ -1,5 +1,6 @@
 """The Celery app: `celery -A scheduler_admin.celery worker -Q engine -P threads`, and beat."""
 
+import logging
 import os
 from typing import Any
 
@@ -7,6 +8,9 @@ from celery import Celery, bootsteps
 from kombu.transport.redis import Channel
 
 from engine.cluster.runtime import suit_a_cluster
+
+log = logging.getLogger(__name__)
+HEARTBEAT_S = 10.0
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
 app = Celery("scheduler_admin")
@@ -78,5 +82,39 @@ class Metrics(bootsteps.StartStopStep):
         parent.metrics.server_close()
 
 
+class Heartbeats(bootsteps.StartStopStep):
+    """Tells that the worker of comparisons is there, idle or at one: for minutes it takes no task that could."""
+
+    requires = ("celery.worker.components:Timer",)
+
+    def include_if(self, parent: Any) -> bool:
+        """Only where the queue ``comparisons`` is consumed."""
+        return "comparisons" in parent.app.amqp.queues.consume_from
+
+    def start(self, parent: Any) -> None:
+        """At once, and then again and again, in the main process."""
+        self._tell()
+        self._entry = parent.timer.call_repeatedly(HEARTBEAT_S, self._tell)
+
+    def stop(self, parent: Any) -> None:
+        """No more."""
+        del parent
+        self._entry.cancel()
+
+    def _tell(self) -> None:
+        from django.db import DatabaseError, connection  # noqa: PLC0415 - not before the app is there
+        from django.utils import timezone  # noqa: PLC0415
+
+        from scheduler_admin.clusters.services import note_heartbeat  # noqa: PLC0415
+
+        try:
+            note_heartbeat(worker="comparisons", now=timezone.now())
+        except DatabaseError:
+            log.warning("the database does not answer: no heartbeat")
+        finally:
+            connection.close()  # comparisons run in processes that are forked off this one
+
+
+app.steps["worker"].add(Heartbeats)
 app.steps["worker"].add(Watching)
 app.steps["worker"].add(Metrics)

@@ -1,5 +1,7 @@
 """Writes to clusters: adding them, and how far the engine may go there."""
 
+from datetime import datetime
+
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -7,7 +9,7 @@ from django.utils.translation import gettext as _
 from engine.policies import FOREIGN
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
-from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.models import Cluster, ClusterStatus, Heartbeat
 from scheduler_admin.queues.models import Hierarchy
 
 
@@ -36,6 +38,11 @@ def keep_uid(*, cluster: Cluster, uid: str) -> None:
     """Keep the UID of a cluster that was added without one; not where another cluster here is known by it."""
     if uid and not cluster.uid and not Cluster.objects.filter(uid=uid).exists():
         Cluster.objects.filter(pk=cluster.pk, uid="").update(uid=uid)
+
+
+def note_heartbeat(*, worker: str, now: datetime) -> None:
+    """A worker that owns no cluster is there."""
+    Heartbeat.objects.update_or_create(worker=worker, defaults={"at": now})
 
 
 @transaction.atomic

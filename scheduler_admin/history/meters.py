@@ -37,6 +37,12 @@ DECISIONS = Counter(
     ["cluster", "policy", "outcome"],
     registry=REGISTRY,
 )
+OBSERVED = Counter(
+    "scheduler_admin_observed_decisions",
+    "Decisions of others that are new, by who took them: preemptions of other schedulers, and other evictions.",
+    ["cluster", "source"],
+    registry=REGISTRY,
+)
 ENDINGS = Counter(
     "scheduler_admin_decisions_ended",
     "Decisions that were carried out, or that a law refused, by how they ended.",
@@ -49,6 +55,12 @@ EVICTIONS = Counter(
     ["cluster", "result"],
     registry=REGISTRY,
 )
+
+
+def count_observed(cluster: str, sources: Iterable[str]) -> None:
+    """Count new decisions of others, each by its source; called once they are stored."""
+    for source in sources:
+        OBSERVED.labels(cluster, source).inc()
 
 
 def count_begun(cluster: str, begun: Iterable[tuple[str, str, str]]) -> None:

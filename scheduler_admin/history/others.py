@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
+from django.db import transaction
 
 from engine.decision import Outcome, Reason
 from engine.explain import observed_reason
@@ -15,6 +17,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
 from scheduler_admin.history.ledger import unbook
+from scheduler_admin.history.meters import count_observed
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_recorded
 from scheduler_admin.history.recording import deadline, fitting, moment
@@ -62,6 +65,7 @@ class Others:
         Victim.objects.bulk_create(self._victims)
         Step.objects.bulk_create(self._steps)
         self._move()
+        transaction.on_commit(partial(count_observed, self._cluster.name, [row.source for row in self._new]))
         happenings.decided(self._cluster, self._new, self._now)
         happenings.ended(self._cluster, self._ended, self._now)
         tell_recorded(self._victims, self._now)

@@ -13,7 +13,8 @@ from engine.cluster.errors import ClusterError
 from engine.decision import Outcome
 from scheduler_admin.accounts import answers
 from scheduler_admin.clusters import ownership
-from scheduler_admin.clusters.models import Cluster, Heartbeat
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.services import note_heartbeat
 from scheduler_admin.clusters.status import store_error
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.history import journal, passes
@@ -69,7 +70,7 @@ def run_pass(cluster_id: int) -> None:
 def check_heartbeats() -> None:
     """Say so where no pass begins any more. Runs in the other worker; the next pass that is stored takes it back."""
     now = timezone.now()
-    Heartbeat.objects.update_or_create(worker="housekeeping", defaults={"at": now})
+    note_heartbeat(worker="housekeeping", now=now)
     silent = Q(owned_until__lt=now - SILENT + ownership.TERM) | Q(owned_until=None, created_at__lt=now - SILENT)
     for cluster in Cluster.objects.filter(silent, hierarchy__current__isnull=False):
         store_error(cluster=cluster, sentence=SILENT_SENTENCE, now=now)

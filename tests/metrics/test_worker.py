@@ -3,7 +3,9 @@
 import http.client
 from collections.abc import Iterator
 
+import msgspec
 import pytest
+from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
@@ -25,7 +27,7 @@ TOKEN = "a token of enough characters"
 @pytest.fixture(autouse=True)
 def _from_nothing() -> None:
     """Nothing is counted yet."""
-    for one in (meters.PASSES, meters.DECISIONS, meters.ENDINGS, meters.EVICTIONS):
+    for one in (meters.PASSES, meters.DECISIONS, meters.OBSERVED, meters.ENDINGS, meters.EVICTIONS):
         one.clear()
 
 
@@ -58,6 +60,19 @@ def test_what_became_of_requests_and_decisions_is_told_apart(
         run(cluster, watch)
     assert counted("evictions_total", result="refused") == 1
     assert counted("decisions_ended_total", cluster="east", ending="blocked") == 1
+
+
+def test_what_others_decide_is_counted_by_who_did(
+    cluster: Cluster, watch: Watch, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    """Once, though every pass comes across it."""
+    Cluster.objects.update(mode=Cluster.Mode.OBSERVE)
+    ago_ms = int(timezone.now().timestamp() * 1000) - 5_000
+    gone = {"terminating": True, "disruption": "PreemptionByScheduler", "disrupted_ms": ago_ms}
+    watch.put(msgspec.structs.replace(watch.state.pods["uid-test-0"], **gone))
+    with django_capture_on_commit_callbacks(execute=True):
+        run(cluster, watch, times=3)
+    assert counted("observed_decisions_total", cluster="east", source="kube-scheduler") == 1
 
 
 @pytest.mark.parametrize(
