@@ -69,7 +69,8 @@ def read_form(
     book = Notebook()
     given = document.get("queues") if isinstance(document, Mapping) else None
     if not isinstance(given, list):
-        book.error(Place().at("queues"), gettext_noop("The document must be an object with a list of queues."))
+        place = Place().at("queues") if isinstance(document, Mapping) else Place()
+        book.error(place, gettext_noop("The document must be an object with a list of queues."))
         return Reading(tree=None, notes=tuple(book.notes))
     if len(given) > MOST_QUEUES:
         book.error(Place().at("queues"), gettext_noop("There are more than %(most)s queues."), most=str(MOST_QUEUES))
@@ -194,6 +195,7 @@ def _rooted(queues: Mapping[str, Queue], places: Mapping[str, Place], book: Note
 def _path(settings: Any, place: Place, book: Notebook) -> str | None:
     path = settings.get("path") if isinstance(settings, Mapping) else None
     if not isinstance(path, str):
+        place = place.at("path") if isinstance(settings, Mapping) and "path" in settings else place
         book.error(place, gettext_noop("A queue must be an object with a path."))
         return None
     place = msgspec.structs.replace(place, path=path).at("path")

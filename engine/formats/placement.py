@@ -82,6 +82,9 @@ def _value(given: Mapping[str, Any], name: RuleName, where: tuple[str, ...], com
     value = given.get("value")
     text = "" if value is None else str(value)
     place = (*where, "value")
+    if isinstance(value, Mapping | list):
+        complain(given, "value", place, gettext_noop("%(key)s must be a text."), key="value")
+        return None
     if "\0" in text:  # which PostgreSQL does not take
         complain(given, "value", place, gettext_noop("%(key)s holds a character that can't be kept."), key="value")
         return None

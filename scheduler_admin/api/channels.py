@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
-from scheduler_admin.api.limits import REFUSED, read_body, unacceptable
+from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.notifications import selectors
 from scheduler_admin.notifications.guard import LONGEST

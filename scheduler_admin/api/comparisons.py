@@ -12,8 +12,8 @@ from rest_framework.response import Response
 from engine.policies import DIALECTS
 from scheduler_admin.accounts.models import User
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.fields import UtcField
-from scheduler_admin.api.limits import REFUSED, read_body, unacceptable
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons import selectors, services

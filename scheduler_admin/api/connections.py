@@ -19,6 +19,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.bodies import read_body
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.credentials import remove_credentials, set_credentials
@@ -161,12 +162,7 @@ class CredentialsView(ApiView):
     def put(self, request: Request, name: str) -> Response:
         """Try credentials, then keep them, encrypted, instead of those that the cluster had."""
         cluster, user = self._changeable(name)
-        given = GivenSerializer(data=request.data)
-        if not given.is_valid():
-            raise WrongCredentials(
-                [{"detail": str(one), "pointer": f"/{field}"} for field, all_ in given.errors.items() for one in all_]
-            )
-        sent = given.validated_data
+        sent = read_body(GivenSerializer(data=request.data), request.data, WrongCredentials)
         try:
             if "token" in sent:
                 way = Way.by_token(sent["address"], sent["token"], sent.get("ca", ""))

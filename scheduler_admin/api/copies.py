@@ -18,8 +18,8 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.fields import UtcField
-from scheduler_admin.api.limits import REFUSED, read_body, unacceptable
 from scheduler_admin.api.proposals import differing
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.api.tree_serializers import ChangeSerializer

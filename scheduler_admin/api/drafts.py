@@ -19,10 +19,10 @@ from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import draft_serializers as shapes
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.bodies import REFUSED, Unacceptable, read_body, unacceptable
 from scheduler_admin.api.draft_acts import ACTS
 from scheduler_admin.api.draft_bodies import in_lines, whole
 from scheduler_admin.api.hierarchies import HIERARCHY
-from scheduler_admin.api.limits import REFUSED, Unacceptable, read_body, unacceptable
 from scheduler_admin.api.outcomes import outlook
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.clusters import selectors as clusters
@@ -236,7 +236,9 @@ class DraftPublishView(_DraftsView):
 
 def _body_of(request: Request) -> type[shapes.ActSerializer]:
     """The shape of the act that a body names. Raises Unacceptable."""
-    act = request.data.get("act") if isinstance(request.data, dict) else None
+    if not isinstance(request.data, dict):
+        return shapes.ActSerializer  # which refuses it
+    act = request.data.get("act")
     body = shapes.BODIES.get(act) if isinstance(act, str) else None
     if body is None:
         known = ", ".join(shapes.BODIES)

@@ -71,9 +71,9 @@ def begin(request: Request) -> KeptAnswer | None:
     if ours:
         return found
     if found.fingerprint != fingerprint:
-        raise AnotherRequest
+        raise AnotherRequest([{"header": HEADER, "detail": str(AnotherRequest.default_detail)}])
     if found.status is None:
-        raise Running
+        raise Running([{"header": HEADER, "detail": str(Running.default_detail)}])
     raise Repeated(Response(json.loads(found.body or "null"), status=found.status, headers=found.headers))
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import Http404
-from django.utils.translation import gettext_lazy
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -18,13 +17,13 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.connections import WritingParameters
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters.limits import LIMITS, MOST, change_limits, limits_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import set_mode
 
-REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 422)}
 _REFUSED = {**REFUSED, **{(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}}
 _ETAG = OpenApiParameter(
     "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 304], description="Of the settings."
@@ -57,49 +56,6 @@ class SettingsParameters(WritingParameters):
     override = serializers.CharField(
         required=False, default="", help_text="The cluster's name: enforce beside a scheduler that preempts too."
     )
-
-
-class Unacceptable(problems.Refusal):
-    """Values that can't be."""
-
-    status_code = 422
-    default_detail = gettext_lazy("This can't be done.")
-
-
-def unacceptable(error: ValidationError) -> Unacceptable:
-    """Everything that is wrong, each at its place in the body."""
-    if not hasattr(error, "error_dict"):
-        return Unacceptable([{"detail": message} for message in error.messages])
-    return Unacceptable(
-        [
-            {"detail": message, **({} if field == "__all__" else {"pointer": f"/{field}"})}
-            for field, messages in error.message_dict.items()
-            for message in messages
-        ]
-    )
-
-
-def read_body(serializer: serializers.BaseSerializer[Any], given: Any) -> dict[str, Any]:
-    """What was sent, read. Raises Unacceptable with every error, for unknown members too."""
-    known = set(getattr(serializer, "fields", {}))
-    unknown = set(given) - known if isinstance(given, dict) else set[str]()
-    errors = [{"detail": "There is no such member.", "pointer": f"/{name}"} for name in sorted(unknown)]
-    if not serializer.is_valid():
-        wrong: dict[str, Any] = dict(serializer.errors)
-        errors += [
-            {"detail": _flat(found), "pointer": f"/{name}"} if name in known else {"detail": _flat(found)}
-            for name, found in wrong.items()
-        ]
-    if errors:
-        raise Unacceptable(errors)
-    found: dict[str, Any] = serializer.validated_data
-    return found
-
-
-def _flat(found: Any) -> str:
-    """The sentences of an error, of a list's members too."""
-    inner = found.values() if isinstance(found, dict) else found
-    return " ".join(str(each) if not isinstance(each, dict | list) else _flat(each) for each in inner)
 
 
 class ClusterSettingsView(ApiView):

@@ -19,6 +19,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.class_serializers import (
     ClassChangeSerializer,
     PriorityClassesSerializer,
@@ -27,7 +28,6 @@ from scheduler_admin.api.class_serializers import (
     told,
 )
 from scheduler_admin.api.connections import WritingParameters
-from scheduler_admin.api.limits import REFUSED, read_body, unacceptable
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters.class_selectors import Picture, Row, picture
 from scheduler_admin.clusters.models import Cluster

@@ -1,8 +1,9 @@
 """Every error of the API as problem details (RFC 9457)."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
+from json import JSONDecodeError
 from typing import Any
 
 from django.conf import settings
@@ -12,9 +13,10 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
-from rest_framework.exceptions import APIException, NotFound
+from rest_framework.exceptions import APIException, NotFound, ParseError
 from rest_framework.exceptions import PermissionDenied as Forbidden
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 
 MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
@@ -22,6 +24,24 @@ _log = logging.getLogger(__name__)
 
 Errors = Sequence[Mapping[str, Any]]
 """What is wrong, each with the members of ErrorSerializer that are known."""
+
+
+def pointer(*names: str | int) -> str:
+    """A place in a document, from its top down (RFC 6901)."""
+    return "".join(f"/{str(name).replace('~', '~0').replace('/', '~1')}" for name in names)
+
+
+def each_at(found: Any, place: str = "") -> Iterator[dict[str, str]]:
+    """What a serializer finds wrong, each at its place in the body."""
+    if isinstance(found, Mapping):
+        for name, inner in found.items():
+            whole = name == api_settings.NON_FIELD_ERRORS_KEY
+            yield from each_at(inner, place if whole else place + pointer(name))
+    elif isinstance(found, list | tuple):
+        for index, inner in enumerate(found):
+            yield from each_at(inner, place + pointer(index) if isinstance(inner, Mapping) else place)
+    else:
+        yield {"detail": str(found), "pointer": place}
 
 
 class Refusal(APIException):
@@ -144,7 +164,7 @@ class ErrorSerializer(serializers.Serializer[dict[str, Any]]):
     pointer = serializers.CharField(
         required=False, help_text="JSON pointer (RFC 6901) into the document: /queues/3/max/memory."
     )
-    line = serializers.IntegerField(required=False, help_text="Line of a YAML document, counted from one.")
+    line = serializers.IntegerField(required=False, help_text="Line of the document, counted from one.")
     queue = serializers.CharField(required=False, help_text="Path of the queue.")
     remedy = serializers.CharField(required=False, help_text="What to do about it, for people.")
     cluster = serializers.CharField(required=False, help_text="Where it is about one cluster.")
@@ -179,6 +199,13 @@ def problem(error: APIException) -> Response:
     return Response(body, status=error.status_code, content_type=MEDIA_TYPE, headers=headers)
 
 
+def _unreadable(error: ParseError) -> Unreadable:
+    """A body that is no JSON, with the line where it ceases to be."""
+    cause = error.__context__
+    place: dict[str, Any] = {"line": cause.lineno} if isinstance(cause, JSONDecodeError) else {"pointer": ""}
+    return Unreadable([{"detail": str(error.detail), **place}])
+
+
 def handler(error: Exception, context: dict[str, Any]) -> Response:
     """DRF's exception handler. What nobody foresaw is logged and answered without its text."""
     if isinstance(error, Http404 | NotFound):
@@ -187,6 +214,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response:
         return problem(Forbidden())
     if isinstance(error, RequestDataTooBig):  # a large body with an idempotency key, which is compared whole
         return problem(TooLarge(limit=str((settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) // 1024)))
+    if isinstance(error, ParseError):
+        return problem(_unreadable(error))
     if isinstance(error, APIException):
         return problem(error)
     request = context["request"]

@@ -15,10 +15,10 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.bodies import REFUSED, Unacceptable, read_body, unacceptable
 from scheduler_admin.api.draft_bodies import whole
 from scheduler_admin.api.draft_serializers import DraftDetailSerializer, PublishedSerializer, PublishSerializer
 from scheduler_admin.api.hierarchies import HIERARCHY
-from scheduler_admin.api.limits import REFUSED, Unacceptable, read_body, unacceptable
 from scheduler_admin.api.proposals import differing
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.api.tree_serializers import ChangeSerializer

@@ -20,8 +20,8 @@ from scheduler_admin.accounts.selectors import site, tenant_called
 from scheduler_admin.accounts.services import change_site
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.connections import WritingParameters
-from scheduler_admin.api.limits import REFUSED, read_body, unacceptable
 from scheduler_admin.api.schema import PROBLEM
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}

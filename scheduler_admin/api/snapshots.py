@@ -17,8 +17,8 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.fields import UtcField
-from scheduler_admin.api.limits import REFUSED, read_body, unacceptable
 from scheduler_admin.api.media import OWN_FORM, ZIP, Body, ManifestsParser, ZipParser, ZipRenderer
 from scheduler_admin.api.outcomes import told
 from scheduler_admin.api.schema import CLUSTER, PROBLEM

@@ -15,9 +15,9 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, Who, scope_of
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
+from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.connections import WritingParameters
 from scheduler_admin.api.fields import UtcField
-from scheduler_admin.api.limits import REFUSED, read_body, unacceptable
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.clusters import pausing
 from scheduler_admin.clusters.limits import add_window, remove_window

@@ -116,7 +116,7 @@ class PlacementFilterSerializer(serializers.Serializer[Any]):
 class PlacementRuleSerializer(serializers.Serializer[Any]):
     """A placement rule."""
 
-    name = serializers.CharField(help_text=", ".join(RuleName))
+    name = serializers.ChoiceField([name.value for name in RuleName])
     value = serializers.CharField(required=False, help_text="Of tag the tag, of fixed the queue.")
     create = serializers.BooleanField(  # type: ignore[assignment]
         required=False, help_text="True: a queue that is not there comes into being."

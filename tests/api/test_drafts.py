@@ -207,7 +207,7 @@ def test_its_forecast_is_that_of_the_same_tree_sent(ada: APIClient, busy: Cluste
         ({"act": "edit", "queue": RED}, "/settings"),
         ({"act": "edit", "queue": RED, "settings": {"colour": "red"}}, "/settings/colour"),
         ({"act": "edit", "queue": RED, "settings": {"max/c\0pu": "1"}}, "/settings"),
-        ({"act": "edit", "queue": RED, "settings": {"max/cpu": "\ud800"}}, "/settings"),
+        ({"act": "edit", "queue": RED, "settings": {"max/cpu": "\ud800"}}, "/settings/max~1cpu"),
         ({"act": "edit", "queue": "root.gone", "settings": {"delay": "1s"}}, "/queue"),
         ({"act": "add", "below": "root.gone", "name": "x"}, "/below"),
         ({"act": "undo", "queue": RED}, "/queue"),

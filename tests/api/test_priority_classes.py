@@ -118,7 +118,7 @@ def test_one_is_made(admin: APIClient, prod: Cluster, theirs: Simulated) -> None
         ({"name": "high", "value": 1, "preemption_policy": "Sometimes"}, ["/preemption_policy"]),
         ({"name": "high", "value": 1, "labels": {"-": "x"}}, ["/labels"]),
         ({"name": "high", "value": 1, "labels": ["x"]}, ["/labels"]),
-        ({"name": "high", "value": 1, "annotations": {"a": None}}, ["/annotations"]),
+        ({"name": "high", "value": 1, "annotations": {"a": None}}, ["/annotations/a"]),
         ({"name": "high", "value": 1, "description": "\0"}, ["/description"]),
         ({"name": "high", "value": 1, "color": "red"}, ["/color"]),
     ],

@@ -43,3 +43,15 @@ def test_what_nobody_foresaw_is_logged_and_not_told(
     assert (response.status_code, response["Content-Type"]) == (500, "application/problem+json")
     assert "canary" not in response.content.decode()
     assert "canary in the machine" in caplog.text
+
+
+@pytest.mark.parametrize(("body", "place"), [(b'{"a": 1,\n "b" 2}', {"line": 2}), (b"\xff", {"pointer": ""})])
+def test_what_is_no_json_is_told_with_its_line(
+    ada: APIClient, cluster: Cluster, body: bytes, place: dict[str, Any]
+) -> None:
+    """Or, where no line can be read either, of all of it."""
+    response = ada.post("/api/v1/hierarchies/prod-tree/drafts", body, content_type="application/json")
+    assert response.status_code == 400
+    (error,) = response.json()["errors"]
+    assert error.items() > place.items()
+    assert error["detail"]
