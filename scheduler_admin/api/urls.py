@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 
 from scheduler_admin.api import (
+    accounts,
     asks,
     channels,
     comparisons,
@@ -104,6 +105,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("hierarchies/<slug:name>/revisions/<int:number>/restore", revisions.RestoreView.as_view(), name="restore"),
     path("lint", lint.LintView.as_view(), name="lint"),
     path("ledger", ledger.LedgerView.as_view(), name="ledger"),
+    path("audit", accounts.AuditView.as_view(), name="audit"),
+    path("tenants", accounts.TenantsView.as_view(), name="tenants"),
+    path("users", accounts.UsersView.as_view(), name="users"),
     path("site", site.SiteView.as_view(), name="site"),
     path("group-mappings", site.MappingsView.as_view(), name="mappings"),
     path("group-mappings/<int:pk>", site.MappingView.as_view(), name="mapping"),

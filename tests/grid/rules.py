@@ -223,6 +223,9 @@ ROUTES = {
     "api:settings": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": OPERATORS_CLASH}, written_with={"reason": "why"}
     ),
+    "api:audit": api(STAFF, "tenant"),
+    "api:tenants": api(SIGNED_IN),
+    "api:users": api(STAFF, "tenant"),
     "api:site": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH}, written_with={"reason": "why"}
     ),

@@ -176,7 +176,7 @@ def session_of(person: User) -> str:
 
 def token_of(person: User) -> str:
     """A token of a person for the API, which allows all that the person may do."""
-    _token, plaintext = create_token(user=person, name=f"{SECRET}-token", scopes=ApiToken.Scope.values)
+    _token, plaintext = create_token(user=person, name="grid", scopes=ApiToken.Scope.values)
     return plaintext
 
 
