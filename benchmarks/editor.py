@@ -90,6 +90,7 @@ def _site(folder: Path) -> Iterator[tuple[str, str, Any]]:
     from django.test import Client, override_settings  # noqa: PLC0415
     from django.test.testcases import LiveServerThread  # noqa: PLC0415
 
+    import scheduler_admin.wsgi  # noqa: F401, PLC0415 - what it does once it is loaded
     from scheduler_admin.accounts.models import User  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster  # noqa: PLC0415
     from scheduler_admin.queues import drafting  # noqa: PLC0415

@@ -142,13 +142,14 @@ class QueueTree:
             if queue.path in self.queues:
                 raise TreeError(f"queue {queue.path} is given twice")
             self.queues[queue.path] = queue
-        parents = {path: queue.parent for path, queue in self.queues.items()}
-        roots = [path for path, parent in parents.items() if parent is None]
+        self.parents = {path: queue.parent for path, queue in self.queues.items()}
+        """Path -> the path of the queue above, None for the root."""
+        roots = [path for path, parent in self.parents.items() if parent is None]
         if len(roots) != 1:
             raise TreeError(f"a tree has one root queue, this one has {len(roots)}")
         self.root = roots[0]
         self.children: dict[str, list[str]] = {path: [] for path in self.queues}
-        for path, parent in parents.items():
+        for path, parent in self.parents.items():
             if parent is None:
                 continue
             if parent not in self.queues:
@@ -285,6 +286,7 @@ class QueueTree:
                 return path
         return None
 
+    @cached_property
     def promised(self) -> dict[str, Amounts]:
         """Path -> what the queue is guaranteed; where it says nothing of a resource, what those below it are."""
         found: dict[str, Amounts] = {}
@@ -298,7 +300,7 @@ class QueueTree:
 
         None where every promise of the resource on the way can be kept.
         """
-        promised = self.promised()
+        promised = self.promised
         for above in self.lineage(path):
             queue = self.queues[above]
             below = sum(promised[child].get(resource, 0) for child in self.children[above])

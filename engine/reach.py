@@ -116,7 +116,7 @@ def _claims(tree: QueueTree) -> Mapping[str, Mapping[str, str]]:
     barred: dict[str, frozenset[str]] = {}
     found: dict[str, Mapping[str, str]] = {}
     for path in tree.walk():
-        queue, parent = tree[path], tree[path].parent
+        queue, parent = tree[path], tree.parents[path]
         above, shut = (entitling[parent], barred[parent]) if parent else ({}, frozenset[str]())
         entitling[path] = {**above, **dict.fromkeys(queue.guaranteed, path)} if queue.guaranteed else above
         none = [name for name, most in queue.max.items() if most <= 0]

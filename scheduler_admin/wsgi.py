@@ -1,8 +1,11 @@
 """What gunicorn serves."""
 
+import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
 application = get_wsgi_application()
+gc.collect()
+gc.freeze()  # what is loaded by now stays: else every other answer waits until all of it was looked through for garbage

@@ -91,6 +91,11 @@ def without_shares(queue: Queue) -> Queue:
     return msgspec.structs.replace(queue, guaranteed_share={}, max_share={}, template=template)
 
 
+def _has_shares(queue: Queue) -> bool:
+    both = (queue, queue.template) if queue.template else (queue,)
+    return any(one.guaranteed_share or one.max_share for one in both)
+
+
 class Resolution:
     """Works out what the shares of a tree come to; one that there is nothing to be of is an error at its place."""
 
@@ -104,6 +109,8 @@ class Resolution:
     def settled(self, queues: Mapping[str, Queue], places: Mapping[str, Place]) -> dict[str, Queue]:
         """The queues with the amounts that their shares come to; a share that can't be worked out is left out."""
         found = dict(queues)
+        if not any(_has_shares(queue) for queue in queues.values()):  # as in nearly all trees
+            return found
         for path in sorted(found, key=lambda path: path.count(".")):  # those above first
             queue = self._settled(found[path], places[path], found, found[path].parent)
             if queue.template is not None:
@@ -113,7 +120,7 @@ class Resolution:
         return found
 
     def _settled(self, one: _Some, place: Place, found: Mapping[str, Queue], above: str | None) -> _Some:
-        if not one.guaranteed_share and not one.max_share:  # as nearly all
+        if not one.guaranteed_share and not one.max_share:
             return one
         values: dict[str, dict[str, int]] = {}
         for field in FIELDS:

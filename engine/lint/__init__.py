@@ -30,8 +30,8 @@ def lint(
     that the tree is for.
     """
     found = list(_found(tree, capacity, policy, dialect))
-    order, place = list(Severity), {path: number for number, path in enumerate(tree.walk())}
-    return tuple(sorted(found, key=lambda note: (order.index(note.severity), place[note.path])))
+    order = list(Severity)
+    return tuple(sorted(found, key=lambda note: (order.index(note.severity), tree.turn[note.path])))
 
 
 def errors(tree: QueueTree, *, policy: str = GUARANTEES) -> tuple[Note, ...]:

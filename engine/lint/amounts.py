@@ -13,14 +13,14 @@ from engine.resources import Amounts, format_amount, total
 
 def amounts(tree: QueueTree) -> Iterator[Note]:
     """What of guaranteed and max contradicts what stands above, or below."""
-    promised, tightest = tree.promised(), _tightest(tree)
+    promised, tightest = tree.promised, _tightest(tree)
     for path in tree.walk():
         queue, limits = tree[path], tightest[path]
-        if any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
+        if limits and any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
             yield from _above_max(tree, queue)
         if children := tree.children[path]:
             yield from _promised_below(queue, total(promised[child] for child in children))
-        if any(limits[resource] < limit for resource, limit in queue.max.items()):
+        if limits is not queue.max and any(limits[resource] < limit for resource, limit in queue.max.items()):
             yield from _never_reached(tree, queue)
 
 
@@ -28,8 +28,11 @@ def _tightest(tree: QueueTree) -> dict[str, Amounts]:
     """Path -> the least max of the queue and those above it: nearly every queue needs no closer look than that."""
     found: dict[str, Amounts] = {}
     for path in tree.walk():
-        own, parent = tree[path].max, tree[path].parent
+        own, parent = tree[path].max, tree.parents[path]
         above = found[parent] if parent else {}
+        if not own or not above:
+            found[path] = own or above
+            continue
         tighter = {resource: limit for resource, limit in own.items() if limit < above.get(resource, limit + 1)}
         found[path] = above | tighter if tighter else above
     return found
@@ -37,7 +40,7 @@ def _tightest(tree: QueueTree) -> dict[str, Amounts]:
 
 def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[Note]:
     """What the cluster's nodes can't keep, queue by queue and together; or that they can."""
-    wanted = {resource: amount for resource, amount in tree.promised()[tree.root].items() if amount}
+    wanted = {resource: amount for resource, amount in tree.promised[tree.root].items() if amount}
     over = sorted(resource for resource, amount in wanted.items() if amount > capacity.get(resource, 0))
     for path in tree.walk():
         for resource, promised in tree[path].guaranteed.items() if path != tree.root else ():

@@ -1,12 +1,12 @@
 """Guarantees that no preemption can ever satisfy, whatever is running and whatever is asked for: see engine.reach."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from engine import reach
 from engine.formats.notes import Note, Severity, gettext_noop
 from engine.lint.dynamic import with_samples
 from engine.lint.found import found
-from engine.queues import QueueTree
+from engine.queues import PriorityPolicy, QueueTree
 from engine.reach import Border, BorderReason, border
 from engine.resources import PODS
 
@@ -69,6 +69,7 @@ def claims(tree: QueueTree) -> Iterator[Note]:
     Of one that is a fence of its own effects tells. Leaves that may come into being count as queues to take from.
     """
     whole, left = with_samples(tree), _MOST_BORDERS
+    takeable = _takeable(whole)
     for path in tree.leaves:
         guaranteed = any(amount for above in tree.lineage(path) for amount in tree[above].guaranteed.values())
         if disabled := tree.disabled_by(path):
@@ -76,10 +77,34 @@ def claims(tree: QueueTree) -> Iterator[Note]:
                 yield found(Severity.WARNING, path, _DISABLED, _ENABLE, "preemption_policy", queue=disabled)
         elif not guaranteed:
             yield found(Severity.WARNING, path, _NO_GUARANTEE, _GIVE, "guaranteed")
-        elif tree.fence(path) != path and left > 0:
+        elif tree.fence(path) != path and left > 0 and not _surely_open(whole, path, takeable):
             notes, looked = _judged(whole, path)
             left -= looked
             yield from notes
+
+
+def _takeable(tree: QueueTree) -> dict[str, int]:
+    """Path -> how many leaves in its subtree let their pods go; empty where more than that decides about borders."""
+    queues = tree.queues.values()
+    if any(PODS in queue.max or queue.priority_policy is PriorityPolicy.FENCE for queue in queues):
+        return {}
+    found: dict[str, int] = {}
+    for path in reversed(tree.walk()):
+        below = sum(found[child] for child in tree.children[path])
+        found[path] = below + (tree.is_leaf(path) and not tree.disabled_by(path))
+    return found
+
+
+def _surely_open(tree: QueueTree, leaf: str, takeable: Mapping[str, int]) -> bool:
+    """Whether there is a leaf to take from inside the fence and outside of all that shares the leaf's claims.
+
+    So it is for nearly every leaf of nearly every tree. Elsewhere, or where more counts, the borders are looked at.
+    """
+    found = reach.claims(tree, leaf) if takeable else {}
+    if not found:
+        return False
+    shared = found[PODS] if PODS in found else max(found.values(), key=len)
+    return takeable[tree.fence(leaf) or tree.root] > takeable[shared]
 
 
 def _judged(tree: QueueTree, leaf: str) -> tuple[list[Note], int]:

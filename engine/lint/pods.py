@@ -1,6 +1,6 @@
 """Queues in which no pod can run, and namespaces that lead nowhere: of any policy."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from engine.formats.notes import Note, Severity, gettext_noop
 from engine.lint.dynamic import may_give, may_grow
@@ -12,12 +12,14 @@ from engine.resources import PODS
 
 def pods(tree: QueueTree) -> Iterator[Note]:
     """Which queues no pod can reach, and which claims of namespaces count for nothing."""
+    full = {path for path, queue in tree.queues.items() if queue.max.get(PODS) == 0}
     for path in tree.walk():
         if not tree.is_leaf(path):
             yield from _parent(tree, tree[path])
             continue
         yield from _unreached(tree, tree[path])
-        yield from _no_room(tree, path)
+        if full:
+            yield from _no_room(tree, path, full)
         yield from _claimed_before(tree, tree[path])
 
 
@@ -41,8 +43,8 @@ def _unreached(tree: QueueTree, leaf: Queue) -> Iterator[Note]:
         yield found(Severity.WARNING, leaf.path, message, remedy)
 
 
-def _no_room(tree: QueueTree, leaf: str) -> Iterator[Note]:
-    full = next((path for path in tree.lineage(leaf) if tree[path].max.get(PODS) == 0), None)
+def _no_room(tree: QueueTree, leaf: str, shut: Container[str]) -> Iterator[Note]:
+    full = next((path for path in tree.lineage(leaf) if path in shut), None)
     if full is not None:
         message = gettext_noop("The max of %(queue)s is 0 pods, so no pod can run in it.")
         remedy = gettext_noop("Raise the max of %(queue)s in pods, or take the limit away.")

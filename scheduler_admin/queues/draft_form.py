@@ -1,7 +1,6 @@
 """A draft as a document of our own form, and as the flat settings that are merged."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -32,13 +31,15 @@ DRAFT = ""
 """The identity under which what a draft holds beside its queues is merged."""
 
 
-@dataclass(frozen=True)
-class Placed:
+class Placed(msgspec.Struct, frozen=True):
     """A queue of a draft with its place in the tree."""
 
     row: DraftQueue
     path: str
     depth: int
+    pk: int
+    above: int | None
+    """The key of the row of the queue above. As ``row`` says them: asking it takes longer, and it is asked often."""
 
 
 def placed(rows: Iterable[DraftQueue]) -> list[Placed]:
@@ -47,18 +48,18 @@ def placed(rows: Iterable[DraftQueue]) -> list[Placed]:
     for row in rows:
         below.setdefault(row.parent_id, []).append(row)
     found: list[Placed] = []
-    pending = [(row, row.name, 0) for row in reversed(below.get(None, []))]
+    pending = [Placed(row, row.name, 0, row.pk, None) for row in reversed(below.get(None, []))]
     while pending:
-        row, path, depth = pending.pop()
-        found.append(Placed(row, path, depth))
-        pending += [(child, f"{path}.{child.name}", depth + 1) for child in reversed(below.get(row.id, ()))]
+        found.append(one := pending.pop())
+        path, depth, pk = one.path, one.depth + 1, one.pk
+        pending += [Placed(row, f"{path}.{row.name}", depth, row.pk, pk) for row in reversed(below.get(pk, ()))]
     return found
 
 
 def reading(draft: Draft, queues: Sequence[Placed]) -> Reading:
     """The draft as a tree and its terms, with what is wrong; a note's ``index`` is the place in ``queues``."""
     documents = [_document(one) for one in queues]
-    capacity = draft.hierarchy.capacity if any(_shared(one.row) for one in queues) else Capacity()
+    capacity = draft.hierarchy.capacity if any(_has_shares(one.row) for one in queues) else Capacity()
     beside = {"placement": draft.placement, "capacity": draft.capacity}
     tree = read_form({"queues": documents, **beside}, capacity, _known(draft.pk))
     parameters, wrong = read_parameters(draft.policy, draft.dialect, draft.parameters)
@@ -72,6 +73,11 @@ def _known(draft: int | None) -> Known:
     """What was read of a draft the last time: an act changes a few of its queues."""
     del draft
     return {}
+
+
+def _has_shares(row: DraftQueue) -> bool:
+    """Whether anything may be typed as a share."""
+    return any("%" in text for texts in (row.guaranteed, row.max, row.template) for text in texts.values())
 
 
 def _shared(row: DraftQueue) -> set[str]:
@@ -107,15 +113,25 @@ def moved(queues: Iterable[Placed]) -> dict[str, str]:
 
 def _document(one: Placed) -> dict[str, Any]:
     row = one.row
-    settings: dict[str, Any] = {
+    return {
         "path": one.path,
         "parent": row.parent_declared,
         "evict_uncontrolled": row.evict_uncontrolled,
         "namespaces": row.namespaces.replace(",", " ").split(),
+        "guaranteed": _typed(row.guaranteed),
+        "max": _typed(row.max),
+        "preemption_policy": row.preemption_policy,
+        "delay": row.delay,
+        "quota_delay": row.quota_delay,
+        "priority_policy": row.priority_policy,
+        "priority_offset": row.priority_offset,
+        "template": nested(row.template) if row.template else None,
     }
-    settings |= {field: {name: text for name, text in getattr(row, field).items() if text} for field in AMOUNTS}
-    settings |= {field: getattr(row, field) for field in TEXTS if field != "namespaces"}
-    return settings | {"template": nested(row.template)}
+
+
+def _typed(texts: Mapping[str, str]) -> Mapping[str, str]:
+    """Without those that say nothing."""
+    return texts if all(texts.values()) else {name: text for name, text in texts.items() if text}
 
 
 def terms_of_base(base: Revision) -> dict[str, Any]:

@@ -22,8 +22,7 @@ from scheduler_admin.queues.services import Terms, not_enforceable, terms_of, tr
 from scheduler_admin.queues.subtrees import beside, outside
 
 
-@dataclass(frozen=True)
-class DraftRow:
+class DraftRow(msgspec.Struct, frozen=True):
     """A queue of a draft as the editor shows it."""
 
     placed: Placed
@@ -175,15 +174,15 @@ def state(
         differing = changes(base, read.tree, moved(queues))
         found = tuple(_as_typed(one, row_at.get(one.path)) for one in differing)
     by_path = {one.path: one for one in found if one.kind is not Kind.REMOVED}
-    parents = {one.row.parent_id for one in queues}
+    parents = {one.above for one in queues}
     by_place: dict[Any, list[Note]] = {}
     for note in notes:
         by_place.setdefault(note.path if note.index is None else note.index, []).append(note)
     rows = tuple(
         DraftRow(
             placed=one,
-            leaf=one.row.pk not in parents and not one.row.parent_declared,
-            notes=(*by_place.get(index, []), *by_place.get(one.path, [])),
+            leaf=one.pk not in parents and not one.row.parent_declared,
+            notes=(*by_place.get(index, ()), *by_place.get(one.path, ())),
             change=by_path.get(one.path),
             queue=read.tree.queues.get(one.path) if read.tree else None,
         )

@@ -25,7 +25,7 @@ def folds(rows: Sequence[DraftRow], shown: Shown) -> list[Fold]:
     """Where each row stands, in their order: parents before children."""
     below: dict[int | None, int] = {}
     wrong: dict[int | None, int] = {}
-    places = [(row.placed.row.id, row.placed.row.parent_id) for row in rows]
+    places = [(row.placed.pk, row.placed.above) for row in rows]
     for row, (own, above) in zip(reversed(rows), reversed(places), strict=True):
         below[above] = below.get(above, 0) + 1
         errors = sum(note.severity is Severity.ERROR for note in row.notes) if row.notes else 0

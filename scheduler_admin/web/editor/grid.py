@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
+import msgspec
 from django.utils.translation import get_language
 
 from engine.changes import Kind
@@ -104,8 +105,7 @@ class Wrong:
     """Columns after that."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, dict=True):
     """A queue of the grid. Its fields are only made where they are drawn."""
 
     of: DraftRow
@@ -141,7 +141,7 @@ class Row:
     @property
     def pk(self) -> int:
         """Of the DraftQueue."""
-        return self.of.placed.row.pk
+        return self.of.placed.pk
 
     @property
     def level(self) -> int:
@@ -261,10 +261,10 @@ class Row:
             self.of.change,
             self._of_shares,
             # What is folded, how many siblings there are, and what is inherited the page's own script puts in.
-            (row.parent_id, self.fold.holds, self.fold.wrong, self.takes),
+            (self.of.placed.above, self.fold.holds, self.fold.wrong, self.takes),
             (self.level, self.marks, self.act, self.editable, self.named),
         )
-        return blake2b(repr(parts).encode(), digest_size=6).hexdigest()
+        return blake2b(msgspec.json.encode(parts), digest_size=6).hexdigest()
 
 
 def columns(names: Sequence[str]) -> tuple[Column, ...]:
@@ -299,11 +299,11 @@ def grid(
             of=one,
             columns=every,
             marks=marks[one.path],
-            act=shown.act if one.placed.row.pk == shown.queue else "",
+            act=shown.act if one.placed.pk == shown.queue else "",
             editable=changes_in.may_change(one.path),
             takes=changes_in.has_path(one.path),
             fold=fold,
-            above=above.get(one.placed.row.parent_id, {}),
+            above=above.get(one.placed.above, {}),
             shown=shown,
             closed=closed,
             named=named,

@@ -33,7 +33,7 @@ def inheritance(state: DraftState, settings: Iterable[str]) -> Inheritance:
     found: dict[int | None, Above] = {}
     names = dict.fromkeys((*settings, *SETTINGS))
     for row in state.rows if state.tree else ():
-        above = row.placed.row.parent_id
+        above = row.placed.above
         if above is not None and above not in found:
             found[above] = _above(state, row.path.rpartition(".")[0], names)
     return Inheritance(found)

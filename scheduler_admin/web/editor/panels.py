@@ -119,7 +119,7 @@ def obstacles(state: DraftState) -> str:
 
 def choices(state: DraftState) -> list[Choice]:
     """What a merge left to choose from."""
-    rows = {row.placed.row.pk: row.placed for row in state.rows}
+    rows = {row.placed.pk: row.placed for row in state.rows}
     return [_choice(state.draft, one, rows.get(one["row"])) for one in state.draft.conflicts]
 
 

@@ -96,4 +96,4 @@ def _table(revision: Revision, found: Sequence[Change]) -> tuple[list[str], list
 def _row(tree: QueueTree, path: str, place: int, change: Change | None) -> DraftRow:
     queue = tree[path]
     row = DraftQueue(pk=place, name=queue.name, origin=path, **fields_of(write_queue(queue)))
-    return DraftRow(Placed(row, path, path.count(".")), tree.is_leaf(path), (), change)
+    return DraftRow(Placed(row, path, path.count("."), place, None), tree.is_leaf(path), (), change)
