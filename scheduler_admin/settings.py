@@ -98,6 +98,10 @@ EMAIL_USE_TLS = _flag("EMAIL_USE_TLS", "1")
 EMAIL_TIMEOUT = 8
 # EMAIL_FROM: the sender of that mail.
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM") or "scheduler-admin@localhost"
+# DIGEST_HOUR: from which hour of the day, of UTC, channels are told of the day before.
+DIGEST_HOUR = _number("DIGEST_HOUR", 6)
+if DIGEST_HOUR > 23:  # noqa: PLR2004 - the last of a day
+    raise ImproperlyConfigured(f"DIGEST_HOUR is {DIGEST_HOUR}: it is an hour of the day, 0 to 23.")
 # NOTIFICATION_NETWORKS: comma-separated networks, of those that are not the Internet's, that webhooks may lead into.
 NOTIFICATION_NETWORKS = _networks("NOTIFICATION_NETWORKS")
 # METRICS_TOKEN: whoever has it reads /metrics; without one nobody does. At least 16 characters.
@@ -356,6 +360,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "scheduler_admin.comparisons.tasks.send_comparisons",
         "schedule": 2.0,
         "options": {"expires": 2.0},
+    },
+    "write-digests": {
+        "task": "scheduler_admin.history.tasks.write_due_digests",
+        "schedule": 300.0,
+        "options": {"expires": 300.0},
     },
     "prune": {"task": "scheduler_admin.history.tasks.prune", "schedule": 600.0, "options": {"expires": 600.0}},
 }

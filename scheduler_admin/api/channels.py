@@ -64,7 +64,7 @@ class ChangedSerializer(serializers.ModelSerializer[Channel]):
     class Meta:
         model = Channel
         fields = [
-            *("name", "language", "going", "preempted", "refused", "repeated", "below_min", "enabled"),
+            *("name", "language", "going", "preempted", "refused", "repeated", "digest", "below_min", "enabled"),
             *("address", "secret", "new_secret"),
         ]
 

@@ -18,6 +18,7 @@ from scheduler_admin.clusters.services import note_heartbeat
 from scheduler_admin.clusters.status import store_error
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.history import journal, passes
+from scheduler_admin.history.digests import write_digests
 from scheduler_admin.history.meters import PASSES, Ended
 from scheduler_admin.history.models import Decision, Happening, Pass, Usage, Wait
 from scheduler_admin.history.otherwise import work_out
@@ -80,6 +81,12 @@ def check_heartbeats() -> None:
 def work_out_changes() -> None:
     """Work out what would have spared victims, in the other worker: its other tasks wait for one decision more."""
     work_out(for_s=WORKING_OUT_S)
+
+
+@shared_task
+def write_due_digests() -> None:
+    """Tell channels of the day before, once, from an hour of the site's choice on; the outbox sends it."""
+    write_digests(now=timezone.now())
 
 
 @shared_task

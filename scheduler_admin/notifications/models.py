@@ -47,6 +47,7 @@ class Channel(models.Model):
     repeated = models.BooleanField(
         default=False, help_text=_("Whether it tells of applications that are preempted again and again.")
     )
+    digest = models.BooleanField(default=False, help_text=_("Whether it tells once a day of the day before."))
     below_min = models.PositiveIntegerField(
         null=True,
         blank=True,
@@ -74,6 +75,7 @@ class Channel(models.Model):
             Notification.Event.PREEMPTED: self.preempted,
             Notification.Event.REFUSED: self.refused,
             Notification.Event.REPEATED: self.repeated,
+            Notification.Event.DIGEST: self.digest,
         }
         words = [str(event.label) for event, told in ticked.items() if told]
         minutes = self.below_min
@@ -107,6 +109,7 @@ class Notification(models.Model):
         REFUSED = "refused", _("eviction refused")
         REPEATED = "repeated", _("preempted again and again")
         BELOW = "below-guarantee", _("below guarantee")
+        DIGEST = "digest", _("digest of a day")
         SUMMARY = "summary", _("summary")
         TEST = "test", _("test")
 
