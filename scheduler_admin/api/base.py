@@ -38,6 +38,8 @@ class ApiView(APIView):
     http_method_names = ["get", "head", "options"]
     parameters: ClassVar[type[serializers.Serializer[Any]]] = NoParameters
     largest: ClassVar[int] = LARGEST_BODY
+    keeps_answers: ClassVar[bool] = True
+    """Whether an answer may be kept, for a request that may be sent again: not where it holds a secret."""
     kept: KeptAnswer | None = None
     """Where this answer is kept, for a request that may be sent again."""
     standing: Standing | None = None
@@ -64,7 +66,7 @@ class ApiView(APIView):
         if int(request.META.get("CONTENT_LENGTH") or 0) > self.largest:
             raise problems.TooLarge(limit=str(self.largest // 1024))
         self.asked = self._read_parameters(request)
-        self.kept = idempotency.begin(request)
+        self.kept = idempotency.begin(request, keeps=self.keeps_answers)
 
     def handle_exception(self, exc: Exception) -> Response:
         """A problem, but for what was answered before."""

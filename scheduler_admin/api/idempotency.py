@@ -1,7 +1,7 @@
 """`Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): what is sent again is answered again, not done.
 
-Only what was done is kept: a request that was refused changed nothing, and may be sent again as it is. No answer of the
-API holds a secret (tokens are made on the command line alone), and of a request only a keyed digest is kept.
+Only what was done is kept: a request that was refused changed nothing, and may be sent again as it is. No answer
+that is kept holds a secret (what makes a token takes no key), and of a request only a keyed digest is kept.
 """
 
 import json
@@ -56,14 +56,16 @@ class AnotherRequest(Refusal):
     default_detail = gettext_lazy("This idempotency key was sent with another request: every request takes its own.")
 
 
-def begin(request: Request) -> KeptAnswer | None:
-    """The place for what this request comes to; None where no key was sent.
+def begin(request: Request, *, keeps: bool = True) -> KeptAnswer | None:
+    """The place for what this request comes to; None where no key was sent. ``keeps``: whether a key may be sent.
 
     Raises Repeated with what it came to before, Running, AnotherRequest, or WrongKey.
     """
     user, key = request.user, request.headers.get(HEADER)
     if key is None or request.method not in WRITES or not isinstance(user, User):
         return None
+    if not keeps:
+        raise WrongKey([{"header": HEADER, "detail": _("The answer is a secret, which is not kept: send no key.")}])
     if not _FORM.fullmatch(key):
         raise WrongKey([{"header": HEADER, "detail": _("This is not a key of 1 to 255 visible ASCII characters.")}])
     fingerprint = _fingerprint(request, user)

@@ -24,6 +24,8 @@ _KEY = {
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
     "description": "Yours for this request: sent again with it, it is answered again and not done again.",
 }
+_UNKEPT = frozenset({"make_token"})
+"""Operations whose answers are secrets, which nobody keeps."""
 _HAD = {
     "in": "header",
     "name": "If-None-Match",
@@ -46,7 +48,11 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
         """The HTTP bearer scheme."""
         del auto_schema
-        return {"type": "http", "scheme": "bearer", "description": "A token made with `manage.py create_token`."}
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A token made with `manage.py create_token`, or at `/api/v1/tokens`.",
+        }
 
 
 def describe_all(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
@@ -62,7 +68,8 @@ def describe_all(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
 
 def _describe_write(operation: dict[str, Any]) -> None:
     refused = {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    operation.setdefault("parameters", []).append(_KEY)
+    if operation["operationId"] not in _UNKEPT:
+        operation.setdefault("parameters", []).append(_KEY)
     for code in ("409", "413", "422"):
         operation["responses"].setdefault(code, {"content": refused, "description": ""})
 

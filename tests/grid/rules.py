@@ -74,6 +74,8 @@ TENANTS_SEND = _row(IN, 404, 422, 422, 422, 403, 403, 422)  # 422: nothing was s
 OWNERS_SEND = _row(IN, 404, 404, 422, 422, 403, 403, 422)
 OWNERS_CLASH = _row(IN, 404, 404, 428, 428, 403, 403, 428)  # 428: no tag was sent
 OWNERS_TEST = _row(IN, 404, 404, 200, 200, 403, 403, 200)
+ALL_SEND = _row(IN, 422, 422, 422, 422, 422, 422, 422)
+OWNER_DELETES = _row(IN, 404, 404, 204, 404, 404, 404, 404)  # the admin finds it gone: the tenant's person did it
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404, 404)
 
 NOT_ANSWERED = {"": NOBODY, "web": NOBODY, "api": _row(IN, *[405] * 7), "admin": ALL_LED_ON}
@@ -226,6 +228,8 @@ ROUTES = {
     "api:audit": api(STAFF, "tenant"),
     "api:tenants": api(SIGNED_IN),
     "api:users": api(STAFF, "tenant"),
+    "api:tokens": Rule({"GET": SIGNED_IN, "HEAD": SIGNED_IN, "OPTIONS": SIGNED_IN, "POST": ALL_SEND}),
+    "api:token": Rule({"OPTIONS": SIGNED_IN, "DELETE": OWNER_DELETES}, written_with={"reason": "leaked"}),
     "api:site": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH}, written_with={"reason": "why"}
     ),
@@ -322,6 +326,7 @@ PARAMETERS = {
     "compare/pk": "comparison",
     "comparisons/pk": "comparison",
     "pauses/pk": "pause",
+    "tokens/pk": "token",
     "group-mappings/pk": "mapping",
     "notifications/pk": "channel",
     "notification-channels/pk": "channel",

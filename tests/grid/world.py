@@ -88,6 +88,8 @@ class Side:
     """The number of a window of theirs."""
     channel: int
     """The number of a channel by mail."""
+    token: int
+    """The number of a token of a person of theirs."""
     mapping: int
     """The number of what a group of another door is at their tenant."""
     run: int
@@ -116,6 +118,7 @@ class Side:
             pause=number,
             window=number,
             mapping=number,
+            token=number,
             run=number,
             snapshot=number,
             channel=number,
@@ -240,7 +243,9 @@ def _stops(side: Side) -> dict[str, int]:
     mapping = add_mapping(group=f"{STAFF}-group", role="editor", tenant=tenant, actor=None, reason=f"{STAFF} mapping")
     pause = Pause.objects.of(shared, side.team).get()
     channel = _channels(side, 0)
-    return {"channel": channel.pk, "pause": pause.pk, "window": window.pk, "mapping": mapping.pk}
+    person = User.objects.get(username=f"{side.canary}-person")
+    token, _plaintext = create_token(user=person, name=f"{side.canary}-token")
+    return {"token": token.pk, "channel": channel.pk, "pause": pause.pk, "window": window.pk, "mapping": mapping.pk}
 
 
 def _channels(side: Side, number: int) -> Channel:
