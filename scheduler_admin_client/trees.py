@@ -116,24 +116,44 @@ def apply(site: Site, /, hierarchy: str, file: Path, reason: str, if_match: str 
         return LIMITS if _is_ruled_out(refused) else 1
     outcome = answer.body
     said = _("%(tree)s: revision %(n)d is in force.") if outcome["changed"] else _("%(tree)s: nothing changes.")
-    click.echo("".join(f"{outputs.plain(row['sentence'])}\n" for row in outcome["diff"]), nl=False)
+    _tell_changes([row["sentence"] for row in outcome["diff"]])
     click.echo(said % {"tree": hierarchy, "n": outcome["revision"]})
     return SAME
 
 
-@click.command(help=_("Say in words how WHAT, a file or the number of a revision, differs from the tree in force."))
+@click.command(
+    help=_(
+        "Say in words how WHAT, a file or the number of a revision, differs from the tree in force; "
+        "with the number of another revision, what makes that one of it."
+    )
+)
 @_hierarchy
 @click.argument("what")
+@click.argument("other", type=click.IntRange(min=1), required=False)
 @_document
 @click.pass_obj
-def diff(site: Site, /, hierarchy: str, what: str, document: str | None) -> int:
-    """A plan's changes alone."""
+def diff(site: Site, /, hierarchy: str, what: str, other: int | None, document: str | None) -> int:
+    """A plan's changes alone, or what lies between two revisions."""
+    if other is not None:
+        return _between(site, hierarchy, what, other)
     body = _revision(site, hierarchy, what) if what.isdecimal() else _read(Path(what))
     found = _planned(site, hierarchy, body, {"document": document})
     if found.outcome is None:
         click.echo(outputs.lines(what, found.findings), nl=False, err=True)
-    click.echo("".join(f"{outputs.plain(change)}\n" for change in found.changes), nl=False)
+    _tell_changes(found.changes)
     return found.code
+
+
+def _between(site: Site, hierarchy: str, one: str, other: int) -> int:
+    if not one.isdecimal():
+        raise click.UsageError(_("Of two, both are numbers of revisions."))
+    rows = site.get("hierarchies", hierarchy, "revisions", str(other), "diff", against=one).body["diff"]
+    _tell_changes([row["sentence"] for row in rows])
+    return CHANGES if rows else SAME
+
+
+def _tell_changes(changes: Sequence[str]) -> None:
+    click.echo("".join(f"{outputs.plain(change)}\n" for change in changes), nl=False)
 
 
 @click.command(help=_("Write the tree in force to the standard output."))
@@ -208,8 +228,7 @@ def _quoted(etag: str) -> str:
 def _tell_plan(hierarchy: str, file: Path, found: Plan) -> None:
     if found.outcome is not None and not found.outcome["changed"]:
         click.echo(_("%s: nothing changes.") % hierarchy)
-    for change in found.changes:
-        click.echo(outputs.plain(change))
+    _tell_changes(found.changes)
     click.echo(outputs.lines(str(file), found.findings), nl=False, err=found.outcome is None)
     if found.outcome is not None and found.etag:
         click.echo(_("In force is %s: apply with --if-match refuses when it no longer is.") % found.etag.strip('"'))

@@ -140,6 +140,16 @@ def test_a_revision_is_held_against_the_tree_in_force(site: Cluster, run: Run, q
     assert (said.code, said.out) == (2, "root.red.batch max cpu 12 → 10\n")
 
 
+def test_two_revisions_are_held_against_each_other(site: Cluster, run: Run, queues: Path) -> None:
+    run("apply", "prod-tree", str(queues), "--reason", "why")
+    assert run("diff", "prod-tree", "1", "2") == (2, f"{RAISED}\n", "")
+    assert run("diff", "prod-tree", "2", "1") == (2, "root.red.batch max cpu 12 → 10\n", "")
+    assert run("diff", "prod-tree", "2", "2") == (0, "", "")
+    assert run("diff", "prod-tree", "2", "7").code == 1
+    said = run("diff", "prod-tree", str(queues), "1")
+    assert (said.code, "both are numbers" in said.err) == (1, True)
+
+
 @pytest.mark.usefixtures("site")
 def test_errors_are_a_sentence_without_the_token(run: Run, queues: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCHEDULER_ADMIN_TOKEN", "sa_wrong-and-secret")
