@@ -218,6 +218,7 @@ def test_a_secret_that_is_made_here_is_shown_once(alice: Client) -> None:
         shown.append(found[1])
         assert response["Cache-Control"] == "private, no-store"
         assert found[1] not in html(alice, page)
+        assert response.content.decode().count(f'<form method="post" action="{page}"') == 3
         seen = re.search(r'name="seen" value="(\w+)"', html(alice, page))
         assert seen is not None
         form = {"act": "change", "seen": seen[1], "name": "alerts", "language": "en", "new_secret": "on"}
