@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.services import create_tenant
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models import Happening
 from scheduler_admin.notifications.models import Channel, Notification, Shortfall
 from scheduler_admin.notifications.services import add_channel
 from tests.builders import ask, node, pod, queue, tree
@@ -85,6 +86,15 @@ def test_it_is_told_after_so_many_minutes_and_once(
     assert row.lines[1] == "It holds cpu 1 of the cpu 4 that it is guaranteed."
     assert row.link == "http://127.0.0.1:8000/clusters/east/queues/root.red.batch/"
     assert (row.facts["used"], row.facts["guaranteed"], row.facts["asks"]) == ({"cpu": "1"}, {"cpu": "4"}, 1)
+
+
+def test_programs_are_told_at_each_mark(cluster: Cluster, watch: Watch, clock: time_machine.Traveller) -> None:
+    """Whether or not anybody wants to be: once each, of the queue and of the one above that is short with it."""
+    passes(cluster, watch, clock, 360)
+    rows = Happening.objects.filter(kind="below-guarantee")
+    found = [(row.queue, row.facts["minutes"], row.facts["asks"]) for row in rows]
+    assert len(set(found)) == len(found)
+    assert [minutes for queue, minutes, asks in found if (queue, asks) == ("root.red.batch", 1)] == [1, 5]
 
 
 def test_what_was_told_costs_no_more_queries(
