@@ -71,11 +71,12 @@ class LintSerializer(serializers.Serializer[Any]):
     results = FindingSerializer(many=True)
 
 
-class TreeLintSerializer(LintSerializer):
+class TreeLintSerializer(serializers.Serializer[Any]):
     """What there is to say of the tree in force; pointers lead into `tree`, as you see it."""
 
     hierarchy = serializers.CharField()
     revision = serializers.IntegerField()
+    results = FindingSerializer(many=True)
 
 
 class LintView(ApiView):
