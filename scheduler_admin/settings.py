@@ -126,6 +126,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "rest_framework",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "scheduler_admin.accounts",
     "scheduler_admin.queues",
     "scheduler_admin.clusters",

@@ -41,6 +41,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("notifications/", notifications.notifications, name="notifications"),
     path("notifications/<int:pk>/", notifications.channel, name="notification_channel"),
     path("language/", set_language, name="language"),
+    path("docs/api/", shell.api_docs, name="api_docs"),
     path("clusters/", clusters.clusters, name="clusters"),
     path("clusters/connect/", connecting.connecting, name="connect"),
     path("clusters/<slug:name>/connection/", connection.connection, name="connection"),

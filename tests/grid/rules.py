@@ -131,6 +131,7 @@ ROUTES = {
     "web:language": Rule(dict.fromkeys(METHODS, ALL_LED_ON)),
     "web:oidc": Rule(dict.fromkeys(METHODS, NOT_SET_UP)),
     "web:oidc_callback": Rule(dict.fromkeys(METHODS, NOT_SET_UP)),
+    "web:api_docs": page(SIGNED_IN),
     "web:site": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant",), body={"act": "tell"}),
     "web:notifications": Rule({"GET": TENANTS, "HEAD": TENANTS, "POST": TENANTS_SEND}, ("tenant",)),
     "web:notification_channel": Rule(

@@ -7,7 +7,7 @@ from django.contrib.auth import BACKEND_SESSION_KEY
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
@@ -51,3 +51,10 @@ def home(request: HttpRequest) -> HttpResponse:
     if len(names) == 1:
         return redirect("web:queues", names[0])
     return redirect("web:clusters")
+
+
+@require_safe
+@login_required
+def api_docs(request: HttpRequest) -> HttpResponse:
+    """The routes of the REST API, to read and to try."""
+    return render(request, "web/api_docs.html")
