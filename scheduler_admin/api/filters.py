@@ -119,8 +119,13 @@ def queue_known(path: str, *, cluster_id: int, user: Who) -> bool:
     return queues.exists() or Usage.objects.restrict(user, "view").filter(cluster=cluster_id, queue=path).exists()
 
 
+def mentioned(asked: Mapping[str, Any]) -> tuple[str, str]:
+    """What of a pod is asked for, as Mention has it: the kind of which there are most, and its name; empty: nothing."""
+    return next(((kind, asked[kind]) for kind in ("application", "namespace", "queue") if kind in asked), ("", ""))
+
+
 def filtered(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope: Scope) -> DecisionQuerySet:
-    """The decisions that all given filters hold for."""
+    """The decisions that all given filters hold for, of some that are placed."""
     rows = _about(rows, asked, user=user, scope=scope)
     for name in ("node", "source", "outcome", "state", "ending"):
         if name in asked:
@@ -128,26 +133,25 @@ def filtered(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, sco
     if asked.get("against_laws") is not None:
         rows = rows.filter(against_laws=asked["against_laws"])
     if "since" in asked:
-        rows = rows.filter(first_seen__gte=asked["since"])
+        rows = rows.filter(Q(at__gte=asked["since"]))
     if "until" in asked:
-        rows = rows.filter(first_seen__lt=asked["until"])
+        rows = rows.filter(Q(at__lt=asked["until"]))
     return rows
 
 
 def _about(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope: Scope) -> DecisionQuerySet:
     """Filters on asks and victims see only those that the user sees: else one could guess names, filter by filter."""
     own = scope.pods("ask_namespace", "ask_queue")
-    victims = Victim.objects.restrict(user, "view")
+    taken = Victim.objects.restrict(user, "view").filter(decision=OuterRef("pk"))
     if queue := asked.get("queue"):
         inside = Scope(subtrees=frozenset({queue}))
-        taken = victims.filter(inside.paths("queue"))
-        rows = rows.filter(inside.paths("ask_queue") | Q(pk__in=taken.values("decision")))
+        rows = rows.filter(inside.paths("ask_queue") | Q(Exists(taken.filter(inside.paths("queue")))))
     for name in ("namespace", "application"):
         if name in asked:
-            taken = victims.filter(**{name: asked[name]})
-            rows = rows.filter(own & Q(**{f"ask_{name}": asked[name]}) | Q(pk__in=taken.values("decision")))
+            theirs = Exists(taken.filter(**{name: asked[name]}))
+            rows = rows.filter(own & Q(**{f"ask_{name}": asked[name]}) | Q(theirs))
     if asked.get("again") is not None:
-        own_again = Exists(victims.filter(decision=OuterRef("pk"), preempted_in_day__gte=REPEATED))
+        own_again = Exists(taken.filter(preempted_in_day__gte=REPEATED))
         rows = rows.filter(own_again, again=True) if asked["again"] else rows.filter(~own_again)
     if "priority_class" in asked:
         rows = rows.filter(own, ask_priority_class=asked["priority_class"])

@@ -69,18 +69,18 @@ class NumberedPageParameters(LimitParameters):
 class NewestFirst:
     """Keyset pagination over a time and the id: a page is found by its place, never by a count."""
 
-    def __init__(self, asked: Mapping[str, Any], by: str = "first_seen") -> None:
+    def __init__(self, asked: Mapping[str, Any], by: str = "first_seen", number: str = "pk") -> None:
         self.after: Place | None = asked.get("cursor")
         self.limit: int = asked["limit"]
-        self.by = by
+        self.by, self.number = by, number
 
     def page(self, rows: QuerySet[M]) -> tuple[list[M], Place | None]:
         """The rows of this page, and the place of the next if there is one."""
         if self.after:
             at, pk = self.after
             # The time once more by itself: no index is entered at what either of two conditions holds for.
-            rows = rows.filter(Q(**{f"{self.by}__lt": at}) | Q(pk__lt=pk), **{f"{self.by}__lte": at})
-        found = list(rows.order_by(f"-{self.by}", "-pk")[: self.limit + 1])
+            rows = rows.filter(Q(**{f"{self.by}__lt": at}) | Q(**{f"{self.number}__lt": pk}), **{f"{self.by}__lte": at})
+        found = list(rows.order_by(f"-{self.by}", f"-{self.number}")[: self.limit + 1])
         more = len(found) > self.limit
         found = found[: self.limit]
         return found, (getattr(found[-1], self.by), found[-1].pk) if more else None

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from scheduler_admin.api import problems, serializers
 from scheduler_admin.api.base import ApiView, tagged
-from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, queue_known
+from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, mentioned, queue_known
 from scheduler_admin.api.pagination import NewestFirst, next_link
 from scheduler_admin.api.redaction import SeenDecision, seen_by
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
@@ -170,9 +170,9 @@ class DecisionsView(DecisionView):
         queue = self.asked.get("queue")
         if queue and not queue_known(queue, cluster_id=cluster.pk, user=request.user):
             raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
-        rows = self.rows().filter(cluster=cluster).defer("document", "laws")
+        rows = self.rows().placed(cluster, *mentioned(self.asked)).defer("document", "laws")
         mine = filtered(rows, self.asked, user=request.user, scope=scope)
-        found, place = NewestFirst(self.asked).page(mine)
+        found, place = NewestFirst(self.asked, "at", "number").page(mine)
         redaction = Redaction.of(scope)
         results = [SeenDecision(decision, redaction) for decision in found]
         body = {"next": next_link(request, place), "results": results}

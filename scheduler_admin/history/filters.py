@@ -105,11 +105,17 @@ class Filters:
             kept = {"from": written(self.start), "to": written(self.until)} | kept
         return urlencode(kept)
 
+    @property
+    def mentioned(self) -> tuple[str, str]:
+        """What of a pod is asked for, as Mention has it: the kind of which there are most, and its name."""
+        asked = ((kind, getattr(self, kind)) for kind in ("application", "namespace", "queue"))
+        return next(((kind, name) for kind, name in asked if name), ("", ""))
+
     def apply(self, rows: QuerySet[Decision]) -> QuerySet[Decision]:
-        """The decisions that are asked for."""
-        rows = rows.filter(self._outcomes(), first_seen__gte=self.start)
+        """The decisions that are asked for, of some that are placed."""
+        rows = rows.filter(self._outcomes(), Q(at__gte=self.start))
         if self.end is not None:
-            rows = rows.filter(first_seen__lt=self.end)
+            rows = rows.filter(Q(at__lt=self.end))
         if self.source:
             rows = rows.filter(source=self.source)
         if self.node:

@@ -17,6 +17,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
 from scheduler_admin.history.ledger import unbook
+from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.meters import count_observed
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_recorded
@@ -65,6 +66,7 @@ class Others:
         Victim.objects.bulk_create(self._victims)
         Step.objects.bulk_create(self._steps)
         self._move()
+        mention(rows)
         transaction.on_commit(partial(count_observed, self._cluster.name, [row.source for row in self._new]))
         happenings.decided(self._cluster, self._new, self._now)
         happenings.ended(self._cluster, self._ended, self._now)

@@ -14,6 +14,7 @@ from engine.decision import Outcome, Reason, encode
 from engine.planning import Considered
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
+from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.meters import count_begun
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.queues.models import Revision
@@ -93,6 +94,7 @@ def record(
         else:
             continue
         rows.append((row, finding))
+    mention(row for row, _finding in rows if row.pk in begun)
     Decision.objects.filter(pk__in=same).update(last_seen=now, count=F("count") + 1)
     new = [(row.policy, row.outcome, str(row.ending)) for row, _finding in rows if row.pk in begun]
     transaction.on_commit(partial(count_begun, cluster.name, new))

@@ -20,6 +20,8 @@ from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.models import Decision, Step, Victim
 
 PAGE = 50
+NEWEST_FIRST, OLDEST_FIRST = ("-at", "-number"), ("at", "number")
+"""As DecisionQuerySet.placed has them."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,12 @@ class Cursor:
     @property
     def older(self) -> Q:
         """Rows below it in the order of pages."""
-        return Q(Q(first_seen__lt=self.at) | Q(pk__lt=self.pk), first_seen__lte=self.at)
+        return Q(Q(at__lt=self.at) | Q(number__lt=self.pk), at__lte=self.at)
 
     @property
     def newer(self) -> Q:
         """Rows above it."""
-        return Q(Q(first_seen__gt=self.at) | Q(pk__gt=self.pk), first_seen__gte=self.at)
+        return Q(Q(at__gt=self.at) | Q(number__gt=self.pk), at__gte=self.at)
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ class Detail:
 
 def found(user: Who, cluster: Cluster, filters: Filters) -> QuerySet[Decision]:
     """The decisions of a cluster that the filters leave, in no order."""
-    return filters.apply(Decision.objects.restrict(user, "view").filter(cluster=cluster).order_by())
+    rows = Decision.objects.restrict(user, "view").placed(cluster, *filters.mentioned)
+    return filters.apply(rows.order_by())
 
 
 def oldest(user: Who, cluster: Cluster) -> datetime | None:
@@ -102,12 +105,12 @@ def page(rows: QuerySet[Decision], before: Cursor | None, after: Cursor | None, 
     """The rows older than ``before``, or the ones next newer than ``after``, or the newest. Two queries and a look."""
     rows = rows.defer("document", "laws").prefetch_related("victims")
     if after is not None:
-        closest = list(rows.filter(after.newer).order_by("first_seen", "pk")[: size + 1])
+        closest = list(rows.filter(after.newer).order_by(*OLDEST_FIRST)[: size + 1])
         more, shown = len(closest) > size, closest[:size][::-1]
         return Page(shown, _cursor(shown, 0) if more else None, _cursor(shown, -1) or after)
     if before is not None:
         rows = rows.filter(before.older)
-    closest = list(rows.order_by("-first_seen", "-pk")[: size + 1])
+    closest = list(rows.order_by(*NEWEST_FIRST)[: size + 1])
     shown = closest[:size]
     return Page(shown, _cursor(shown, 0) if before else None, _cursor(shown, -1) if len(closest) > size else None)
 
@@ -143,7 +146,7 @@ def work_of(victims: Iterable[Victim]) -> Amounts | None:
 
 def each(rows: QuerySet[Decision]) -> Iterator[Decision]:
     """Every row, newest first, read in pieces: an export never holds them all."""
-    ordered = rows.defer("document", "laws").order_by("-first_seen", "-pk").prefetch_related("victims")
+    ordered = rows.defer("document", "laws").order_by(*NEWEST_FIRST).prefetch_related("victims")
     return ordered.iterator(chunk_size=500)
 
 

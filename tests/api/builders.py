@@ -11,6 +11,7 @@ from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.accounts.services import create_tenant, create_user
 from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.models import Decision, Step, Usage, Victim
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import publish
@@ -128,6 +129,7 @@ def decision(on: Cluster, *, ask: PodFacts, victims: tuple[PodFacts, ...] = (), 
     row = Decision.objects.create(cluster=on, **{**defaults, **settings})
     for position, pod in enumerate(victims):
         _victim(row, position, pod)
+    mention([row])
     for pod in (ask, *victims):
         Step.objects.create(decision=row, at=at, kind=Step.Kind.EVICTED, pod=pod.key, note="canary note")
     return row

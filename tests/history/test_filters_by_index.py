@@ -13,10 +13,11 @@ from django.utils import timezone
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import EVERYTHING
-from scheduler_admin.api.filters import filtered
+from scheduler_admin.api.filters import filtered, mentioned
 from scheduler_admin.api.pagination import NewestFirst
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.filters import REPEATED, Filters
+from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import Cursor, found, page
 
@@ -31,6 +32,7 @@ RARE: dict[str, Any] = {
     "against_laws": True,
     "again": True,
 }
+ABOUT = {"ask_queue": "root.rare.leaf", "ask_namespace": "rare", "ask_application": "rare-app"}
 ON_POSTGRES = "SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off"
 """Of few rows any plan is good; what is left is how it would read many."""
 
@@ -48,11 +50,12 @@ def history(cluster: Cluster) -> Cluster:
     rows = []
     for number in range(500):
         at = NOW - timedelta(seconds=number)
-        told = RARE if number >= 470 else common
+        told = RARE | ABOUT if number >= 470 else common
         rows.append(Decision(cluster=cluster, ask_uid=str(number), first_seen=at, last_seen=at, **told))
     Decision.objects.bulk_create(rows)
     hit = {"cluster": cluster, "position": 0, "preempted_in_day": REPEATED}
     Victim.objects.bulk_create(Victim(decision=row, uid=row.ask_uid, **hit) for row in rows if row.again)
+    mention(rows)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(f"ANALYZE; {ON_POSTGRES}")
@@ -83,6 +86,10 @@ BY_REST: list[tuple[dict[str, Any], str]] = [
     ({"priority_class": "rare"}, "decision_class"),
     ({"against_laws": True}, "decision_against_laws"),
     ({"again": True}, "decision_again"),
+    ({"queue": "root.rare"}, "mention_newest"),
+    ({"namespace": "rare"}, "mention_newest"),
+    ({"application": "rare-app"}, "mention_newest"),
+    ({"queue": "root.rare", "application": "rare-app"}, "mention_newest"),
     ({"since": NOW - timedelta(seconds=490)}, "decision_newest"),
     ({}, "decision_newest"),
 ]
@@ -95,13 +102,13 @@ def test_a_page_of_the_api_is_found_by_an_index(
     """The first one, and one further back, which is entered where the one before it ended."""
     wrong = {}
     for asked, index in BY_REST:
-        rows = Decision.objects.filter(cluster=history).defer("document", "laws")
+        rows = Decision.objects.placed(history, *mentioned(asked)).defer("document", "laws")
         with CaptureQueriesContext(connection) as queries:
             mine = filtered(rows, asked, user=reader, scope=EVERYTHING)
-            shown, _next = NewestFirst({"limit": 10, "cursor": cursor}).page(mine)
+            shown, _next = NewestFirst({"limit": 10, "cursor": cursor}, "at", "number").page(mine)
         assert len(shown) == 10
         if unlike(index, plan := plan_of(queries), entered=cursor is not None):
-            wrong[index] = plan
+            wrong[str(asked)] = plan
     assert not wrong
 
 
@@ -112,6 +119,9 @@ ON_THE_PAGE = [
     ({"node": "n7"}, "decision_node"),
     ({"source": "kueue"}, "decision_source"),
     ({"priority_class": "rare"}, "decision_class"),
+    ({"queue": "root.rare", "outcome": "all"}, "mention_newest"),
+    ({"namespace": "rare", "outcome": "all"}, "mention_newest"),
+    ({"application": "rare-app", "outcome": "all"}, "mention_newest"),
     ({"outcome": "not-eligible"}, "decision_outcome"),
     ({"outcome": "held"}, "decision_state"),
     ({"outcome": "taken"}, "decision_ending"),

@@ -13,6 +13,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
 from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.history.selectors import NEWEST_FIRST
 from tests.builders import ask, node, pod
 from tests.history.watch import Watch
 
@@ -63,10 +64,10 @@ def test_every_query_of_a_pass_that_acts_goes_by_an_index(cluster: Cluster, watc
 def test_what_goes_against_the_laws_is_sought_among_that_alone(cluster: Cluster) -> None:
     """On the page, and by REST: not among all that was ever decided."""
     now = timezone.now()
-    rows = Decision.objects.filter(cluster=cluster)
+    rows = Decision.objects.placed(cluster)
     asked = [
         Filters.of({"outcome": "against"}, now).apply(rows),
-        rows.filter(against_laws=True).order_by("-first_seen", "-pk"),
+        rows.filter(against_laws=True).order_by(*NEWEST_FIRST),
     ]
     for which in asked:
         with CaptureQueriesContext(connection) as queries:

@@ -16,6 +16,7 @@ from engine.snapshot import ClassQuota, ClassRule, PriorityClass
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.models import Decision, Usage, Victim
 from scheduler_admin.queues.chain import digest_of
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
@@ -220,6 +221,7 @@ def decision(of: Cluster, queue: str, *, minutes: float = 4, victims: tuple[str,
         "closed_at": at + timedelta(seconds=38) if victims else None,
     }
     made = Decision.objects.create(cluster=of, **(values | fields))
+    mention([made])
     for position, path in enumerate(victims):
         victim(made, path, position)
     return made
@@ -240,7 +242,9 @@ def victim(of: Decision, queue: str, position: int = 0, **fields: Any) -> Victim
         "evicted_at": of.first_seen,
         "gone_at": of.first_seen + timedelta(seconds=18),
     }
-    return Victim.objects.create(decision=of, cluster=of.cluster, position=position, **(values | fields))
+    made = Victim.objects.create(decision=of, cluster=of.cluster, position=position, **(values | fields))
+    mention([of])
+    return made
 
 
 def usage(of: Cluster, queue: str, *, hours: int = 6, every_s: int = 60, now: datetime | None = None) -> None:

@@ -387,4 +387,19 @@ class Migration(migrations.Migration):
             model_name='wait',
             constraint=models.UniqueConstraint(fields=('cluster', 'uid'), name='wait_once'),
         ),
+        migrations.CreateModel(
+            name='Mention',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('first_seen', models.DateTimeField(help_text="The decision's.")),
+                ('kind', models.CharField(choices=[('queue', 'queue'), ('namespace', 'namespace'), ('application', 'application')], max_length=11)),
+                ('name', models.CharField(max_length=500)),
+                ('cluster', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clusters.cluster')),
+                ('decision', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='mentions', to='history.decision')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['cluster', 'kind', 'name', '-first_seen', '-decision'], name='mention_newest')],
+                'constraints': [models.UniqueConstraint(fields=('decision', 'kind', 'name'), name='mention_once')],
+            },
+        ),
     ]

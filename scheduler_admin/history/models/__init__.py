@@ -2,6 +2,7 @@
 
 from scheduler_admin.history.models.decisions import Decision, DecisionQuerySet, Rewound, Step, Victim
 from scheduler_admin.history.models.happenings import Happening
+from scheduler_admin.history.models.mentions import Mention
 from scheduler_admin.history.models.passes import JournalEntry, JournalSegment, Pass
 from scheduler_admin.history.models.snapshots import SavedSnapshot
 from scheduler_admin.history.models.sums import LedgerEntry, Usage, Wait
@@ -13,6 +14,7 @@ __all__ = [
     "JournalEntry",
     "JournalSegment",
     "LedgerEntry",
+    "Mention",
     "Pass",
     "Rewound",
     "SavedSnapshot",

@@ -20,6 +20,17 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
         own = Victim.objects.within(scope).values("decision")
         return self.filter(scope.pods("ask_namespace", "ask_queue") | models.Q(pk__in=own))
 
+    def placed(self, cluster: Cluster, kind: str = "", name: str = "") -> Self:
+        """The decisions of a cluster, with their places in the order of pages: ``at`` and ``number``.
+
+        With a ``kind`` of Mention and a ``name``: of those that may be about it, which are few in an index.
+        """
+        if not kind:
+            return self.filter(cluster=cluster).annotate(at=models.F("first_seen"), number=models.F("pk"))
+        mentioned = {"mentions__cluster": cluster, "mentions__kind": kind, "mentions__name": name}
+        found = self.filter(cluster=cluster, **mentioned)
+        return found.annotate(at=models.F("mentions__first_seen"), number=models.F("mentions__decision"))
+
     def open(self) -> Self:
         """Those that are being carried out, by us: who is evicted for first, then in the order in which they began."""
         # As their index has them: in any other order SQLite reads the whole history, to be spared sorting a few. And by

@@ -1,0 +1,38 @@
+"""What decisions are found by is taken down as they are stored."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from scheduler_admin.history.models import Decision, Mention, Victim
+
+_Mentioned = tuple[str, str]
+"""A kind and a name."""
+
+
+def mention(rows: Iterable[Decision]) -> None:
+    """Take down whom decisions are about, after their asks or victims have come or changed. Two queries."""
+    by_pk = {row.pk: row for row in rows}
+    mentioned: dict[int, set[_Mentioned]] = defaultdict(set)
+    for row in by_pk.values():
+        mentioned[row.pk].update(_names(row.ask_queue, row.ask_namespace, row.ask_application))
+    victims = Victim.objects.filter(decision__in=by_pk).order_by()
+    for pk, *names in victims.values_list("decision", "queue", "namespace", "application"):
+        mentioned[pk].update(_names(*names))
+    Mention.objects.bulk_create(
+        (
+            Mention(decision=row, cluster_id=row.cluster_id, first_seen=row.first_seen, kind=kind, name=name)
+            for row in by_pk.values()
+            for kind, name in sorted(mentioned[row.pk])
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def _names(queue: str, namespace: str, application: str) -> Iterator[_Mentioned]:
+    while queue:
+        yield Mention.Kind.QUEUE, queue
+        queue = queue.rpartition(".")[0]
+    if namespace:
+        yield Mention.Kind.NAMESPACE, namespace
+    if application:
+        yield Mention.Kind.APPLICATION, application
