@@ -34,8 +34,10 @@ APPLICATION = ngettext_noop(
     "%(application)s in namespace %(namespace)s of cluster %(cluster)s: %(count)s pods.",
 )
 MORE = ngettext_noop("And %(count)s more application.", "And %(count)s more applications.")
+ALONE = gettext_noop("In queue %(queue)s of cluster %(cluster)s an ask got room, after %(half)s.")
 ROOM = ngettext_noop(
-    "In queue %(queue)s of cluster %(cluster)s %(count)s ask got room, after %(half)s.",
+    "In queue %(queue)s of cluster %(cluster)s %(count)s ask got room: half of them within %(half)s, nine of ten "
+    "within %(most)s.",
     "In queue %(queue)s of cluster %(cluster)s %(count)s asks got room: half of them within %(half)s, nine of ten "
     "within %(most)s.",
 )
@@ -119,7 +121,8 @@ def _messages(tenant: Tenant, day: date, figures: Figures) -> Iterator[Message]:
         yield counted(MORE, len(figures.preempted) - _LISTED)
     for (cluster, queue), lasted in list(figures.waited.items())[:_LISTED]:
         half, most = (seconds(_share(lasted, tenths).total_seconds()) for tenths in (5, 9))
-        yield counted(ROOM, len(lasted), cluster=cluster, queue=queue, half=half, most=most)
+        where = {"cluster": cluster, "queue": queue, "half": half}
+        yield counted(ROOM, len(lasted), most=most, **where) if len(lasted) > 1 else Message(ALONE, where)
     if figures.still:
         yield counted(STILL, figures.still)
 

@@ -100,6 +100,17 @@ def test_it_tells_of_yesterday(cluster: Cluster, red: Tenant) -> None:
     assert facts["waited"] == [{"cluster": "prod", "queue": RED, "asks": 10, "half_s": 5.0, "most_s": 9.0}]
 
 
+def test_of_a_single_ask_it_says_how_long_that_waited(cluster: Cluster, red: Tenant) -> None:
+    listening(red)
+    waited(cluster, YESTERDAY + timedelta(hours=12), 5)
+    assert written() == [
+        [
+            "2026-01-05: no pod of tenant red was preempted.",
+            f"In queue {RED} of cluster prod an ask got room, after 5.0 s.",
+        ]
+    ]
+
+
 def test_it_is_one_mail_a_day_from_its_hour_on(
     cluster: Cluster, red: Tenant, clock: time_machine.Traveller, settings: Any
 ) -> None:
