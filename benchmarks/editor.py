@@ -157,6 +157,7 @@ def _acts(page: Page, draft: Any, runs: int) -> list[Row]:
         page.goto(address)
         page.locator("#grid [data-setting]:enabled").first.wait_for()  # its script is at work
         took = (time.perf_counter() - began) * 1000
+        page.wait_for_load_state("networkidle")  # the forecast after it, too
         served = page.evaluate("performance.getEntriesByType('navigation')[0].responseEnd")
         found = {"page": (meter.of(str(draft.pk)), took - served, took)} | _once(page, meter, run, leaf, group, root)
         if run:  # the first is warming up

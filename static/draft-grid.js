@@ -66,13 +66,36 @@ function putRow(pk, html, current) {
   else grid.append(fresh);
 }
 
+/** Of numbers in a row, the places of the most that rise: what stands there can stay where it is. */
+function rising(numbers) {
+  const ends = []; // of the series of each length, where the lowest last number stands
+  const before = [];
+  numbers.forEach((number, at) => {
+    let low = 0;
+    for (let high = ends.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if (numbers[ends[middle]] < number) low = middle + 1;
+      else high = middle;
+    }
+    before[at] = ends[low - 1];
+    ends[low] = at;
+  });
+  const found = new Set();
+  for (let at = ends.at(-1); at !== undefined; at = before[at]) found.add(at);
+  return found;
+}
+
+/** Moves as few rows as can be: each that is moved is styled and laid out anew. */
 function putInOrder(order) {
-  const wanted = new Set(order.map((pk) => `q${pk}`));
-  for (const body of [...grid.tBodies]) if (!wanted.has(body.id) && !keeps(body)) body.remove();
+  const turns = new Map(order.map((pk, turn) => [`q${pk}`, turn]));
+  for (const body of [...grid.tBodies]) if (!turns.has(body.id) && !keeps(body)) body.remove();
+  const bodies = [...grid.tBodies].filter((body) => turns.has(body.id));
+  const places = rising(bodies.map((body) => turns.get(body.id)));
+  const staying = new Set(bodies.filter((_, place) => places.has(place)));
   let at = grid.tHead;
   for (const pk of order) {
     const body = document.getElementById(`q${pk}`);
-    if (at.nextElementSibling !== body) at.after(body);
+    if (!staying.has(body)) at.after(body);
     at = body;
   }
 }

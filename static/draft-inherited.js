@@ -12,10 +12,20 @@ function say(field, [text, sentence]) {
   if (field.title !== sentence) field.title = sentence;
 }
 
-/** Says it in every row. `by_parent`: key of the row above -> setting -> [what holds, the same with where it is from]. */
+/** Key of the row above -> what the rows below it were told last. */
+const told = {};
+
+/** Says it where it changed. `by_parent`: key of the row above -> setting -> [what holds, the same with where it is from]. */
 export function inherit({ tag, by_parent: byParent }) {
   state.inherited = tag;
+  const changed = new Set();
+  for (const above of new Set([...Object.keys(told), ...Object.keys(byParent)])) {
+    const text = JSON.stringify(byParent[above] ?? {});
+    if (told[above] !== text) changed.add(above);
+    told[above] = text;
+  }
   for (const body of grid.tBodies) {
+    if (!changed.has(body.dataset.above)) continue;
     const above = byParent[body.dataset.above] ?? {};
     for (const field of fieldsIn(body)) say(field, (said(field) === "" && above[field.name]) || NOTHING);
   }

@@ -1,7 +1,9 @@
 """The queues of a draft as this process read them last: an act changes a few of a thousand."""
 
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
+
+from django.db import transaction
 
 from scheduler_admin.queues.models import Draft, DraftQueue
 
@@ -13,9 +15,13 @@ def rows_of(draft: Draft) -> list[DraftQueue]:
     """All queues of a draft as they are now, to be looked at and never changed: other readers are given the same."""
     kept = _kept(draft.pk, draft.created_at)
     rows = _renewed(draft, dict(kept)) if kept else {row.pk: row for row in draft.queues.all()}
+    transaction.on_commit(partial(_keep, kept, rows))  # what is taken back never was
+    return list(rows.values())
+
+
+def _keep(kept: dict[int, DraftQueue], rows: dict[int, DraftQueue]) -> None:
     kept.clear()
     kept.update(rows)
-    return list(rows.values())
 
 
 def _renewed(draft: Draft, had: dict[int, DraftQueue]) -> dict[int, DraftQueue]:

@@ -1,6 +1,7 @@
 """One's own last act in a draft is taken back, and done again. What somebody changed since is never overwritten."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import NoReturn
 
 from django.core.exceptions import ValidationError
@@ -11,7 +12,8 @@ from django.utils.translation import gettext_noop
 from engine.formats.notes import MOST_QUEUES
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
-from scheduler_admin.queues.draft_form import placed, queues_of
+from scheduler_admin.queues.draft_form import placed
+from scheduler_admin.queues.draft_rows import rows_of
 from scheduler_admin.queues.draft_storing import ConflictError, Said, locked, put, put_itself, said, said_itself, store
 from scheduler_admin.queues.models import Draft, DraftAct, DraftQueue
 from scheduler_admin.queues.services import tree_of
@@ -68,7 +70,7 @@ def _step(draft: Draft, actor: User, *, back: bool) -> tuple[Draft, int | None]:
 @transaction.atomic
 def _taken(draft: Draft, actor: User, act: DraftAct, *, back: bool) -> tuple[Draft, int | None]:
     """The draft after an act was taken back, or done again."""
-    there = {one.row.pk: one.row for one in queues_of(draft)}
+    there = {row.pk: row for row in rows_of(draft)}
     changed, gone = [], []
     for one in act.changes:
         now, then = (one["after"], one["before"]) if back else (one["before"], one["after"])
@@ -83,7 +85,8 @@ def _taken(draft: Draft, actor: User, act: DraftAct, *, back: bool) -> tuple[Dra
             else:
                 put(queue, then)
                 changed.append(queue)
-    left = {pk: queue for pk, queue in there.items() if queue not in gone} | {queue.pk: queue for queue in changed}
+    removed = {queue.pk for queue in gone}
+    left = {pk: queue for pk, queue in there.items() if pk not in removed} | {queue.pk: queue for queue in changed}
     _check_places(draft, left, changed, gone)
     store(draft, actor, changed, gone)
     act.undone, act.version = back, draft.version
@@ -111,10 +114,10 @@ def _back(draft: Draft, there: Mapping[int, DraftQueue], row: int, settings: Sai
 def _unchanged(
     draft: Draft, actor: User, there: Mapping[int, DraftQueue], row: int, settings: Said, *, whole: bool
 ) -> DraftQueue:
-    """A queue in which these settings are as the act left them; ``whole``: and there are no others."""
-    queue = there.get(row)
-    if queue is None:
+    """A queue, to be changed, in which these settings are as the act left them; ``whole``: and there are no others."""
+    if row not in there:
         raise DraftQueue.DoesNotExist
+    queue = copy(there[row])
     has = said(queue)
     names = (*settings, *has) if whole else tuple(settings)
     differing = next((name for name in names if name != "origin" and has.get(name, "") != settings.get(name, "")), None)
@@ -126,7 +129,7 @@ def _unchanged(
 def _overtaken(
     draft: Draft, actor: User, there: Mapping[int, DraftQueue], queue: DraftQueue, setting: str = ""
 ) -> NoReturn:
-    path = next(one.path for one in placed(there.values()) if one.row.pk == queue.pk)
+    path = next(one.path for one in placed(there.values()) if one.pk == queue.pk)
     if not scope_of(actor, "view").has_path(path):  # a merge may have changed it all the same
         raise ValidationError(_(_OVERTAKEN))
     if setting == "parent":

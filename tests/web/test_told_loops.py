@@ -6,7 +6,7 @@ import pytest
 
 from engine.forecast import Forecast, forecast
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope
-from scheduler_admin.api.outcomes import _told
+from scheduler_admin.api.outcomes import told as told_by_rest
 from scheduler_admin.api.tree_serializers import ForecastSerializer
 from scheduler_admin.history.forecasting import Outlook
 from scheduler_admin.web.editor.outlook import _ending
@@ -41,6 +41,6 @@ def test_a_pipeline_reads_them_too(looping: Forecast) -> None:
     for found, loop in ((looping, True), (quiet, False)):
         at = datetime(2026, 1, 1, tzinfo=UTC)
         outlook = Outlook(at=at, present=quiet, proposed=found, tree=shape, other=shape)
-        told = ForecastSerializer(_told(outlook, Scope(everything=True))).data
+        told = ForecastSerializer(told_by_rest(outlook, Scope(everything=True))).data
         assert told["settles"] == ("loop" if loop else "quiet")
         assert (sorted(told["loop"]["queues"]) == sorted(QUEUES)) if loop else told["loop"] is None

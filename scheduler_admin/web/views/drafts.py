@@ -91,7 +91,7 @@ def editable(request: HttpRequest, name: str) -> tuple[Cluster, User]:
 def find_editable(actor: User, cluster: Cluster, pk: int) -> Draft:
     """A draft to be changed. Raises Http404 for strangers, PermissionDenied for those who only read it."""
     found = draft_selectors.find(actor, cluster.hierarchy, pk)
-    if not Draft.objects.restrict(actor, "edit").filter(pk=pk).exists():
+    if not draft_selectors.may_edit(actor, found):
         raise PermissionDenied
     return found
 
