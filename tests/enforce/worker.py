@@ -57,6 +57,9 @@ class Worker:
             "language": "en",
             "going": 1,
             "preempted": 1,
+            "refused": 0,
+            "repeated": 0,
+            "digest": 0,
             "enabled": 1,
             "created_at": "2020-01-01",
         }
