@@ -170,11 +170,15 @@ def _once(page: Page, meter: _Meter, run: int, leaf: int, group: int, root: int)
     """Every act once, and undone."""
     found: dict[str, Figures] = {}
 
-    def act(name: str, path: str, row: int, key: str, until: str = "version") -> None:
+    def pressed(row: int, key: str, until: str = "version") -> float:
         page.evaluate(_ARM, {"row": row, "until": until})
         page.keyboard.press(key)
-        took = page.evaluate("window.took")
+        took: float = page.evaluate("window.took")
         page.wait_for_load_state("networkidle")  # the forecast after it, too
+        return took
+
+    def act(name: str, path: str, row: int, key: str, until: str = "version") -> None:
+        took = pressed(row, key, until)
         waited = page.evaluate(_WAITED, f"/{path}/") if path else 0.0
         found[name] = (meter.of(path) if path else 0.0, took - waited, took)
 
@@ -189,14 +193,12 @@ def _once(page: Page, meter: _Meter, run: int, leaf: int, group: int, root: int)
     act("open a form", "news", group, "a", "form")
     page.keyboard.type("new")
     act("add", "add", group, "Enter")
-    page.keyboard.press("Control+z")
-    page.wait_for_load_state("networkidle")
+    pressed(group, "Control+z")
     on(group)
     page.keyboard.press("F2")
     page.locator("#act-name").fill("renamed")
     act("rename", "rename", group, "Enter")
-    page.keyboard.press("Control+z")
-    page.wait_for_load_state("networkidle")
+    pressed(group, "Control+z")
     for name, key in (("move", "m"), ("copy", "c"), ("delete", "Delete")):
         on(group)
         page.keyboard.press(key)
