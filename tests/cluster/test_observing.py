@@ -49,11 +49,14 @@ def add_ask(cluster: AnyCluster, name: str = "ask", cpu: str = "1") -> str:
 
 
 def test_what_the_scheduler_preempts_is_told_by_its_event(watcher: ClusterWatcher, cluster: AnyCluster) -> None:
-    """Both victims, with whom they went for and all of its numbers."""
+    """Both victims, with whom they went for and all of its numbers: an Event may be read before the pods it names."""
     uid = add_ask(cluster, cpu="2")
-    (found,) = until(
-        lambda: (all_ := seen(watcher, cluster)) and len(all_[0].victims) == 2 and all_, "its preemption is seen"
-    )
+
+    def whole() -> list[Observed]:
+        found = seen(watcher, cluster)
+        return [one for one in found if len(one.victims) == 2 and one.certain and one.ask_known]
+
+    (found,) = until(whole, "its preemption is seen")
     assert (found.source, found.node, found.certain) == (Source.KUBE_SCHEDULER, "n1", True)
     assert found.ask is not None
     assert (found.ask.uid, found.ask.name, found.ask.priority, found.ask.queue) == (uid, "ask", 1_000, "root.a")
@@ -63,7 +66,11 @@ def test_what_the_scheduler_preempts_is_told_by_its_event(watcher: ClusterWatche
 def test_without_its_event_the_nomination_tells_for_whom(watcher: ClusterWatcher, cluster: AnyCluster) -> None:
     """Who may not read Events sees the victim's condition, and which pod waits for its room."""
     uid = add_ask(cluster)
-    (found,) = until(lambda: seen(watcher, cluster, events=False), "its preemption is seen")
+
+    def told_for_whom() -> list[Observed]:
+        return [one for one in seen(watcher, cluster, events=False) if one.ask]
+
+    (found,) = until(told_for_whom, "its preemption is seen, and for whom")
     assert found.ask is not None
     assert (found.source, found.ask.uid, found.ask_inferred) == (Source.KUBE_SCHEDULER, uid, True)
     assert len(found.victims) == 1
