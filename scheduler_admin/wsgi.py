@@ -7,5 +7,6 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
 application = get_wsgi_application()
+gc.set_threshold(50_000, 20, 20)  # an answer makes thousands of containers that hold no circles: looking takes a sixth
 gc.collect()
 gc.freeze()  # what is loaded by now stays: else every other answer waits until all of it was looked through for garbage
