@@ -1,4 +1,4 @@
-"""Pages, newest first, that stay put while new rows come in."""
+"""Pages that stay put while rows come in and go: found by the place where the last one ended."""
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -44,6 +44,25 @@ class CursorField(serializers.Field[Place, str, str, Place]):
         return urlsafe_b64encode(f"{since // datetime.resolution}.{value[1]}".encode()).decode()
 
 
+@extend_schema_field(OpenApiTypes.STR)
+class PathsField(serializers.Field[tuple[str, str], str, str, tuple[str, str]]):
+    """A place among pairs of queues, in the order of their paths, as an opaque text."""
+
+    default_error_messages = CursorField.default_error_messages
+
+    def to_internal_value(self, data: str) -> tuple[str, str]:
+        """Read back what ``to_representation`` wrote."""
+        try:
+            one, other = urlsafe_b64decode(data.encode()).decode().split("\n")
+        except ValueError:  # of base64, of UTF-8, or more or fewer than two
+            self.fail("cursor")
+        return one, other
+
+    def to_representation(self, value: tuple[str, str]) -> str:
+        """No path has a newline in it."""
+        return urlsafe_b64encode("\n".join(value).encode()).decode()
+
+
 class LimitParameters(serializers.Serializer[Any]):
     """How long a page is."""
 
@@ -86,8 +105,8 @@ class NewestFirst:
         return found, (getattr(found[-1], self.by), found[-1].pk) if more else None
 
 
-def next_link(request: Request, place: Place | int | None) -> str | None:
-    """The same query one page on; None on the last."""
+def next_link(request: Request, place: Place | int | str | None) -> str | None:
+    """The same query one page on, at a place, or at a cursor that is written already; None on the last."""
     if place is None:
         return None
     cursor = CursorField().to_representation(place) if isinstance(place, tuple) else place

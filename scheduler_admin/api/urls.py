@@ -11,6 +11,7 @@ from scheduler_admin.api import (
     copies,
     drafts,
     events,
+    fences,
     hierarchies,
     ledger,
     limits,
@@ -50,6 +51,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/copy", copies.CopyView.as_view(), name="copy"),
     path("clusters/<slug:name>/copy/acts", copies.CopyActsView.as_view(), name="copy_acts"),
     path("clusters/<slug:name>/credentials", connections.CredentialsView.as_view(), name="credentials"),
+    path("clusters/<slug:name>/fences", fences.FencesView.as_view(), name="fences"),
     path(
         "clusters/<slug:name>/priority-classes",
         priority_classes.PriorityClassesView.as_view(),

@@ -275,6 +275,7 @@ ROUTES = {
         ("priority_class", "namespace", "queue"),
         written_with={"reason": "why"},
     ),
+    "api:fences": api(SHARERS, "batch"),
     "api:queues": api(SHARERS, "queue"),
     "api:queue": api(OWNERS, "application", "namespace"),
     "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
@@ -352,6 +353,8 @@ GUESSES = {
     "cluster": ("cluster",),
     "folded": ("queue",),
     "open": ("queue",),
+    "asker": ("queue",),
+    "victim": ("queue",),
 }
 """A word after the ``?`` -> what somebody may try there, fields of world.Side. Each is tried on every route."""
 
