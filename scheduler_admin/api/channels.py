@@ -23,6 +23,7 @@ from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.posting import UndeliveredError
 from scheduler_admin.notifications.sending import send_again, send_test
 from scheduler_admin.notifications.services import (
+    SETTINGS,
     add_channel,
     change_channel,
     first_secret,
@@ -63,10 +64,7 @@ class ChangedSerializer(serializers.ModelSerializer[Channel]):
 
     class Meta:
         model = Channel
-        fields = [
-            *("name", "language", "going", "preempted", "refused", "repeated", "digest", "below_min", "enabled"),
-            *("address", "secret", "new_secret"),
-        ]
+        fields = [*SETTINGS, "address", "secret", "new_secret"]
 
 
 class MadeSerializer(ChangedSerializer):

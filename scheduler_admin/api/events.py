@@ -15,7 +15,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import Scope, scope_of
+from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import problems, seats
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField
@@ -86,7 +86,7 @@ class EventsView(ApiView):
         },
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """Decisions, refusals, repeated preemptions and breached guarantees, as they happen, in their order."""
+        """Decisions, refusals, repeated preemptions, loops and breached guarantees, as they happen, in their order."""
         cluster, after = self.cluster(self.asked["cluster"]), self._after()
         who, _quota = who_asks(request)
         seat = seats.take(who)
@@ -137,28 +137,29 @@ class EventsView(ApiView):
 
 
 def _bodies(rows: Sequence[Happening], user: User) -> list[dict[str, Any]]:
-    scope = scope_of(user, "view")
-    redaction = Redaction.of(scope)
+    redaction = Redaction.of(scope_of(user, "view"))
     kinds = {Happening.Kind.DECISION, Happening.Kind.ENDED}
     wanted = {row.decision_id for row in rows if row.kind in kinds and row.decision_id is not None}
     found = seen_by(user).filter(pk__in=wanted).defer("document", "laws") if wanted else ()
     decisions = {row.pk: DecisionSerializer(SeenDecision(row, redaction)).data for row in found}
-    return [{**_head(row), **_body(row, decisions, scope)} for row in rows]
+    return [{**_head(row), **_body(row, decisions, redaction)} for row in rows]
 
 
 def _head(row: Happening) -> dict[str, Any]:
     return {"id": row.number, "event": row.kind, "at": UtcField().to_representation(row.at)}
 
 
-def _body(row: Happening, decisions: dict[int, Any], scope: Scope) -> dict[str, Any]:
+def _body(row: Happening, decisions: dict[int, Any], redaction: Redaction) -> dict[str, Any]:
     """What people and API servers wrote in words is for those who see everything."""
     match row.kind:
         case Happening.Kind.DECISION | Happening.Kind.ENDED:
             return {"decision": decisions.get(row.decision_id or 0)}
         case Happening.Kind.BELOW:
             return dict(row.facts)
+        case Happening.Kind.LOOP:
+            return redaction.loop(row.turns).facts
     assert row.victim is not None
     body = {"decision": row.decision_id, "namespace": row.victim.namespace, "queue": row.victim.queue}
     if row.kind == Happening.Kind.REFUSED:
-        return {**body, "pod": row.victim.name, "note": row.facts["note"] if scope.everything else None}
+        return {**body, "pod": row.victim.name, "note": row.facts["note"] if redaction.scope.everything else None}
     return {**body, "application": row.victim.application, **row.facts}

@@ -1,4 +1,4 @@
-"""Who is hit again and again, by REST."""
+"""Who is hit again and again, and in which loops, by REST."""
 
 from typing import Any
 
@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField, WorkField
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
+from scheduler_admin.history.loops import Looped, looped
 from scheduler_admin.history.repeats import Repeat, repeats
 
 
@@ -27,10 +28,29 @@ class RepeatSerializer(serializers.Serializer[Repeat]):
     work_lost = WorkField(allow_null=True, help_text="Core, byte, device seconds; null where not all is known.")
 
 
-class RepeatsSerializer(serializers.Serializer[Any]):
-    """The most often hit first, fifty at most."""
+class TurnSerializer(serializers.Serializer[dict[str, Any]]):
+    """A member of a loop; what is not told of others is null."""
 
-    results = RepeatSerializer(many=True)
+    queue = serializers.CharField(allow_null=True)
+    namespace = serializers.CharField(allow_null=True)
+    application = serializers.CharField(allow_null=True)
+    times = serializers.IntegerField(allow_null=True, help_text="How often its pods went for an ask of the next.")
+    decision = serializers.IntegerField(allow_null=True, help_text="The last time.")
+
+
+class LoopedSerializer(serializers.Serializer[Looped]):
+    """Applications whose pods went for each other's asks in turn, each twice or more, in the last 24 hours."""
+
+    at = UtcField(help_text="Since when it is known.")
+    loop = serializers.CharField(source="seen.name", help_text="Its queues, round to where it began.")
+    members = TurnSerializer(many=True, source="seen.facts.members")
+
+
+class RepeatsSerializer(serializers.Serializer[Any]):
+    """Fifty of each at most."""
+
+    results = RepeatSerializer(many=True, help_text="The most often hit first.")
+    loops = LoopedSerializer(many=True, help_text="The newest first.")
 
 
 class RepeatsView(ApiView):
@@ -43,6 +63,7 @@ class RepeatsView(ApiView):
         responses={200: RepeatsSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
-        """The applications that were preempted three times or more in the last 24 hours, as far as you may see them."""
-        found = repeats(request.user, self.cluster(name), timezone.now())
-        return Response(RepeatsSerializer({"results": found}).data)
+        """The applications that were preempted three times or more in the last 24 hours, and loops; as you may see."""
+        cluster, now = self.cluster(name), timezone.now()
+        found = {"results": repeats(request.user, cluster, now), "loops": looped(request.user, cluster, now)}
+        return Response(RepeatsSerializer(found).data)

@@ -1,4 +1,4 @@
-"""Once a day a channel is told of the day before: which applications were preempted, and how long asks waited.
+"""Once a day a channel is told of the day before: who was preempted, in which loops, and how long asks waited.
 
 Days are those of UTC, and end at midnight; what is told of one is written from DIGEST_HOUR of the next on.
 """
@@ -18,8 +18,10 @@ from engine.explain import Message
 from engine.explain.message import counted, gettext_noop, ngettext_noop
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import scope_of_tenant
-from scheduler_admin.history.models import Decision, Victim, Wait
+from scheduler_admin.history.models import Decision, Happening, Victim, Wait
+from scheduler_admin.history.redaction import Redaction, SeenLoop
 from scheduler_admin.history.sentences import seconds, text
+from scheduler_admin.history.setbacks import loop_message
 from scheduler_admin.notifications.models import Notification
 from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
@@ -57,6 +59,8 @@ class Figures:
     """Pods by cluster, namespace and application."""
     waited: dict[tuple[str, str], list[timedelta]]
     """By cluster and queue: how long each ask waited that got room on that day, the shortest first."""
+    loops: list[tuple[str, SeenLoop]]
+    """By cluster; in their order."""
     still: int
     """Asks that waited when it ended."""
 
@@ -86,7 +90,7 @@ def write_digests(*, now: datetime) -> None:
 
 
 def _figures(tenant: Tenant, end: datetime) -> Figures:
-    """Of the day that ends then. Three queries."""
+    """Of the day that ends then. Five queries."""
     scope, within = scope_of_tenant(tenant), {"gte": end - _DAY, "lt": end}
     victims = Victim.objects.within(scope).exclude(decision__source__in=Decision.EVICTORS)
     gone = victims.filter(**{f"evicted_at__{name}": at for name, at in within.items()}).order_by()
@@ -96,9 +100,13 @@ def _figures(tenant: Tenant, end: datetime) -> Figures:
     ended = waits.filter(ending=Wait.Ending.BOUND, **{f"until__{name}": at for name, at in within.items()})
     for cluster, queue, since, until in ended.values_list("cluster__name", "queue", "since", "until"):
         waited[cluster, queue].append((until or end) - since)
+    loops = Happening.objects.within(scope).filter(kind=Happening.Kind.LOOP)
+    looped = loops.filter(**{f"at__{name}": at for name, at in within.items()}).select_related("cluster")
+    redaction = Redaction.of(scope)
     return Figures(
         preempted=Counter((cluster, namespace, app or name) for cluster, namespace, app, name in names),
         waited={place: sorted(waited[place]) for place in sorted(waited)},
+        loops=[(row.cluster.name, redaction.loop(row.turns)) for row in looped.order_by("cluster__name", "number")],
         still=waits.filter(Q(until=None) | Q(until__gte=end), since__lt=end).count(),
     )
 
@@ -119,6 +127,8 @@ def _messages(tenant: Tenant, day: date, figures: Figures) -> Iterator[Message]:
         yield counted(APPLICATION, count, cluster=cluster, namespace=namespace, application=application)
     if len(figures.preempted) > _LISTED:
         yield counted(MORE, len(figures.preempted) - _LISTED)
+    for cluster, seen in figures.loops[:_LISTED]:
+        yield loop_message(cluster, seen)
     for (cluster, queue), lasted in list(figures.waited.items())[:_LISTED]:
         half, most = (seconds(_share(lasted, tenths).total_seconds()) for tenths in (5, 9))
         where = {"cluster": cluster, "queue": queue, "half": half}
@@ -141,6 +151,7 @@ def _facts(day: date, figures: Figures) -> dict[str, Any]:
             for (cluster, namespace, application), count in figures.preempted.most_common(_LISTED)
         ],
         "pods": figures.preempted.total(),
+        "loops": [{"cluster": cluster, **seen.facts} for cluster, seen in figures.loops[:_LISTED]],
         "waited": [
             {
                 "cluster": cluster,

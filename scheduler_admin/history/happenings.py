@@ -4,6 +4,7 @@ A number is given out under a lock that lasts until the commit, so whoever has r
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.db.models import F
 
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.history.models import Decision, Happening, Victim
+from scheduler_admin.history.models import Decision, Happening, Turn, Victim
 
 Kind = Happening.Kind
 
@@ -41,6 +42,21 @@ def repeated(cluster: Cluster, times: Mapping[int, int], now: datetime) -> None:
         for one in (victims if times else ())
     ]
     _write(cluster, rows, now)
+
+
+def looped(cluster: Cluster, found: Mapping[tuple[Turn, ...], Iterable[int]], now: datetime) -> list[Happening]:
+    """These loops go on, each with a victim (id) of every member."""
+    rows = [Happening(kind=Kind.LOOP, facts=facts_of(turns)) for turns in found]
+    _write(cluster, rows, now)
+    told = zip(rows, found.values(), strict=True)
+    through = Happening.losers.through
+    through.objects.bulk_create(through(happening=row, victim_id=pk) for row, victims in told for pk in victims)
+    return rows
+
+
+def facts_of(turns: Iterable[Turn]) -> dict[str, Any]:
+    """What is stored of a loop."""
+    return {"members": [asdict(turn) for turn in turns]}
 
 
 def below(cluster: Cluster, facts: Mapping[str, Mapping[str, Any]], now: datetime) -> None:

@@ -57,6 +57,14 @@ EVICTIONS = Counter(
 )
 
 
+LOOPS = Counter(
+    "scheduler_admin_loops",
+    "Loops of preemptions that were told of, each once a day while it goes on.",
+    ["cluster"],
+    registry=REGISTRY,
+)
+
+
 def count_observed(cluster: str, sources: Iterable[str]) -> None:
     """Count new decisions of others, each by its source; called once they are stored."""
     for source in sources:

@@ -1,16 +1,17 @@
 """What a victim's side learns of the preemptor: decided here, for pages, the API, exports and Events alike."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import msgspec
 
 from engine.forecast import Group
+from engine.loops import named
 from scheduler_admin.accounts.models import Site
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.accounts.selectors import site
-from scheduler_admin.history.models import Decision
+from scheduler_admin.history.models import Decision, Turn
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,25 @@ class Preemptor:
     uid: str = ""
     namespace: str = ""
     name: str = ""
+
+
+@dataclass(frozen=True)
+class SeenLoop:
+    """A loop of preemptions as far as a reader may know it."""
+
+    turns: tuple[Turn, ...]
+    own: tuple[Turn, ...]
+    """Those of them that are the reader's."""
+
+    @property
+    def name(self) -> str:
+        """Its queues, round to where it began."""
+        return named([turn.queue for turn in self.turns])
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """For programs."""
+        return {"loop": self.name, "members": [turn.facts for turn in self.turns]}
 
 
 @dataclass(frozen=True)
@@ -65,6 +85,28 @@ class Redaction:
             uid=row.ask_uid if name or self.told == Site.Preemptor.UID else "",
             namespace=row.ask_namespace if name else "",
             name=row.ask_name if name else "",
+        )
+
+    def loop(self, turns: Sequence[Turn]) -> SeenLoop:
+        """A loop: of others at most the queue, where they took from the reader's or gave way to them."""
+        own = [self.scope.has_pod(turn.namespace, turn.queue) for turn in turns]
+        before, after = [own[-1], *own], [*own[1:], own[0]]
+        seen = tuple(
+            turn if own[place] else self._other(turn, took=before[place], gave=after[place])
+            for place, turn in enumerate(turns)
+        )
+        return SeenLoop(seen, tuple(turn for turn, mine in zip(turns, own, strict=True) if mine))
+
+    def _other(self, turn: Turn, *, took: bool, gave: bool) -> Turn:
+        """Somebody else's turn: who ``took`` from the reader, ``gave`` way to them, both, or neither."""
+        told = self.scope.has_path(turn.queue) or ((took or gave) and self.tells_queue(turn.queue))
+        return replace(
+            turn,
+            queue=turn.queue if told else "",
+            namespace="",
+            application="",
+            times=turn.times if gave else None,
+            decision=turn.decision if gave else None,
         )
 
     def groups(self, found: Iterable[Group]) -> list[Group]:

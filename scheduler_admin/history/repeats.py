@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet
@@ -14,12 +14,11 @@ from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from scheduler_admin.history.filters import REPEATED
+from scheduler_admin.history.loops import DAY, MOST_LISTED, follow_loops
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import work_of
 from scheduler_admin.history.setbacks import tell_repeated
 
-DAY = timedelta(hours=24)
-MOST_LISTED = 50
 _AT_ONCE = 500
 _LISTED = ("namespace", "application", "queue", "requests", "started_at", "checkpoint_at", "evicted_at", "decision_id")
 
@@ -67,6 +66,8 @@ def count_repeats(*, cluster: Cluster) -> bool:
     again, now = _again(fresh, counts), timezone.now()
     happenings.repeated(cluster, again, now)
     tell_repeated(cluster, again, now)
+    if any(hit.preempted for hit in fresh):
+        follow_loops(cluster=cluster, now=now)
     return True
 
 

@@ -1,6 +1,6 @@
-"""What tenants are told of evictions that were refused, and of applications that are preempted again and again."""
+"""What tenants are told of refused evictions, of who is preempted again and again, and of loops of preemptions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -12,7 +12,8 @@ from engine.explain import Message, Name
 from engine.explain.message import counted, gettext_noop, ngettext_noop
 from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.history.models import Decision, Happening, Turn, Victim
+from scheduler_admin.history.redaction import Redaction, SeenLoop
 from scheduler_admin.history.sentences import text
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import Telling, Told, tell
@@ -28,6 +29,11 @@ NO_ROOM = gettext_noop(
 AGAIN = ngettext_noop(
     "%(application)s in namespace %(namespace)s was preempted %(count)s time in the last 24 hours.",
     "%(application)s in namespace %(namespace)s was preempted %(count)s times in the last 24 hours.",
+)
+LOOP = gettext_noop("In cluster %(cluster)s preemptions go round, each queue’s for the next one’s asks: %(loop)s.")
+GAVE_WAY = ngettext_noop(
+    "In that loop %(application)s in namespace %(namespace)s gave way %(count)s time in the last 24 hours.",
+    "In that loop %(application)s in namespace %(namespace)s gave way %(count)s times in the last 24 hours.",
 )
 _DAY = timedelta(hours=24)
 
@@ -94,8 +100,8 @@ def tell_repeated(cluster: Cluster, times: Mapping[int, int], now: datetime) -> 
     tell(tellings, now)
 
 
-def _about(cluster: Cluster, victim: Victim) -> str:
-    return f"{cluster.name} {victim.namespace}/{victim.application}"
+def _about(cluster: Cluster, lost: Victim | Turn) -> str:
+    return f"{cluster.name} {lost.namespace}/{lost.application}"
 
 
 def _say_repeated(cluster: Cluster, victim: Victim, times: int, _pods: object) -> Told:
@@ -107,6 +113,46 @@ def _say_repeated(cluster: Cluster, victim: Victim, times: int, _pods: object) -
         "times": times,
         "decision": victim.decision_id,
     }
-    query = urlencode({"q": victim.application, "namespace": victim.namespace, "show": "preempted"})
     said = counted(AGAIN, times, application=victim.application, namespace=victim.namespace)
-    return Told(lines=[text(said)], link=f"{settings.SITE_URL}/pods/?{query}", facts=facts)
+    return Told(lines=[text(said)], link=_link(victim), facts=facts)
+
+
+def _link(lost: Victim | Turn) -> str:
+    query = urlencode({"q": lost.application, "namespace": lost.namespace, "show": "preempted"})
+    return f"{settings.SITE_URL}/pods/?{query}"
+
+
+def tell_loops(cluster: Cluster, rows: Sequence[Happening], now: datetime) -> None:
+    """Of new loops: told to whom a member is, of others what the site tells. Called in a transaction."""
+    tellings = []
+    for channel in enabled_for(Event.LOOP) if rows else ():
+        redaction = Redaction.of(scope_of_tenant(channel.tenant))
+        for row in rows:
+            seen = redaction.loop(row.turns)
+            if seen.own:
+                tellings.append(
+                    Telling(
+                        channel=channel,
+                        event=Event.LOOP,
+                        about=_about(cluster, seen.own[0]),
+                        part=str(row.pk),
+                        say=partial(_say_loop, cluster, seen),
+                    )
+                )
+    tell(tellings, now)
+
+
+def _say_loop(cluster: Cluster, seen: SeenLoop, _pods: object) -> Told:
+    gave_way = [
+        counted(GAVE_WAY, turn.times or 0, application=turn.application, namespace=turn.namespace) for turn in seen.own
+    ]
+    return Told(
+        lines=[text(one) for one in (loop_message(cluster.name, seen), *gave_way)],
+        link=_link(seen.own[0]),
+        facts={"cluster": cluster.name, **seen.facts},
+    )
+
+
+def loop_message(cluster: str, seen: SeenLoop) -> Message:
+    """A loop in a sentence."""
+    return Message(LOOP, {"cluster": cluster, "loop": seen.name})

@@ -47,6 +47,9 @@ class Channel(models.Model):
     repeated = models.BooleanField(
         default=False, help_text=_("Whether it tells of applications that are preempted again and again.")
     )
+    loop = models.BooleanField(
+        default=False, help_text=_("Whether it tells of applications that preempt each other in a loop.")
+    )
     digest = models.BooleanField(default=False, help_text=_("Whether it tells once a day of the day before."))
     below_min = models.PositiveIntegerField(
         null=True,
@@ -75,6 +78,7 @@ class Channel(models.Model):
             Notification.Event.PREEMPTED: self.preempted,
             Notification.Event.REFUSED: self.refused,
             Notification.Event.REPEATED: self.repeated,
+            Notification.Event.LOOP: self.loop,
             Notification.Event.DIGEST: self.digest,
         }
         words = [str(event.label) for event, told in ticked.items() if told]
@@ -108,6 +112,7 @@ class Notification(models.Model):
         PREEMPTED = "preempted", _("preempted")
         REFUSED = "refused", _("eviction refused")
         REPEATED = "repeated", _("preempted again and again")
+        LOOP = "loop", _("loop of preemptions")
         BELOW = "below-guarantee", _("below guarantee")
         DIGEST = "digest", _("digest of a day")
         SUMMARY = "summary", _("summary")

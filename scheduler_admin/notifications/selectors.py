@@ -95,6 +95,7 @@ def enabled_for(event: str) -> QuerySet[Channel]:
         Notification.Event.PREEMPTED: Q(preempted=True),
         Notification.Event.REFUSED: Q(refused=True),
         Notification.Event.REPEATED: Q(repeated=True),
+        Notification.Event.LOOP: Q(loop=True),
         Notification.Event.DIGEST: Q(digest=True),
         Notification.Event.BELOW: Q(below_min__isnull=False),
     }[Notification.Event(event)]
@@ -103,7 +104,7 @@ def enabled_for(event: str) -> QuerySet[Channel]:
 
 def tag(channel: Channel) -> str:
     """What tells one state of a channel's settings from another."""
-    told = ("going", "preempted", "refused", "repeated", "digest", "below_min")
+    told = ("going", "preempted", "refused", "repeated", "loop", "digest", "below_min")
     names = ("name", "sealed", "address", "language", *told, "enabled")
     text = json.dumps([getattr(channel, name) for name in names])
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -19,7 +19,7 @@ from scheduler_admin.notifications.guard import RefusedError, check_url
 from scheduler_admin.notifications.models import Channel
 from scheduler_admin.notifications.selectors import Destination, destination, tag
 
-SETTINGS = ("name", "language", "going", "preempted", "refused", "repeated", "digest", "below_min", "enabled")
+SETTINGS = ("name", "language", "going", "preempted", "refused", "repeated", "loop", "digest", "below_min", "enabled")
 """What of a channel is no secret, and may be changed at any time."""
 MOST = 20
 """Channels that a tenant may have: what each pass writes, and the worker sends, is multiplied by them."""

@@ -61,6 +61,7 @@ def test_a_channel_is_made_and_read_without_its_secrets(alice: APIClient, made: 
         "preempted": True,
         "refused": False,
         "repeated": False,
+        "loop": False,
         "digest": False,
         "below_min": 15,
         "enabled": True,

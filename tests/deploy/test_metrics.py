@@ -16,7 +16,7 @@ BASE = Path(__file__).resolve().parents[2]
 ALERTS = yaml.safe_load((BASE / "deploy" / "alerts.yaml").read_text(encoding="utf-8"))
 DASHBOARD = json.loads((BASE / "deploy" / "grafana-dashboard.json").read_text(encoding="utf-8"))
 OPERATIONS = (BASE / "docs" / "operations.md").read_text(encoding="utf-8")
-COUNTED = (meters.PASSES, meters.DECISIONS, meters.OBSERVED, meters.ENDINGS, meters.EVICTIONS)
+COUNTED = (meters.PASSES, meters.DECISIONS, meters.OBSERVED, meters.ENDINGS, meters.EVICTIONS, meters.LOOPS)
 
 
 def alerts() -> Iterator[str]:

@@ -59,6 +59,7 @@ class Worker:
             "preempted": 1,
             "refused": 0,
             "repeated": 0,
+            "loop": 0,
             "digest": 0,
             "enabled": 1,
             "created_at": "2020-01-01",

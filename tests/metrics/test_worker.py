@@ -27,7 +27,7 @@ TOKEN = "a token of enough characters"
 @pytest.fixture(autouse=True)
 def _from_nothing() -> None:
     """Nothing is counted yet."""
-    for one in (meters.PASSES, meters.DECISIONS, meters.OBSERVED, meters.ENDINGS, meters.EVICTIONS):
+    for one in (meters.PASSES, meters.DECISIONS, meters.OBSERVED, meters.ENDINGS, meters.EVICTIONS, meters.LOOPS):
         one.clear()
 
 

@@ -238,12 +238,13 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveBigIntegerField(help_text='Within its cluster, without gaps in the order of commits.')),
                 ('at', models.DateTimeField()),
-                ('kind', models.CharField(choices=[('decision', 'decision'), ('ended', 'ended'), ('refused', 'eviction refused'), ('repeated', 'preempted again and again'), ('below-guarantee', 'below guarantee')], max_length=20)),
+                ('kind', models.CharField(choices=[('decision', 'decision'), ('ended', 'ended'), ('refused', 'eviction refused'), ('repeated', 'preempted again and again'), ('loop', 'loop of preemptions'), ('below-guarantee', 'below guarantee')], max_length=20)),
                 ('queue', models.CharField(blank=True, max_length=500)),
                 ('facts', models.JSONField(default=dict, help_text='What is stored nowhere else.')),
                 ('cluster', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='happenings', to='clusters.cluster')),
                 ('decision', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='happenings', to='history.decision')),
                 ('victim', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='happenings', to='history.victim')),
+                ('losers', models.ManyToManyField(help_text='Of a loop: a victim of each member.', related_name='loops', to='history.victim')),
             ],
             options={
                 'ordering': ['cluster', 'number'],
@@ -322,6 +323,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='happening',
             index=models.Index(fields=['at'], name='happening_at'),
+        ),
+        migrations.AddIndex(
+            model_name='happening',
+            index=models.Index(condition=models.Q(('kind', 'loop')), fields=['cluster', 'at'], name='happening_loop'),
         ),
         migrations.AddConstraint(
             model_name='happening',

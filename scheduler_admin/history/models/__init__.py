@@ -1,7 +1,7 @@
 """Passes, the journal of what they saw, saved snapshots, decisions, what became of their victims, and sums."""
 
 from scheduler_admin.history.models.decisions import Decision, DecisionQuerySet, Rewound, Step, Victim
-from scheduler_admin.history.models.happenings import Happening
+from scheduler_admin.history.models.happenings import Happening, HappeningQuerySet, Turn
 from scheduler_admin.history.models.mentions import Mention
 from scheduler_admin.history.models.passes import JournalEntry, JournalSegment, Pass
 from scheduler_admin.history.models.snapshots import SavedSnapshot
@@ -11,6 +11,7 @@ __all__ = [
     "Decision",
     "DecisionQuerySet",
     "Happening",
+    "HappeningQuerySet",
     "JournalEntry",
     "JournalSegment",
     "LedgerEntry",
@@ -19,6 +20,7 @@ __all__ = [
     "Rewound",
     "SavedSnapshot",
     "Step",
+    "Turn",
     "Usage",
     "Victim",
     "Wait",

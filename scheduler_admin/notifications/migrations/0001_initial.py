@@ -30,6 +30,7 @@ class Migration(migrations.Migration):
                 ('preempted', models.BooleanField(default=True, help_text='Whether it tells of pods that were preempted.')),
                 ('refused', models.BooleanField(default=False, help_text='Whether it tells of evictions that were refused.')),
                 ('repeated', models.BooleanField(default=False, help_text='Whether it tells of applications that are preempted again and again.')),
+                ('loop', models.BooleanField(default=False, help_text='Whether it tells of applications that preempt each other in a loop.')),
                 ('digest', models.BooleanField(default=False, help_text='Whether it tells once a day of the day before.')),
                 ('below_min', models.PositiveIntegerField(blank=True, default=None, help_text='Minutes below guarantee with asks waiting after which it tells of a queue; none: never.', null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1440)])),
                 ('enabled', models.BooleanField(default=True)),
@@ -45,7 +46,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('guid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('event', models.CharField(choices=[('about-to-be-preempted', 'about to be preempted'), ('preempted', 'preempted'), ('refused', 'eviction refused'), ('repeated', 'preempted again and again'), ('below-guarantee', 'below guarantee'), ('digest', 'digest of a day'), ('summary', 'summary'), ('test', 'test')], max_length=30)),
+                ('event', models.CharField(choices=[('about-to-be-preempted', 'about to be preempted'), ('preempted', 'preempted'), ('refused', 'eviction refused'), ('repeated', 'preempted again and again'), ('loop', 'loop of preemptions'), ('below-guarantee', 'below guarantee'), ('digest', 'digest of a day'), ('summary', 'summary'), ('test', 'test')], max_length=30)),
                 ('about', models.CharField(help_text='An application, or a queue, in its cluster.', max_length=1000)),
                 ('part', models.CharField(blank=True, help_text='The decision, or since when: told of once.', max_length=40)),
                 ('pods', models.JSONField(blank=True, default=list, help_text='The UIDs of the pods that it tells of.')),

@@ -30,7 +30,7 @@ from scheduler_admin.notifications.services import (
 
 _SECRETS = ("address", "secret")
 """Fields of the forms that are not shown again."""
-_TICKS = ("going", "preempted", "refused", "repeated", "digest")
+_TICKS = ("going", "preempted", "refused", "repeated", "loop", "digest")
 """Of what it tells, but for shortfalls, which have their minutes."""
 
 

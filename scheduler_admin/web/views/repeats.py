@@ -1,4 +1,4 @@
-"""Who is hit again and again in a cluster."""
+"""Who is hit again and again in a cluster, and in which loops."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -6,6 +6,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from scheduler_admin.clusters import selectors as clusters
+from scheduler_admin.history.loops import looped
 from scheduler_admin.history.repeats import repeats as found
 from scheduler_admin.web.live import Context, answer
 from scheduler_admin.web.repeats import repeat_lines
@@ -15,12 +16,13 @@ from scheduler_admin.web.views.history import seen_whole
 @require_safe
 @login_required
 def repeats(request: HttpRequest, name: str) -> HttpResponse:
-    """The applications that were preempted three times or more in the last 24 hours."""
+    """The applications that were preempted three times or more in the last 24 hours, and the loops there were."""
     cluster = seen_whole(request.user, name)
 
     def build() -> Context:
         now = timezone.now()
         fresh = clusters.freshness(clusters.status_of(cluster), now)
-        return {"lines": repeat_lines(found(request.user, cluster, now)), "fresh": fresh}
+        lines = repeat_lines(found(request.user, cluster, now))
+        return {"lines": lines, "loops": looped(request.user, cluster, now), "fresh": fresh}
 
     return answer(request, "repeats", build, cluster, cluster=cluster)
