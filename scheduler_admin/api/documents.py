@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from engine.formats import documents, native
 from engine.formats.form import read_form, write_beside, write_queue
+from engine.formats.imported import Imported, Source
 from engine.formats.native import Format
 from engine.formats.notes import ImportFailure, Note, Severity
 from engine.formats.shares import Capacity
@@ -42,6 +43,8 @@ class Sent:
     notes: tuple[Note, ...]
     """What reading it has to say; no errors."""
     place: Place
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    """Path -> what it is in a document that is not of our own form in JSON."""
 
     def error(self, note: Note) -> dict[str, Any]:
         """The note as a member of a problem's errors."""
@@ -91,10 +94,7 @@ def read(body: Body, terms: Terms, capacity: Capacity, part: Part | None = None,
 
     Raises Unreadable for what is not of its format, InvalidTree with every error in it.
     """
-    try:
-        text = body.raw.decode("utf-8-sig")
-    except UnicodeDecodeError as reason:
-        raise problems.Unreadable([{"detail": _("This is not UTF-8.")}]) from reason
+    text = text_of(body)
     if body.media_type != YUNIKORN:
         return _read_own_form(text, terms, capacity, part)
     if part is not None:
@@ -102,13 +102,26 @@ def read(body: Body, terms: Terms, capacity: Capacity, part: Part | None = None,
     return _read_document(text, terms, capacity, form)
 
 
-def _read_document(text: str, terms: Terms, capacity: Capacity, form: Format | None) -> Sent:
+def text_of(body: Body) -> str:
+    """A body as text. Raises Unreadable."""
+    try:
+        return body.raw.decode("utf-8-sig")
+    except UnicodeDecodeError as reason:
+        raise problems.Unreadable([{"detail": _("This is not UTF-8.")}]) from reason
+
+
+def imported_from(text: str, form: Format | None, capacity: Capacity) -> Imported:
+    """What a document says, right or not as a tree that could be published. Raises as ``read`` does."""
     form = form or native.detect(text) or Format.YUNIKORN
     try:
-        imported = native.read(text, form, capacity)
+        return native.read(text, form, capacity)
     except ImportFailure as failure:
         raise _refused(text, form, failure) from failure
-    terms = terms._replace(**imported.terms)
+
+
+def _read_document(text: str, terms: Terms, capacity: Capacity, form: Format | None) -> Sent:
+    imported = imported_from(text, form, capacity)
+    form, terms = Format(imported.form), terms._replace(**imported.terms)
     lines = Lines(load(text)) if form is Format.YUNIKORN else None
 
     def place(note: Note) -> dict[str, Any]:
@@ -119,7 +132,7 @@ def _read_document(text: str, terms: Terms, capacity: Capacity, form: Format | N
     wrong = _errors(errors(imported.tree, policy=terms.policy), place) + _wrong_terms(terms)
     if wrong:
         raise problems.InvalidTree(wrong)
-    return Sent(imported.tree, terms, Native(form, text), imported.notes, place)
+    return Sent(imported.tree, terms, Native(form, text), imported.notes, place, imported.sources)
 
 
 def _refused(text: str, form: Format, failure: ImportFailure) -> problems.Refusal:

@@ -38,7 +38,7 @@ _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in 
 _IF_MATCH = OpenApiParameter(
     "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the draft as you read it."
 )
-_ETAG = OpenApiParameter(
+DRAFT_ETAG = OpenApiParameter(
     "ETag",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
@@ -48,8 +48,8 @@ _ETAG = OpenApiParameter(
 _Refusals = (ConflictError, OutdatedError, ImportFailure, ValidationError, DraftQueue.DoesNotExist)
 
 
-class _DraftsView(ApiView):
-    """What these share."""
+class DraftsBase(ApiView):
+    """What routes of drafts share."""
 
     def hierarchy(self, name: str) -> Hierarchy:
         """One whose tree the user sees as a whole, or may change a part of. Raises Http404 for others."""
@@ -96,7 +96,7 @@ class _DraftsView(ApiView):
         raise refused
 
 
-class DraftsView(_DraftsView):
+class DraftsView(DraftsBase):
     """The drafts of a hierarchy."""
 
     http_method_names = ["get", "head", "post", "options"]
@@ -115,7 +115,7 @@ class DraftsView(_DraftsView):
     @extend_schema(
         operation_id="start_draft",
         tags=["drafts"],
-        parameters=[HIERARCHY, _ETAG],
+        parameters=[HIERARCHY, DRAFT_ETAG],
         request=shapes.NewDraftSerializer,
         responses={201: shapes.DraftDetailSerializer, **PROBLEM, **REFUSED},
     )
@@ -132,7 +132,7 @@ class DraftsView(_DraftsView):
         return Response(whole(actor, made), status=201, headers={"ETag": draft_selectors.tag(made)})
 
 
-class DraftView(_DraftsView):
+class DraftView(DraftsBase):
     """One draft."""
 
     http_method_names = ["get", "head", "delete", "options"]
@@ -140,7 +140,7 @@ class DraftView(_DraftsView):
     @extend_schema(
         operation_id="get_draft",
         tags=["drafts"],
-        parameters=[HIERARCHY, _ETAG],
+        parameters=[HIERARCHY, DRAFT_ETAG],
         responses={200: shapes.DraftDetailSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str, pk: int) -> Response:
@@ -162,7 +162,7 @@ class DraftView(_DraftsView):
         return Response(status=204)
 
 
-class DraftActsView(_DraftsView):
+class DraftActsView(DraftsBase):
     """What is done to a draft."""
 
     http_method_names = ["post", "options"]
@@ -170,7 +170,7 @@ class DraftActsView(_DraftsView):
     @extend_schema(
         operation_id="act_on_draft",
         tags=["drafts"],
-        parameters=[HIERARCHY, _IF_MATCH, _ETAG],
+        parameters=[HIERARCHY, _IF_MATCH, DRAFT_ETAG],
         request=shapes.ANY_ACT,
         responses={200: shapes.ActedSerializer, **PROBLEM, **REFUSED, **_CLASHES},
     )
@@ -186,7 +186,7 @@ class DraftActsView(_DraftsView):
         return Response(answered, headers={"ETag": draft_selectors.tag(now)})
 
 
-class DraftForecastView(_DraftsView):
+class DraftForecastView(DraftsBase):
     """What publishing a draft would do."""
 
     @extend_schema(
@@ -211,7 +211,7 @@ class DraftForecastView(_DraftsView):
         return Response(shapes.DraftForecastSerializer({"forecast": rows}).data)
 
 
-class DraftPublishView(_DraftsView):
+class DraftPublishView(DraftsBase):
     """The end of a draft."""
 
     http_method_names = ["post", "options"]

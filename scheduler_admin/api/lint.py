@@ -37,18 +37,19 @@ def findings(sent: Sent, clusters: Iterable[Cluster], scope: Scope) -> list[dict
     """What is odd and what holds of a scope's queues; with a cluster's name, whether the guarantees fit it."""
     found = partial(lint, sent.tree, policy=sent.terms.policy, dialect=sent.terms.dialect)
     plain = found()
-    rows = [_noted(sent, note) for note in (*sent.notes, *plain) if scope.has_path(note.path)]
+    rows = [_noted(sent, note, reading=True) for note in sent.notes if scope.has_path(note.path)]
+    rows += [_noted(sent, note) for note in plain if scope.has_path(note.path)]
     for cluster in clusters:
         if status := selectors.status_of(cluster):
             fitting = [note for note in found(status.capacity) if note not in plain and scope.has_path(note.path)]
-            rows += [_noted(sent, note, cluster.name) for note in fitting]
+            rows += [_noted(sent, note, cluster=cluster.name) for note in fitting]
     return rows
 
 
-def _noted(sent: Sent, note: Note, cluster: str | None = None) -> dict[str, Any]:
+def _noted(sent: Sent, note: Note, *, cluster: str | None = None, reading: bool = False) -> dict[str, Any]:
     row = {"severity": note.severity.value, "queue": note.path, "field": note.field, "sentence": said(note)}
     row["remedy"] = remedy(note)
-    return {**row, "cluster": cluster, **sent.place(note)}
+    return {**row, "cluster": cluster, "reading": reading, **sent.place(note)}
 
 
 class LintParameters(serializers.Serializer[Any]):

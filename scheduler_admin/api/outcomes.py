@@ -7,9 +7,11 @@ import msgspec
 from django.utils.translation import gettext as _
 
 from engine.forecast import Eviction, Loop, Placed, Toll, grouped
+from engine.formats.form import write_queue
 from engine.journal import TornError
 from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.api.documents import Sent
 from scheduler_admin.api.lint import findings
 from scheduler_admin.api.proposals import Proposal
 from scheduler_admin.clusters.models import Cluster
@@ -23,9 +25,29 @@ def outcome(proposal: Proposal, clusters: Sequence[Cluster], scope: Scope) -> di
     return {
         "changed": proposal.changed,
         "revision": proposal.number,
+        "document": _mapped(proposal.sent, scope),
         "diff": proposal.diff(),
         "lint": findings(proposal.sent, clusters, scope),
         "forecast": [outlook(cluster, proposal.sent.tree, proposal.sent.terms, scope) for cluster in clusters],
+    }
+
+
+def _mapped(sent: Sent, scope: Scope) -> dict[str, Any] | None:
+    """What a document's queues become, those of a scope; None where it is of our own form."""
+    if sent.native is None:
+        return None
+    return {
+        "format": sent.native.format,
+        "queues": [_became(sent, path) for path in sent.tree.walk() if scope.has_path(path)],
+    }
+
+
+def _became(sent: Sent, path: str) -> dict[str, Any]:
+    source = sent.sources.get(path)
+    return {
+        "title": source.title if source else None,
+        "line": source.line if source else None,
+        "queue": write_queue(sent.tree[path]),
     }
 
 

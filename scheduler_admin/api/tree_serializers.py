@@ -163,6 +163,9 @@ class FindingSerializer(serializers.Serializer[Any]):
     queue = serializers.CharField(allow_blank=True)
     field = serializers.CharField(allow_blank=True, help_text="max/memory; empty: the queue.")
     cluster = serializers.CharField(allow_null=True, help_text="Where it is about one cluster's size.")
+    reading = serializers.BooleanField(
+        help_text="It is about the document: what could not be taken over as it seems to be meant, or is kept (info)."
+    )
     pointer = serializers.CharField(required=False, help_text="JSON pointer into a document of our own form.")
     line = serializers.IntegerField(required=False, help_text="Line of a queues.yaml.")
     sentence = serializers.CharField(help_text="The finding in words.")
@@ -252,11 +255,27 @@ class OutlookSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(allow_null=True, help_text="Why there is no forecast.")
 
 
+class ImportedQueueSerializer(serializers.Serializer[Any]):
+    """A queue of a document and what becomes of it."""
+
+    title = serializers.CharField(allow_null=True, help_text="What it is there; null: it is only implied.")
+    line = serializers.IntegerField(allow_null=True)
+    queue = QueueFormSerializer(help_text="What it is here.")
+
+
+class ImportedSerializer(serializers.Serializer[Any]):
+    """A document in YAML as it was understood."""
+
+    format = serializers.ChoiceField(list(Format))
+    queues = ImportedQueueSerializer(many=True, help_text="Those above before those below.")
+
+
 class OutcomeSerializer(serializers.Serializer[Any]):
     """What became of a tree that was sent, or would."""
 
     changed = serializers.BooleanField(help_text="False: the tree is in force already.")
     revision = serializers.IntegerField(help_text="Of the tree that was sent, once it is published.")
+    document = ImportedSerializer(allow_null=True, help_text="What becomes what; null for application/json.")
     diff = ChangeSerializer(many=True)
     lint = FindingSerializer(many=True)
     forecast = OutlookSerializer(many=True, help_text="A row for each cluster that uses the hierarchy.")

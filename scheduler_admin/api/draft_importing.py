@@ -1,0 +1,77 @@
+"""A draft that says what a document does, whoever's format it is in."""
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from engine.formats.native import Format
+from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.api import draft_serializers as shapes
+from scheduler_admin.api import problems
+from scheduler_admin.api.bodies import REFUSED, unacceptable
+from scheduler_admin.api.documents import imported_from, text_of
+from scheduler_admin.api.draft_bodies import whole
+from scheduler_admin.api.drafts import DRAFT_ETAG, DraftsBase
+from scheduler_admin.api.hierarchies import HIERARCHY
+from scheduler_admin.api.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, body_of
+from scheduler_admin.api.schema import PROBLEM
+from scheduler_admin.api.tree_serializers import TreeSerializer
+from scheduler_admin.queues import draft_selectors
+from scheduler_admin.queues.importing import import_draft
+
+_REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (413, 415)}
+
+
+class ImportParameters(serializers.Serializer[Any]):
+    """How a document is taken over."""
+
+    name = serializers.CharField(max_length=100, help_text="Of the draft.")
+    document = serializers.ChoiceField(
+        list(Format),
+        default=None,
+        help_text="Of application/yaml: whose document; where it is left out, what its words tell.",
+    )
+
+
+class DraftImportView(DraftsBase):
+    """Drafts that come in documents."""
+
+    http_method_names = ["post", "options"]
+    parser_classes = [OwnFormParser, YuniKornParser]
+
+    def parameters_of(self, request: Request) -> type[serializers.Serializer[Any]]:
+        """Only what writes has any."""
+        return ImportParameters if request.method == "POST" else super().parameters_of(request)
+
+    @extend_schema(
+        operation_id="import_draft",
+        tags=["drafts"],
+        parameters=[HIERARCHY, ImportParameters, DRAFT_ETAG],
+        request={OWN_FORM: TreeSerializer, YUNIKORN: str},
+        responses={201: shapes.DraftDetailSerializer, **PROBLEM, **REFUSED, **_REFUSED},
+    )
+    def post(self, request: Request, name: str) -> Response:
+        """Begin one on the revision in force that says what a document does, with all that is wrong in `notes`.
+
+        What becomes what is told before, by PUT of the same document with `dry_run`. For who may change the whole tree.
+        """
+        hierarchy = self.hierarchy(name)
+        self.demand("edit")
+        actor = self.actor()
+        if not scope_of(actor, "edit").everything:
+            raise PermissionDenied
+        body = body_of(request)
+        text, form = text_of(body), Format.OWN if body.media_type == OWN_FORM else self.asked["document"]
+        imported = imported_from(text, form, hierarchy.capacity)
+        try:
+            made = import_draft(
+                hierarchy=hierarchy, imported=imported, text=text, name=self.asked["name"], author=actor
+            )
+        except ValidationError as error:
+            raise unacceptable(error) from None
+        made = draft_selectors.find(actor, hierarchy, made.pk)
+        return Response(whole(actor, made), status=201, headers={"ETag": draft_selectors.tag(made)})
