@@ -136,7 +136,7 @@ class ApiToken(models.Model):
         READ = "read", _("read")
         PLAN = "tree:plan", _("plan changes of trees")
         WRITE = "tree:write", _("change trees")
-        CONNECT = "cluster:connect", _("replace the credentials of clusters")
+        CONNECT = "cluster:connect", _("connect clusters and replace their credentials")
         OPERATE = "cluster:operate", _("pause, set modes and limits")
         CLASSES = "cluster:classes", _("change priority classes")
         NOTIFY = "tenant:notify", _("change where a tenant is notified")

@@ -164,11 +164,7 @@ class CredentialsView(ApiView):
         cluster, user = self._changeable(name)
         sent = read_body(GivenSerializer(data=request.data), request.data, WrongCredentials)
         try:
-            if "token" in sent:
-                way = Way.by_token(sent["address"], sent["token"], sent.get("ca", ""))
-            else:
-                way = Way.by_text(sent["kubeconfig"], sent.get("context", ""))
-            set_credentials(cluster=cluster, way=way, actor=user, reason=self.asked["reason"])
+            set_credentials(cluster=cluster, way=way_of(sent), actor=user, reason=self.asked["reason"])
         except ClusterError as error:
             raise WrongCredentials([{"detail": told(error)}]) from None
         except ValidationError as error:
@@ -201,6 +197,14 @@ class CredentialsView(ApiView):
             raise PermissionDenied
         assert isinstance(user, User)
         return cluster, user
+
+
+@sensitive_variables()
+def way_of(sent: dict[str, Any]) -> Way:
+    """The way that was given, in the shape of GivenSerializer. Raises SettingsError."""
+    if "token" in sent:
+        return Way.by_token(sent["address"], sent["token"], sent.get("ca", ""))
+    return Way.by_text(sent["kubeconfig"], sent.get("context", ""))
 
 
 def _told(cluster: Cluster, *, whole: bool) -> dict[str, Any]:

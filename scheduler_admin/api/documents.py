@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from engine.formats import documents, native
-from engine.formats.form import read_form, write_beside, write_queue
+from engine.formats.form import Reading, read_form, write_beside, write_queue
 from engine.formats.imported import Imported, Source
 from engine.formats.native import Format
 from engine.formats.notes import ImportFailure, Note, Severity
@@ -94,7 +94,7 @@ def read(body: Body, terms: Terms, capacity: Capacity, part: Part | None = None,
 
     Raises Unreadable for what is not of its format, InvalidTree with every error in it.
     """
-    text = text_of(body)
+    text = _text_of(body)
     if body.media_type != YUNIKORN:
         return _read_own_form(text, terms, capacity, part)
     if part is not None:
@@ -102,16 +102,28 @@ def read(body: Body, terms: Terms, capacity: Capacity, part: Part | None = None,
     return _read_document(text, terms, capacity, form)
 
 
-def text_of(body: Body) -> str:
-    """A body as text. Raises Unreadable."""
+def read_import(body: Body, capacity: Capacity, form: Format | None = None) -> tuple[Imported, str]:
+    """What a body says, be it such that it could be published or not, and the document that is kept with it, if any.
+
+    Raises as ``read`` does.
+    """
+    text = _text_of(body)
+    if body.media_type == YUNIKORN:
+        return _imported(text, form, capacity), text
+    reading, place = _reading(text, capacity)
+    if reading.failed or reading.tree is None:
+        raise problems.InvalidTree(_errors(reading.notes, place))
+    return Imported(form=Format.OWN, tree=reading.tree, notes=(), terms=_given(reading), sources={}), ""
+
+
+def _text_of(body: Body) -> str:
     try:
         return body.raw.decode("utf-8-sig")
     except UnicodeDecodeError as reason:
         raise problems.Unreadable([{"detail": _("This is not UTF-8.")}]) from reason
 
 
-def imported_from(text: str, form: Format | None, capacity: Capacity) -> Imported:
-    """What a document says, right or not as a tree that could be published. Raises as ``read`` does."""
+def _imported(text: str, form: Format | None, capacity: Capacity) -> Imported:
     form = form or native.detect(text) or Format.YUNIKORN
     try:
         return native.read(text, form, capacity)
@@ -120,7 +132,7 @@ def imported_from(text: str, form: Format | None, capacity: Capacity) -> Importe
 
 
 def _read_document(text: str, terms: Terms, capacity: Capacity, form: Format | None) -> Sent:
-    imported = imported_from(text, form, capacity)
+    imported = _imported(text, form, capacity)
     form, terms = Format(imported.form), terms._replace(**imported.terms)
     lines = Lines(load(text)) if form is Format.YUNIKORN else None
 
@@ -145,6 +157,17 @@ def _refused(text: str, form: Format, failure: ImportFailure) -> problems.Refusa
 
 
 def _read_own_form(text: str, terms: Terms, capacity: Capacity, part: Part | None) -> Sent:
+    reading, place = _reading(text, capacity, part)
+    terms = terms._replace(**_given(reading))
+    wrong = _errors((*reading.notes, *(errors(reading.tree, policy=terms.policy) if reading.tree else ())), place)
+    wrong += _wrong_terms(terms)
+    if wrong or reading.tree is None:
+        raise problems.InvalidTree(wrong)
+    return Sent(reading.tree, terms, None, (), place)
+
+
+def _reading(text: str, capacity: Capacity, part: Part | None = None) -> tuple[Reading, Place]:
+    """What JSON says, and where each of its queues stands. Raises Unreadable for what is none."""
     try:
         document = json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number)
         json.dumps(document, ensure_ascii=False).encode()  # halves of surrogate pairs, which no database takes
@@ -152,15 +175,13 @@ def _read_own_form(text: str, terms: Terms, capacity: Capacity, part: Part | Non
         raise problems.Unreadable([_not_json(reason)]) from reason
     document = part.completed(document) if part else document
     reading = read_form(document, capacity)
-    place = _pointing(queue["path"] for queue in document["queues"]) if reading.tree else _pointing(())
+    return reading, _pointing(queue["path"] for queue in document["queues"]) if reading.tree else _pointing(())
 
-    given = {name: getattr(reading, name) for name in Terms._fields}
-    terms = terms._replace(**{name: value for name, value in given.items() if value is not None})
-    wrong = _errors((*reading.notes, *(errors(reading.tree, policy=terms.policy) if reading.tree else ())), place)
-    wrong += _wrong_terms(terms)
-    if wrong or reading.tree is None:
-        raise problems.InvalidTree(wrong)
-    return Sent(reading.tree, terms, None, (), place)
+
+def _given(reading: Reading) -> dict[str, Any]:
+    """Policy, dialect and parameters, as far as a document says any."""
+    found = {name: getattr(reading, name) for name in Terms._fields}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _pointing(paths: Iterable[str]) -> Place:

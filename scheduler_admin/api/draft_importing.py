@@ -13,7 +13,7 @@ from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import draft_serializers as shapes
 from scheduler_admin.api import problems
 from scheduler_admin.api.bodies import REFUSED, unacceptable
-from scheduler_admin.api.documents import imported_from, text_of
+from scheduler_admin.api.documents import read_import
 from scheduler_admin.api.draft_bodies import whole
 from scheduler_admin.api.drafts import DRAFT_ETAG, DraftsBase
 from scheduler_admin.api.hierarchies import HIERARCHY
@@ -64,9 +64,7 @@ class DraftImportView(DraftsBase):
         actor = self.actor()
         if not scope_of(actor, "edit").everything:
             raise PermissionDenied
-        body = body_of(request)
-        text, form = text_of(body), Format.OWN if body.media_type == OWN_FORM else self.asked["document"]
-        imported = imported_from(text, form, hierarchy.capacity)
+        imported, text = read_import(body_of(request), hierarchy.capacity, self.asked["document"])
         try:
             made = import_draft(
                 hierarchy=hierarchy, imported=imported, text=text, name=self.asked["name"], author=actor

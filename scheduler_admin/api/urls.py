@@ -6,6 +6,7 @@ from scheduler_admin.api import (
     accounts,
     asks,
     channels,
+    clusters,
     comparisons,
     connections,
     copies,
@@ -38,7 +39,7 @@ from scheduler_admin.api.schema import SchemaView
 app_name = "api"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("openapi.json", SchemaView.as_view(), name="openapi"),
-    path("clusters", views.ClustersView.as_view(), name="clusters"),
+    path("clusters", clusters.ClustersView.as_view(), name="clusters"),
     path("clusters/<slug:name>", views.ClusterView.as_view(), name="cluster"),
     path("clusters/<slug:name>/asks", asks.AsksView.as_view(), name="asks"),
     path("clusters/<slug:name>/check", connections.CheckView.as_view(), name="check"),

@@ -1,4 +1,4 @@
-"""Version 1 of the REST API, its read side."""
+"""Version 1 of the REST API: one cluster, its queues, their usage, decisions."""
 
 from datetime import timedelta
 from typing import Any
@@ -28,20 +28,6 @@ from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.waits import waits_of
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors import tree_with, visible
-
-
-class ClustersView(ApiView):
-    """Clusters."""
-
-    @extend_schema(
-        operation_id="list_clusters", tags=["clusters"], responses={200: serializers.ClustersSerializer, **PROBLEM}
-    )
-    def get(self, request: Request) -> Response:
-        """All clusters that you may see, with what the last pass read of them."""
-        clusters = Cluster.objects.restrict(request.user, "view").select_related("status", "hierarchy__current")
-        context = {"scope": self.scope}
-        body = serializers.ClustersSerializer({"results": clusters}, context=context).data
-        return tagged(dict(body), but="age_seconds")
 
 
 class ClusterView(ApiView):

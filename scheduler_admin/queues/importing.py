@@ -46,7 +46,7 @@ def import_tree(
 
 @transaction.atomic
 def import_draft(*, hierarchy: Hierarchy, imported: Imported, text: str, name: str, author: User) -> Draft:
-    """A draft on the revision in force that says what a document does, and takes it along.
+    """A draft on the revision in force that says what a document does, and takes its ``text`` along, if it has one.
 
     Raises PermissionDenied for who may change only a part of the tree, ValidationError where nothing is in force yet.
     """
@@ -56,7 +56,8 @@ def import_draft(*, hierarchy: Hierarchy, imported: Imported, text: str, name: s
     draft.placement = write_rules(imported.tree.placement)
     draft.capacity = format_amounts(imported.tree.capacity)
     _say_terms(draft, imported.terms)
-    draft.source_format, draft.source = imported.form, text
+    if text:
+        draft.source_format, draft.source = imported.form, text
     rows = {one.path: one.row for one in queues_of(draft)}
     gone = [row for path, row in rows.items() if path not in imported.tree]
     store(draft, author, _rows(draft, imported.tree, rows), gone)

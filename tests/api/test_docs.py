@@ -101,6 +101,7 @@ def known(db: None) -> dict[str, str]:
     ci = builders.user("ci", role=User.Role.ADMIN)
     tokens = {"TOKEN": ["tree:write"], "READ_TOKEN": ["read"], "RED_TOKEN": ["tree:plan"]}
     tokens["OPERATE_TOKEN"], tokens["NOTIFY_TOKEN"] = ["cluster:operate"], ["tenant:notify"]
+    tokens["CONNECT_TOKEN"] = ["cluster:connect"]
     channel = add_channel(
         tenant=builders.red_tenant(), kind="email", address="red@example.com", values={"name": "mail"}, actor=None
     )

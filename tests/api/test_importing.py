@@ -82,6 +82,13 @@ def test_our_own_form_in_json_becomes_a_draft(ada: APIClient, cluster: Cluster, 
     assert [change["sentence"] for change in response.json()["changes"]] == [f"{RED} delay 5s → 6s"]
 
 
+def test_a_crossed_tree_in_json_becomes_a_draft_too(ada: APIClient, cluster: Cluster) -> None:
+    """What contradicts itself is put right there."""
+    form = {"queues": [{"path": "root"}, {"path": "root.a", "max": {"cpu": "4"}, "guaranteed": {"cpu": "8"}}]}
+    made = ada.post(f"{IMPORT}?name=json", form, format="json")
+    assert (made.status_code, made.json()["wrong"]) == (201, 1)
+
+
 def test_a_tree_that_could_not_be_published_becomes_a_draft_all_the_same(ada: APIClient, cluster: Cluster) -> None:
     """There it is put right: what is wrong stands in its notes."""
     crossed = OWN.replace("max: {cpu: 4}", "max: {cpu: 4}, guaranteed: {cpu: 8}")
@@ -95,6 +102,9 @@ def test_what_can_not_be_read_makes_no_draft(ada: APIClient, cluster: Cluster) -
     """Every error at its line; nothing is kept."""
     refused = bring(ada, OWN.replace("30s", "soon"))
     assert (refused.status_code, errors(refused)) == (422, [{"line": 7, "queue": "root.a"}])
+    form = {"queues": [{"path": "root"}, {"path": "root.a", "delay": "soon"}]}
+    refused = ada.post(f"{IMPORT}?name=json", form, format="json")
+    assert errors(refused) == [{"pointer": "/queues/1/delay", "queue": "root.a"}]
     assert bring(ada, "kind: [", document="kueue").status_code == 400
     assert errors(bring(ada, OWN, document="excel")) == [{"parameter": "document"}]
     assert errors(ada.post(IMPORT, OWN, content_type="application/yaml")) == [{"parameter": "name"}]

@@ -54,6 +54,7 @@ EDITORS_READ = _row(IN, 404, 404, 404, 200, 200, 200, 200)
 PLANNERS_SEND = _row(IN, 403, 403, 403, 422, 403, 403, 422)  # 422: an empty document
 EDITORS_ACT = _row(IN, 404, 404, 404, 302, 403, 403, 302)
 EDITORS_SEND = _row(IN, 404, 404, 404, 422, 403, 403, 422)  # 422: nothing was sent
+CONNECTORS_SEND = _row(IN, 403, 403, 403, 403, 403, 403, 422)  # 422: no credentials were sent
 CONNECTORS = _row(IN, 404, 404, 404, 404, 403, 403, 200)
 OPERATORS_SET = _row(IN, 404, 404, 404, 404, 403, 302, 302)
 OPERATORS_CLASH = _row(IN, 404, 404, 404, 404, 403, 428, 428)  # 428: no tag was sent
@@ -211,7 +212,9 @@ ROUTES = {
     "web:pod": page(OWNERS, "pod", "node"),
     "web:pod_waiting": page(NOTHING),  # what the address names is a victim
     "api:openapi": api(SIGNED_IN),
-    "api:clusters": api(SIGNED_IN, "cluster"),
+    "api:clusters": Rule(
+        {"GET": SIGNED_IN, "HEAD": SIGNED_IN, "OPTIONS": SIGNED_IN, "POST": CONNECTORS_SEND}, ("cluster",)
+    ),
     "api:cluster": api(SHARERS),
     "api:check": api(CONNECTORS),
     "api:comparisons": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
