@@ -7,9 +7,10 @@ import msgspec
 
 from engine.decision import Decision, Outcome, Reason, encode
 from engine.formats.kubernetes import cluster_state
+from engine.formats.kueue.cluster import quota_cluster
 from engine.formats.yunikorn import Partition, read
 from engine.optimal import known, optimal
-from engine.policies import DIALECTS, UnknownPolicyError, policy, priority, yunikorn
+from engine.policies import DIALECTS, UnknownPolicyError, cohort, policy, priority, yunikorn
 from engine.queues import BARE, QueueTree
 from engine.resources import format_amounts
 from engine.snapshot import ClusterState, Namespace, Pod, Snapshot
@@ -29,6 +30,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     objects: list[dict[str, Any]]
     queues: dict[str, Any] | None = None
     asker: str | list[str] | None = None
+    fair_sharing: dict[str, Any] | None = None
+    """How Kueue shares; without it classically."""
     queue: list[str] | None = None
     """The pods (``namespace/name``) in the scheduler's queue; the asker alone where the case does not say."""
 
@@ -65,6 +68,8 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False, leas
     Raises ValueError (CaseError, a decoder's error, an import's) with a sentence when it can't be read or decided.
     """
     case = read_case(line)
+    if case.policy in {cohort.POLICY, cohort.FAIR_SHARE}:
+        return _of_workload(case)
     dialect = dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0]
     theirs = dialect == yunikorn.DIALECT
     partition = read(case.queues).partition if theirs and case.queues is not None else Partition()
@@ -194,3 +199,31 @@ def _form(case: Case, at: Situation, decision: Decision, *, trace: bool) -> dict
         "figures": _figures(at, decision),
     }
     return form | {"trace": msgspec.json.decode(encode(decision))["trace"]} if trace else form
+
+
+def _of_workload(case: Case) -> dict[str, Any]:
+    """Under Kueue's policies: which flavors a workload gets, and which others go."""
+    cluster = quota_cluster(case.objects, now_ms=_milliseconds(case.now))
+    asker = _the_one(case.asker)
+    ask = next((one for one in cluster.workloads if one.key == asker), None)
+    if ask is None:
+        raise CaseError(f"asker {asker} is not among the objects")
+    if ask.queue not in cluster.queues:
+        raise CaseError(f"asker {asker} is in no ClusterQueue")
+    fair = case.fair_sharing
+    strategies = (
+        None if fair is None else tuple(map(cohort.Strategy, fair.get("preemptionStrategies") or cohort.STRATEGIES))
+    )
+    verdict = cohort.decide(cluster, ask, strategies)
+    victims = [{"name": one.workload.key, "reason": one.why} for one in verdict.search.targets]
+    fits = verdict.mode is cohort.Mode.FIT
+    return {
+        "name": case.name,
+        "policy": case.policy,
+        "dialect": "",
+        "outcome": Outcome.FITS if fits else Outcome.PREEMPT if victims else Outcome.NO_CANDIDATE,
+        "reason": verdict.mode,
+        "node": None,
+        "victims": victims,
+        "figures": cohort.figures(cluster, verdict, fair=fair is not None),
+    }

@@ -1,0 +1,26 @@
+"""Policies ``cohort`` and ``fair-share``: Kueue's classic preemption and its fair sharing, over workloads and quota.
+
+No node is looked at. Both assign flavors alike and have the same candidates; they differ in which of them go.
+"""
+
+from engine.policies.cohort.assigning import Assignment, Mode, SetAssignment
+from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, Verdict, decide
+from engine.policies.cohort.fair import STRATEGIES, Strategy
+from engine.policies.cohort.figures import figures
+from engine.policies.cohort.targets import Search, Target, Why
+
+__all__ = [
+    "FAIR_SHARE",
+    "POLICY",
+    "STRATEGIES",
+    "Assignment",
+    "Mode",
+    "Search",
+    "SetAssignment",
+    "Strategy",
+    "Target",
+    "Verdict",
+    "Why",
+    "decide",
+    "figures",
+]

@@ -1,0 +1,45 @@
+"""Quota that queues of a cohort lend each other, as Kueue has it: who holds what of it, and who may take it back."""
+
+from engine.quota.objects import (
+    BorrowWithinCohort,
+    ClusterQueue,
+    Cohort,
+    Flavor,
+    FlavorResource,
+    Fungibility,
+    PodSet,
+    Preemption,
+    Quantities,
+    Quota,
+    QuotaCluster,
+    ResourceGroup,
+    Take,
+    Workload,
+)
+from engine.quota.shares import NO_SHARE, Share, lendable, share_of
+from engine.quota.tree import QuotaError, QuotaTree
+from engine.quota.usage import Usage
+
+__all__ = [
+    "NO_SHARE",
+    "BorrowWithinCohort",
+    "ClusterQueue",
+    "Cohort",
+    "Flavor",
+    "FlavorResource",
+    "Fungibility",
+    "PodSet",
+    "Preemption",
+    "Quantities",
+    "Quota",
+    "QuotaCluster",
+    "QuotaError",
+    "QuotaTree",
+    "ResourceGroup",
+    "Share",
+    "Take",
+    "Usage",
+    "Workload",
+    "lendable",
+    "share_of",
+]

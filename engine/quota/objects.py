@@ -1,0 +1,168 @@
+"""What quota is given to, and what holds it: flavors, ClusterQueues, Cohorts and Workloads, as the policies read them.
+
+Source of the names and rules: Kueue's API, kueue.x-k8s.io/v1beta2.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from fractions import Fraction
+
+import msgspec
+
+from engine.resources import Amounts
+from engine.snapshot import NodeSelectorTerm, Taint, Toleration
+
+FlavorResource = tuple[str, str]
+"""A flavor's name and a resource: what an amount of quota is of."""
+Quantities = Mapping[FlavorResource, int]
+"""Amounts in the resources' integer units (engine.resources)."""
+
+
+class Take(StrEnum):
+    """Whom a queue may preempt, compared to its own workload; Kueue's words."""
+
+    NEVER = "Never"
+    LOWER_PRIORITY = "LowerPriority"
+    LOWER_OR_NEWER_EQUAL_PRIORITY = "LowerOrNewerEqualPriority"
+    ANY = "Any"
+
+
+class Flavor(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of nodes that quota is of: a ResourceFlavor."""
+
+    name: str
+    labels: Mapping[str, str] = {}
+    taints: tuple[Taint, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    """What its pods are given, and so tolerate."""
+
+
+class Quota(msgspec.Struct, frozen=True):
+    """Of one resource in one flavor. A limit of None is none."""
+
+    nominal: int
+    borrowing: int | None = None
+    lending: int | None = None
+
+
+class ResourceGroup(msgspec.Struct, frozen=True):
+    """Resources that come from one flavor together, and the flavors in the order in which they are tried."""
+
+    resources: tuple[str, ...]
+    flavors: tuple[str, ...]
+
+
+class BorrowWithinCohort(msgspec.Struct, frozen=True):
+    """Whether a queue may take from others while it borrows, and up to which priority; None: any lower one."""
+
+    allowed: bool = False
+    threshold: int | None = None
+
+
+class Preemption(msgspec.Struct, frozen=True, kw_only=True):
+    """Whom a queue's workloads may preempt."""
+
+    within: Take = Take.NEVER
+    reclaim: Take = Take.NEVER
+    borrow: BorrowWithinCohort = BorrowWithinCohort()
+
+
+class Fungibility(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the next flavor is tried before borrowing or preempting in this one, and which of both is preferred."""
+
+    next_before_borrowing: bool = False
+    next_before_preempting: bool = True
+    preemption_over_borrowing: bool = False
+
+
+class Cohort(msgspec.Struct, frozen=True, kw_only=True):
+    """Queues and cohorts that lend each other quota. One that is only named by others has none of its own."""
+
+    name: str
+    parent: str = ""
+    quotas: Mapping[FlavorResource, Quota] = {}
+    weight: Fraction = Fraction(1)
+
+
+class ClusterQueue(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue with quota of its own."""
+
+    name: str
+    cohort: str = ""
+    quotas: Mapping[FlavorResource, Quota] = {}
+    groups: tuple[ResourceGroup, ...] = ()
+    preemption: Preemption = Preemption()
+    fungibility: Fungibility = Fungibility()
+    weight: Fraction = Fraction(1)
+    active: bool = True
+    """Whether it is decided for, and its workloads may be taken. What one that is held uses counts all the same."""
+
+    def group_of(self, resource: str) -> ResourceGroup | None:
+        """The group that covers a resource."""
+        return next((group for group in self.groups if resource in group.resources), None)
+
+
+class PodSet(msgspec.Struct, frozen=True, kw_only=True):
+    """Equal pods of a workload."""
+
+    name: str
+    count: int
+    least: int | None = None
+    """With how many it could do; None: with no fewer."""
+    requests: Amounts
+    """Of one pod, without the pod itself."""
+    group: str = ""
+    """Sets of one group get the same flavors."""
+    node_selector: Mapping[str, str] = {}
+    node_affinity: tuple[NodeSelectorTerm, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+
+
+class Workload(msgspec.Struct, frozen=True, kw_only=True):
+    """Pods that are admitted as a whole, or wait for it."""
+
+    uid: str
+    namespace: str
+    name: str
+    queue: str
+    """The ClusterQueue that it holds quota of, or waits for; empty: not known."""
+    priority: int = 0
+    created_ms: int = 0
+    requeued_ms: int | None = None
+    """When it was evicted, where that gives it a new turn: for checks that failed, or pods that did not get ready."""
+    evicted: bool = False
+    """Whether it is on its way out already."""
+    reserved_ms: int | None = None
+    """Since when it holds quota; None: since now, or not at all."""
+    usage: Quantities = {}
+    """What it holds; nothing: it waits."""
+    pod_sets: tuple[PodSet, ...] = ()
+    holds: bool = False
+
+    @property
+    def key(self) -> str:
+        """As people call it: ``namespace/name``."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def turn_ms(self) -> int:
+        """Its time in the order of its queue."""
+        return self.created_ms if self.requeued_ms is None else self.requeued_ms
+
+
+class QuotaCluster(msgspec.Struct, frozen=True, kw_only=True):
+    """A cluster at one moment, as far as quota goes."""
+
+    flavors: Mapping[str, Flavor]
+    queues: Mapping[str, ClusterQueue]
+    cohorts: Mapping[str, Cohort]
+    workloads: tuple[Workload, ...]
+    now_ms: int
+
+    def holding(self) -> dict[str, tuple[Workload, ...]]:
+        """Queue -> the workloads that hold quota of it."""
+        found: dict[str, list[Workload]] = {name: [] for name in self.queues}
+        for one in self.workloads:
+            if one.holds and one.queue in found:
+                found[one.queue].append(one)
+        return {name: tuple(held) for name, held in found.items()}

@@ -1,0 +1,64 @@
+"""Quota that queues lend each other: what each could use, what it borrows, and its share of what there is to lend."""
+
+import pytest
+from hypothesis import given
+
+from engine.policies.cohort.ground import Ground
+from engine.quota import Cohort, Quota, QuotaCluster, QuotaError, QuotaTree, Usage, Workload, share_of
+from tests.engine.quota_builders import FLAVOR, cluster, holds, queue
+from tests.engine.quota_worlds import worlds
+
+CPU = (FLAVOR, "cpu")
+
+
+def test_a_share_is_what_is_borrowed_of_what_there_is_to_lend() -> None:
+    """It borrows 3 of the 16 that the cohort could lend, with a weight of 1: 187.5 thousandths."""
+    ground = Ground(cluster(queue("a", cpu=6), queue("b", cpu=10), holds("w", "a", cpu=9)))
+    share = share_of(ground.usage, ground.tree.queue["a"])
+    assert (share.text, share.resource, share.borrows) == ("187.5", "cpu", True)
+    assert share_of(ground.usage, ground.tree.queue["b"]).text == "0"
+
+
+def test_a_weight_of_two_halves_a_share_and_one_of_nothing_makes_it_infinite() -> None:
+    """Unless nothing is borrowed: then it is nothing at any weight."""
+    shares = {}
+    for weight in (2, 0):
+        ground = Ground(cluster(queue("a", cpu=6, weight=weight), queue("b", cpu=10, weight=0), holds("w", "a", cpu=9)))
+        shares[weight] = [share_of(ground.usage, ground.tree.queue[name]).text for name in "ab"]
+    assert shares == {2: ["93.75", "0"], 0: ["+Inf", "0"]}
+
+
+def test_what_a_queue_does_not_lend_the_cohort_never_sees() -> None:
+    """It keeps 4 of its 6, and may itself borrow no more than 1 of what others lend."""
+    tree = QuotaTree([queue("a", cpu=Quota(6, borrowing=1, lending=2)), queue("b", cpu=10)], [])
+    usage = Usage(tree)
+    assert [usage.available(tree.queue[name], CPU) for name in "ab"] == [7, 12]
+    usage.add(tree.queue["a"], {CPU: 4})
+    assert [usage.available(tree.queue[name], CPU) for name in "ab"] == [3, 12]
+    usage.add(tree.queue["a"], {CPU: 2})
+    assert [usage.available(tree.queue[name], CPU) for name in "ab"] == [1, 10]
+
+
+def test_a_cohort_that_lies_below_itself_is_refused() -> None:
+    """There is no top to borrow from."""
+    with pytest.raises(QuotaError, match="lies below itself"):
+        QuotaTree([queue("a", "x", cpu=1)], [Cohort(name="x", parent="y"), Cohort(name="y", parent="x")])
+
+
+@given(worlds())
+def test_taking_workloads_and_putting_them_back_leaves_everything_as_it_was(
+    world: tuple[QuotaCluster, Workload],
+) -> None:
+    """A cohort's usage follows from what its members use, whatever came and went before."""
+    given_cluster, _ = world
+    ground, fresh = Ground(given_cluster), Ground(given_cluster)
+    holding = [one for one in given_cluster.workloads if one.holds]
+    for one in holding:
+        ground.take(one)
+    for one in reversed(holding):
+        ground.put_back(one)
+    slots = {of for subtree in ground.tree.subtree for of in subtree}
+    nodes = range(len(ground.tree.names))
+    assert [ground.usage.used(node, of) for node in nodes for of in slots] == [
+        fresh.usage.used(node, of) for node in nodes for of in slots
+    ]
