@@ -1,7 +1,9 @@
 """The asks that wait now, each with why."""
 
+from datetime import datetime
 from typing import Any
 
+from django.utils.timezone import is_aware
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -10,12 +12,13 @@ from rest_framework.response import Response
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.filters import QUEUE
-from scheduler_admin.api.pagination import LimitParameters
+from scheduler_admin.api.pagination import LimitParameters, TextsField, next_link
 from scheduler_admin.api.redaction import SeenDecision
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.api.serializers import AskSerializer
+from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
-from scheduler_admin.history.activity_selectors import waiting
+from scheduler_admin.history.activity_selectors import WaitingPlace, waiting, waiting_place
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.sentences import text
@@ -26,6 +29,17 @@ class AsksParameters(LimitParameters):
     """Which asks."""
 
     queue = serializers.RegexField(QUEUE, required=False, max_length=500, help_text="In this queue or below it.")
+    cursor = TextsField(required=False, help_text="Taken from `next` of the page before.")
+
+    def validate_cursor(self, value: tuple[str, str]) -> WaitingPlace:
+        """A time and a UID."""
+        try:
+            since = datetime.fromisoformat(value[0])
+        except ValueError:
+            since = None
+        if since is None or not is_aware(since):
+            self.fields["cursor"].fail("cursor")
+        return since, value[1]
 
 
 class WaitingAskSerializer(serializers.Serializer[SeenDecision]):
@@ -53,6 +67,7 @@ class AsksSerializer(serializers.Serializer[Any]):
 
     cluster = serializers.CharField()
     pass_at = UtcField(allow_null=True, help_text="The pass that considered them; null: there was none yet.")
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last.")
     results = WaitingAskSerializer(many=True)
 
 
@@ -68,11 +83,30 @@ class AsksView(ApiView):
         responses={200: AsksSerializer, **PROBLEM},
     )
     def get(self, request: Request, name: str) -> Response:
-        """Your asks that wait now: those that the last pass considered, or for which room comes free, with why."""
-        cluster, asked = self.cluster(name), self.asked
+        """Your asks that wait now: those that the last pass considered, or for which room comes free, with why.
+
+        Follow `next`.
+        """
+        cluster = self.cluster(name)
         status = status_of(cluster)
         last_pass = status.pass_at if status else None
-        found = waiting(request.user, cluster, last_pass, asked.get("queue", ""), asked["limit"]) if last_pass else []
+        found, following = self._page(cluster, last_pass) if last_pass else ([], None)
         redaction = Redaction.of(self.scope)
-        results = [SeenDecision(row, redaction) for row in found]
-        return Response(AsksSerializer({"cluster": cluster.name, "pass_at": last_pass, "results": results}).data)
+        body = {
+            "cluster": cluster.name,
+            "pass_at": last_pass,
+            "next": next_link(request, following),
+            "results": [SeenDecision(row, redaction) for row in found],
+        }
+        return Response(AsksSerializer(body).data)
+
+    def _page(self, cluster: Cluster, last_pass: datetime) -> tuple[list[Decision], str | None]:
+        """The asks of this page, and the cursor of the next if there is one."""
+        asked = self.asked
+        limit: int = asked["limit"]
+        queue, after = asked.get("queue", ""), asked.get("cursor")
+        found = waiting(self.request.user, cluster, last_pass, queue, limit + 1, after)
+        if len(found) <= limit:
+            return found, None
+        since, uid = waiting_place(found[limit - 1])
+        return found[:limit], TextsField().to_representation((since.isoformat(), uid))

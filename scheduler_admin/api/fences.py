@@ -19,7 +19,7 @@ from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.filters import QUEUE
-from scheduler_admin.api.pagination import LimitParameters, PathsField, next_link
+from scheduler_admin.api.pagination import LimitParameters, TextsField, next_link
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present
@@ -52,7 +52,7 @@ class FencesParameters(LimitParameters):
         required=False, default=None, allow_null=True, help_text="Open borders alone, or shut ones."
     )
     since = UtcField(required=False, help_text="Pods that went since then are counted; the last seven days.")
-    cursor = PathsField(required=False, help_text="Taken from `next` of the page before.")
+    cursor = TextsField(required=False, help_text="Taken from `next` of the page before.")
 
 
 class BorderSerializer(serializers.Serializer[Any]):
@@ -103,7 +103,7 @@ class Borders:
                 found.append(border)
             if len(found) == self.asked["limit"] or looked_at == MOST_LOOKED_AT:
                 more = next(self._pairs((asker, victim)), None)
-                return found, PathsField().to_representation((asker, victim)) if more else None
+                return found, TextsField().to_representation((asker, victim)) if more else None
         return found, None
 
     def _pairs(self, after: tuple[str, str] | None = None) -> Iterator[tuple[str, str]]:

@@ -45,8 +45,8 @@ class CursorField(serializers.Field[Place, str, str, Place]):
 
 
 @extend_schema_field(OpenApiTypes.STR)
-class PathsField(serializers.Field[tuple[str, str], str, str, tuple[str, str]]):
-    """A place among pairs of queues, in the order of their paths, as an opaque text."""
+class TextsField(serializers.Field[tuple[str, str], str, str, tuple[str, str]]):
+    """A place among rows that are in the order of two texts, as an opaque text."""
 
     default_error_messages = CursorField.default_error_messages
 
@@ -56,10 +56,12 @@ class PathsField(serializers.Field[tuple[str, str], str, str, tuple[str, str]]):
             one, other = urlsafe_b64decode(data.encode()).decode().split("\n")
         except ValueError:  # of base64, of UTF-8, or more or fewer than two
             self.fail("cursor")
+        if "\0" in one + other:  # which no database takes
+            self.fail("cursor")
         return one, other
 
     def to_representation(self, value: tuple[str, str]) -> str:
-        """No path has a newline in it."""
+        """Neither has a newline in it."""
         return urlsafe_b64encode("\n".join(value).encode()).decode()
 
 

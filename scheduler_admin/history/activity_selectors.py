@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.db.models.functions import Coalesce, TruncHour
 
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
@@ -116,25 +116,41 @@ def latest_for_queue(user: Who, cluster: Cluster, queue: str) -> int | None:
     return rows.exclude(state=Decision.State.CLOSED).order_by("-last_seen", "-pk").values_list("pk", flat=True).first()
 
 
-def waiting(user: Who, cluster: Cluster, since: datetime, queue: str = "", limit: int = 50) -> list[Decision]:
+WaitingPlace = tuple[datetime, str]
+"""Among the asks that wait: since when one does, and its pod's UID."""
+
+
+def waiting(
+    user: Who,
+    cluster: Cluster,
+    since: datetime,
+    queue: str = "",
+    limit: int = 50,
+    after: WaitingPlace | None = None,
+) -> list[Decision]:
     """The user's asks that passes since then considered, or that wait for room to come free: all, or below a queue.
 
-    Each with the decision that considered it last; the longest waiting first.
+    Each with the decision that considered it last; the longest waiting first, from ``after`` a place on.
     """
     considered = Q(last_seen__gte=since) | Q(state__in=Decision.OPEN)
     below = Scope(subtrees=frozenset({queue})).paths("ask_queue") if queue else Q()
+    of_ask = Decision.objects.filter(considered, cluster=cluster, ask_uid=OuterRef("ask_uid")).exclude(outcome="fits")
+    later = Q(last_seen__gt=OuterRef("last_seen")) | Q(last_seen=OuterRef("last_seen"), pk__gt=OuterRef("pk"))
     rows = (
         own_asks(user)
-        .filter(considered, below, cluster=cluster)
+        .filter(considered, below, ~Exists(of_ask.filter(later)), cluster=cluster)
         .exclude(outcome="fits")
-        .order_by("-last_seen", "-pk")
-        .defer("laws")
+        .exclude(state=Decision.State.CLOSED)
+        .annotate(waits_since=Coalesce("ask_since", "first_seen"))
     )
-    latest: dict[str, Decision] = {}
-    for row in rows[: 4 * limit]:
-        latest.setdefault(row.ask_uid, row)
-    found = [row for row in latest.values() if row.state != Decision.State.CLOSED]
-    return sorted(found, key=lambda row: row.ask_since or row.first_seen)[:limit]
+    if after:
+        rows = rows.filter(Q(waits_since__gt=after[0]) | Q(waits_since=after[0], ask_uid__gt=after[1]))
+    return list(rows.order_by("waits_since", "ask_uid").defer("laws")[:limit])
+
+
+def waiting_place(row: Decision) -> WaitingPlace:
+    """Where an ask stands among those that wait: it stays there while others come and go."""
+    return row.ask_since or row.first_seen, row.ask_uid
 
 
 def preemptions_of(user: Who, cluster: Cluster, queue: str, since: datetime, limit: int = 200) -> list[Decision]:

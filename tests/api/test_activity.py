@@ -78,6 +78,51 @@ def test_asks_that_wait_are_told_with_why(alice: APIClient, olga: APIClient, clu
     check(response, "/api/v1/clusters/{name}/asks", "get")
 
 
+def waits(cluster: Cluster, name: str, minutes: int, **settings: Any) -> Decision:
+    """An ask that has waited so long."""
+    since = NOW - timedelta(minutes=minutes)
+    return decision(cluster, ask=red_pod(name), **{"ask_since": since, "last_seen": NOW, **settings})
+
+
+def test_asks_are_read_page_by_page_while_others_come_and_go(olga: APIClient, cluster: Cluster) -> None:
+    """One that was told is not told again, also where it is considered anew; none that stays is missed."""
+    for name, minutes in (("a", 9), ("b", 9), ("c", 5), ("d", 4), ("e", 3)):
+        waits(cluster, name, minutes)
+    first = olga.get(ASKS, {"limit": 2, "queue": "root.red"}).json()
+    Decision.objects.filter(ask_name="a").delete()
+    Decision.objects.filter(ask_name="c").update(state=Decision.State.CLOSED)
+    waits(cluster, "b", 9, outcome="no-candidate", reason="fence")
+    waits(cluster, "older", 60)
+    waits(cluster, "newer", 1)
+    told, url = [one["ask"]["name"] for one in first["results"]], first["next"]
+    while url:
+        page = olga.get(url).json()
+        told, url = [*told, *(one["ask"]["name"] for one in page["results"])], page["next"]
+    assert told == ["a", "b", "d", "e", "newer"]
+
+
+def test_the_longest_waiting_come_first_however_many_wait(olga: APIClient, cluster: Cluster) -> None:
+    """Not the longest of those that were considered last."""
+    for number in range(6):
+        waits(cluster, f"pod-{number}", number, last_seen=NOW - timedelta(milliseconds=number))
+    assert [one["ask"]["name"] for one in olga.get(ASKS, {"limit": 1}).json()["results"]] == ["pod-5"]
+
+
+@pytest.mark.parametrize("cursor", ["none", "bm9uZQ==", "bm93CnVpZA==", "MjAyNi0wMS0wNQp1aWQ=", "MjAyNi0wMS0wNQoA"])
+def test_a_cursor_that_was_not_given_out_is_an_error(olga: APIClient, cluster: Cluster, cursor: str) -> None:
+    """No base64, one text, no time, no zone, a NUL."""
+    assert errors(olga.get(ASKS, {"cursor": cursor})) == [{"parameter": "cursor"}]
+
+
+def test_an_ask_is_told_by_what_considered_it_last(olga: APIClient, cluster: Cluster) -> None:
+    """Once; not at all where that is closed."""
+    waits(cluster, "twice", 9, last_seen=NOW - timedelta(seconds=1))
+    last = waits(cluster, "twice", 9)
+    waits(cluster, "done", 9, last_seen=NOW - timedelta(seconds=1))
+    waits(cluster, "done", 9, state=Decision.State.CLOSED)
+    assert [one["decision"] for one in olga.get(ASKS).json()["results"]] == [last.pk]
+
+
 def test_before_the_first_pass_no_ask_is_known(olga: APIClient, cluster: Cluster) -> None:
     """An empty list, and no time."""
     cluster.status.delete()
