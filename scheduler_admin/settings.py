@@ -270,6 +270,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_VERSIONING_CLASS": None,
+    "URL_FORMAT_OVERRIDE": None,  # the form of an answer is asked for in Accept alone
     "NUM_PROXIES": int(_flag("BEHIND_TLS_PROXY")),  # whose X-Forwarded-For is believed
 }
 # API_RATE, API_RATE_ANONYMOUS: requests a minute, of a token or a person, and of an address that nobody has signed in

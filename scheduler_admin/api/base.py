@@ -61,8 +61,10 @@ class ApiView(APIView):
                 raise TooMany(self.standing)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """After the credentials, the query, and whether all this was sent before."""
+        """After the credentials, the method, the query, and whether all this was sent before."""
         super().initial(request, *args, **kwargs)
+        if request.method not in self.allowed_methods:
+            self.http_method_not_allowed(request)
         if int(request.META.get("CONTENT_LENGTH") or 0) > self.largest:
             raise problems.TooLarge(limit=str(self.largest // 1024))
         self.asked = self._read_parameters(request)
@@ -148,11 +150,11 @@ def _unless_known(request: Request, selection: Selection | None, response: Respo
 
 
 class NothingHere(ApiView):
-    """Every other address below the API, so that its errors are problem details too."""
+    """Every other address below the API, so that its errors are problem details too, whatever the method."""
 
     schema = None
 
-    def get(self, request: Request, rest: str = "") -> Response:
-        """404."""
-        del request, rest
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """404 for who is signed in."""
+        super(ApiView, self).initial(request, *args, **kwargs)
         raise Http404

@@ -1,7 +1,8 @@
 """Fields of the answers: amounts as people type them, times in UTC."""
 
+import re
 from collections.abc import Mapping
-from datetime import UTC
+from datetime import UTC, time
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -19,6 +20,20 @@ class UtcField(serializers.DateTimeField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"default_timezone": UTC, **kwargs})
+
+
+_CLOCK = r"^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$"
+
+
+@extend_schema_field({"type": "string", "pattern": _CLOCK, "example": "22:30:00"})
+class ClockField(serializers.TimeField):
+    """An hour on the clock of a place, so without a zone: ``22:30`` or ``22:30:00``."""
+
+    def to_internal_value(self, value: time | str) -> time:
+        """Refuse what reads as a time and says more than the clock does: its zone would be dropped unsaid."""
+        if not isinstance(value, str) or not re.fullmatch(_CLOCK, value):
+            self.fail("invalid", format="hh:mm[:ss]")
+        return super().to_internal_value(value)
 
 
 _AMOUNTS = {

@@ -25,7 +25,9 @@ class LedgerParameters(serializers.Serializer[Any]):
     """Which part of the ledger; all that are given must hold."""
 
     month = serializers.RegexField(
-        r"^\d{4}-\d{2}$", required=False, help_text="A month of UTC, `2026-11`; the current one if not given."
+        r"^[1-9]\d{3}-(0[1-9]|1[0-2])$",
+        required=False,
+        help_text="A month of UTC, `2026-11`; the current one if not given.",
     )
     cluster = serializers.SlugField(required=False, help_text="Name of a cluster.")
     queue = serializers.RegexField(

@@ -21,7 +21,7 @@ CLUSTER = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, desc
 _KEY = {
     "in": "header",
     "name": idempotency.HEADER,
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
     "description": "Yours for this request: sent again with it, it is answered again and not done again.",
 }
 _UNKEPT = frozenset({"make_token"})
@@ -59,6 +59,7 @@ def describe_all(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
     """What holds for everything that reads, and for everything that writes, once for all routes."""
     for operations in result["paths"].values():
         for method, operation in operations.items():
+            _describe_refusals(operation, "406")
             if method.upper() in idempotency.WRITES:
                 _describe_write(operation)
             elif method == "get":
@@ -66,12 +67,16 @@ def describe_all(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
     return result
 
 
-def _describe_write(operation: dict[str, Any]) -> None:
+def _describe_refusals(operation: dict[str, Any], *codes: str) -> None:
     refused = {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    for code in codes:
+        operation["responses"].setdefault(code, {"content": refused, "description": ""})
+
+
+def _describe_write(operation: dict[str, Any]) -> None:
     if operation["operationId"] not in _UNKEPT:
         operation.setdefault("parameters", []).append(_KEY)
-    for code in ("409", "413", "422"):
-        operation["responses"].setdefault(code, {"content": refused, "description": ""})
+    _describe_refusals(operation, "409", "413", "422", *(["415"] if "requestBody" in operation else []))
 
 
 def _describe_read(operation: dict[str, Any], schemas: Mapping[str, Any]) -> None:
@@ -94,7 +99,8 @@ def _fields(told: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, An
         "schema": {"type": "array", "minItems": 1, "items": {"type": "string", "enum": sorted(members)}},
         "explode": False,
         "style": "form",
-        "description": "The members that are wanted, of each result where there are any. Without it: all of them.",
+        "description": "The members that are wanted, of each result where there are any: the others are left out, also"
+        " those that the schema requires. Without it: all of them.",
     }
 
 

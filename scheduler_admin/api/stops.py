@@ -17,7 +17,7 @@ from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.connections import WritingParameters
-from scheduler_admin.api.fields import UtcField
+from scheduler_admin.api.fields import ClockField, UtcField
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.clusters import pausing
 from scheduler_admin.clusters.limits import add_window, remove_window
@@ -49,8 +49,8 @@ class WindowSerializer(_StopSerializer):
 
     kind = serializers.ChoiceField(Window.Kind.choices)
     weekdays = serializers.ListField(child=serializers.ChoiceField(WEEKDAYS), help_text="On which it begins.")
-    begins = serializers.TimeField()
-    ends = serializers.TimeField(help_text="Not later than it begins: on the next day.")
+    begins = ClockField()
+    ends = ClockField(help_text="Not later than it begins: on the next day.")
     zone = serializers.CharField(required=False, default="UTC", max_length=64, help_text="IANA: Europe/Berlin.")
     first_day = serializers.DateField(required=False, allow_null=True, default=None)
     last_day = serializers.DateField(required=False, allow_null=True, default=None)

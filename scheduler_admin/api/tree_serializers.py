@@ -46,11 +46,7 @@ class PutParameters(serializers.Serializer[Any]):
         default=None,
         help_text="Of application/yaml: whose document; where it is left out, what its words tell.",
     )
-    fail_on = serializers.CharField(
-        default="",
-        max_length=200,
-        help_text=f"Answer 409, and publish nothing, where it would do any of these: {', '.join(Limit)}.",
-    )
+    fail_on = serializers.CharField(default="", max_length=200)
 
     def validate_fail_on(self, value: str) -> frozenset[Limit]:
         """A list with commas."""

@@ -22,7 +22,7 @@ from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api import tree_serializers as serializers
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.documents import Part, own_form, read, wrong_terms
-from scheduler_admin.api.fail_on import broken
+from scheduler_admin.api.fail_on import Limit, broken
 from scheduler_admin.api.hierarchies import HIERARCHY
 from scheduler_admin.api.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
 from scheduler_admin.api.outcomes import outcome
@@ -35,6 +35,13 @@ from scheduler_admin.queues.services import OutdatedError, Terms, fingerprint, p
 
 _ETAG = OpenApiParameter(
     "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 201, 304], description="Of the tree in force."
+)
+_FAIL_ON = OpenApiParameter(
+    "fail_on",
+    {"type": "array", "items": {"type": "string", "enum": list(Limit)}},
+    explode=False,
+    style="form",
+    description="Answer 409, and publish nothing, where it would do any of these.",
 )
 _IF_MATCH = OpenApiParameter(
     "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="The ETag of the tree that this changes."
@@ -78,7 +85,7 @@ class TreeView(ApiView):
     @extend_schema(
         operation_id="put_tree",
         tags=["trees"],
-        parameters=[HIERARCHY, serializers.PutParameters, _IF_MATCH, IF_NONE_MATCH, _ETAG],
+        parameters=[HIERARCHY, serializers.PutParameters, _FAIL_ON, _IF_MATCH, IF_NONE_MATCH, _ETAG],
         request={OWN_FORM: serializers.TreeSerializer, YUNIKORN: str},
         responses={
             200: serializers.OutcomeSerializer,

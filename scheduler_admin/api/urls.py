@@ -60,13 +60,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="priority_classes",
     ),
     re_path(
-        r"^clusters/(?P<name>[-\w]+)/priority-classes/(?P<priority_class>[^/\s\x00]+)$",
+        r"^clusters/(?P<name>[-\w]+)/priority-classes/(?P<priority_class>[^/\s\x00]+)\Z",
         priority_classes.PriorityClassView.as_view(),
         name="priority_class",
     ),
     path("clusters/<slug:name>/queues", views.QueuesView.as_view(), name="queues"),
     # Not <str:path>: a NUL in an address must be a 404 here, not an error of the database.
-    re_path(r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)$", views.QueueDetailView.as_view(), name="queue"),
+    re_path(
+        r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)\Z", views.QueueDetailView.as_view(), name="queue"
+    ),
     path("clusters/<slug:name>/settings", limits.ClusterSettingsView.as_view(), name="settings"),
     path("clusters/<slug:name>/snapshots", snapshots.SnapshotsView.as_view(), name="snapshots"),
     path("clusters/<slug:name>/snapshots/upload", snapshots.SnapshotUploadView.as_view(), name="snapshot_upload"),
@@ -83,7 +85,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/passes/<int:pk>", passes.PassView.as_view(), name="pass"),
     path("clusters/<slug:name>/repeat-victims", repeats.RepeatsView.as_view(), name="repeats"),
     re_path(
-        r"^clusters/(?P<name>[-\w]+)/pods/(?P<namespace>[^/\s\x00]+)/(?P<pod>[^/\s\x00]+)$",
+        r"^clusters/(?P<name>[-\w]+)/pods/(?P<namespace>[^/\s\x00]+)/(?P<pod>[^/\s\x00]+)\Z",
         pods.PodView.as_view(),
         name="pod",
     ),
@@ -130,5 +132,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("decisions/<int:pk>", views.DecisionDetailView.as_view(), name="decision"),
     path("decisions/<int:pk>/otherwise", otherwise.OtherwiseView.as_view(), name="otherwise"),
     path("decisions/<int:pk>/waiting", waiting.WaitingView.as_view(), name="waiting"),
-    re_path(r"^(?P<rest>.*)$", NothingHere.as_view(), name="nothing"),
+    # Not <path:rest>: a line may end within an address.
+    re_path(r"^(?P<rest>[\s\S]*)\Z", NothingHere.as_view(), name="nothing"),
 ]

@@ -314,7 +314,7 @@ ROUTES = {
     "api:revision_diff": api(STAFF, "queue"),
     "api:roll_back": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
     "api:restore": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
-    "api:nothing": api(NOTHING),
+    "api:nothing": Rule(dict.fromkeys(METHODS, NOTHING)),
     # Django's own site for repairs, where it is on: nobody gets past its door but a superuser, whatever their role.
     "admin:login": Rule(dict.fromkeys(METHODS, EVERYONE) | dict.fromkeys(("PATCH", "DELETE"), NOBODY)),
     "admin:*": Rule(dict.fromkeys(METHODS, ALL_LED_ON)),
