@@ -20,7 +20,7 @@ from scheduler_admin.history.setbacks import tell_loops
 
 DAY = timedelta(hours=24)
 MOST_LISTED = 50
-_MOST_READ = 20_000
+_MOST_READ = 10_000
 """Of the last 24 hours at most so many victims are read, the newest."""
 _MOST_PAIRS = 300
 """Of those who gave way again and again to somebody at most so many are looked at, the latest."""
@@ -47,17 +47,15 @@ def follow_loops(*, cluster: Cluster, now: datetime) -> None:
     takings = _takings(cluster, now)
     found = loops({pair: taking.times for pair, taking in takings.items()})
     known = {_members(row.turns): row for row in _recent(cluster, now)} if found else {}
-    new = {}
+    new: dict[tuple[Turn, ...], list[int]] = {}
     for loop in found[:MOST_LISTED]:
         own = [takings[pair] for pair in pairwise((*loop, loop[0]))]
-        turns = tuple(
-            Turn(*member, times=taking.times, decision=taking.decision)
-            for member, taking in zip(loop, own, strict=True)
-        )
+        turns = tuple(Turn(*member, one.times, one.decision) for member, one in zip(loop, own, strict=True))
         if loop in known:
-            _go_on(known[loop], turns)
+            known[loop].facts = happenings.facts_of(turns)
         else:
             new[turns] = [taking.victim for taking in own]
+    Happening.objects.bulk_update(known.values(), ["facts"])
     tell_loops(cluster, happenings.looped(cluster, new, now), now)
     transaction.on_commit(partial(LOOPS.labels(cluster.name).inc, len(new)))
 
@@ -83,13 +81,6 @@ def _recent(cluster: Cluster, now: datetime) -> HappeningQuerySet:
 
 def _members(turns: tuple[Turn, ...]) -> Loop:
     return tuple(Member(turn.queue, turn.namespace, turn.application) for turn in turns)
-
-
-def _go_on(row: Happening, turns: tuple[Turn, ...]) -> None:
-    """Take down how often by now; that is no news."""
-    if row.turns != turns:
-        row.facts = happenings.facts_of(turns)
-        row.save(update_fields=["facts"])
 
 
 class Looped(NamedTuple):

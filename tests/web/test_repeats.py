@@ -3,6 +3,7 @@
 import pytest
 
 from scheduler_admin.accounts.models import User
+from tests.history.looping import member, turning
 from tests.web import rows
 
 pytestmark = pytest.mark.django_db
@@ -48,3 +49,14 @@ def test_it_refreshes_itself(cluster, reader):
     news = reader.get(URL, headers={"HX-Request": "true"})
     assert b"<html" not in news.content
     assert b"embed-batch-7f9c" in news.content
+
+
+def test_loops_are_named_by_their_queues(cluster, reader):
+    """With who gave way how often, and the last decision of each; there is no such section without any."""
+    assert b"h-loops" not in reader.get(URL).content
+    turning(cluster, member("a", "etl"), member("b", "web"))
+    page = reader.get(URL).content.decode()
+    assert "root.a → root.b → root.a" in page
+    assert "etl" in page
+    (found,) = reader.get(URL).context["loops"]
+    assert all(f"/clusters/demo/decisions/{turn.decision}/" in page for turn in found.seen.turns)
