@@ -140,14 +140,15 @@ class Borders:
     def others(self) -> dict[str, bool | None]:
         """Of queues that the reader may not see: whether there are any, and whether any is reached, or reaches."""
         scene = self.scene
+        if not scene.partial:
+            return {"partial": False, **_NONE_OF_OTHERS}
         if scene.chosen:
             out, into = (any(getattr(each, side).allowed for each in scene.unseen) for side in ("out", "into"))
-            return {"partial": scene.partial, "reaches_others": out, "others_reach": into}
-        if scene.partial and not scene.counts_borders:
+            return {"partial": True, "reaches_others": out, "others_reach": into}
+        if not scene.counts_borders:
             return {"partial": True, "reaches_others": None, "others_reach": None}
-        shared = scene.open_borders if scene.partial else ()
-        out, into = (any(pair[side] not in scene.seen for pair in shared) for side in (1, 0))
-        return {"partial": scene.partial, "reaches_others": out, "others_reach": into}
+        out, into = (any(pair[side] not in scene.seen for pair in scene.open_borders) for side in (1, 0))
+        return {"partial": True, "reaches_others": out, "others_reach": into}
 
 
 class FencesView(ApiView):

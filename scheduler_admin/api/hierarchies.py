@@ -4,18 +4,21 @@ from django.db.models import Prefetch, QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from engine.formats.native import Format
 from scheduler_admin.api import tree_serializers as serializers
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.documents import own_form
 from scheduler_admin.api.fields import UtcField
+from scheduler_admin.api.media import OWN_FORM, YUNIKORN, YuniKornRenderer
 from scheduler_admin.api.pagination import NumberedPageParameters, next_link
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Hierarchy
-from scheduler_admin.queues.revision_selectors import find_revision, in_force_at, revisions_of
+from scheduler_admin.queues.revision_selectors import find_revision, in_force_at, revisions_of, written
 
 HIERARCHY = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the hierarchy.")
 
@@ -84,15 +87,20 @@ class RevisionsView(ApiView):
 class RevisionView(ApiView):
     """One revision."""
 
+    parameters = serializers.GetParameters
+    renderer_classes = [JSONRenderer, YuniKornRenderer]
+
     @extend_schema(
         operation_id="get_revision",
         tags=["trees"],
-        parameters=[HIERARCHY],
-        responses={200: serializers.RevisionDetailSerializer, **PROBLEM},
+        parameters=[HIERARCHY, serializers.GetParameters],
+        responses={(200, OWN_FORM): serializers.RevisionDetailSerializer, (200, YUNIKORN): str, **PROBLEM},
     )
     def get(self, request: Request, name: str, number: int) -> Response:
-        """One revision with its tree in our own form."""
+        """One revision with its tree in our own form, or (Accept: application/yaml) its tree in a document."""
         hierarchy = get_object_or_404(Hierarchy.objects.restrict(request.user, "view"), name=name)
         revision = find_revision(request.user, hierarchy, number)
+        if request.accepted_renderer.media_type == YUNIKORN:
+            return Response(written(revision, Format(self.asked["document"])).text)
         body = {"hierarchy": name, "revision": revision, "tree": own_form(revision, self.scope)}
         return Response(serializers.RevisionDetailSerializer(body).data)

@@ -39,6 +39,19 @@ def test_any_tree_is_fetched_in_any_format(ada: APIClient, cluster: Cluster, for
         assert text == ada.get(PROD, **YAML).content.decode()
 
 
+def test_a_former_revision_is_fetched_in_any_format(ada: APIClient, cluster: Cluster) -> None:
+    """As it was: the document that it came from to the byte, or its tree in another one."""
+    former = ada.get(PROD, **YAML).content.decode()
+    for text in (KUEUE, OWN):
+        assert put(ada, text, match="*").status_code == 200
+    revisions = PROD.replace("/tree", "/revisions")
+    assert ada.get(f"{revisions}/1", **YAML).content.decode() == former
+    assert ada.get(f"{revisions}/2", {"document": "kueue"}, **YAML).content.decode() == KUEUE
+    other = ada.get(f"{revisions}/2", {"document": "own"}, **YAML).content.decode()
+    assert declared(native.read(other, Format.OWN).tree) == declared(native.read(KUEUE).tree)
+    assert ada.get(f"{revisions}/2").json()["tree"]["queues"]
+
+
 def test_what_is_wrong_is_told_with_its_line(ada: APIClient, cluster: Cluster) -> None:
     """Of every format alike; and of one that there is not."""
     match = ada.get(PROD).headers["ETag"]
