@@ -1,7 +1,8 @@
-"""Why one pod was preempted, or waits: what its page says, by REST."""
+"""The pods that decisions are about, and why one was preempted, or waits: what their pages say, by REST."""
 
 from typing import Any
 
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -12,6 +13,8 @@ from engine.explain import Message
 from engine.resources import format_amount
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import AmountsField, UtcField
+from scheduler_admin.api.filters import NAMESPACE
+from scheduler_admin.api.pagination import LimitParameters, next_link
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.history import pods as selectors
 from scheduler_admin.history.redaction import Redaction
@@ -76,6 +79,45 @@ class OtherSerializer(serializers.Serializer[Any]):
     why = serializers.CharField()
 
 
+class PodsParameters(LimitParameters):
+    """Which pods; all that are given must hold."""
+
+    q = serializers.CharField(
+        default="",
+        max_length=500,
+        help_text="How a pod's name, application or owner (`Job/train`) begins, its namespace, or `namespace/pod`.",
+    )
+    show = serializers.ChoiceField(
+        selectors.KINDS, required=False, help_text="Pods that were to go, or that asked; both if not given."
+    )
+    namespace = serializers.RegexField(NAMESPACE, required=False, max_length=63)
+    cursor = serializers.CharField(required=False, max_length=100, help_text="Taken from `next` of the page before.")
+
+    def validate_cursor(self, value: str) -> str:
+        """A place that a page ended at."""
+        if selectors.place_in(value) is None:
+            raise serializers.ValidationError(_("This is not a cursor that the API gave out."))
+        return value
+
+
+class PodLineSerializer(OtherSerializer):
+    """A pod that a decision is about."""
+
+    cluster = serializers.CharField(source="event.decision.cluster.name")
+    namespace = serializers.CharField(source="event.namespace")
+    name = serializers.CharField(source="event.name")
+    queue = serializers.CharField(source="event.queue", allow_blank=True)
+    application = serializers.CharField(source="event.application", allow_blank=True)
+    ask = serializers.BooleanField(source="event.asked", help_text="True: the pod asked. False: it was to go.")
+
+
+class PodsSerializer(serializers.Serializer[Any]):
+    """A page of pods, the newest decision first."""
+
+    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last.")
+    results = PodLineSerializer(many=True)
+
+
 class PodSerializer(serializers.Serializer[PodPage]):
     """Why a pod was preempted or waits, by the newest decision about it. Of others' what the site tells."""
 
@@ -111,6 +153,26 @@ class WhySerializer(serializers.Serializer[Any]):
     cluster = serializers.CharField()
     pod = PodSerializer()
     others = OtherSerializer(many=True, help_text="Other decisions about it, newest first.")
+
+
+class PodsView(ApiView):
+    """Pods in all clusters."""
+
+    parameters = PodsParameters
+
+    @extend_schema(
+        operation_id="list_pods",
+        tags=["decisions"],
+        parameters=[PodsParameters],
+        responses={200: PodsSerializer, **PROBLEM},
+    )
+    def get(self, request: Request) -> Response:
+        """Your pods that a decision is about, as its victim or its ask, each with what became of it. Follow `next`."""
+        asked = self.asked
+        search = selectors.Search(asked["q"], asked.get("show", ""), asked.get("namespace", ""))
+        found = selectors.events(request.user, search, asked.get("cursor", ""), asked["limit"])
+        lines = pod_lines(Redaction.of(self.scope), found.events)
+        return Response(PodsSerializer({"next": next_link(request, found.older or None), "results": lines}).data)
 
 
 class PodView(ApiView):

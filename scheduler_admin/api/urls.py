@@ -126,6 +126,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("notification-channels/<int:pk>/notifications", channels.LatestView.as_view(), name="channel_latest"),
     path("pauses", stops.PausesView.as_view(), name="pauses"),
     path("pauses/<int:pk>", stops.PauseView.as_view(), name="pause"),
+    path("pods", pods.PodsView.as_view(), name="pods"),
     path("victims", victims.VictimsView.as_view(), name="victims"),
     path("windows", stops.WindowsView.as_view(), name="windows"),
     path("windows/<int:pk>", stops.WindowView.as_view(), name="window"),

@@ -74,6 +74,11 @@ class PodEvent:
         return self.victim.application if self.victim else self.decision.ask_application
 
     @property
+    def asked(self) -> bool:
+        """Whether the pod is the ask."""
+        return self.victim is None
+
+    @property
     def current(self) -> bool:
         """Whether the last pass still considered it: what it did not has got room, or has gone."""
         status = status_of(self.decision.cluster)
@@ -95,7 +100,7 @@ class PodEvents:
 
 def events(user: Who, search: Search, before: str = "", size: int = PAGE) -> PodEvents:
     """The tenant's victims and asks, newest first. Two queries."""
-    place = _place(before)
+    place = place_in(before)
     found: list[PodEvent] = []
     if search.kind != "waiting":
         found += [PodEvent(victim.decision, victim) for victim in _victims(user, search, place)[: size + 1]]
@@ -156,7 +161,8 @@ def _written(event: PodEvent) -> str:
     return f"{at.isoformat()}_{decision}_{victim}"
 
 
-def _place(text: str) -> tuple[datetime, int, int] | None:
+def place_in(text: str) -> tuple[datetime, int, int] | None:
+    """Where a page of events goes on, as ``PodEvents.older`` says it; None for what is no such place."""
     try:
         stamp, decision, victim = text.split("_")
         at = datetime.fromisoformat(stamp)

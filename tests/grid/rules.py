@@ -290,6 +290,7 @@ ROUTES = {
     "api:ledger": api(SIGNED_IN, "namespace", "batch"),
     "api:decisions": api(SHARERS, "ask", "pod", "application", "priority_class", "node"),
     "api:decision": api(OWNERS, "ask", "pod", "application", "priority_class", "node"),
+    "api:pods": api(SIGNED_IN, "pod", "ask", "namespace"),
     "api:pod": api(OWNERS, "pod", "node"),
     "api:otherwise": api(STAFF_MISS),
     "api:waiting": api(NO_JOURNAL),
