@@ -64,7 +64,15 @@ def describe_all(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
                 _describe_write(operation)
             elif method == "get":
                 _describe_read(operation, result["components"]["schemas"])
+    _close_bodies(result["components"]["schemas"])
     return result
+
+
+def _close_bodies(schemas: Mapping[str, dict[str, Any]]) -> None:
+    """A member that nothing reads is refused; answers may come to have more."""
+    for name, schema in schemas.items():
+        if name.endswith("Request") and "properties" in schema:
+            schema["additionalProperties"] = False
 
 
 def _describe_refusals(operation: dict[str, Any], *codes: str) -> None:

@@ -34,7 +34,7 @@ ENDLESS = "/api/v1/events"
 PATHS = [path for path in DOCUMENT["paths"] if path != ENDLESS]
 OPERATIONS = [f"{method.upper()} {path}" for path in PATHS for method in DOCUMENT["paths"][path]]
 WILD = hypothesis.settings(
-    max_examples=int(os.environ.get("EXAMPLES", "5")), derandomize=True, database=None, deadline=None
+    max_examples=int(os.environ.get("EXAMPLES", "3")), derandomize=True, database=None, deadline=None
 )
 EVERY_EDGE, WILDLY = HypothesisTestMode.COVERAGE, HypothesisTestMode.FUZZING
 ASKING = {"admin": [EVERY_EDGE, WILDLY], "tenant": [WILDLY], "anonymous": [WILDLY]}
