@@ -207,7 +207,7 @@ def _of_workload(case: Case) -> dict[str, Any]:
     asker = _the_one(case.asker)
     ask = next((one for one in cluster.workloads if one.key == asker), None)
     if ask is None:
-        raise CaseError(f"asker {asker} is not among the objects")
+        raise CaseError(f"asker {asker} is no Workload of the case")
     if ask.queue not in cluster.queues:
         raise CaseError(f"asker {asker} is in no ClusterQueue")
     fair = case.fair_sharing

@@ -51,8 +51,13 @@ def selectable(view: APIView) -> tuple[frozenset[str], bool]:
         return frozenset(), False
     results = answered().fields.get(LISTED)
     if isinstance(results, ListSerializer) and isinstance(results.child, Serializer):
-        return frozenset(results.child.fields), True
-    return frozenset(answered().fields), False
+        return _told(results.child), True
+    return _told(answered()), False
+
+
+def _told(serializer: Serializer[Any]) -> frozenset[str]:
+    """The members of its answers: secrets are only given."""
+    return frozenset(name for name, field in serializer.fields.items() if not field.write_only)
 
 
 def chosen(view: APIView, request: Request) -> Selection | None:

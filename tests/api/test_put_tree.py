@@ -35,6 +35,7 @@ def test_the_same_tree_again_changes_nothing(ada: APIClient, slower: Any, tag: s
     assert again.json() | {"lint": [], "forecast": []} == {
         "changed": False,
         "revision": 2,
+        "document": None,
         "diff": [],
         "lint": [],
         "forecast": [],
