@@ -134,10 +134,11 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is on its way out already."""
     reserved_ms: int | None = None
     """Since when it holds quota; None: since now, or not at all."""
-    usage: Quantities = {}
-    """What it holds; nothing: it waits."""
-    pod_sets: tuple[PodSet, ...] = ()
     holds: bool = False
+    """Whether it holds quota; else it waits."""
+    usage: Quantities = {}
+    """What it holds."""
+    pod_sets: tuple[PodSet, ...] = ()
 
     @property
     def key(self) -> str:

@@ -93,7 +93,7 @@ class Assignment(msgspec.Struct, frozen=True):
 
     @property
     def asked(self) -> dict[FlavorResource, int]:
-        """What it would use. As in Kueue without the pods themselves: see the quirk ``pods-ignored-in-targets``."""
+        """What it would use. As in Kueue without the pods themselves: docs/policies/cohort.md says what follows."""
         found: dict[FlavorResource, int] = {}
         for one in self.sets:
             for resource, amount in one.pod_set.requests.items():

@@ -91,13 +91,8 @@ def _allowed(pick: Pick, strategy: Strategy, left: list[Workload]) -> Workload |
     ask, before = pick.shares()
     while pick.workloads:
         one = pick.pop()
-        if ask.infinite and not before.infinite:
-            passes = False
-        elif strategy is Strategy.FINAL:
-            passes = ask.rank <= pick.share_without(one).rank
-        else:
-            passes = ask.rank < before.rank
-        if passes:
+        final = strategy is Strategy.FINAL
+        if ask.rank <= pick.share_without(one).rank if final else ask.rank < before.rank:
             return one
         left.append(one)
     return None

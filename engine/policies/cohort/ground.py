@@ -1,9 +1,8 @@
 """The cluster as a search changes it: usage with some workloads taken away, and a question asked of it."""
 
 from collections.abc import Iterable
-from functools import cached_property
 
-from engine.quota import ClusterQueue, FlavorResource, Quantities, QuotaCluster, QuotaTree, Usage, Workload
+from engine.quota import FlavorResource, Quantities, QuotaCluster, QuotaTree, Usage, Workload
 
 
 class Ground:
@@ -37,12 +36,8 @@ class Question:
     def __init__(self, ground: Ground, ask: Workload, asked: Quantities, contested: Iterable[FlavorResource]) -> None:
         self.ground, self.usage, self.tree = ground, ground.usage, ground.tree
         self.ask, self.asked, self.contested = ask, asked, tuple(contested)
+        self.queue = ground.cluster.queues[ask.queue]
         self.node = ground.tree.queue[ask.queue]
-
-    @cached_property
-    def queue(self) -> ClusterQueue:
-        """The ask's."""
-        return self.ground.cluster.queues[self.ask.queue]
 
     @property
     def cohorts(self) -> tuple[int, ...]:
