@@ -72,3 +72,26 @@ def test_what_is_taken_back_within_the_nominal_quota_is_no_matter_of_shares() ->
     """It is reclaimed, and says so."""
     world = cluster(queue("a", cpu=4), queue("b", cpu=4), holds("w", "b", cpu=8), ask := waits("a", cpu=4))
     assert [target.why for target in decide(world, ask, STRATEGIES).search.targets] == [Why.RECLAMATION]
+
+
+def test_a_search_tells_who_was_taken_and_who_of_them_was_put_back() -> None:
+    """The small one goes first, as it came last; with the large one gone too it need not."""
+    small, large = holds("small", "b", cpu=1), holds("large", "b", priority=1, cpu=3)
+    world = cluster(queue("a", cpu=3), queue("b", cpu=1), small, large, ask := waits("a", cpu=3))
+    search = decide(world, ask).search
+    assert [(one.workload.name, one.why) for one in search.taken] == [
+        ("small", Why.RECLAMATION),
+        ("large", Why.RECLAMATION),
+    ]
+    assert search.put_back == (small,)
+    assert [one.workload.name for one in search.targets] == ["large"]
+
+
+def test_a_search_tells_whether_the_ask_may_borrow() -> None:
+    """It tries without at first where it has no right to take while it borrows."""
+    own, other, ask = holds("own", "a", cpu=2), holds("other", "b", cpu=2), waits("a", cpu=3)
+    search = decide(cluster(queue("a", cpu=3), queue("b", cpu=1), own, other, ask), ask).search
+    assert [one.workload.name for one in search.targets] == ["other", "own"]
+    assert not search.borrowing
+    ask = waits("a", cpu=2)
+    assert decide(cluster(queue("a", cpu=2), own, ask), ask).search.borrowing

@@ -15,8 +15,8 @@ def figures(cluster: QuotaCluster, verdict: Verdict, *, fair: bool) -> dict[str,
         "borrowing": verdict.assignment.borrowing,
         "flavors": {one.pod_set.name: {name: got.flavor for name, got in one.granted.items()} for one in sets},
         "modes": {one.pod_set.name: {name: got.chance.mode for name, got in one.granted.items()} for one in sets},
-        "removed_before_fill_back": verdict.search.taken,
-        "filled_back": verdict.search.put_back,
+        "removed_before_fill_back": len(verdict.search.taken),
+        "filled_back": len(verdict.search.put_back),
         "counts": {one.pod_set.name: one.count for one in sets},
     }
     return found | {"shares": shares(cluster)} if fair else found

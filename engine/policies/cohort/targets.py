@@ -28,10 +28,12 @@ class Search(msgspec.Struct, frozen=True):
     """Who goes, in the order that Kueue has them in; nobody: it is in vain."""
 
     targets: tuple[Target, ...] = ()
-    taken: int = 0
-    """How many were taken until there was room."""
-    put_back: int = 0
-    """How many of them turned out not to be needed."""
+    taken: tuple[Target, ...] = ()
+    """Who was taken until there was room, one after the other."""
+    put_back: tuple[Workload, ...] = ()
+    """Those of them who turned out not to be needed, in the order in which that was found."""
+    borrowing: bool = False
+    """Whether the ask may borrow then. Otherwise it has to fit into its queue's own quota."""
 
 
 NOBODY = Search()
@@ -44,14 +46,16 @@ def settled(question: Question, taken: list[Target], *, borrowing: bool) -> Sear
     Source: pkg/scheduler/preemption, fillBackWorkloads.
     """
     targets = list(taken)
+    put_back: list[Workload] = []
     for place in reversed(range(len(targets) - 1)):
         one = targets[place].workload
         question.ground.put_back(one)
         if question.fits(borrowing=borrowing):
             targets[place] = targets[-1]
             targets.pop()
+            put_back.append(one)
         else:
             question.ground.take(one)
     for target in targets:
         question.ground.put_back(target.workload)
-    return Search(tuple(targets), len(taken), len(taken) - len(targets))
+    return Search(tuple(targets), tuple(taken), tuple(put_back), borrowing)
