@@ -6,8 +6,9 @@ import msgspec
 
 from engine.cluster.connection import Connection
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
-from engine.cluster.tables import CLAIMS, NAMESPACES, PREEMPTED, QUOTAS, TABLES, VOLUMES, WORKLOADS
-from engine.formats.kueue.names import GROUP as KUEUE
+from engine.cluster.tables import CLAIMS, KUEUE, NAMESPACES, PREEMPTED, QUOTAS, SHARING, TABLES, VOLUMES
+from engine.formats.kueue.names import GROUP
+from engine.formats.kueue.sharing import CONFIG as KUEUE_CONFIG
 from engine.formats.notes import gettext_noop
 
 OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/priority-classes.yaml"
@@ -57,7 +58,7 @@ def _resource(path: str) -> tuple[str, str]:
 OBSERVING = (
     *(
         Right(verb, *_resource(table.path), without=table.without)
-        for table in (*TABLES, CLAIMS, VOLUMES, PREEMPTED, WORKLOADS)
+        for table in (*TABLES, CLAIMS, VOLUMES, PREEMPTED, *KUEUE)
         for verb in ("list", "watch")
     ),
     *_optional("watch", "namespaces", NAMESPACES.without),
@@ -84,6 +85,7 @@ OBSERVING = (
         gettext_noop("YuniKorn's tree is not taken over when connecting, and what others change of it is not seen"),
         name=CONFIG,
     ),
+    *_optional("list watch", "configmaps", SHARING.without, name=KUEUE_CONFIG),
 )
 PUBLISHING = _acting("create get patch", "events")
 ACTING = (
@@ -105,7 +107,7 @@ REVIEWING = (Right("create", "tokenreviews", "authentication.k8s.io", manifest=R
 """What it takes to let people in by tokens of the cluster; no mode needs it."""
 APPLYING_YUNIKORN = tuple(Right(verb, "configmaps", name=CONFIG, manifest=APPLY) for verb in ("get", "patch"))
 APPLYING_KUEUE = tuple(
-    Right(verb, resource, KUEUE, manifest=APPLY)
+    Right(verb, resource, GROUP, manifest=APPLY)
     for resource in ("cohorts", "clusterqueues", "localqueues")
     for verb in ("list", "create", "patch", "delete")
 )

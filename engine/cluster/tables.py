@@ -19,9 +19,18 @@ from engine.formats.kubernetes import (
     preempted_from_bytes,
     priority_class_from_bytes,
     volume_from_bytes,
-    workload_from_bytes,
 )
 from engine.formats.kubernetes_unread import not_known, unread_budget, unread_class, unread_node, unread_pod
+from engine.formats.kueue.sharing import CONFIG as KUEUE_CONFIG
+from engine.formats.kueue.sharing import NAMESPACE as KUEUE_NAMESPACE
+from engine.formats.kueue.watched import (
+    cluster_queue_from_bytes,
+    cohort_from_bytes,
+    flavor_from_bytes,
+    local_queue_from_bytes,
+    sharing_from_bytes,
+    workload_from_bytes,
+)
 from engine.formats.notes import gettext_noop
 from engine.snapshot import ClusterState
 
@@ -154,17 +163,73 @@ VOLCANO = Table(
 )
 """The same of Volcano's."""
 
+_KUEUE, _OLDER_KUEUE = "/apis/kueue.x-k8s.io/v1beta2", "/apis/kueue.x-k8s.io/v1beta1"
+_QUOTA_UNKNOWN = gettext_noop("Kueue’s quota is not shown, and what it preempts is not decided again")
+
 WORKLOADS = Table(
     "Workload",
-    "/apis/kueue.x-k8s.io/v1beta2/workloads",
+    f"{_KUEUE}/workloads",
     workload_from_bytes,
     _as_known,
     _by_uid,
     lambda state: state.workloads,
     without=gettext_noop("what Kueue preempts stays unknown"),
-    older="/apis/kueue.x-k8s.io/v1beta1/workloads",
+    older=f"{_OLDER_KUEUE}/workloads",
 )
-"""Whom Kueue preempted and for whom, told by their conditions."""
+"""Who holds Kueue's quota or waits for it, whom it preempted and for whom."""
+FLAVORS = Table(
+    "ResourceFlavor",
+    f"{_KUEUE}/resourceflavors",
+    flavor_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.flavors,
+    without=_QUOTA_UNKNOWN,
+    older=f"{_OLDER_KUEUE}/resourceflavors",
+)
+CLUSTER_QUEUES = Table(
+    "ClusterQueue",
+    f"{_KUEUE}/clusterqueues",
+    cluster_queue_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.cluster_queues,
+    without=_QUOTA_UNKNOWN,
+    older=f"{_OLDER_KUEUE}/clusterqueues",
+)
+COHORTS = Table(
+    "Cohort",
+    f"{_KUEUE}/cohorts",
+    cohort_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.cohorts,
+    without=_QUOTA_UNKNOWN,
+    older=f"{_OLDER_KUEUE}/cohorts",
+)
+LOCAL_QUEUES = Table(
+    "LocalQueue",
+    f"{_KUEUE}/localqueues",
+    local_queue_from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.local_queues,
+    without=_QUOTA_UNKNOWN,
+    older=f"{_OLDER_KUEUE}/localqueues",
+)
+SHARING = Table(
+    "ConfigMap",
+    f"/api/v1/namespaces/{KUEUE_NAMESPACE}/configmaps",
+    sharing_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.sharing,
+    {"fieldSelector": f"metadata.name={KUEUE_CONFIG}"},
+    without=gettext_noop("whether Kueue shares fairly is told by its reasons alone"),
+)
+"""How Kueue is set to preempt."""
+KUEUE = (WORKLOADS, FLAVORS, CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES)
+"""What Kueue decides by."""
 
 QUOTAS = Table(
     "ResourceQuota",
@@ -179,6 +244,6 @@ QUOTAS = Table(
 
 TOLD = (PREEMPTED, YUNIKORN, VOLCANO)
 """Events that tell of preemptions."""
-BESIDE = (*TOLD, WORKLOADS, QUOTAS)
+BESIDE = (*TOLD, *KUEUE, SHARING, QUOTAS)
 """What no pass rests on."""
 EVERY = (*TABLES, *PLACING, *BESIDE)

@@ -55,7 +55,7 @@ class ClusterWatcher:
     """Follows what the engine reads of a cluster; every method may be called from any thread.
 
     Nodes, pods, priority classes and disruption budgets; as far as they may be read namespaces, claims, volumes, Events
-    of preemption, quotas, and Kueue's Workloads.
+    of preemption, quotas, and what Kueue decides by.
     """
 
     def __init__(

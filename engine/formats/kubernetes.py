@@ -5,8 +5,8 @@ JSON bytes, and ``cluster_state`` a whole pile of documents. Whatever is wrong w
 DecodeError.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,16 +26,14 @@ from engine.formats.kubernetes_wire import (
     BudgetObject,
     ClaimObject,
     EventObject,
-    NamedObject,
     NamespaceObject,
     NodeObject,
     PodObject,
     PriorityClassObject,
     QuotaObject,
     VolumeObject,
-    WorkloadObject,
 )
-from engine.formats.kueue.workloads import to_workload
+from engine.formats.reading import DecodeError, Reader
 from engine.snapshot import (
     Claim,
     ClassQuota,
@@ -47,7 +45,6 @@ from engine.snapshot import (
     Preempted,
     PriorityClass,
     Volume,
-    Workload,
 )
 
 __all__ = [
@@ -72,24 +69,9 @@ __all__ = [
     "to_pod",
     "to_priority_class",
     "volume_from_bytes",
-    "workload_from_bytes",
 ]
 
-Read = TypeVar("Read")
 Markable = TypeVar("Markable", Pod, Node, PriorityClass)
-Wired = TypeVar(
-    "Wired",
-    PodObject,
-    NodeObject,
-    PriorityClassObject,
-    BudgetObject,
-    QuotaObject,
-    EventObject,
-    NamespaceObject,
-    ClaimObject,
-    VolumeObject,
-    WorkloadObject,
-)
 
 _SYSTEM_CLASSES = (
     PriorityClass(name="system-cluster-critical", value=2_000_000_000),
@@ -97,50 +79,17 @@ _SYSTEM_CLASSES = (
 )
 
 
-class DecodeError(ValueError):
-    """An object that can't be read: ``kind``, ``name`` (``namespace/name`` or empty) and a ``sentence`` for people."""
-
-    def __init__(self, kind: str, name: str, sentence: str) -> None:
-        super().__init__(f"{kind} {name or 'without a name'}: {sentence}")
-        self.kind = kind
-        self.name = name
-        self.sentence = sentence
-
-
-class _Reader(Generic[Wired, Read]):
-    """Reads one kind, from dictionaries or bytes, and turns whatever goes wrong into DecodeError."""
-
-    def __init__(self, kind: str, wire: type[Wired], convert: Callable[[Wired], Read]) -> None:
-        self.kind = kind
-        self._wire: type[Wired] = wire
-        self._convert: Callable[[Wired], Read] = convert
-        self._decoder: msgspec.json.Decoder[Wired] = msgspec.json.Decoder(wire)
-
-    def from_dict(self, obj: Any) -> Read:
-        try:
-            return self._convert(msgspec.convert(obj, self._wire))
-        except (ValueError, ArithmeticError, RecursionError) as error:
-            raise DecodeError(self.kind, _identity(obj), _sentence(error)) from error
-
-    def from_bytes(self, data: bytes | msgspec.Raw) -> Read:
-        try:
-            return self._convert(self._decoder.decode(data))
-        except (ValueError, ArithmeticError, RecursionError) as error:
-            raise DecodeError(self.kind, _identity_of_bytes(data), _sentence(error)) from error
-
-
-_pods = _Reader("Pod", PodObject, to_pod)
-_nodes = _Reader("Node", NodeObject, to_node)
-_classes = _Reader("PriorityClass", PriorityClassObject, to_priority_class)
-_budgets = _Reader("PodDisruptionBudget", BudgetObject, to_budget)
-_quotas = _Reader("ResourceQuota", QuotaObject, to_class_quota)
-_preempted = _Reader("Event", EventObject, to_preempted)
-_preempted_by_yunikorn = _Reader("Event", EventObject, to_preempted_by_yunikorn)
-_preempted_by_volcano = _Reader("Event", EventObject, to_preempted_by_volcano)
-_workloads = _Reader("Workload", WorkloadObject, to_workload)
-_namespaces = _Reader("Namespace", NamespaceObject, to_namespace)
-_claims = _Reader("PersistentVolumeClaim", ClaimObject, to_claim)
-_volumes = _Reader("PersistentVolume", VolumeObject, to_volume)
+_pods = Reader("Pod", PodObject, to_pod)
+_nodes = Reader("Node", NodeObject, to_node)
+_classes = Reader("PriorityClass", PriorityClassObject, to_priority_class)
+_budgets = Reader("PodDisruptionBudget", BudgetObject, to_budget)
+_quotas = Reader("ResourceQuota", QuotaObject, to_class_quota)
+_preempted = Reader("Event", EventObject, to_preempted)
+_preempted_by_yunikorn = Reader("Event", EventObject, to_preempted_by_yunikorn)
+_preempted_by_volcano = Reader("Event", EventObject, to_preempted_by_volcano)
+_namespaces = Reader("Namespace", NamespaceObject, to_namespace)
+_claims = Reader("PersistentVolumeClaim", ClaimObject, to_claim)
+_volumes = Reader("PersistentVolume", VolumeObject, to_volume)
 
 
 def decode_pod(obj: Mapping[str, Any]) -> Pod:
@@ -216,11 +165,6 @@ def preempted_by_yunikorn_from_bytes(data: bytes | msgspec.Raw) -> Preempted | N
 def preempted_by_volcano_from_bytes(data: bytes | msgspec.Raw) -> Preempted | None:
     """One Event with reason Evict in JSON, None where it is about something else. Raises DecodeError."""
     return _preempted_by_volcano.from_bytes(data)
-
-
-def workload_from_bytes(data: bytes | msgspec.Raw) -> Workload:
-    """One Workload of Kueue's in JSON. Raises DecodeError."""
-    return _workloads.from_bytes(data)
 
 
 def namespace_from_bytes(data: bytes | msgspec.Raw) -> Namespace:
@@ -325,22 +269,3 @@ def _described(obj: Mapping[str, Any]) -> str:
     meta = meta if isinstance(meta, Mapping) else {}
     name = "/".join(str(part) for part in (meta.get("namespace"), meta.get("name")) if part)
     return f"{obj.get('kind') or 'object without a kind'} {name}".strip()
-
-
-def _sentence(error: Exception) -> str:
-    return str(error) or type(error).__name__
-
-
-def _identity(obj: Any) -> str:
-    meta = obj.get("metadata") if isinstance(obj, Mapping) else None
-    if not isinstance(meta, Mapping):
-        return ""
-    return "/".join(part for part in (meta.get("namespace"), meta.get("name")) if part and isinstance(part, str))
-
-
-def _identity_of_bytes(data: bytes | msgspec.Raw) -> str:
-    try:
-        meta = msgspec.json.decode(data, type=NamedObject).metadata
-    except (ValueError, RecursionError):
-        return ""
-    return "/".join(part for part in (meta.namespace, meta.name) if part)

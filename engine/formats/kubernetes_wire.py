@@ -288,27 +288,6 @@ class EventObject(Wire, frozen=True):
     first_timestamp: datetime | None = None
 
 
-class WorkloadSpec(Wire, frozen=True):
-    priority: int | None = None
-
-
-class Admission(Wire, frozen=True):
-    cluster_queue: str | None = None
-
-
-class WorkloadStatus(Wire, frozen=True):
-    conditions: tuple[Condition, ...] | None = None
-    admission: Admission | None = None
-
-
-class WorkloadObject(Wire, frozen=True):
-    """A Workload of kueue.x-k8s.io: what is read of it is the same in v1beta1 and v1beta2."""
-
-    metadata: ObjectMeta = ObjectMeta()
-    spec: WorkloadSpec | None = None
-    status: WorkloadStatus | None = None
-
-
 class ScopeExpression(Wire, frozen=True):
     scope_name: str | None = None
     operator: str | None = None

@@ -1,6 +1,9 @@
 """Quota that queues of a cohort lend each other, as Kueue has it: who holds what of it, and who may take it back."""
 
-from engine.quota.objects import (
+from engine.quota.shares import NO_SHARE, Share, lendable, share_of
+from engine.quota.tree import QuotaError, QuotaTree
+from engine.quota.usage import Usage
+from engine.snapshot import (
     BorrowWithinCohort,
     ClusterQueue,
     Cohort,
@@ -16,9 +19,6 @@ from engine.quota.objects import (
     Take,
     Workload,
 )
-from engine.quota.shares import NO_SHARE, Share, lendable, share_of
-from engine.quota.tree import QuotaError, QuotaTree
-from engine.quota.usage import Usage
 
 __all__ = [
     "NO_SHARE",

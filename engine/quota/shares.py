@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import msgspec
 
-from engine.quota.objects import FlavorResource
 from engine.quota.tree import QuotaTree
 from engine.quota.usage import Usage
+from engine.snapshot import FlavorResource
 
 _SCALE = 1000
 """A share of 1000 borrows as much of a resource as there is to lend."""

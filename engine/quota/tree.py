@@ -5,7 +5,7 @@ Source: Kueue's pkg/cache/scheduler, resource_node.go.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from engine.quota.objects import ClusterQueue, Cohort, FlavorResource, Quota
+from engine.snapshot import ClusterQueue, Cohort, FlavorResource, Quota
 
 _NONE = Quota(0)
 

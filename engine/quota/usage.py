@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from engine.quota.objects import FlavorResource, Quantities
 from engine.quota.tree import QuotaTree
+from engine.snapshot import FlavorResource, Quantities
 
 
 class Usage:

@@ -273,23 +273,3 @@ class Preempted(msgspec.Struct, frozen=True, kw_only=True):
     """With Kueue: the path of the ClusterQueue that it ran in, as Kueue writes it: ``/cohort/cluster-queue``."""
     ask_place: str = ""
     """The same of the one that it went for."""
-
-
-class Workload(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What Kueue admits as a whole, as far as it tells of preemptions."""
-
-    uid: str
-    namespace: str
-    name: str
-    owners: tuple[str, ...] = ()
-    """``Kind/name`` of what it is made for: a Job, or pods themselves."""
-    priority: int = 0
-    cluster_queue: str = ""
-    """That it is admitted to; empty: to none."""
-    preempted: Preempted | None = None
-    """What Kueue says where it preempted it and has not admitted it again; of the whole, not of one of its pods."""
-
-    @property
-    def owner(self) -> str:
-        """``Kind/name`` of what it is made for, as its pods are called by; of several pods the first."""
-        return self.owners[0] if self.owners else ""

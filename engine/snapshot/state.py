@@ -19,9 +19,18 @@ from engine.snapshot.objects import (
     Preempted,
     PriorityClass,
     Volume,
-    Workload,
 )
 from engine.snapshot.placing import Placing, Protection, originators, placed, queue_of, sparing
+from engine.snapshot.quota import (
+    ClusterQueue,
+    Cohort,
+    Flavor,
+    LocalQueue,
+    QuotaCluster,
+    Sharing,
+    Workload,
+    quota_cluster,
+)
 from engine.snapshot.unjudged import unjudged
 
 Kept = TypeVar("Kept")
@@ -67,6 +76,13 @@ class ClusterState:
         """The same as ``preempted`` of Volcano's."""
         self.workloads: dict[str, Workload] = {}
         """Kueue's, by uid."""
+        self.flavors: dict[str, Flavor] = {}
+        self.cluster_queues: dict[str, ClusterQueue] = {}
+        self.cohorts: dict[str, Cohort] = {}
+        self.local_queues: dict[tuple[str, str], LocalQueue] = {}
+        """By namespace and name."""
+        self.sharing: dict[str, Sharing] = {}
+        """How Kueue is set to preempt, by the name of its ConfigMap; empty: not known."""
         self.departed: dict[str, Pod] = {}
         """The pods that left last, as they were, by uid, oldest first."""
         self.departed_workloads: dict[str, Workload] = {}
@@ -157,6 +173,17 @@ class ClusterState:
             namespaces=self.namespace_labels,
             claims=dict(self.claims),
             volumes=dict(self.volumes),
+        )
+
+    def quota(self, *, now_ms: int) -> QuotaCluster:
+        """Kueue's quota, and the workloads that hold it or wait; no queues where there is no Kueue."""
+        return quota_cluster(
+            self.flavors.values(),
+            self.cluster_queues.values(),
+            self.cohorts.values(),
+            self.local_queues.values(),
+            self.workloads.values(),
+            now_ms=now_ms,
         )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine.cluster.connection import Connection
@@ -14,6 +15,7 @@ from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
 from engine.observed import Observed, Source, observe
 from engine.queues import Queue, QueueTree
+from engine.snapshot import Quota, QuotaCluster
 from tests.cluster.doubles import until
 from tests.controlplane import anycluster, kueue
 from tests.controlplane.anycluster import AnyCluster
@@ -148,6 +150,69 @@ def again(cluster: AnyCluster, name: str) -> None:
     cluster.send("PUT", f"{here}/status", found)
 
 
+FLAVOR = {"metadata": {"name": "spot"}, "spec": {"nodeLabels": {"kind": "spot"}}}
+LOCAL = {"metadata": {"name": "lq"}, "spec": {"clusterQueue": "cq-a"}}
+COHORT = {"metadata": {"name": "cohort"}, "spec": {"parentName": "top"}}
+SETTINGS = {
+    "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+    "fairSharing": {"preemptionStrategies": ["LessThanInitialShare"]},
+}
+
+
+def cluster_queue(version: str) -> dict[str, Any]:
+    """With four cores in one flavor."""
+    resources = [{"name": "cpu", "nominalQuota": "4"}]
+    groups = [{"coveredResources": ["cpu"], "flavors": [{"name": "spot", "resources": resources}]}]
+    above = "cohortName" if version == NEWEST else "cohort"
+    return {"metadata": {"name": "cq-a"}, "spec": {above: "cohort", "resourceGroups": groups}}
+
+
+def make(cluster: AnyCluster, version: str, kind: str, body: dict[str, Any], space: str = "") -> None:
+    """An object of Kueue's."""
+    plural = f"{kind.lower()}s"
+    at = f"/apis/{kueue.GROUP}/{version}/{space and f'namespaces/{space}/'}{plural}"
+    cluster.send("POST", at, {"apiVersion": f"{kueue.GROUP}/{version}", "kind": kind, **body})
+
+
+@pytest.mark.parametrize("version", [NEWEST, OLDER])
+def test_the_quota_that_it_decides_by_is_followed(watcher: ClusterWatcher, cluster: AnyCluster, version: str) -> None:
+    """Flavors, cohorts and queues, who waits in which, and what changes of it."""
+    kueue.install_quota(cluster, version)
+    make(cluster, version, "ResourceFlavor", FLAVOR)
+    make(cluster, version, "Cohort", COHORT)
+    make(cluster, version, "ClusterQueue", cluster_queue(version))
+    make(cluster, version, "LocalQueue", LOCAL, cluster.namespace)
+    kueue.add_workload(cluster, "job-web-1", "Job/web", version=version, queue="lq")
+    found = until(lambda: whole(watcher.state().quota(now_ms=0)), "all of it is known")
+    assert (found.queues["cq-a"].cohort, found.cohorts["cohort"].parent) == ("cohort", "top")
+    assert (found.queues["cq-a"].quotas, found.queues["cq-a"].active) == ({("spot", "cpu"): Quota(4000)}, True)
+    assert [(one.queue, one.holds) for one in found.workloads] == [("cq-a", False)]
+    cluster.send("DELETE", f"/apis/{kueue.GROUP}/{version}/resourceflavors/spot")
+    until(lambda: not watcher.state().quota(now_ms=0).queues["cq-a"].active, "nothing is decided for it any more")
+
+
+def whole(found: QuotaCluster) -> QuotaCluster | None:
+    """Once it has come."""
+    waits = any(one.queue == "cq-a" for one in found.workloads)
+    return found if found.queues and found.cohorts and found.queues["cq-a"].active and waits else None
+
+
+def test_whether_it_shares_fairly_is_read_from_its_configmap(watcher: ClusterWatcher, cluster: AnyCluster) -> None:
+    """Followed as all else; what others keep in its namespace is not looked at."""
+    space = "/api/v1/namespaces"
+    status, _ = cluster.raw("POST", space, {"metadata": {"name": "kueue-system"}})
+    assert status in (201, 409)
+    at = f"{space}/kueue-system/configmaps"
+    for name, text in (("other", "x"), ("kueue-manager-config", msgspec.json.encode(SETTINGS).decode())):
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+        cluster.send("POST", at, body | {"data": {"controller_manager_config.yaml": text}})
+    (found,) = until(lambda: tuple(watcher.state().sharing.values()), "its settings are known")
+    assert (found.fair, found.strategies) == (True, ("LessThanInitialShare",))
+    for name in ("other", "kueue-manager-config"):
+        cluster.send("DELETE", f"{at}/{name}")
+    until(lambda: not watcher.state().sharing, "it is gone")
+
+
 @pytest.mark.controlplane
 def test_who_may_not_read_them_is_told_so(plane: ControlPlane) -> None:
     """On a real cluster, whose API server refuses them served or not."""
@@ -161,7 +226,9 @@ def test_who_may_not_read_them_is_told_so(plane: ControlPlane) -> None:
     with anycluster.real(plane) as cluster:
         settings = cluster.account(*rules)
         with closing(watching(Connection(settings))) as watcher:
-            missing = until(lambda: watcher.health().missing, "it is told")
-        assert list(missing) == ["Workload"]
+            missing = until(lambda: len(found := watcher.health().missing) == 6 and found, "it is told")
+        assert sorted(missing) == ["ClusterQueue", "Cohort", "ConfigMap", "LocalQueue", "ResourceFlavor", "Workload"]
         assert 'cannot list resource "workloads"' in missing["Workload"]
-        assert survey(settings).unread == ("list workloads.kueue.x-k8s.io", "watch workloads.kueue.x-k8s.io")
+        kinds = ("workloads", "resourceflavors", "clusterqueues", "cohorts", "localqueues")
+        told = tuple(f"{verb} {kind}.kueue.x-k8s.io" for kind in kinds for verb in ("list", "watch"))
+        assert survey(settings).unread == told

@@ -92,7 +92,10 @@ def test_an_account_without_a_right_is_told_which(plane: ControlPlane):
     with real(plane) as cluster:
         found = survey(cluster.account(*most, nodes, budgets))
         unread = {"events", "namespaces", "persistentvolumeclaims", "persistentvolumes", "resourcequotas"}
-        unread.add("workloads.kueue.x-k8s.io")
+        unread |= {
+            f"{one}.kueue.x-k8s.io"
+            for one in ("workloads", "resourceflavors", "clusterqueues", "cohorts", "localqueues")
+        }
         both = {f"{verb} {resource}" for verb in ("list", "watch") for resource in unread}
         assert set(found.unread) == both
 

@@ -1,6 +1,7 @@
 """Kueue as far as tests need it: its kind Workload, and what it writes there when it preempts."""
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from tests.cluster.doubles import until
@@ -32,9 +33,24 @@ def install(cluster: AnyCluster, version: str = NEWEST) -> None:
     until(lambda: cluster.raw("GET", f"/apis/{GROUP}/{version}/workloads")[0] == 200, "Workloads are served")
 
 
+_QUEUES = (("Cohort", "Cluster"), ("ClusterQueue", "Cluster"), ("LocalQueue", "Namespaced"))
+_FLAVOR = ("ResourceFlavor", "Cluster")
+
+
+def install_quota(cluster: AnyCluster, version: str = NEWEST) -> None:
+    """All that Kueue decides by: the queues and ResourceFlavors, beside Workloads."""
+    install(cluster, version)
+    _serve(cluster, (*_QUEUES, _FLAVOR), version)
+
+
 def install_queues(cluster: AnyCluster, version: str = NEWEST) -> None:
     """Let the API server serve Cohorts, ClusterQueues and LocalQueues; the next cluster has none of them."""
-    for kind, scope in (("Cohort", "Cluster"), ("ClusterQueue", "Cluster"), ("LocalQueue", "Namespaced")):
+    _serve(cluster, _QUEUES, version)
+
+
+def _serve(cluster: AnyCluster, kinds: Iterable[tuple[str, str]], version: str) -> None:
+    kinds = tuple(kinds)
+    for kind, scope in kinds:
         plural = f"{kind.lower()}s"
         served = {"name": version, "served": True, "storage": True, "schema": _ANYTHING, "subresources": {"status": {}}}
         names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()}
@@ -42,8 +58,8 @@ def install_queues(cluster: AnyCluster, version: str = NEWEST) -> None:
         crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
         crd["metadata"] = {"name": f"{plural}.{GROUP}"}
         until(lambda crd=crd: cluster.raw("POST", path_of(_CRDS), crd)[0] == 201, "the former one is gone")
-    for kind in ("cohorts", "clusterqueues", "localqueues"):
-        here = f"/apis/{GROUP}/{version}/{kind}"
+    for kind, _scope in kinds:
+        here = f"/apis/{GROUP}/{version}/{kind.lower()}s"
         until(lambda here=here: cluster.raw("GET", here)[0] == 200, f"{here} is served")
 
 
@@ -93,7 +109,9 @@ def path(cluster: AnyCluster, name: str = "", version: str = NEWEST) -> str:
     return f"/apis/{GROUP}/{version}/namespaces/{cluster.namespace}/workloads" + (f"/{name}" if name else "")
 
 
-def add_workload(cluster: AnyCluster, name: str, owner: str, *, priority: int = 0, version: str = NEWEST) -> str:
+def add_workload(
+    cluster: AnyCluster, name: str, owner: str, *, priority: int = 0, version: str = NEWEST, queue: str = ""
+) -> str:
     """One made for a Job, which is there or made now, as a Workload whose owner is not there is collected; its uid."""
     of = owner.removeprefix("Job/")
     job = cluster.find("jobs.batch", of) or cluster.create("jobs.batch", {"metadata": {"name": of}, "spec": _RESTING})
@@ -103,7 +121,7 @@ def add_workload(cluster: AnyCluster, name: str, owner: str, *, priority: int = 
         "apiVersion": f"{GROUP}/{version}",
         "kind": "Workload",
         "metadata": {"name": name, "ownerReferences": [reference]},
-        "spec": {"priority": priority},
+        "spec": {"priority": priority, "queueName": queue},
     }
     uid: str = cluster.send("POST", path(cluster, version=version), body)["metadata"]["uid"]
     return uid

@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.formats.kubernetes import DecodeError, decode_pod, workload_from_bytes
-from engine.snapshot import Preempted, Workload
+from engine.formats.kubernetes import DecodeError, decode_pod
+from engine.formats.kueue.watched import workload_from_bytes
+from engine.snapshot import PodSet, Preempted, Workload
 
 UID, JOB = "5c023c28-8533-4927-b266-56bca5e310c1", "4548c8bd-c399-4027-bb02-6114f3a8cdeb"
 AT, AT_MS = "2026-01-01T00:00:00Z", 1_767_225_600_000
@@ -45,10 +46,17 @@ def read(message: str, reason: str = "InCohortReclamation", **more: Any) -> Pree
 
 
 def test_a_workload_is_what_it_was_made_for_and_where_it_is_admitted() -> None:
-    """Nothing of its pod sets is kept."""
+    """With the LocalQueue that it names and how many pods it is of."""
     found = workload_from_bytes(written(condition("Admitted", "Admitted", "")))
     assert found == Workload(
-        uid="uid-w", namespace="ns", name="job-train-1a2b3", owners=("Job/train",), priority=7, cluster_queue="cq-a"
+        uid="uid-w",
+        namespace="ns",
+        name="job-train-1a2b3",
+        owners=("Job/train",),
+        priority=7,
+        queue="cq-a",
+        local_queue="lq",
+        pod_sets=(PodSet(name="main", count=3, requests={}),),
     )
     assert found.owner == "Job/train"
 

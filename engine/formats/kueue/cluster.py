@@ -1,39 +1,40 @@
 """Kueue's objects read as a cluster's quota: flavors, queues, cohorts, and the workloads that hold it or wait."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
-from engine.formats.kubernetes_convert import to_ms
-from engine.formats.kubernetes_requests import amounts, pod_requests
-from engine.formats.kubernetes_rules import node_affinity, tolerations
-from engine.formats.kubernetes_wire import Condition
+from engine.formats.kubernetes_rules import tolerations
 from engine.formats.kueue import wire
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
-from engine.quota import (
+from engine.formats.kueue.workloads import to_workload
+from engine.resources import parse_amount, parse_quantity
+from engine.snapshot import (
     BorrowWithinCohort,
     ClusterQueue,
     Cohort,
     Flavor,
     FlavorResource,
     Fungibility,
-    PodSet,
+    LocalQueue,
     Preemption,
     Quota,
     QuotaCluster,
     ResourceGroup,
+    Taint,
     Take,
-    Workload,
 )
-from engine.resources import PODS, parse_amount, parse_quantity
-from engine.snapshot import Taint
+from engine.snapshot import quota_cluster as together
 
 FLAVOR, WORKLOAD = "ResourceFlavor", "Workload"
 _TRY_NEXT = "TryNextFlavor"
 _PREEMPTION_FIRST = "PreemptionOverBorrowing"
-_NEW_TURN = {"PodsReadyTimeout", "AdmissionCheck"}
-"""Evicted for these, a workload takes its turn anew. Source: pkg/workload, Ordering.GetQueueOrderTimestamp."""
 _HELD = {"Hold", "HoldAndDrain"}
+_ACTIVE = "Active"
+"""The condition by which Kueue says whether it admits anything of a queue."""
+
+T = TypeVar("T")
+Read = TypeVar("Read")
 
 
 def quota_cluster(objects: Iterable[Mapping[str, Any]], *, now_ms: int) -> QuotaCluster:
@@ -41,75 +42,82 @@ def quota_cluster(objects: Iterable[Mapping[str, Any]], *, now_ms: int) -> Quota
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for obj in objects:
         kinds.setdefault(str(obj.get("kind") or ""), []).append(obj)
-    flavors = {one.name: one for one in map(_flavor, kinds.get(FLAVOR, ()))}
-    queues = [_queue(obj, flavors) for obj in kinds.get(CLUSTER_QUEUE, ())]
-    cohorts = map(_cohort, kinds.get(COHORT, ()))
-    leads = _leads(kinds.get(LOCAL_QUEUE, ()))
-    workloads = [_workload(obj, leads) for obj in kinds.get(WORKLOAD, ())]
-    return QuotaCluster(
-        flavors=flavors,
-        queues={one.name: one for one in queues},
-        cohorts={one.name: one for one in cohorts},
-        workloads=tuple(one for one in workloads if one is not None),
+
+    def every(kind: str, form: type[T], read: Callable[[T], Read]) -> list[Read]:
+        return [read(wire.decode(form, obj)) for obj in kinds.get(kind, ())]
+
+    return together(
+        every(FLAVOR, wire.FlavorObject, to_flavor),
+        every(CLUSTER_QUEUE, wire.QuotaOwner, to_queue),
+        every(COHORT, wire.QuotaOwner, to_cohort),
+        every(LOCAL_QUEUE, wire.LocalQueueObject, to_local_queue),
+        every(WORKLOAD, wire.WorkloadObject, to_workload),
         now_ms=now_ms,
     )
 
 
-def _flavor(obj: Mapping[str, Any]) -> Flavor:
-    read = wire.decode(wire.FlavorObject, obj)
-    taints = read.spec.node_taints or ()
+def to_flavor(flavor: wire.FlavorObject) -> Flavor:
+    """What is read of a ResourceFlavor."""
+    spec = flavor.spec
+    taints = spec.node_taints or ()
     return Flavor(
-        name=read.metadata.name or "",
-        labels=read.spec.node_labels or {},
+        name=flavor.metadata.name or "",
+        labels=spec.node_labels or {},
         taints=tuple(Taint(one.key, one.value or "", one.effect or "") for one in taints),
-        tolerations=tolerations(read.spec.tolerations) if read.spec.tolerations else (),
+        tolerations=tolerations(spec.tolerations) if spec.tolerations else (),
     )
 
 
-def _leads(objects: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], str]:
-    """Namespace and name of each LocalQueue -> its ClusterQueue."""
-    read = [wire.decode(wire.LocalQueueObject, obj) for obj in objects]
-    return {
-        (one.metadata.namespace or "default", one.metadata.name or ""): one.spec.cluster_queue or "" for one in read
-    }
+def to_local_queue(queue: wire.LocalQueueObject) -> LocalQueue:
+    """What is read of a LocalQueue."""
+    meta = queue.metadata
+    return LocalQueue(namespace=meta.namespace or "default", name=meta.name or "", queue=queue.spec.cluster_queue or "")
 
 
-def _queue(obj: Mapping[str, Any], flavors: Mapping[str, Flavor]) -> ClusterQueue:
-    read = wire.decode(wire.QuotaOwner, obj)
-    spec, fields = read.spec, read.spec.preemption or wire.PreemptionFields()
-    borrow = fields.borrow_within_cohort or wire.Borrowing()
-    next_one = spec.flavor_fungibility or wire.FungibilityFields()
+def to_queue(queue: wire.QuotaOwner) -> ClusterQueue:
+    """What is read of a ClusterQueue. Raises ValueError."""
+    spec = queue.spec
     groups = spec.resource_groups or ()
-    named = {one.name for group in groups for one in group.flavors or ()}
+    said = {one.type: one.status for one in queue.status.conditions or ()}
     return ClusterQueue(
-        name=read.metadata.name or "",
+        name=queue.metadata.name or "",
         cohort=spec.above,
         quotas=_quotas(groups),
         groups=tuple(
             ResourceGroup(group.covered_resources or (), tuple(one.name for one in group.flavors or ()))
             for group in groups
         ),
-        preemption=Preemption(
-            within=Take(fields.within_cluster_queue or Take.NEVER),
-            reclaim=Take(fields.reclaim_within_cohort or Take.NEVER),
-            borrow=BorrowWithinCohort(
-                allowed=(borrow.policy or Take.NEVER) != Take.NEVER, threshold=borrow.max_priority_threshold
-            ),
-        ),
-        fungibility=Fungibility(
-            next_before_borrowing=next_one.when_can_borrow == _TRY_NEXT,
-            next_before_preempting=(next_one.when_can_preempt or _TRY_NEXT) == _TRY_NEXT,
-            preemption_over_borrowing=next_one.preference == _PREEMPTION_FIRST,
-        ),
+        preemption=_preemption(spec.preemption or wire.PreemptionFields()),
+        fungibility=_fungibility(spec.flavor_fungibility or wire.FungibilityFields()),
         weight=_weight(spec),
-        active=spec.stop_policy not in _HELD and named <= flavors.keys(),
+        active=spec.stop_policy not in _HELD and said.get(_ACTIVE) != "False",
     )
 
 
-def _cohort(obj: Mapping[str, Any]) -> Cohort:
-    read = wire.decode(wire.QuotaOwner, obj)
-    quotas = _quotas(read.spec.resource_groups or ())
-    return Cohort(name=read.metadata.name or "", parent=read.spec.above, quotas=quotas, weight=_weight(read.spec))
+def _preemption(fields: wire.PreemptionFields) -> Preemption:
+    borrow = fields.borrow_within_cohort or wire.Borrowing()
+    return Preemption(
+        within=Take(fields.within_cluster_queue or Take.NEVER),
+        reclaim=Take(fields.reclaim_within_cohort or Take.NEVER),
+        borrow=BorrowWithinCohort(
+            allowed=(borrow.policy or Take.NEVER) != Take.NEVER, threshold=borrow.max_priority_threshold
+        ),
+    )
+
+
+def _fungibility(fields: wire.FungibilityFields) -> Fungibility:
+    return Fungibility(
+        next_before_borrowing=fields.when_can_borrow == _TRY_NEXT,
+        next_before_preempting=(fields.when_can_preempt or _TRY_NEXT) == _TRY_NEXT,
+        preemption_over_borrowing=fields.preference == _PREEMPTION_FIRST,
+    )
+
+
+def to_cohort(cohort: wire.QuotaOwner) -> Cohort:
+    """What is read of a Cohort. Raises ValueError."""
+    spec = cohort.spec
+    quotas = _quotas(spec.resource_groups or ())
+    return Cohort(name=cohort.metadata.name or "", parent=spec.above, quotas=quotas, weight=_weight(spec))
 
 
 def _weight(spec: wire.QuotaFields) -> Fraction:
@@ -126,68 +134,4 @@ def _quotas(groups: Iterable[wire.Group]) -> dict[FlavorResource, Quota]:
                 for text in (one.borrowing_limit, one.lending_limit)
             )
             found[flavor.name, one.name] = Quota(parse_amount(one.name, one.nominal_quota), *limits)
-    return found
-
-
-def _workload(obj: Mapping[str, Any], leads: Mapping[tuple[str, str], str]) -> Workload | None:
-    """None for one that is finished, or switched off."""
-    read = wire.decode(wire.WorkloadWithQuota, obj)
-    meta, spec, status = read.metadata, read.spec, read.status
-    true = {one.type: one for one in status.conditions or () if one.status == "True"}
-    if "Finished" in true or spec.active is False:
-        return None
-    reserved, evicted = true.get("QuotaReserved"), true.get("Evicted")
-    admission = status.admission if reserved else None
-    namespace = meta.namespace or "default"
-    queue = (admission and admission.cluster_queue) or leads.get((namespace, spec.queue_name or ""), "")
-    return Workload(
-        uid=meta.uid or "",
-        namespace=namespace,
-        name=meta.name or "",
-        queue=queue,
-        priority=spec.priority or 0,
-        created_ms=to_ms(meta.creation_timestamp) if meta.creation_timestamp else 0,
-        requeued_ms=_since(evicted) if evicted and evicted.reason in _NEW_TURN else None,
-        evicted=evicted is not None,
-        reserved_ms=_since(reserved) if reserved else None,
-        usage=_usage(spec, status, admission) if admission else {},
-        pod_sets=tuple(map(_pod_set, spec.pod_sets or ())),
-        holds=admission is not None,
-    )
-
-
-def _since(condition: Condition) -> int | None:
-    return to_ms(condition.last_transition_time) if condition.last_transition_time else None
-
-
-def _pod_set(one: wire.PodSetFields) -> PodSet:
-    spec = one.template.spec
-    requests = {name: amount for name, amount in pod_requests(spec).items() if name != PODS}
-    return PodSet(
-        name=one.name,
-        count=one.count,
-        least=one.min_count,
-        requests=requests,
-        group=(one.topology_request.pod_set_group_name if one.topology_request else None) or "",
-        node_selector=spec.node_selector or {},
-        node_affinity=node_affinity(spec.affinity) if spec.affinity else (),
-        tolerations=tolerations(spec.tolerations) if spec.tolerations else (),
-    )
-
-
-def _usage(
-    spec: wire.WorkloadFields, status: wire.StatusFields, admission: wire.AdmissionFields
-) -> dict[FlavorResource, int]:
-    """What it holds: what it was admitted with, less what the pods of it held that are done and not needed again."""
-    counts = {one.name: one.count for one in spec.pod_sets or ()}
-    done = {one.name: one.count for one in status.reclaimable_pods or ()}
-    found: dict[FlavorResource, int] = {}
-    for one in admission.pod_set_assignments or ():
-        count = counts.get(one.name, 0) if one.count is None else one.count
-        left = max(0, count - done.get(one.name, 0))
-        for name, amount in amounts(one.resource_usage).items():
-            flavor = (one.flavors or {}).get(name)
-            if flavor is not None:
-                held = amount if left == count else amount // max(1, count) * left
-                found[flavor, name] = found.get((flavor, name), 0) + held
     return found

@@ -72,9 +72,14 @@ class QuotaFields(Wire, frozen=True):
         return self.cohort_name or self.cohort or self.parent_name or self.parent or ""
 
 
+class QuotaStatus(Wire, frozen=True):
+    conditions: tuple[Condition, ...] | None = None
+
+
 class QuotaOwner(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: QuotaFields = QuotaFields()
+    status: QuotaStatus = QuotaStatus()
 
 
 class FlavorFields(Wire, frozen=True):
@@ -143,7 +148,7 @@ class StatusFields(Wire, frozen=True):
     reclaimable_pods: tuple[Reclaimable, ...] | None = None
 
 
-class WorkloadWithQuota(Wire, frozen=True):
+class WorkloadObject(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: WorkloadFields = WorkloadFields()
     status: StatusFields = StatusFields()

@@ -1,75 +1,80 @@
-"""Kueue's Workloads, and what their conditions say of a preemption.
-
-Source: Kueue's pkg/scheduler/preemption, for the words. A Workload that is preempted gets the conditions ``Preempted``,
-whose reason says which way, and ``Evicted`` with the reason ``Preempted`` (at first that alone), both with the same
-message; both turn false once it is admitted again. The message takes one of these forms:
-
-    Preempted to accommodate a higher priority Workload
-    Preempted to accommodate a workload (UID: <uid>) due to <words>
-    Preempted to accommodate a workload (UID: <uid>, JobUID: <uid>) due to <words>
-    the same; preemptor path: /<cohort>/<ClusterQueue>; preemptee path: /<cohort>/<ClusterQueue>
-
-The first is of the oldest versions, the last of the newest. What is not known is ``UNKNOWN`` there.
-"""
-
-import re
+"""Kueue's Workloads: what they hold of which quota or wait for, and whether they were preempted."""
 
 from engine.formats.kubernetes_convert import to_ms
-from engine.formats.kubernetes_wire import Condition, ObjectMeta, WorkloadObject, WorkloadSpec, WorkloadStatus
-from engine.snapshot import Preempted, Workload
+from engine.formats.kubernetes_requests import amounts, pod_requests
+from engine.formats.kubernetes_rules import node_affinity, tolerations
+from engine.formats.kubernetes_wire import Condition
+from engine.formats.kueue import wire
+from engine.formats.kueue.conditions import to_preempted
+from engine.resources import PODS
+from engine.snapshot import FlavorResource, PodSet, Workload
 
-_UID, _PATH, _UNKNOWN = r"[-\w.]{1,64}", r"(?:/[-\w.]{1,253}){1,50}|UNKNOWN", "UNKNOWN"
-"""Whoever may write a Workload's status writes what stands there: what could name nothing is kept out."""
-_FORM = re.compile(
-    rf"Preempted to accommodate a workload \(UID: (?P<uid>{_UID})(?:, JobUID: {_UID})?\) due to [^;]*"
-    rf"(?:; preemptor path: (?P<ask_place>{_PATH}); preemptee path: (?P<place>{_PATH}))?",
-    re.ASCII,
-)
-_WHY = re.compile(r"[A-Za-z]{1,40}", re.ASCII)
-_PREEMPTED = "Preempted"
-"""A condition's type, and the reason of the condition Evicted."""
+_NEW_TURN = {"PodsReadyTimeout", "AdmissionCheck"}
+"""Evicted for these, a workload takes its turn anew. Source: pkg/workload, Ordering.GetQueueOrderTimestamp."""
 
 
-def to_workload(workload: WorkloadObject) -> Workload:
+def to_workload(workload: wire.WorkloadObject) -> Workload:
     """What is read of it. Raises ValueError for one without a name or uid, and for a preemption without a time."""
-    meta, status = workload.metadata, workload.status or WorkloadStatus()
+    meta, spec, status = workload.metadata, workload.spec, workload.status
     if not meta.name or not meta.uid:
         raise ValueError("it has no metadata.name, or no metadata.uid")
-    owners = meta.owner_references or ()
-    admitted = (status.admission.cluster_queue if status.admission else None) or ""
-    condition = _preempted(status.conditions or ())
+    conditions, admission = status.conditions or (), status.admission
+    true = {one.type: one for one in conditions if one.status == "True"}
+    reserved, evicted, done = true.get("QuotaReserved"), true.get("Evicted"), "Finished" in true or spec.active is False
+    admitted = (admission.cluster_queue if admission else None) or ""
+    holds = admission is not None and reserved is not None and not done
     return Workload(
         uid=meta.uid,
         namespace=meta.namespace or "default",
         name=meta.name,
-        owners=tuple(f"{one.kind or ''}/{one.name or ''}" for one in owners),
-        priority=(workload.spec or WorkloadSpec()).priority or 0,
-        cluster_queue=admitted,
-        preempted=_told(condition, meta, admitted) if condition else None,
+        owners=tuple(f"{one.kind or ''}/{one.name or ''}" for one in meta.owner_references or ()),
+        queue=admitted,
+        local_queue=spec.queue_name or "",
+        priority=spec.priority or 0,
+        created_ms=to_ms(meta.creation_timestamp) if meta.creation_timestamp else 0,
+        requeued_ms=_since(evicted) if evicted and evicted.reason in _NEW_TURN else None,
+        evicted=evicted is not None,
+        reserved_ms=_since(reserved) if reserved else None,
+        usage=_usage(spec, status, admission) if admission and holds else {},
+        pod_sets=() if done else tuple(map(_pod_set, spec.pod_sets or ())),
+        holds=holds,
+        done=done,
+        preempted=to_preempted(conditions, meta, admitted),
     )
 
 
-def _preempted(conditions: tuple[Condition, ...]) -> Condition | None:
-    """The condition that says most of it."""
-    true = {one.type: one for one in conditions if one.status == "True"}
-    evicted = true.get("Evicted")
-    return true.get(_PREEMPTED) or (evicted if evicted and evicted.reason == _PREEMPTED else None)
+def _since(condition: Condition) -> int | None:
+    return to_ms(condition.last_transition_time) if condition.last_transition_time else None
 
 
-def _told(condition: Condition, meta: ObjectMeta, admitted: str) -> Preempted:
-    if condition.last_transition_time is None:
-        raise ValueError("it does not say when it was preempted")
-    form = _FORM.fullmatch((condition.message or "").strip())
-    told = {name: "" if text == _UNKNOWN else text for name, text in form.groupdict("").items()} if form else {}
-    reason = condition.reason or ""
-    return Preempted(
-        uid=meta.uid or "",
-        namespace=meta.namespace or "default",
-        name=meta.name or "",
-        at_ms=to_ms(condition.last_transition_time),
-        ask_uid=told.get("uid", ""),
-        ask_kind="Workload",
-        why=reason if _WHY.fullmatch(reason) and condition.type == _PREEMPTED else "",
-        place=told.get("place") or (f"/{admitted}" if admitted else ""),
-        ask_place=told.get("ask_place", ""),
+def _pod_set(one: wire.PodSetFields) -> PodSet:
+    spec = one.template.spec
+    requests = {name: amount for name, amount in pod_requests(spec).items() if name != PODS}
+    return PodSet(
+        name=one.name,
+        count=one.count,
+        least=one.min_count,
+        requests=requests,
+        group=(one.topology_request.pod_set_group_name if one.topology_request else None) or "",
+        node_selector=spec.node_selector or {},
+        node_affinity=node_affinity(spec.affinity) if spec.affinity else (),
+        tolerations=tolerations(spec.tolerations) if spec.tolerations else (),
     )
+
+
+def _usage(
+    spec: wire.WorkloadFields, status: wire.StatusFields, admission: wire.AdmissionFields
+) -> dict[FlavorResource, int]:
+    """What it holds: what it was admitted with, less what the pods of it held that are done and not needed again."""
+    counts = {one.name: one.count for one in spec.pod_sets or ()}
+    done = {one.name: one.count for one in status.reclaimable_pods or ()}
+    found: dict[FlavorResource, int] = {}
+    for one in admission.pod_set_assignments or ():
+        count = counts.get(one.name, 0) if one.count is None else one.count
+        left = max(0, count - done.get(one.name, 0))
+        for name, amount in amounts(one.resource_usage).items():
+            flavor = (one.flavors or {}).get(name)
+            if flavor is not None:
+                held = amount if left == count else amount // max(1, count) * left
+                found[flavor, name] = found.get((flavor, name), 0) + held
+    return found

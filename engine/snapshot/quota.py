@@ -3,14 +3,15 @@
 Source of the names and rules: Kueue's API, kueue.x-k8s.io/v1beta2.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from fractions import Fraction
 
 import msgspec
 
 from engine.resources import Amounts
-from engine.snapshot import NodeSelectorTerm, Taint, Toleration
+from engine.snapshot.objects import Preempted
+from engine.snapshot.rules import NodeSelectorTerm, Taint, Toleration
 
 FlavorResource = tuple[str, str]
 """A flavor's name and a resource: what an amount of quota is of."""
@@ -118,14 +119,26 @@ class PodSet(msgspec.Struct, frozen=True, kw_only=True):
     tolerations: tuple[Toleration, ...] = ()
 
 
+class LocalQueue(msgspec.Struct, frozen=True, kw_only=True):
+    """What workloads of a namespace name, and the queue that it leads to."""
+
+    namespace: str
+    name: str
+    queue: str
+
+
 class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """Pods that are admitted as a whole, or wait for it."""
 
     uid: str
     namespace: str
     name: str
-    queue: str
+    owners: tuple[str, ...] = ()
+    """``Kind/name`` of what it is made for: a Job, or pods themselves."""
+    queue: str = ""
     """The ClusterQueue that it holds quota of, or waits for; empty: not known."""
+    local_queue: str = ""
+    """The LocalQueue of its namespace that it names."""
     priority: int = 0
     created_ms: int = 0
     requeued_ms: int | None = None
@@ -135,10 +148,19 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     reserved_ms: int | None = None
     """Since when it holds quota; None: since now, or not at all."""
     holds: bool = False
-    """Whether it holds quota; else it waits."""
+    """Whether it holds quota; else it waits, unless it is done."""
+    done: bool = False
+    """Whether it is finished, or switched off: it neither holds anything nor waits."""
     usage: Quantities = {}
     """What it holds."""
     pod_sets: tuple[PodSet, ...] = ()
+    preempted: Preempted | None = None
+    """What Kueue says where it preempted it and has not admitted it again; of the whole, not of one of its pods."""
+
+    @property
+    def owner(self) -> str:
+        """``Kind/name`` of what it is made for, as its pods are called by; of several pods the first."""
+        return self.owners[0] if self.owners else ""
 
     @property
     def key(self) -> str:
@@ -167,3 +189,46 @@ class QuotaCluster(msgspec.Struct, frozen=True, kw_only=True):
             if one.holds and one.queue in found:
                 found[one.queue].append(one)
         return {name: tuple(held) for name, held in found.items()}
+
+
+class Sharing(msgspec.Struct, frozen=True, kw_only=True):
+    """How a cluster's Kueue is set to preempt."""
+
+    name: str
+    """Of the ConfigMap that says so."""
+    fair: bool = False
+    strategies: tuple[str, ...] = ()
+    """Of fair sharing, in its own words; empty: those that it uses unless told otherwise."""
+
+
+def quota_cluster(
+    flavors: Iterable[Flavor],
+    queues: Iterable[ClusterQueue],
+    cohorts: Iterable[Cohort],
+    local_queues: Iterable[LocalQueue],
+    workloads: Iterable[Workload],
+    *,
+    now_ms: int,
+) -> QuotaCluster:
+    """What was read one by one, put together: nothing is decided for a queue that names a flavor that is not there."""
+    known = {one.name: one for one in flavors}
+    leads = {(one.namespace, one.name): one.queue for one in local_queues}
+    return QuotaCluster(
+        flavors=known,
+        queues={one.name: _of_known(one, known) for one in queues},
+        cohorts={one.name: one for one in cohorts},
+        workloads=tuple(_led(one, leads) for one in workloads if not one.done),
+        now_ms=now_ms,
+    )
+
+
+def _of_known(queue: ClusterQueue, flavors: Mapping[str, Flavor]) -> ClusterQueue:
+    named = {name for group in queue.groups for name in group.flavors}
+    return queue if named <= flavors.keys() else msgspec.structs.replace(queue, active=False)
+
+
+def _led(one: Workload, leads: Mapping[tuple[str, str], str]) -> Workload:
+    """The same with the queue that it waits for."""
+    if one.queue:
+        return one
+    return msgspec.structs.replace(one, queue=leads.get((one.namespace, one.local_queue), ""))

@@ -1,0 +1,64 @@
+"""What the conditions of Kueue's Workloads say of a preemption.
+
+Source: Kueue's pkg/scheduler/preemption, for the words. A Workload that is preempted gets the conditions ``Preempted``,
+whose reason says which way, and ``Evicted`` with the reason ``Preempted`` (at first that alone), both with the same
+message; both turn false once it is admitted again. The message takes one of these forms:
+
+    Preempted to accommodate a higher priority Workload
+    Preempted to accommodate a workload (UID: <uid>) due to <words>
+    Preempted to accommodate a workload (UID: <uid>, JobUID: <uid>) due to <words>
+    the same; preemptor path: /<cohort>/<ClusterQueue>; preemptee path: /<cohort>/<ClusterQueue>
+
+The first is of the oldest versions, the last of the newest. What is not known is ``UNKNOWN`` there.
+"""
+
+import re
+from collections.abc import Iterable
+
+from engine.formats.kubernetes_convert import to_ms
+from engine.formats.kubernetes_wire import Condition, ObjectMeta
+from engine.snapshot import Preempted
+
+_UID, _PATH, _UNKNOWN = r"[-\w.]{1,64}", r"(?:/[-\w.]{1,253}){1,50}|UNKNOWN", "UNKNOWN"
+"""Whoever may write a Workload's status writes what stands there: what could name nothing is kept out."""
+_FORM = re.compile(
+    rf"Preempted to accommodate a workload \(UID: (?P<uid>{_UID})(?:, JobUID: {_UID})?\) due to [^;]*"
+    rf"(?:; preemptor path: (?P<ask_place>{_PATH}); preemptee path: (?P<place>{_PATH}))?",
+    re.ASCII,
+)
+_WHY = re.compile(r"[A-Za-z]{1,40}", re.ASCII)
+_PREEMPTED = "Preempted"
+"""A condition's type, and the reason of the condition Evicted."""
+
+
+def to_preempted(conditions: Iterable[Condition], meta: ObjectMeta, admitted: str) -> Preempted | None:
+    """What they say of it, None: nothing; ``admitted``: the ClusterQueue that it is admitted to, empty: none.
+
+    Raises ValueError for a preemption without a time.
+    """
+    condition = _preempted(conditions)
+    if condition is None:
+        return None
+    if condition.last_transition_time is None:
+        raise ValueError("it does not say when it was preempted")
+    form = _FORM.fullmatch((condition.message or "").strip())
+    told = {name: "" if text == _UNKNOWN else text for name, text in form.groupdict("").items()} if form else {}
+    reason = condition.reason or ""
+    return Preempted(
+        uid=meta.uid or "",
+        namespace=meta.namespace or "default",
+        name=meta.name or "",
+        at_ms=to_ms(condition.last_transition_time),
+        ask_uid=told.get("uid", ""),
+        ask_kind="Workload",
+        why=reason if _WHY.fullmatch(reason) and condition.type == _PREEMPTED else "",
+        place=told.get("place") or (f"/{admitted}" if admitted else ""),
+        ask_place=told.get("ask_place", ""),
+    )
+
+
+def _preempted(conditions: Iterable[Condition]) -> Condition | None:
+    """The condition that says most of it."""
+    true = {one.type: one for one in conditions if one.status == "True"}
+    evicted = true.get("Evicted")
+    return true.get(_PREEMPTED) or (evicted if evicted and evicted.reason == _PREEMPTED else None)

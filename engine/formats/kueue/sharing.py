@@ -1,0 +1,39 @@
+"""Whether Kueue shares fairly, from the ConfigMap that it is started with.
+
+Source: Kueue's apis/config. In v1beta1 ``fairSharing`` has a switch; since v1beta2 it is on where it stands there.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.formats import documents
+from engine.formats.kubernetes_wire import ConfigMapObject
+from engine.snapshot import Sharing
+
+CONFIG, NAMESPACE = "kueue-manager-config", "kueue-system"
+"""Where Kueue keeps it, unless it was installed otherwise."""
+_KEY = "controller_manager_config.yaml"
+_SWITCHED = "config.kueue.x-k8s.io/v1beta1"
+
+
+def to_sharing(config: ConfigMapObject) -> Sharing | None:
+    """What is read of it; None for another ConfigMap. Raises ValueError."""
+    text = (config.data or {}).get(_KEY)
+    if text is None:
+        return None
+    loaded = documents.load(text)
+    if len(loaded) != 1 or not isinstance(loaded[0], Mapping):
+        raise ValueError(f"{_KEY} holds no configuration")
+    fair, strategies = _fair(loaded[0])
+    return Sharing(name=config.metadata.name or "", fair=fair, strategies=strategies)
+
+
+def _fair(config: Mapping[str, Any]) -> tuple[bool, tuple[str, ...]]:
+    told = config.get("fairSharing")
+    if not isinstance(told, Mapping):
+        return False, ()
+    strategies = told.get("preemptionStrategies") or ()
+    if isinstance(strategies, str) or not all(isinstance(one, str) for one in strategies):
+        raise ValueError("preemptionStrategies must be a list of words")
+    on = told.get("enable", config.get("apiVersion") != _SWITCHED)
+    return bool(on), tuple(map(str, strategies))
