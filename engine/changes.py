@@ -8,6 +8,7 @@ import msgspec
 from engine.explain.message import After, Before, Message, Topic, gettext_noop
 from engine.formats.form import write_queue
 from engine.formats.shares import FIELDS, comes_to, shares_of
+from engine.formats.weights import write_weight
 from engine.queues import Queue, QueueTree
 
 _NOTHING = "{}"
@@ -67,7 +68,7 @@ def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str,
         return None
     if was is None:
         return Change(kind=Kind.ADDED, path=path, settings=_settings({}, _texts(after[path])))
-    settings = _settings(_texts(before[was]), _texts(after[path]))
+    settings = _settings(_weighed(before[was]), _weighed(after[path]))
     parent, parent_was = after[path].parent, before[was].parent
     stays = after[path].name == before[was].name and (former.get(parent) if parent else None) == parent_was
     if not stays:
@@ -92,6 +93,11 @@ def _texts(queue: Queue) -> dict[tuple[str, str], str]:
         if field != "path":
             texts |= {(field, part): text for part, text in parts(value)}
     return texts | _shares(queue)
+
+
+def _weighed(queue: Queue) -> dict[tuple[str, str], str]:
+    """The same, and a weight of 1 as well: what it becomes, or became, is less without it."""
+    return _texts(queue) | {("weight", ""): write_weight(queue.weight)}
 
 
 def _shares(queue: Queue) -> dict[tuple[str, str], str]:
@@ -119,7 +125,7 @@ def parts(value: object, above: str = "") -> Iterator[tuple[str, str]]:
 
 def _text(value: object) -> str:
     if isinstance(value, bool):
-        return "true"
+        return str(value).lower()
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 

@@ -37,6 +37,9 @@ def is_namespace(name: str) -> bool:
 LONGEST_DELAY_MS = 2**31 - 1
 """Some 24 days."""
 
+WEIGHT_ONE = 10**9
+"""A weight of 1: weights are kept in billionths, the finest that a Kubernetes quantity can say."""
+
 
 class PreemptionPolicy(StrEnum):
     """What a queue says of preemption (YuniKorn's property ``preemption.policy``)."""
@@ -51,6 +54,21 @@ class PriorityPolicy(StrEnum):
 
     DEFAULT = "default"
     FENCE = "fence"
+
+
+class Take(StrEnum):
+    """Whom a queue may preempt, compared to its own asks; Kueue's words."""
+
+    NEVER = "Never"
+    LOWER_PRIORITY = "LowerPriority"
+    LOWER_OR_NEWER_EQUAL_PRIORITY = "LowerOrNewerEqualPriority"
+    ANY = "Any"
+
+
+TAKES_WITHIN = (Take.NEVER, Take.LOWER_PRIORITY, Take.LOWER_OR_NEWER_EQUAL_PRIORITY)
+"""Those that there are inside one queue."""
+TAKES_RECLAIM = (Take.NEVER, Take.LOWER_PRIORITY, Take.ANY)
+"""Those that there are towards other queues."""
 
 
 class Standing(StrEnum):
@@ -92,6 +110,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     priority_offset: int = 0
     evict_uncontrolled: bool = False
     """Whether pods without a controller, which nothing would create again, may be victims."""
+    weight: int = WEIGHT_ONE
+    """In billionths: what its borrowing is divided by under fair sharing. Of 0 any borrowing is the most there is."""
+    lendable: Amounts = {}
+    """The most that it lends of what it is guaranteed; a resource that is missing is lent whole."""
+    take_within: Take | None = None
+    """Whom a leaf's asks may preempt in the leaf itself, never Any; None: as the policy's parameters say."""
+    take_reclaim: Take | None = None
+    """Whom in other queues that borrow; None as above."""
+    take_borrowing: bool | None = None
+    """Whether from others while it borrows itself; None as above."""
+    take_threshold: int | None = None
+    """Of which priority at most those may be that it takes then; None: of any below its own."""
 
 
 class Queue(Settings, frozen=True, kw_only=True, omit_defaults=True):

@@ -20,10 +20,12 @@ from engine.formats.form_fields import note_unknown, read_capacity, read_setting
 from engine.formats.notes import MOST_QUEUES, Note, Notebook, Place, Severity, gettext_noop
 from engine.formats.placement import read_rules, write_rules
 from engine.formats.shares import Capacity, Resolution, amounts_of, shares_of, write_share
+from engine.formats.weights import write_weight
 from engine.placement_rules import Rule
 from engine.queues import (
     LONGEST_PATH,
     ROOT,
+    WEIGHT_ONE,
     PreemptionPolicy,
     PriorityPolicy,
     Queue,
@@ -99,15 +101,15 @@ def write_beside(tree: QueueTree) -> dict[str, Any]:
 
 def write_queue(queue: Queue) -> dict[str, Any]:
     """One queue of ``write_form``."""
-    alike = write_settings(queue)
-    own: dict[str, Any] = {
-        "path": queue.path,
-        "parent": queue.parent_declared,
-        **alike,
-        "namespaces": list(queue.namespaces),
-    }
-    written = {field: value for field, value in own.items() if value}
-    return written if queue.template is None else written | {"template": write_settings(queue.template)}
+    written: dict[str, Any] = {"path": queue.path}
+    if queue.parent_declared:
+        written["parent"] = True
+    written |= write_settings(queue)
+    if queue.namespaces:
+        written["namespaces"] = list(queue.namespaces)
+    if queue.template is not None:
+        written["template"] = write_settings(queue.template)
+    return written
 
 
 def write_settings(settings: Settings) -> dict[str, Any]:
@@ -122,7 +124,20 @@ def write_settings(settings: Settings) -> dict[str, Any]:
         "priority_offset": settings.priority_offset,
         "evict_uncontrolled": settings.evict_uncontrolled,
     }
-    return {field: value for field, value in alike.items() if value}
+    return {field: value for field, value in alike.items() if value} | write_sharing(settings)
+
+
+def write_sharing(settings: Settings) -> dict[str, Any]:
+    """What ``read_sharing`` reads back; what is not set is left out."""
+    own: dict[str, Any] = {
+        "weight": None if settings.weight == WEIGHT_ONE else write_weight(settings.weight),
+        "lendable": format_amounts(dict(sorted(settings.lendable.items()))) or None,
+        "take_within": settings.take_within and str(settings.take_within),
+        "take_reclaim": settings.take_reclaim and str(settings.take_reclaim),
+        "take_borrowing": settings.take_borrowing,
+        "take_threshold": settings.take_threshold,
+    }
+    return {field: value for field, value in own.items() if value is not None}
 
 
 def _amounts(settings: Settings, field: str) -> dict[str, str]:

@@ -9,9 +9,24 @@ from engine.formats.amounts import AmountError, read_amount
 from engine.formats.durations import DurationError, parse_duration
 from engine.formats.notes import Notebook, Place, gettext_noop
 from engine.formats.shares import is_share, read_share
-from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, Settings, Shares, is_namespace
+from engine.formats.weights import read_weight
+from engine.queues import (
+    LONGEST_DELAY_MS,
+    TAKES_RECLAIM,
+    TAKES_WITHIN,
+    WEIGHT_ONE,
+    PreemptionPolicy,
+    PriorityPolicy,
+    Queue,
+    Settings,
+    Shares,
+    Take,
+    is_namespace,
+)
 from engine.resources import Amounts, is_resource_name
 
+SHARING = ("weight", "lendable", "take_within", "take_reclaim", "take_borrowing", "take_threshold")
+"""How a queue lends, borrows and preempts where quota is lent."""
 FIELDS = (
     "path",
     "parent",
@@ -24,6 +39,7 @@ FIELDS = (
     "priority_offset",
     "namespaces",
     "evict_uncontrolled",
+    *SHARING,
     "template",
 )
 TEMPLATE_FIELDS = (
@@ -35,6 +51,7 @@ TEMPLATE_FIELDS = (
     "priority_policy",
     "priority_offset",
     "evict_uncontrolled",
+    *SHARING,
 )
 """Of a template: what queues and templates have alike."""
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
@@ -47,7 +64,7 @@ def read_settings(given: Mapping[str, Any], place: Place, book: Notebook) -> Que
     return Queue(
         path=place.path,
         namespaces=_namespaces(given, place, book),
-        parent_declared=_truth(given, "parent", place, book),
+        parent_declared=_truth(given, "parent", place, book) or False,
         template=_template(given, place, book),
         **_alike(given, place, book),
     )
@@ -84,9 +101,47 @@ def _alike(given: Mapping[str, Any], place: Place, book: Notebook) -> dict[str, 
         "delay_ms": _delay(given, "delay", place, book),
         "quota_delay_ms": _delay(given, "quota_delay", place, book),
         "priority_policy": _choice(given, "priority_policy", PriorityPolicy.DEFAULT, place, book),
-        "priority_offset": _offset(given, place, book),
-        "evict_uncontrolled": _truth(given, "evict_uncontrolled", place, book),
+        "priority_offset": _whole_number(given, "priority_offset", place, book) or 0,
+        "evict_uncontrolled": _truth(given, "evict_uncontrolled", place, book) or False,
+        **read_sharing(given, place, book),
     }
+
+
+def read_sharing(given: Mapping[str, Any], place: Place, book: Notebook) -> dict[str, Any]:
+    """How a queue lends, borrows and preempts, as the fields of engine.queues.Settings."""
+    return {
+        "weight": _weight(given, place, book),
+        "lendable": _plain_amounts(given, "lendable", place, book),
+        "take_within": _take(given, "take_within", TAKES_WITHIN, place, book),
+        "take_reclaim": _take(given, "take_reclaim", TAKES_RECLAIM, place, book),
+        "take_borrowing": _truth(given, "take_borrowing", place, book),
+        "take_threshold": _whole_number(given, "take_threshold", place, book),
+    }
+
+
+def _weight(given: Mapping[str, Any], place: Place, book: Notebook) -> int:
+    value = given.get("weight")
+    if value is None or value == "":
+        return WEIGHT_ONE
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        book.error(place.at("weight"), gettext_noop("A weight is a text or a number."))
+        return WEIGHT_ONE
+    try:
+        return read_weight(str(value))
+    except AmountError as error:
+        book.error(place.at("weight"), error.message, **error.params)
+        return WEIGHT_ONE
+
+
+def _take(given: Mapping[str, Any], field: str, known: tuple[Take, ...], place: Place, book: Notebook) -> Take | None:
+    value = given.get(field)
+    if value is None or value == "":
+        return None
+    if value not in known:
+        message = gettext_noop("%(value)s is not one of: %(known)s.")
+        book.error(place.at(field), message, value=str(value), known=", ".join(known))
+        return None
+    return Take(value)
 
 
 def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> tuple[Amounts, Shares]:
@@ -118,10 +173,21 @@ def _amounts(given: Mapping[str, Any], field: str, place: Place, book: Notebook)
 
 def read_capacity(given: Mapping[str, Any], book: Notebook) -> Amounts:
     """What a document says that shares of the cluster are of."""
-    amounts, shares = _amounts(given, "capacity", Place(), book)
+    message = gettext_noop("What percentages of the cluster are of is an amount itself.")
+    return _plain_amounts(given, "capacity", Place(), book, message)
+
+
+def _plain_amounts(
+    given: Mapping[str, Any],
+    field: str,
+    place: Place,
+    book: Notebook,
+    message: str = gettext_noop("Percentages can't be said here: give an amount."),
+) -> Amounts:
+    """Amounts that can't be given as shares: one is an error with this message."""
+    amounts, shares = _amounts(given, field, place, book)
     for resource in shares:
-        message = gettext_noop("What percentages of the cluster are of is an amount itself.")
-        book.error(Place().at("capacity", resource), message)
+        book.error(place.at(field, resource), message)
     return amounts
 
 
@@ -155,15 +221,15 @@ def _delay(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -
     return milliseconds
 
 
-def _offset(given: Mapping[str, Any], place: Place, book: Notebook) -> int:
-    value = given.get("priority_offset")
+def _whole_number(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> int | None:
+    value = given.get(field)
     if value is None or value == "":
-        return 0
+        return None
     text = str(value)
     if isinstance(value, bool) or not _INTEGER.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
         message = gettext_noop("%(value)s is not a whole number of 32 bits.")
-        book.error(place.at("priority_offset"), message, value=text)
-        return 0
+        book.error(place.at(field), message, value=text)
+        return None
     return int(text)
 
 
@@ -184,9 +250,10 @@ def _namespaces(given: Mapping[str, Any], place: Place, book: Notebook) -> tuple
     return tuple(dict.fromkeys(found))
 
 
-def _truth(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> bool:
-    value = given.get(field, False)
-    if not isinstance(value, bool):
+def _truth(given: Mapping[str, Any], field: str, place: Place, book: Notebook) -> bool | None:
+    """None where nothing is said."""
+    value = given.get(field)
+    if value is not None and not isinstance(value, bool):
         book.error(place.at(field), gettext_noop("%(key)s is true or false."), key=field)
-        return False
+        return None
     return value

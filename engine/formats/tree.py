@@ -3,12 +3,12 @@
 import msgspec
 
 from engine.placement_rules import Rule
-from engine.queues import Queue, QueueTree, Settings
+from engine.queues import WEIGHT_ONE, Queue, QueueTree, Settings
 from engine.resources import Amounts
 
-FORM = 3
+FORM = 4
 """Counted up when the form changes in a way that older readers would misread. A tree is written in the first that can
-say it: 2 has placement rules and templates, 3 shares."""
+say it: 2 has placement rules and templates, 3 shares, 4 how queues lend and take."""
 
 
 class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -29,9 +29,23 @@ def encode_tree(tree: QueueTree) -> bytes:
 
 def _form(tree: QueueTree) -> int:
     queues = tree.queues.values()
-    if any(_has_shares(queue) or (queue.template and _has_shares(queue.template)) for queue in queues):
+    templates = [queue.template for queue in queues if queue.template is not None]
+    if any(_has_sharing(one) for one in (*queues, *templates)):
+        return 4
+    if any(_has_shares(one) for one in (*queues, *templates)):
         return 3
-    return 2 if tree.placement or any(queue.template is not None for queue in queues) else 1
+    return 2 if tree.placement or templates else 1
+
+
+def _has_sharing(settings: Settings) -> bool:
+    return bool(
+        settings.weight != WEIGHT_ONE
+        or settings.lendable
+        or settings.take_within
+        or settings.take_reclaim
+        or settings.take_borrowing is not None
+        or settings.take_threshold is not None
+    )
 
 
 def _has_shares(settings: Settings) -> bool:

@@ -1,5 +1,6 @@
 """Quota that queues of a cohort lend each other, as Kueue has it: who holds what of it, and who may take it back."""
 
+from engine.queues import Take
 from engine.quota.shares import NO_SHARE, Share, lendable, share_of
 from engine.quota.tree import QuotaError, QuotaTree
 from engine.quota.usage import Usage
@@ -16,7 +17,6 @@ from engine.snapshot import (
     Quota,
     QuotaCluster,
     ResourceGroup,
-    Take,
     Workload,
 )
 

@@ -33,7 +33,6 @@ from engine.snapshot.quota import (
     QuotaCluster,
     ResourceGroup,
     Sharing,
-    Take,
     Workload,
     quota_cluster,
 )
@@ -92,7 +91,6 @@ __all__ = [
     "Snapshot",
     "SpreadConstraint",
     "Taint",
-    "Take",
     "Toleration",
     "Volume",
     "Workload",

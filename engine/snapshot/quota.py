@@ -4,11 +4,11 @@ Source of the names and rules: Kueue's API, kueue.x-k8s.io/v1beta2.
 """
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from fractions import Fraction
 
 import msgspec
 
+from engine.queues import Take
 from engine.resources import Amounts
 from engine.snapshot.objects import Preempted
 from engine.snapshot.rules import NodeSelectorTerm, Taint, Toleration
@@ -17,15 +17,6 @@ FlavorResource = tuple[str, str]
 """A flavor's name and a resource: what an amount of quota is of."""
 Quantities = Mapping[FlavorResource, int]
 """Amounts in the resources' integer units (engine.resources)."""
-
-
-class Take(StrEnum):
-    """Whom a queue may preempt, compared to its own workload; Kueue's words."""
-
-    NEVER = "Never"
-    LOWER_PRIORITY = "LowerPriority"
-    LOWER_OR_NEWER_EQUAL_PRIORITY = "LowerOrNewerEqualPriority"
-    ANY = "Any"
 
 
 class Flavor(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 
 from engine.changes import Kind, changes, sentences
-from engine.queues import QueueTree, Settings
+from engine.queues import WEIGHT_ONE, QueueTree, Settings
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
 
@@ -32,6 +32,17 @@ def test_settings_that_come_and_go_are_told_so() -> None:
         "root.prod.web guaranteed memory 1Gi taken away",
         "root.prod.web delay 30s taken away",
     ]
+
+
+def test_a_weight_is_told_against_the_one_that_all_have() -> None:
+    """Nobody has to know that what says nothing weighs 1."""
+    after = tree(BEFORE | {"lab": queue(weight=2 * WEIGHT_ONE, lendable={"cpu": 0}, take_borrowing=False)})
+    assert told(tree(BEFORE), after) == [
+        "root.lab weight 1 → 2",
+        "root.lab lendable cpu set to 0",
+        "root.lab take borrowing set to false",
+    ]
+    assert told(after, tree(BEFORE))[0] == "root.lab weight 2 → 1"
 
 
 def test_a_template_is_told_setting_by_setting() -> None:

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.formats.form import read_form, write_form
 from engine.formats.notes import Note
-from engine.queues import QueueTree
+from engine.formats.weights import as_quantity, read_weight, write_weight
+from engine.queues import WEIGHT_ONE, Queue, QueueTree, Take
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
 
@@ -46,6 +48,38 @@ def test_a_tree_is_read_as_it_is_typed() -> None:
     assert not reading.failed
 
 
+@pytest.mark.parametrize(
+    ("said", "settings"),
+    [
+        ({"weight": "500m"}, {"weight": WEIGHT_ONE // 2}),
+        ({"weight": 0}, {"weight": 0}),
+        ({"weight": 1}, {}),
+        ({"lendable": {"cpu": "500m", "memory": 0}}, {"lendable": {"cpu": 500, "memory": 0}}),
+        (
+            {"take_within": "LowerPriority", "take_reclaim": "Any"},
+            {"take_within": Take.LOWER_PRIORITY, "take_reclaim": Take.ANY},
+        ),
+        ({"take_borrowing": False, "take_threshold": 0}, {"take_borrowing": False, "take_threshold": 0}),
+        ({"take_borrowing": True, "take_threshold": "-5"}, {"take_borrowing": True, "take_threshold": -5}),
+    ],
+)
+def test_how_a_queue_lends_and_takes_is_read_as_it_is_typed(said: dict[str, Any], settings: dict[str, Any]) -> None:
+    """A weight of 1 is the one that all have; to say no is not the same as to say nothing."""
+    reading = read_form({"queues": [{"path": "root", **said}]})
+    assert not reading.notes
+    assert reading.tree is not None
+    assert reading.tree["root"] == Queue(path="root", **settings)
+    again = read_form(write_form(reading.tree)).tree
+    assert again is not None
+    assert again.queues == reading.tree.queues
+
+
+@given(st.integers(0, 2**63 - 1))
+def test_a_weight_is_read_back_to_the_billionth(weight: int) -> None:
+    """As people type it, and as Kubernetes keeps it."""
+    assert read_weight(write_weight(weight)) == read_weight(as_quantity(weight)) == weight
+
+
 @given(growing_trees())
 def test_what_is_written_is_read_back(shape: QueueTree) -> None:
     """Also through JSON, whatever the tree holds."""
@@ -79,6 +113,17 @@ def test_what_is_written_is_read_back(shape: QueueTree) -> None:
         ({"namespaces": ["a", "B"]}, "/queues/1/namespaces/1", "'B' can't name a namespace."),
         ({"evict_uncontrolled": "yes"}, "/queues/1/evict_uncontrolled", "evict_uncontrolled is true or false."),
         ({"guarantee": {}}, "/queues/1/guarantee", "There is no setting guarantee."),
+        ({"weight": "much"}, "/queues/1/weight", "much is not a weight, such as 2 or 0.5."),
+        ({"weight": -1}, "/queues/1/weight", "-1 is below zero."),
+        ({"weight": "0.0000000001"}, "/queues/1/weight", "0.0000000001 is finer than a billionth."),
+        ({"weight": "10G"}, "/queues/1/weight", "10G is too large a weight."),
+        ({"weight": True}, "/queues/1/weight", "A weight is a text or a number."),
+        ({"lendable": {"cpu": "few"}}, "/queues/1/lendable/cpu", "few is not an amount."),
+        ({"lendable": {"cpu": "50%"}}, "/queues/1/lendable/cpu", "Percentages can't be said here: give an amount."),
+        ({"take_within": "Any"}, "/queues/1/take_within", "Any is not one of: Never, LowerPriority, LowerOrNewerEqual"),
+        ({"take_reclaim": [1]}, "/queues/1/take_reclaim", "[1] is not one of: Never, LowerPriority, Any."),
+        ({"take_borrowing": "yes"}, "/queues/1/take_borrowing", "take_borrowing is true or false."),
+        ({"take_threshold": 1.5}, "/queues/1/take_threshold", "1.5 is not a whole number of 32 bits."),
     ],
 )
 def test_a_mistake_is_told_at_its_field(settings: dict[str, Any], pointer: str, sentence: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.formats.tree import decode_tree, encode_tree
-from engine.queues import DEFAULT_DELAY_MS, Queue, QueueTree, TreeError
+from engine.queues import DEFAULT_DELAY_MS, Queue, QueueTree, Settings, TreeError
 from tests.builders import queue, tree
 
 TENANTS = tree(
@@ -119,3 +119,11 @@ def test_a_parents_amounts_are_the_sum_below_it() -> None:
     rolled = TENANTS.roll_up({"root.tenant.a": {"cpu": 1}, "root.tenant.b": {"cpu": 2, "gpu": 1}})
     assert rolled["root"] == rolled["root.tenant"] == {"cpu": 3, "gpu": 1}
     assert rolled["root.off"] == {}
+
+
+def test_how_queues_lend_and_take_is_a_form_that_older_versions_refuse() -> None:
+    """They would pass over it."""
+    for settings in ({"weight": 0}, {"take_borrowing": False}, {"template": Settings(take_threshold=0)}):
+        shape = tree({"a": queue(**settings)})
+        assert b'"form":4' in encode_tree(shape)
+        assert decode_tree(encode_tree(shape)).queues == shape.queues

@@ -8,6 +8,7 @@ from engine.formats.kubernetes_rules import tolerations
 from engine.formats.kueue import wire
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
 from engine.formats.kueue.workloads import to_workload
+from engine.queues import Take
 from engine.resources import parse_amount, parse_quantity
 from engine.snapshot import (
     BorrowWithinCohort,
@@ -22,7 +23,6 @@ from engine.snapshot import (
     QuotaCluster,
     ResourceGroup,
     Taint,
-    Take,
 )
 from engine.snapshot import quota_cluster as together
 
