@@ -319,10 +319,14 @@ class QueueTree:
     @cached_property
     def promised(self) -> dict[str, Amounts]:
         """Path -> what the queue is guaranteed; where it says nothing of a resource, what those below it are."""
+        return {path: below | self.queues[path].guaranteed for path, below in self.promised_below.items()}
+
+    @cached_property
+    def promised_below(self) -> dict[str, Amounts]:
+        """Path -> what the queues right below it are promised together."""
         found: dict[str, Amounts] = {}
         for path in reversed(self._order):
-            own, children = self.queues[path].guaranteed, self.children[path]
-            found[path] = total(found[child] for child in children) | own if children else own
+            found[path] = total(found[child] | self.queues[child].guaranteed for child in self.children[path])
         return found
 
     def unkept(self, path: str, resource: str) -> str | None:
@@ -330,10 +334,8 @@ class QueueTree:
 
         None where every promise of the resource on the way can be kept.
         """
-        promised = self.promised
         for above in self.lineage(path):
-            queue = self.queues[above]
-            below = sum(promised[child].get(resource, 0) for child in self.children[above])
+            queue, below = self.queues[above], self.promised_below[above].get(resource, 0)
             most = max(below, queue.guaranteed.get(resource, 0))
             if below > queue.guaranteed.get(resource, below) or most > queue.max.get(resource, most):
                 return above

@@ -106,12 +106,12 @@ def claims(tree: QueueTree, asker: str) -> Mapping[str, str]:
 
     Every ask asks for itself as a pod: where pods are guaranteed and none can be claimed, nothing can.
     """
-    return _claims(tree)[asker]
+    return claims_of_all(tree)[asker]
 
 
 @lru_cache(maxsize=8)  # each tree is asked for all its leaves in a row
-def _claims(tree: QueueTree) -> Mapping[str, Mapping[str, str]]:
-    """Of every queue, worked out from the root down."""
+def claims_of_all(tree: QueueTree) -> Mapping[str, Mapping[str, str]]:
+    """``claims`` of every queue, worked out from the root down."""
     entitling: dict[str, Mapping[str, str]] = {}
     barred: dict[str, frozenset[str]] = {}
     found: dict[str, Mapping[str, str]] = {}
@@ -126,7 +126,8 @@ def _claims(tree: QueueTree) -> Mapping[str, Mapping[str, str]]:
 
 
 def _claimed(tree: QueueTree, entitling: Mapping[str, str], barred: frozenset[str]) -> Mapping[str, str]:
-    found = {name: path for name, path in entitling.items() if tree[path].guaranteed[name] > 0 and name not in barred}
+    queues = tree.queues
+    found = {name: path for name, path in entitling.items() if queues[path].guaranteed[name] > 0 and name not in barred}
     return found if PODS not in entitling or PODS in found else {}
 
 

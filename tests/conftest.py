@@ -11,7 +11,7 @@ import pytest
 from django.core.cache import caches
 from hypothesis import HealthCheck, settings
 
-from scheduler_admin.queues import draft_rows
+from scheduler_admin.queues import draft_rows, draft_selectors
 from tests.controlplane import anycluster, binaries
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
@@ -45,6 +45,7 @@ def _forgetful() -> None:
     for cache in caches.all(initialized_only=True):
         cache.clear()
     draft_rows.forget()
+    draft_selectors.forget()
 
 
 @pytest.fixture(scope="session")

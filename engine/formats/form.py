@@ -192,7 +192,7 @@ def _same(settings: Any, known: Known) -> Queue | None:
     """What these settings were read as the last time, if they were."""
     path = settings.get("path") if isinstance(settings, Mapping) else None
     given, queue = known.get(path, (None, None)) if isinstance(path, str) else (None, None)
-    return queue if given == settings else None
+    return queue if given is settings or given == settings else None
 
 
 def _rooted(queues: Mapping[str, Queue], places: Mapping[str, Place], book: Notebook) -> bool:

@@ -8,18 +8,18 @@ from collections.abc import Iterator, Mapping
 from engine.formats.notes import Note, Severity, gettext_noop
 from engine.lint.found import found
 from engine.queues import Queue, QueueTree
-from engine.resources import Amounts, format_amount, total
+from engine.resources import Amounts, format_amount
 
 
 def amounts(tree: QueueTree) -> Iterator[Note]:
     """What of guaranteed and max contradicts what stands above, or below."""
-    promised, tightest = tree.promised, _tightest(tree)
+    promised, tightest = tree.promised_below, _tightest(tree)
     for path in tree.walk():
         queue, limits = tree[path], tightest[path]
         if limits and any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
             yield from _above_max(tree, queue)
-        if children := tree.children[path]:
-            yield from _promised_below(queue, total(promised[child] for child in children))
+        if promised[path]:
+            yield from _promised_below(queue, promised[path])
         if limits is not queue.max and any(limits[resource] < limit for resource, limit in queue.max.items()):
             yield from _never_reached(tree, queue)
 

@@ -69,18 +69,26 @@ def claims(tree: QueueTree) -> Iterator[Note]:
     Of one that is a fence of its own effects tells. Leaves that may come into being count as queues to take from.
     """
     whole, left = with_samples(tree), _MOST_BORDERS
-    takeable = _takeable(whole)
+    takeable, guaranteed, claimed = _takeable(whole), _guaranteed(tree), reach.claims_of_all(whole)
     for path in tree.leaves:
-        guaranteed = any(amount for above in tree.lineage(path) for amount in tree[above].guaranteed.values())
         if disabled := tree.disabled_by(path):
             if tree[path].guaranteed:
                 yield found(Severity.WARNING, path, _DISABLED, _ENABLE, "preemption_policy", queue=disabled)
-        elif not guaranteed:
+        elif path not in guaranteed:
             yield found(Severity.WARNING, path, _NO_GUARANTEE, _GIVE, "guaranteed")
-        elif tree.fence(path) != path and left > 0 and not _surely_open(whole, path, takeable):
+        elif tree.fence(path) != path and left > 0 and not _surely_open(whole, path, claimed[path], takeable):
             notes, looked = _judged(whole, path)
             left -= looked
             yield from notes
+
+
+def _guaranteed(tree: QueueTree) -> set[str]:
+    """The queues to which anything is guaranteed, also by a queue above."""
+    found: set[str] = set()
+    for path in tree.walk():
+        if tree.parents[path] in found or any(tree.queues[path].guaranteed.values()):
+            found.add(path)
+    return found
 
 
 def _takeable(tree: QueueTree) -> dict[str, int]:
@@ -90,20 +98,20 @@ def _takeable(tree: QueueTree) -> dict[str, int]:
         return {}
     found: dict[str, int] = {}
     for path in reversed(tree.walk()):
-        below = sum(found[child] for child in tree.children[path])
-        found[path] = below + (tree.is_leaf(path) and not tree.disabled_by(path))
+        children = tree.children[path]
+        open_leaf = not children and tree.is_leaf(path) and not tree.disabled_by(path)
+        found[path] = sum(found[child] for child in children) if children else int(open_leaf)
     return found
 
 
-def _surely_open(tree: QueueTree, leaf: str, takeable: Mapping[str, int]) -> bool:
+def _surely_open(tree: QueueTree, leaf: str, claimed: Mapping[str, str], takeable: Mapping[str, int]) -> bool:
     """Whether there is a leaf to take from inside the fence and outside of all that shares the leaf's claims.
 
     So it is for nearly every leaf of nearly every tree. Elsewhere, or where more counts, the borders are looked at.
     """
-    found = reach.claims(tree, leaf) if takeable else {}
-    if not found:
+    if not claimed or not takeable:
         return False
-    shared = found[PODS] if PODS in found else max(found.values(), key=len)
+    shared = claimed[PODS] if PODS in claimed else max(claimed.values(), key=len)
     return takeable[tree.fence(leaf) or tree.root] > takeable[shared]
 
 

@@ -1,7 +1,7 @@
 """A draft as a document of our own form, and as the flat settings that are merged."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -31,8 +31,8 @@ DRAFT = ""
 """The identity under which what a draft holds beside its queues is merged."""
 
 
-class Placed(msgspec.Struct, frozen=True):
-    """A queue of a draft with its place in the tree."""
+class Placed(msgspec.Struct, frozen=True, dict=True):
+    """A queue of a draft with its place in the tree. Whoever changes the row places it anew."""
 
     row: DraftQueue
     path: str
@@ -40,6 +40,17 @@ class Placed(msgspec.Struct, frozen=True):
     pk: int
     above: int | None
     """The key of the row of the queue above. As ``row`` says them: asking it takes longer, and it is asked often."""
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """It in our own form."""
+        return _document(self)
+
+    @cached_property
+    def has_shares(self) -> bool:
+        """Whether anything may be typed as a share."""
+        row = self.row
+        return any("%" in text for texts in (row.guaranteed, row.max, row.template) for text in texts.values())
 
 
 def placed(rows: Iterable[DraftQueue]) -> list[Placed]:
@@ -58,8 +69,8 @@ def placed(rows: Iterable[DraftQueue]) -> list[Placed]:
 
 def reading(draft: Draft, queues: Sequence[Placed]) -> Reading:
     """The draft as a tree and its terms, with what is wrong; a note's ``index`` is the place in ``queues``."""
-    documents = [_document(one) for one in queues]
-    capacity = draft.hierarchy.capacity if any(_has_shares(one.row) for one in queues) else Capacity()
+    documents = [one.document for one in queues]
+    capacity = draft.hierarchy.capacity if any(one.has_shares for one in queues) else Capacity()
     beside = {"placement": draft.placement, "capacity": draft.capacity}
     tree = read_form({"queues": documents, **beside}, capacity, _known(draft.pk))
     parameters, wrong = read_parameters(draft.policy, draft.dialect, draft.parameters)
@@ -73,11 +84,6 @@ def _known(draft: int | None) -> Known:
     """What was read of a draft the last time: an act changes a few of its queues."""
     del draft
     return {}
-
-
-def _has_shares(row: DraftQueue) -> bool:
-    """Whether anything may be typed as a share."""
-    return any("%" in text for texts in (row.guaranteed, row.max, row.template) for text in texts.values())
 
 
 def _shared(row: DraftQueue) -> set[str]:

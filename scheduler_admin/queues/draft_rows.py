@@ -5,6 +5,7 @@ from functools import lru_cache, partial
 
 from django.db import transaction
 
+from scheduler_admin.queues.draft_form import Placed, placed
 from scheduler_admin.queues.models import Draft, DraftQueue
 
 _FEW = 100
@@ -17,6 +18,26 @@ def rows_of(draft: Draft) -> list[DraftQueue]:
     rows = _renewed(draft, dict(kept)) if kept else {row.pk: row for row in draft.queues.all()}
     transaction.on_commit(partial(_keep, kept, rows))  # what is taken back never was
     return list(rows.values())
+
+
+def placed_rows(draft: Draft) -> list[Placed]:
+    """The same in their places; of those that stayed as and where they were, what was worked out is still known."""
+    known = _placed(draft.pk, draft.created_at)
+    found = [_as_known(one, known.get(one.pk)) for one in placed(rows_of(draft))]
+    known.clear()
+    known.update((one.pk, one) for one in found)
+    return found
+
+
+def _as_known(one: Placed, known: Placed | None) -> Placed:
+    same = known is not None and known.row is one.row and known.path == one.path and known.above == one.above
+    return known if known is not None and same else one
+
+
+@lru_cache(maxsize=8)
+def _placed(draft: int, begun: datetime) -> dict[int, Placed]:
+    del draft, begun
+    return {}
 
 
 def _keep(kept: dict[int, DraftQueue], rows: dict[int, DraftQueue]) -> None:
@@ -43,3 +64,4 @@ def _kept(draft: int, begun: datetime) -> dict[int, DraftQueue]:
 def forget() -> None:
     """Read all anew, as after rows were written by other means than acts."""
     _kept.cache_clear()
+    _placed.cache_clear()

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from datetime import datetime
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import msgspec
+from django.db import transaction
 from django.http import Http404
 
 from engine.changes import Change, Kind, Setting, changes
@@ -14,8 +16,8 @@ from engine.lint import lint
 from engine.queues import Queue, QueueTree
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
 from scheduler_admin.queues.differences import differing_terms, differing_tree
-from scheduler_admin.queues.draft_form import Placed, moved, placed, reading, terms_in, text_of
-from scheduler_admin.queues.draft_rows import rows_of
+from scheduler_admin.queues.draft_form import Placed, moved, reading, terms_in, text_of
+from scheduler_admin.queues.draft_rows import placed_rows
 from scheduler_admin.queues.draft_templates import OWN
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
 from scheduler_admin.queues.services import Terms, not_enforceable, terms_of, tree_of
@@ -157,11 +159,31 @@ def state(
 
     ``capacity``: see lint. ``queues``: its own, where they were fetched already.
     """
-    queues = placed(rows_of(draft)) if queues is None else queues
+    unfit = not_enforceable(draft.hierarchy, Terms(draft.policy, draft.dialect, {}))
+    if queues is not None:
+        return _worked_out(draft, queues, capacity, scope, unfit)
+    kept = _kept(draft.pk, draft.created_at)
+    now = tag(draft), draft.base_id, capacity, draft.hierarchy.capacity, unfit
+    then, found = kept.get(scope, (None, None))
+    if found is None or then != now:
+        found = _worked_out(draft, placed_rows(draft), capacity, scope, unfit)
+        transaction.on_commit(partial(kept.__setitem__, scope, (now, found)))  # what is taken back never was
+    return replace(found, draft=draft)
+
+
+@lru_cache(maxsize=8)  # drafts that people are at, in this process
+def _kept(draft: int, begun: datetime) -> dict[Scope, tuple[object, DraftState]]:
+    """What was found last, with all that it came from: a form that is opened changes nothing of it."""
+    del draft, begun
+    return {}
+
+
+def _worked_out(
+    draft: Draft, queues: Sequence[Placed], capacity: Mapping[str, int] | None, scope: Scope, unfit: Note | None
+) -> DraftState:
     base = tree_of(draft.base)
     read = reading(draft, queues)
     terms = terms_in(read)
-    unfit = not_enforceable(draft.hierarchy, terms)
     notes = read.notes if unfit is None else (unfit, *read.notes)
     others = differing_terms(terms_of(draft.base), terms)
     found: tuple[Change, ...] = ()
@@ -191,6 +213,11 @@ def state(
     order = list(Severity)
     ordered = tuple(sorted(notes, key=lambda note: order.index(note.severity)))
     return DraftState(draft, rows, read.tree, ordered, found, terms, others)
+
+
+def forget() -> None:
+    """Work all out anew, as after rows were written by other means than acts."""
+    _kept.cache_clear()
 
 
 def _sound(tree: QueueTree, notes: Iterable[Note], found: Iterable[Note]) -> list[Note]:

@@ -20,14 +20,13 @@ from scheduler_admin.queues.draft_form import (
     assign,
     fields_of,
     pin,
-    placed,
     queues_of,
     reading,
     terms_in,
     terms_of_base,
     text_of,
 )
-from scheduler_admin.queues.draft_rows import rows_of
+from scheduler_admin.queues.draft_rows import placed_rows
 from scheduler_admin.queues.draft_storing import ConflictError, changed, locked
 from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
@@ -246,7 +245,7 @@ def theirs(draft: Draft, row: int, actor: User, *, below: bool = False) -> Draft
     queue, scope = draft.queues.get(pk=row), scope_of(actor, "edit")
     if scope.everything:
         return queue
-    path = next(one.path for one in placed(rows_of(draft)) if one.pk == row)
+    path = next(one.path for one in placed_rows(draft) if one.pk == row)
     if not scope.has_path(path):
         raise DraftQueue.DoesNotExist
     if not below and not scope.may_change(path):
@@ -292,6 +291,6 @@ def _is_below(draft: Draft, queue: DraftQueue, top: DraftQueue) -> bool:
 
 def subtree(draft: Draft, top: DraftQueue) -> list[DraftQueue]:
     """The queue and all below it, to be looked at and never changed."""
-    found = placed(rows_of(draft))
+    found = placed_rows(draft)
     path = next(one.path for one in found if one.pk == top.pk)
     return [one.row for one in found if f"{one.path}.".startswith(f"{path}.")]

@@ -4,8 +4,12 @@ import pytest
 from django.db import transaction
 
 from scheduler_admin.accounts.models import User
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.queues.draft_form import queues_of
 from scheduler_admin.queues.draft_rows import rows_of
+from scheduler_admin.queues.draft_selectors import DraftState, state
 from scheduler_admin.queues.draft_storing import said
+from scheduler_admin.queues.draft_terms import set_term
 from scheduler_admin.queues.draft_undoing import redo, undo
 from scheduler_admin.queues.models import Draft, Hierarchy
 from tests.queues.test_draft_merging import edit
@@ -15,9 +19,17 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def assert_same(draft: Draft) -> None:
-    """The rows that are kept say what those of the database do."""
+    """The rows that are kept say what those of the database do, and so does what was worked out of them."""
     kept = {row.pk: (row.changed_in, said(row)) for row in rows_of(draft)}
     assert kept == {row.pk: (row.changed_in, said(row)) for row in draft.queues.all()}
+    now = Draft.objects.select_related("hierarchy__current", "base").get(pk=draft.pk)
+    assert told(state(now)) == told(state(now)) == told(state(now, queues=queues_of(now)))
+
+
+def told(found: DraftState) -> object:
+    """What is said of each queue, and of the whole."""
+    rows = [(row.path, said(row.placed.row), row.leaf, row.notes, row.change, row.queue) for row in found.rows]
+    return rows, found.notes, found.changes, found.terms, found.beside, found.draft.version
 
 
 @pytest.mark.parametrize("kind", ACTS)
@@ -36,9 +48,21 @@ def test_what_was_never_committed_is_not_kept(draft: Draft, ann: User) -> None:
     assert_same(draft)
     with transaction.atomic():
         edit(draft, "web", "max/cpu", "30", "20", ann)
-        rows_of(draft)
+        assert_same(draft)
         transaction.set_rollback(True)
     edit(draft, "web", "max/cpu", "25", "20", ann)
+    assert_same(draft)
+
+
+def test_what_the_cluster_holds_and_whether_it_acts_counts_as_it_is_now(draft: Draft, ann: User) -> None:
+    """None of it is part of the draft, whose version stays the same."""
+    edit(draft, "web", "max/cpu", "50%", "20", ann)
+    cluster = Cluster.objects.create(name="acting", hierarchy=draft.hierarchy, mode=Cluster.Mode.OBSERVE)
+    set_term(draft=draft, setting="dialect", text="yunikorn", was="design", actor=ann)
+    assert_same(draft)
+    ClusterStatus.objects.create(cluster=cluster, capacity={"cpu": 80_000})
+    assert_same(draft)
+    Cluster.objects.update(mode=Cluster.Mode.ENFORCE)
     assert_same(draft)
 
 

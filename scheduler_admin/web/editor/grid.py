@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 
 import msgspec
@@ -253,18 +253,24 @@ class Row(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def digest(self) -> str:
-        """Differs whenever the row would look different."""
-        row = self.of.placed.row
-        parts = (
-            row.changed_in,  # all that it says itself
-            [(note.message, note.params, note.field) for note in self.of.notes if note.severity is Severity.ERROR],
-            self.of.change,
-            self._of_shares,
-            # What is folded, how many siblings there are, and what is inherited the page's own script puts in.
-            (self.of.placed.above, self.fold.holds, self.fold.wrong, self.takes),
-            (self.level, self.marks, self.act, self.editable, self.named),
-        )
-        return blake2b(msgspec.json.encode(parts), digest_size=6).hexdigest()
+        """Differs whenever the row would look different; short, as a thousand of them are sent with each act."""
+        of, fold = self.of, self.fold
+        # What is folded, how many siblings there are, and what is inherited the page's own script puts in.
+        alike = _digest(of.placed.depth, fold.holds, self.takes, self.editable, self.marks, self.act, self.named)
+        errors = [(note.message, note.params, note.field) for note in of.notes if note.severity is Severity.ERROR]
+        shares = self._of_shares
+        own = _digested((errors, of.change, shares)) if errors or of.change or shares else ""
+        return f"{of.placed.row.changed_in}-{of.placed.above or 0}-{fold.wrong}-{alike}{own}"
+
+
+@lru_cache(maxsize=1024)
+def _digest(*parts: object) -> str:
+    """Of what is the same for many rows."""
+    return _digested(parts)
+
+
+def _digested(parts: object) -> str:
+    return blake2b(msgspec.json.encode(parts), digest_size=4).hexdigest()
 
 
 def columns(names: Sequence[str]) -> tuple[Column, ...]:
