@@ -12,6 +12,7 @@ from django.http import Http404
 
 from engine.changes import Change, Kind, Setting, changes
 from engine.formats.notes import Note, Severity
+from engine.formats.shares import Capacity
 from engine.lint import lint
 from engine.queues import Queue, QueueTree
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
@@ -162,17 +163,18 @@ def state(
     unfit = not_enforceable(draft.hierarchy, Terms(draft.policy, draft.dialect, {}))
     if queues is not None:
         return _worked_out(draft, queues, capacity, scope, unfit)
-    kept = _kept(draft.pk, draft.created_at)
-    now = tag(draft), draft.base_id, capacity, draft.hierarchy.capacity, unfit
-    then, found = kept.get(scope, (None, None))
-    if found is None or then != now:
-        found = _worked_out(draft, placed_rows(draft), capacity, scope, unfit)
-        transaction.on_commit(partial(kept.__setitem__, scope, (now, found)))  # what is taken back never was
+    kept, now = _kept(draft.pk, draft.created_at), (tag(draft), draft.base_id, capacity, unfit)
+    then, held, found = kept.get(scope, (None, None, None))
+    if found is None or then != now or (held is not None and held != draft.hierarchy.capacity):
+        queues = placed_rows(draft)
+        held = draft.hierarchy.capacity if any(one.has_shares for one in queues) else None
+        found = _worked_out(draft, queues, capacity, scope, unfit)
+        transaction.on_commit(partial(kept.__setitem__, scope, (now, held, found)))  # what is taken back never was
     return replace(found, draft=draft)
 
 
 @lru_cache(maxsize=8)  # drafts that people are at, in this process
-def _kept(draft: int, begun: datetime) -> dict[Scope, tuple[object, DraftState]]:
+def _kept(draft: int, begun: datetime) -> dict[Scope, tuple[object, Capacity | None, DraftState]]:
     """What was found last, with all that it came from: a form that is opened changes nothing of it."""
     del draft, begun
     return {}
