@@ -22,7 +22,7 @@ from engine.cluster.timing import Clock
 from engine.formats.notes import gettext_noop
 
 POOL_SIZE = 20
-"""Kept connections: five watches and a few requests beside them."""
+"""Kept connections: a watch for each kind that is served, and a few requests beside them."""
 _SELDOM_S = 5.0
 """Credentials that are refused are loaded anew at most this often."""
 _REREAD_S = 60.0

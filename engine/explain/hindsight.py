@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from engine.decision import PodFacts
+from engine.explain.kueue_again import NOT_SPARED, weighed_lines
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name
 from engine.explain.quirks import quirk
 from engine.explain.reasons import SCHEDULER_SAYS, reason
@@ -116,6 +117,8 @@ def hindsight_lines(seen: Observed) -> tuple[Message, ...]:
 
     Nothing for what others than schedulers did.
     """
+    if seen.weighed is not None:
+        return tuple(weighed_lines(seen.weighed))
     found = compared(seen)
     if seen.hindsight is None or found is None:
         return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
@@ -130,6 +133,8 @@ def unspared(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
     """
     if seen.over_max:
         return (Message(OF_A_MAX),)
+    if seen.weighed is not None:
+        return (Message(NOT_SPARED),)
     if seen.hindsight is None:
         return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
     if not agrees(seen):

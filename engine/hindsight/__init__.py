@@ -2,6 +2,7 @@
 
 The cluster is rewound to the moment at which the ask was nominated or the first of the victims was told to go,
 whichever came first: kube-scheduler writes both at the same time. YuniKorn nominates nobody; it deletes its victims.
+Kueue says of whole Workloads that it preempted them; it goes by quota alone.
 """
 
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from engine.counterfactual import Again
-from engine.hindsight import yunikorn
+from engine.hindsight import kueue, yunikorn
 from engine.hindsight.log import Log
 from engine.observed import EVIDENCE, SCHEDULERS, Hindsight, Observed, Source, Untold
 from engine.policies import Decide, priority
@@ -25,7 +26,7 @@ PODS_AT_ONCE = 100_000
 TIMES_OVER = 25
 """So often is decided again to tell which of YuniKorn's departures from its design changed an answer."""
 _RULES: dict[Source, Decide] = {Source.KUBE_SCHEDULER: priority.decide, Source.YUNIKORN: by_yunikorn.decide}
-"""What each scheduler decides by."""
+"""What each scheduler decides by, pod by pod."""
 
 
 class Retraced(NamedTuple):
@@ -58,7 +59,7 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) ->
     quirks = TIMES_OVER * len(state.pods) * len(began) <= PODS_AT_ONCE
     for number, place in sorted(began.items(), key=lambda one: -one[1]):
         past.rewind(place)
-        again = _again(told[number], past, tree, quirks=quirks)
+        again = _again(told[number], past, state, tree, quirks=quirks)
         if again.hindsight is not None and (said := log.said(told[number], place)):
             again = msgspec.structs.replace(again, hindsight=msgspec.structs.replace(again.hindsight, said=said))
         told[number] = again
@@ -83,16 +84,21 @@ def question(seen: Observed, before: ClusterState, tree: QueueTree) -> Again | N
 def _untold(seen: Observed) -> Untold | None:
     if not EVIDENCE[seen.source].again:
         return Untold.OTHER_RULES
+    if seen.source is Source.KUEUE:
+        return None if seen.asker else Untold.NO_ASK
     if seen.ask_kind != "Pod":
         return Untold.GROUP
     return None if seen.over_max or (seen.ask and seen.ask_known) else Untold.NO_ASK
 
 
-def _again(seen: Observed, past: ClusterState, tree: QueueTree, *, quirks: bool) -> Observed:
+def _again(seen: Observed, past: ClusterState, state: ClusterState, tree: QueueTree, *, quirks: bool) -> Observed:
     """The same with what is told on the cluster as it was; as it is where the ask was not there, or not waiting.
 
-    ``quirks``: whether YuniKorn's departures from its design are to be told.
+    ``past`` is that cluster, ``state`` as it is now. ``quirks``: whether YuniKorn's departures from
+    its design are to be told.
     """
+    if seen.source is Source.KUEUE:
+        return kueue.decided(seen, past, kueue.gone_for(seen, state))
     if seen.over_max:
         return yunikorn.enforced(seen, past.snapshot(tree, now_ms=seen.at_ms), past, quirks=quirks)
     again = question(seen, past, tree)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from engine.hindsight.kueue import gone_for
 from engine.observed import Observed, Source
-from engine.snapshot import PREEMPTION_BY_SCHEDULER, Change, ClusterState, Pod
+from engine.snapshot import PREEMPTION_BY_SCHEDULER, Change, ClusterState, Pod, Workload
 
 
 def _by_scheduler(pod: Pod) -> bool:
@@ -23,7 +24,11 @@ class Log:
         """Pod (uid) -> where it began to go, whoever deleted it."""
         self._asks: dict[str, list[tuple[int, Change]]] = {}
         """Pod (uid) -> what happened to it while it had no node."""
+        self._preempted: dict[tuple[str, str], int] = {}
+        """Workload (uid) and the ask's -> where Kueue said that it preempted it for that."""
         for place, change in enumerate(state.changes):
+            if isinstance(change.after, Workload) and isinstance(change.before, Workload):
+                self._read_word(place, change.before, change.after)
             if isinstance(change.after, Pod):
                 self._read(place, change)
             if isinstance(change.before, Pod) and not change.before.terminating:
@@ -37,12 +42,19 @@ class Log:
             self._told[after.uid] = place
             self._told_on.setdefault(after.node, []).append(place)
 
+    def _read_word(self, place: int, before: Workload, after: Workload) -> None:
+        told = after.preempted
+        if told is not None and (before.preempted is None or before.preempted.ask_uid != told.ask_uid):
+            self._preempted[after.uid, told.ask_uid] = place
+
     def _read_end(self, place: int, change: Change) -> None:
         if change.after is None or change.after.terminating:
             self._deleted[change.before.uid] = place
 
     def began(self, seen: Observed) -> int | None:
         """The place of the first thing that was done; None where that was not seen."""
+        if seen.source is Source.KUEUE:
+            return self._first_word(seen)
         find = self._place_told if seen.source is Source.KUBE_SCHEDULER else self._place_deleted
         told = [find(one.pod.uid) for one in seen.victims if one.known]
         places = [place for place in told if place is not None]
@@ -53,6 +65,12 @@ class Log:
         others = (nominated < place < first for place in self._told_on.get(seen.node, ()))
         # Others went in between: the nomination is left from an earlier preemption for it there.
         return first if any(others) else nominated
+
+    def _first_word(self, seen: Observed) -> int | None:
+        """Where Kueue began to say so of those that went for one ask; None unless it was seen of all of them."""
+        places = [self._preempted.get((one.uid, seen.asker)) for one in gone_for(seen, self._state)]
+        known = [place for place in places if place is not None]
+        return min(known) if known and len(known) == len(places) else None
 
     def _place_told(self, victim: str) -> int | None:
         pod = self._state.pods.get(victim)

@@ -11,6 +11,7 @@ from engine.observed.results import Flag, Flagged, Hindsight, Observed, Taken, U
 from engine.observed.rules import Usage, judged
 from engine.observed.sightings import Key, sighted
 from engine.observed.sources import EVIDENCE, SCHEDULERS, Source
+from engine.observed.weighed import Gone, KnownBy, Weighed
 
 __all__ = [
     "EVIDENCE",
@@ -20,13 +21,16 @@ __all__ = [
     "Compared",
     "Flag",
     "Flagged",
+    "Gone",
     "Hindsight",
     "Key",
+    "KnownBy",
     "Observed",
     "Source",
     "Taken",
     "Untold",
     "Usage",
+    "Weighed",
     "agrees",
     "compared",
     "decode",

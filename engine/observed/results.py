@@ -8,6 +8,7 @@ import msgspec
 from engine.decision import Decision, PodFacts, QueueFigures
 from engine.laws import LawCheck
 from engine.observed.sources import Source
+from engine.observed.weighed import Weighed
 from engine.policies.yunikorn import Effect
 
 
@@ -96,6 +97,8 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     queues: tuple[QueueFigures, ...] = ()
     """The queues of ask and victims and those of their flags, before and after, as far as they are known."""
     hindsight: Hindsight | None = None
+    weighed: Weighed | None = None
+    """With Kueue, in place of ``hindsight``: whole Workloads, by quota."""
     untold: Untold | None = None
     """Of a scheduler's: why there is no hindsight."""
     laws: tuple[LawCheck, ...] = ()
@@ -105,6 +108,11 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     def certain(self) -> bool:
         """Whether an Event has said for whom: nothing that comes later knows better."""
         return self.ask is not None and not self.ask_inferred
+
+    @property
+    def told_again(self) -> bool:
+        """Whether it was decided again."""
+        return self.hindsight is not None or self.weighed is not None
 
     @property
     def asker(self) -> str:
@@ -120,7 +128,7 @@ def joined(former: Observed, later: Observed) -> Observed:
     again = {one.pod.uid for one in later.victims}
     victims = (*(one for one in former.victims if one.pod.uid not in again), *later.victims)
     asks = max((later, former), key=lambda one: (one.certain, one.ask is not None, one.ask_known))
-    told = next((one for one in (former, later) if one.hindsight and one.asker == asks.asker), asks)
+    told = next((one for one in (former, later) if one.told_again and one.asker == asks.asker), asks)
     held = next((one for one in (later, former) if one.laws and len(one.victims) == len(victims)), None)
     return msgspec.structs.replace(
         former,
@@ -134,6 +142,7 @@ def joined(former: Observed, later: Observed) -> Observed:
         nominated=asks.nominated,
         queues=_spanning(former.queues, later.queues),
         hindsight=told.hindsight,
+        weighed=told.weighed,
         untold=told.untold,
         laws=held.laws if held else (),  # what was held against a part of it says nothing of the whole
     )

@@ -35,7 +35,7 @@ EVIDENCE: dict[Source, Evidence] = {
     # The Event Preempted on the pod; without one, its condition DisruptionTarget.
     Source.KUBE_SCHEDULER: Evidence(asks=True, one_node=True, again=True),
     # The conditions Preempted and Evicted of the pod's Workload.
-    Source.KUEUE: Evidence(asks=True, one_node=False, again=False),
+    Source.KUEUE: Evidence(asks=True, one_node=False, again=True),
     # The Event Informational on the pod, or what it answers itself.
     Source.YUNIKORN: Evidence(asks=True, one_node=False, again=True),
     # The Event Evict on the pod; without one, its condition Ready. kube-arbitrator, its ancestor, leaves nothing.

@@ -8,9 +8,12 @@ from typing import Any
 import msgspec
 from django.db.models import Prefetch
 
+from engine.explain import hindsight_lines
 from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Step, Victim
 from scheduler_admin.history.redaction import Redaction
+from scheduler_admin.history.selectors import read_observed
+from scheduler_admin.history.sentences import text
 
 
 def seen_by(user: Who) -> DecisionQuerySet:
@@ -97,6 +100,14 @@ class SeenDecision:
     def document(self) -> dict[str, Any] | None:
         """The engine's decision with its trace: it names pods of everyone, so only for those who see everything."""
         return msgspec.json.decode(self.decision.document, type=dict) if self.scope.everything else None
+
+    @property
+    def again(self) -> list[str] | None:
+        """Of another's: what its own rules answer, in sentences; they name pods and workloads of everyone."""
+        if not self.scope.everything:
+            return None
+        seen = read_observed(self.decision)
+        return [text(message) for message in hindsight_lines(seen)] if seen else []
 
     @property
     def laws(self) -> list[dict[str, Any]]:

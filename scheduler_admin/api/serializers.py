@@ -316,6 +316,14 @@ class DecisionDetailSerializer(DecisionSerializer):
             "what its own rules decide for the same ask on the cluster of just before. Null for tenants."
         ),
     )
+    again = serializers.ListField(
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text=(
+            "Of another scheduler's: what its own rules answer for the same ask, and where the two differ, a sentence "
+            "each. Null for tenants."
+        ),
+    )
     replayable = serializers.BooleanField(
         source="decision.replayable", help_text="Whether all that it rests on is still stored, to decide it again."
     )

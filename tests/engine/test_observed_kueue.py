@@ -247,12 +247,12 @@ def test_what_went_against_the_tree_is_flagged_as_for_any_scheduler() -> None:
     assert [each.flag for each in found.victims[0].flags] == [Flag.ACROSS_FENCE, Flag.BELOW_GUARANTEE]
 
 
-def test_it_is_not_decided_again_and_that_is_said() -> None:
-    """Its rules are not built in; nothing is made up."""
+def test_where_its_quota_just_before_was_not_seen_that_is_said() -> None:
+    """Nothing is made up."""
     before = state(workload("w"), WEB, of("w", "w-0"))
     (found,) = retraced(observe(before, TREE, now_ms=NOW), before, TREE).found
     assert (found.hindsight, found.laws) == (None, ())
-    assert "the rules that it was decided by are not built in here" in text(hindsight_lines(found)[0])
+    assert "how the cluster was just before was not seen" in text(hindsight_lines(found)[0])
 
 
 @given(st.permutations(range(6)))

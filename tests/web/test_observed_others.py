@@ -3,15 +3,17 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pytest
 from django.test import Client
 
-from engine.snapshot import Pod, Preempted, Workload
+from engine.snapshot import Change, Flavor, Pod, PodSet, Preempted, Workload
 from scheduler_admin.accounts.models import Site
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.passes import run_pass
 from tests.builders import node, pod, queue, tree
+from tests.engine import quota_builders as quota
 from tests.history.conftest import add_cluster
 from tests.history.watch import Watch
 from tests.web import rows
@@ -52,9 +54,20 @@ def by_kueue(cluster: Cluster) -> Decision:
         ask_place="/cohort/secret-cq",
     )
     train = Workload(uid="uid-w", namespace="two", name="job-train-1", owners=("Job/train",), preempted=told)
-    web = Workload(uid="uid-web", namespace="one", name="secret-web", owners=("Job/secret",))
+    web = Workload(uid="uid-web", namespace="one", name="secret-web", owners=("Job/secret",), queue="secret-cq",
+                   pod_sets=(PodSet(name="main", count=1, requests={"cpu": 1000}),))  # fmt: skip
     pods = [going("train-0", controller="Job/train"), going("train-1", "n2", controller="Job/train")]
-    run_pass(cluster=cluster, watch=Watch(node("n1", 2), node("n2", 2), pods, train, web))
+    watch = Watch(node("n1", 2), node("n2", 2), pods, web)
+    watch.state.cluster_queues |= {
+        "cq-two": quota.queue("cq-two", cpu=1000),
+        "secret-cq": quota.queue("secret-cq", cpu=1000),
+    }
+    watch.state.flavors[quota.FLAVOR] = Flavor(name=quota.FLAVOR)
+    held = {"queue": "cq-two", "holds": True, "usage": {(quota.FLAVOR, "cpu"): 2000}}
+    before = msgspec.structs.replace(train, preempted=None, **held)
+    watch.state.changes.append(Change(lambda state: state.workloads, "uid-w", before, train))
+    watch.state.workloads["uid-w"] = train
+    run_pass(cluster=cluster, watch=watch)
     return Decision.objects.get(source="kueue")
 
 
@@ -75,14 +88,18 @@ def text(client: Client, path: str) -> str:
 
 
 def test_the_decision_tells_kueues_word(ada: Client, by_kueue: Decision) -> None:
-    """For which workload, by which rule, from which ClusterQueue; and why there is no trace beside it."""
+    """For which workload, by which rule, from which ClusterQueue; and what its own rules answer."""
     html = text(ada, f"/clusters/east/decisions/{by_kueue.pk}/")
     for said in (
         "Kueue preempted 2 pods for the workload <code>secret-web</code>.",
         "The ClusterQueue <code>cq-two</code> had borrowed, and <code>secret-cq</code> reclaimed quota within their",
         "2 victims, on several nodes",
         "reclaimed in the cohort, of ClusterQueue <code>cq-two</code>",
-        "the rules that it was decided by are not built in here",
+        "by the policy “cohort”, on Kueue’s quota as it was just before, the answer is the same",
+        "Ours takes <code>two/job-train-1</code> of the ClusterQueue <code>cq-two</code> (Kueue: InCohortReclamation).",
+        "The workload would get: <code>cpu=default</code>.",
+        "Whether Kueue shares fairly is not known",
+        "Kueue preempts whole workloads by quota, not single pods",
         "<dd>Kueue</dd>",
         "Told to go by: Kueue.",
     ):
@@ -105,6 +122,16 @@ def test_the_history_shows_and_sifts_them_as_all_others(ada: Client, by_kueue: D
     (found,) = ada.get("/api/v1/clusters/east/decisions?source=kueue").json()["results"]
     assert (found["source"], found["reason"]) == ("kueue", "InCohortReclamation")
     assert (found["ask"]["uid"], found["ask"]["application"]) == ("uid-web", "Job/secret")
+
+
+def test_by_rest_its_own_rules_answer_in_sentences_too(ada: Client, by_kueue: Decision) -> None:
+    """For those who see everything: workloads of everyone are named in them."""
+    found = ada.get(f"/api/v1/decisions/{by_kueue.pk}").json()
+    assert "the answer is the same: these workloads, for these reasons." in found["again"][0]
+    assert [one["name"] for one in found["document"]["weighed"]["ours"]] == ["job-train-1"]
+    tina = client_of(rows.tenant_user("tina", "root.tenant-2", ("two",)))
+    told = tina.get(f"/api/v1/decisions/{by_kueue.pk}").json()
+    assert (told["again"], told["document"]) == (None, None)
 
 
 def test_the_history_says_that_who_asked_is_not_known(ada: Client, by_volcano: Decision) -> None:

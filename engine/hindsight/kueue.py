@@ -1,0 +1,88 @@
+"""What Kueue preempted, decided again by its own rules on its quota as it was just before."""
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from engine.observed import Gone, KnownBy, Observed, Weighed
+from engine.observed.observing import TOGETHER_MS
+from engine.policies import cohort
+from engine.policies.cohort import Strategy, Why
+from engine.quota import QuotaCluster, QuotaError, Workload
+from engine.snapshot import ClusterState, Sharing
+
+
+class _SetTo(NamedTuple):
+    """Which of its two ways of preempting Kueue is taken to use, and why."""
+
+    strategies: tuple[Strategy, ...] | None
+    """Of fair sharing; None: classic preemption."""
+    known_by: KnownBy
+
+
+def gone_for(seen: Observed, state: ClusterState) -> tuple[Workload, ...]:
+    """The Workloads that Kueue says it preempted for the same ask, about then."""
+    every = {**state.departed_workloads, **state.workloads}.values()
+    found = (one for one in every if one.preempted is not None and one.preempted.ask_uid == seen.asker)
+    near = (one for one in found if one.preempted and abs(one.preempted.at_ms - seen.at_ms) <= TOGETHER_MS)
+    return tuple(sorted(near, key=lambda one: (one.key, one.uid)))
+
+
+def decided(seen: Observed, past: ClusterState, gone: Collection[Workload]) -> Observed:
+    """The same with what Kueue's rules decide; as it is where the ask was not there, or not waiting.
+
+    ``past``: the cluster as it was just before; ``gone``: see ``gone_for``.
+    """
+    cluster = past.quota(now_ms=seen.at_ms)
+    ask = next((one for one in cluster.workloads if one.uid == seen.asker), None)
+    if ask is None or ask.holds or ask.queue not in cluster.queues:
+        return seen
+    theirs = tuple(_gone(one, one.preempted.why if one.preempted else "", past) for one in gone)
+    set_to = _set_to(past.sharing.values(), {one.why for one in theirs})
+    try:
+        weighed = _weighed(cluster, ask, set_to, theirs)
+    except QuotaError:  # cohorts in a ring: Kueue decides nothing there either
+        return seen
+    return msgspec.structs.replace(seen, weighed=weighed, untold=None)
+
+
+def _set_to(sharings: Iterable[Sharing], reasons: set[str]) -> _SetTo:
+    """By its settings where they are known, else by reasons that belong to one way alone, else classic."""
+    told = next(iter(sharings), None)
+    if told is not None and not told.fair:
+        return _SetTo(None, KnownBy.CONFIG)
+    if told is not None and set(told.strategies) <= set(Strategy):
+        return _SetTo(tuple(map(Strategy, told.strategies)) or cohort.STRATEGIES, KnownBy.CONFIG)
+    if Why.FAIR_SHARING in reasons:
+        return _SetTo(cohort.STRATEGIES, KnownBy.REASONS)
+    return _SetTo(None, KnownBy.REASONS if Why.WHILE_BORROWING in reasons else KnownBy.ASSUMED)
+
+
+def _weighed(cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple[Gone, ...]) -> Weighed:
+    fair = set_to.strategies is not None
+    verdict = cohort.decide(cluster, ask, set_to.strategies)
+    figures = cohort.figures(cluster, verdict, fair=fair)
+    ours = tuple(_as_gone(one.workload, one.why) for one in verdict.search.targets)
+    sides = dict.fromkeys([ask.queue, *(one.queue for one in (*ours, *theirs))])
+    shares = figures["shares"]["clusterQueues"] if fair else {}
+    return Weighed(
+        policy=cohort.FAIR_SHARE if fair else cohort.POLICY,
+        strategies=tuple(set_to.strategies or ()),
+        known_by=set_to.known_by,
+        mode=verdict.mode.value,
+        flavors=figures["flavors"],
+        queue=ask.queue,
+        ours=ours,
+        theirs=theirs,
+        shares={name: shares[name]["weightedShare"] for name in sides if name in shares},
+    )
+
+
+def _gone(one: Workload, why: str, past: ClusterState) -> Gone:
+    """As it stood then: what is on its way out may hold nothing any more."""
+    return _as_gone(past.workloads.get(one.uid, one), why)
+
+
+def _as_gone(one: Workload, why: str) -> Gone:
+    return Gone(uid=one.uid, namespace=one.namespace, name=one.name, queue=one.queue, why=why, leaving=one.evicted)

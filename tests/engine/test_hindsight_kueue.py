@@ -1,0 +1,244 @@
+"""What Kueue preempted is decided again by its own rules, on its quota as it was just before."""
+
+import gzip
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from engine.explain import hindsight_lines, unspared
+from engine.explain.kueue_again import KNOWN, NOT_SPARED, WHY_NOT_KNOWN
+from engine.formats.kueue.cluster import quota_cluster
+from engine.hindsight import retraced
+from engine.observed import KnownBy, Observed, Source, Untold, Weighed, decode, encode, joined, observe
+from engine.quota import Cohort, QuotaCluster
+from engine.snapshot import Change, ClusterState, LocalQueue, Preempted, Sharing
+from tests.builders import NOW, node, pod, queue, tree
+from tests.engine import quota_builders as quota
+from tests.engine.test_observed_kueue import text
+
+TREE = tree({"a": queue(), "b": queue()})
+AT = NOW - 2_000
+DATA = Path(__file__).parents[1] / "data" / "kueue"
+
+
+def workloads_of(state: ClusterState) -> dict[Any, Any]:
+    return state.workloads
+
+
+class Kueue:
+    """A cluster where Kueue runs, whose changes are noted as a watcher notes them."""
+
+    def __init__(self, given: QuotaCluster, sharing: Sharing | None = None) -> None:
+        self.state = ClusterState()
+        self.state.nodes["n1"] = node("n1", 8)
+        self.state.flavors |= given.flavors
+        self.state.cluster_queues |= given.queues
+        self.state.cohorts |= given.cohorts
+        self.state.workloads |= {one.uid: one for one in given.workloads}
+        if sharing is not None:
+            self.state.sharing[sharing.name] = sharing
+
+    def change(self, uid: str, **changes: Any) -> None:
+        before = self.state.workloads[uid]
+        after = msgspec.structs.replace(before, **changes)
+        self.state.changes.append(Change(workloads_of, uid, before, after))
+        self.state.workloads[uid] = after
+
+    def preempts(self, asker: str, **why: str) -> None:
+        """What it writes, and what follows: the victims' pods are told to go, and their quota is free."""
+        for uid, word in why.items():
+            one = self.state.workloads[uid]
+            told = Preempted(uid=uid, namespace=one.namespace, name=one.name, at_ms=AT, ask_uid=asker,
+                             ask_kind="Workload", why=word)  # fmt: skip
+            self.change(uid, preempted=told, evicted=True)
+        for uid in why:
+            one = self.state.workloads[uid]
+            gone = pod(f"pod-of-{uid}", node="n1", namespace=one.namespace, workload=one.name,
+                       terminating=True, deleted_ms=AT + 500, created_ms=AT - 60_000)  # fmt: skip
+            self.state.pods[gone.uid] = gone
+            self.change(uid, holds=False, usage={}, queue="")
+
+    def seen(self) -> Observed:
+        """The one preemption, with hindsight."""
+        (found,) = retraced(observe(self.state, TREE, now_ms=NOW), self.state, TREE).found
+        assert found.source is Source.KUEUE
+        return found
+
+    def weighed(self) -> Weighed:
+        found = self.seen().weighed
+        assert found is not None
+        return found
+
+
+def recorded() -> Iterator[Any]:
+    """Kueue's own decisions with somebody to tell to go: of who is on the way out already it writes nothing."""
+    for path in sorted(DATA.glob("*.jsonl.gz")):
+        for line in gzip.decompress(path.read_bytes()).splitlines():
+            case = msgspec.json.decode(line)
+            if told(quota_cluster(case["objects"], now_ms=0), case["expect"]):
+                yield pytest.param(case, id=case["name"])
+
+
+def told(given: QuotaCluster, outcome: Mapping[str, Any]) -> dict[str, str]:
+    """Workload (uid) -> the reason that Kueue writes there."""
+    going = {one.key: one.uid for one in given.workloads if not one.evicted}
+    targets = outcome["targets"]
+    return {going[one["workload"]]: one["reason"] for one in targets if one["workload"] in going}
+
+
+def outcomes(case: Mapping[str, Any]) -> list[Any]:
+    """Those that Kueue accepts: some it leaves to chance."""
+    return case["expect"].get("any_of") or [case["expect"]]
+
+
+@pytest.mark.parametrize("case", list(recorded()))
+def test_of_what_kueue_really_decided_the_answer_is_the_same(case: dict[str, Any]) -> None:
+    """Each recorded decision, as conditions of its victims: the same workloads go, for the same reasons."""
+    now_ms = int(datetime.fromisoformat(case["now"]).timestamp() * 1000)
+    given = quota_cluster(case["objects"], now_ms=now_ms)
+    fair = case["fair_sharing"]
+    named = tuple((fair or {}).get("preemptionStrategies") or ())
+    asker = next(one.uid for one in given.workloads if one.key == case["asker"])
+    agreeing = []
+    for expected in outcomes(case):
+        world = Kueue(given, Sharing(name="kueue-manager-config", fair=fair is not None, strategies=named))
+        world.preempts(asker, **told(given, expected))
+        found = world.weighed()
+        agreeing.append(found.agrees)
+        assert found.known_by is KnownBy.CONFIG
+        assert found.policy == case["policy"]
+    assert any(agreeing)
+
+
+A, B = quota.queue("a", cpu=4000), quota.queue("b", cpu=4000)
+
+
+def borrowed(sharing: Sharing | None = None) -> Kueue:
+    """Queue b runs two workloads of three cores, though it has four; in a, which has four, one waits for three."""
+    holding = [quota.holds("old", "b", priority=1, cpu=3000), quota.holds("new", "b", cpu=3000)]
+    return Kueue(quota.cluster(A, B, *holding, quota.waits("a", cpu=3000)), sharing)
+
+
+def said(seen: Observed) -> str:
+    return " ".join(map(text, hindsight_lines(seen)))
+
+
+def test_the_answer_tells_who_goes_from_where_why_and_which_flavor_is_had() -> None:
+    """And how it is known by which of its two ways Kueue goes."""
+    world = borrowed(Sharing(name="kueue-manager-config"))
+    world.preempts("ask", new="InCohortReclamation")
+    lines = said(found := world.seen())
+    assert found.weighed is not None
+    assert found.weighed.agrees
+    assert "by the policy “cohort”, on Kueue’s quota as it was just before, the answer is the same" in lines
+    assert "Ours takes n/new of the ClusterQueue b (Kueue: InCohortReclamation)." in lines
+    assert "The workload would get: cpu=default." in lines
+    assert KNOWN[KnownBy.CONFIG] in lines
+    assert WHY_NOT_KNOWN not in lines
+
+
+def test_other_workloads_are_told_by_name_on_both_sides() -> None:
+    """The one of the higher priority went, which ours would have left."""
+    world = borrowed()
+    world.preempts("ask", old="InCohortReclamation")
+    lines = said(world.seen())
+    assert "the answer is other workloads." in lines
+    assert "Ours would have left n/old where it was." in lines
+    assert "Ours would have taken n/new." in lines
+    assert KNOWN[KnownBy.ASSUMED] in lines
+    assert WHY_NOT_KNOWN in lines
+
+
+def test_the_same_workloads_for_another_reason_are_no_agreement() -> None:
+    """As after a rule was changed."""
+    world = borrowed()
+    world.preempts("ask", new="InCohortReclaimWhileBorrowing")
+    assert "the answer is the same workloads, but for other reasons." in said(world.seen())
+    assert world.weighed().known_by is KnownBy.REASONS
+
+
+def test_where_nobody_would_have_gone_that_is_told_with_kueues_word_for_it() -> None:
+    """There is room: the queue has more quota than it uses."""
+    world = Kueue(quota.cluster(A, quota.holds("w", "a", cpu=1000), quota.waits("a", cpu=3000)))
+    world.preempts("ask", w="InClusterQueue")
+    assert "nobody is preempted: Fit, as Kueue calls it." in said(world.seen())
+
+
+def test_fair_sharing_is_told_by_its_reason_where_no_configmap_can_be_read() -> None:
+    """With the shares of both sides before anybody went."""
+    holding = [quota.holds("a1", "a", cpu=4000), quota.holds("b1", "b", cpu=4000), quota.holds("b2", "b", cpu=4000)]
+    spare = quota.queue("c", cpu=4000)
+    world = Kueue(quota.cluster(A, B, spare, *holding, quota.waits("a", priority=0, cpu=2000)))
+    world.preempts("ask", b1="InCohortFairSharing")
+    found = world.weighed()
+    assert (found.policy, found.known_by) == ("fair-share", KnownBy.REASONS)
+    assert found.shares == {"a": "0", "b": "333.3333333333333"}
+    assert "Shares before anybody went: a 0, b 333.3333333333333." in said(world.seen())
+
+
+def test_strategies_that_nobody_knows_are_not_guessed_at() -> None:
+    """A newer Kueue may have more of them."""
+    world = borrowed(Sharing(name="kueue-manager-config", fair=True, strategies=("Newest",)))
+    world.preempts("ask", new="InCohortReclamation")
+    assert world.weighed().known_by is KnownBy.ASSUMED
+
+
+def test_what_was_not_seen_from_its_beginning_is_not_decided_again() -> None:
+    """As after a list: part of what was preempted then may have been gone from the quota by the oldest known moment."""
+    world = borrowed()
+    world.preempts("ask", new="InCohortReclamation")
+    world.state.changes.clear()
+    assert (world.seen().weighed, world.seen().untold) == (None, Untold.NOT_SEEN)
+
+
+def test_of_an_ask_that_was_not_waiting_then_nothing_is_told() -> None:
+    """Nobody knows what it was for."""
+    world = borrowed()
+    world.change("ask", holds=True)
+    world.preempts("ask", new="InCohortReclamation")
+    assert (world.seen().weighed, world.seen().untold) == (None, Untold.NOT_SEEN)
+    unnamed = borrowed()
+    unnamed.preempts("", new="InCohortReclamation")
+    assert unnamed.seen().untold is Untold.NO_ASK
+
+
+def test_cohorts_in_a_ring_are_decided_by_nobody() -> None:
+    """Neither by Kueue; it is told as not seen, and breaks nothing."""
+    world = borrowed()
+    world.preempts("ask", new="InCohortReclamation")
+    world.state.cohorts |= {name: Cohort(name=name, parent=above) for name, above in (("x", "y"), ("y", "x"))}
+    assert world.seen().weighed is None
+
+
+def test_which_queue_a_workload_waits_in_is_that_of_then() -> None:
+    """Its LocalQueue is rewound as all else is."""
+    world = borrowed()
+    world.state.workloads["ask"] = msgspec.structs.replace(world.state.workloads["ask"], queue="", local_queue="lq")
+    world.state.local_queues["n", "lq"] = lead = LocalQueue(namespace="n", name="lq", queue="a")
+    world.preempts("ask", new="InCohortReclamation")
+    moved = msgspec.structs.replace(lead, queue="b")
+    world.state.changes.append(Change(lambda state: state.local_queues, ("n", "lq"), lead, moved))
+    world.state.local_queues["n", "lq"] = moved
+    assert world.weighed().queue == "a"
+
+
+def test_it_is_kept_and_read_back_and_stays_when_later_victims_join() -> None:
+    """Pods of one workload may go one after the other."""
+    world = borrowed()
+    world.preempts("ask", new="InCohortReclamation")
+    found = world.seen()
+    assert decode(encode(found)) == found
+    later = msgspec.structs.replace(found, weighed=None, untold=Untold.NOT_SEEN)
+    assert joined(found, later).weighed == found.weighed
+    assert joined(later, found).weighed == found.weighed
+
+
+def test_what_would_have_spared_a_pod_is_said_not_to_be_worked_out() -> None:
+    """Whole workloads go, by quota."""
+    world = borrowed()
+    world.preempts("ask", new="InCohortReclamation")
+    assert [one.id for one in unspared(world.seen(), kept=False)] == [NOT_SPARED]
