@@ -1,7 +1,8 @@
 """kube-arbitrator's Consumers <-> QueueTree. What has no field here is kept.
 
 A Consumer is the leaf of its namespace: the one that it is in, else the one that it is named after. ``hard`` is max,
-``reserved`` guaranteed; ``cpu`` and ``requests.cpu`` are one. One that others name as ``spec.parent`` is a parent.
+``reserved`` guaranteed, ``weight`` a whole number; ``cpu`` and ``requests.cpu`` are one. One that others name as
+``spec.parent`` is a parent.
 
 Source: the proposal of k8s-arbitrator; the hierarchy is from its list of what was to come.
 """
@@ -20,8 +21,9 @@ from engine.formats.notes import MOST_QUEUES, ImportFailure, Note, Notebook, Sev
 from engine.formats.objects import Fields, Manifests, Object
 from engine.formats.ours import annotate, check_path, differing, name_of, rename, with_ours
 from engine.formats.shares import without_shares
+from engine.formats.weights import read_weight
 from engine.formats.written import Written
-from engine.queues import ROOT, Queue, QueueTree, is_namespace
+from engine.queues import ROOT, WEIGHT_ONE, Queue, QueueTree, is_namespace
 from engine.resources import PODS, Amounts, format_amount, is_resource_name
 
 CONSUMER = "Consumer"
@@ -29,7 +31,7 @@ GROUP = "arbitrator.incubator.k8s.io"
 """The end of it: the proposal writes kuabe-arbitrator, its code kube-arbitrator."""
 VERSION = "kube-arbitrator.incubator.k8s.io/v1"
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
-HARD, RESERVED, PARENT = "hard", "reserved", "parent"
+HARD, RESERVED, PARENT, WEIGHT = "hard", "reserved", "parent", "weight"
 _REQUESTS = "requests."
 _NOT_DIVIDED = re.compile(r"limits\..*|requests\.storage|count/.*")
 """Kept: nothing here is decided by them."""
@@ -145,14 +147,26 @@ def _above(one: Object) -> str:
 
 
 def _native(path: str, one: Object, holds: bool, book: Notebook) -> Queue:
-    note_kept(one.spec, set(one.spec) - {HARD, RESERVED, PARENT}, path, book)
+    note_kept(one.spec, set(one.spec) - {HARD, RESERVED, PARENT, WEIGHT}, path, book)
     return Queue(
         path=path,
         parent_declared=holds,
         namespaces=() if holds or not is_namespace(one.called) else (one.called,),
         guaranteed=_amounts(one.spec, RESERVED, path, book),
         max=_amounts(one.spec, HARD, path, book),
+        weight=_weight(one.spec, path, book),
     )
+
+
+def _weight(spec: Mapping[str, Any], path: str, book: Notebook) -> int:
+    value = spec.get(WEIGHT)
+    if value is None:
+        return WEIGHT_ONE
+    try:
+        return read_weight(str(value))
+    except AmountError as error:
+        book.add(Severity.ERROR, path, line_of(spec, WEIGHT), error.message, **error.params)
+        return WEIGHT_ONE
 
 
 def _our(name: str) -> str:
@@ -208,6 +222,8 @@ def _say(one: Object, queue: Queue, above: Object | None) -> None:
         said = _amounts(one.spec, field, "", Notebook())
         if said != wanted:
             _merge(one.own_spec(), field, said, wanted)
+    if queue.weight % WEIGHT_ONE == 0 and _weight(one.spec, "", Notebook()) != queue.weight:
+        one.own_spec()[WEIGHT] = queue.weight // WEIGHT_ONE
 
 
 def _merge(spec: Fields, field: str, said: Amounts, wanted: Amounts) -> None:

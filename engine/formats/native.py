@@ -9,6 +9,7 @@ import msgspec
 
 from engine.formats import consumers, kueue, own, yunikorn
 from engine.formats.documents import expanded, failure, shares
+from engine.formats.form import write_sharing
 from engine.formats.imported import Imported
 from engine.formats.notes import Note, Severity, gettext_noop
 from engine.formats.shares import Capacity
@@ -98,6 +99,7 @@ def _only_ours(tree: QueueTree) -> list[Note]:
         settings = [
             *(["namespaces"] if queue.namespaces else []),
             *(["evict_uncontrolled"] if queue.evict_uncontrolled else []),
+            *write_sharing(queue),
             *(name for name in dict.fromkeys((*queue.guaranteed, *queue.max)) if FLAVOR in name),
         ]
         if settings:

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from engine.forecast import Happening
 from engine.placement_rules import Filter, Rule, RuleName
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings
+from engine.queues import (
+    TAKES_RECLAIM,
+    TAKES_WITHIN,
+    WEIGHT_ONE,
+    PreemptionPolicy,
+    PriorityPolicy,
+    Queue,
+    QueueTree,
+    Settings,
+)
 from engine.snapshot import HostPort, Node, Pod, Taint
 from tests.builders import amounts, ask, daemonset_ask, node, pod
 
@@ -45,6 +54,7 @@ def _tree(random: Random) -> QueueTree:
                 preemption_policy=random.choice(_POLICIES),
                 priority_policy=PriorityPolicy.FENCE if random.random() < 0.1 else PriorityPolicy.DEFAULT,
                 priority_offset=random.choice([0, 0, 0, 0, 1, -1]),
+                **_rules(random),
             )
         )
     return QueueTree(queues)
@@ -89,7 +99,22 @@ def _template(random: Random) -> Settings | None:
         delay_ms=random.choice([None, 1, 90_000]),
         priority_offset=random.choice([0, 0, -5]),
         evict_uncontrolled=random.random() < 0.2,
+        **_rules(random),
     )
+
+
+def _rules(random: Random) -> dict[str, Any]:
+    """How a queue lends and takes; half of them say nothing of it."""
+    if random.random() < 0.5:
+        return {}
+    return {
+        "weight": random.choice([WEIGHT_ONE, 0, WEIGHT_ONE // 2, 1, 2 * WEIGHT_ONE]),
+        "lendable": _promise(random, (None, 0, 2), 1),
+        "take_within": random.choice([None, *TAKES_WITHIN]),
+        "take_reclaim": random.choice([None, *TAKES_RECLAIM]),
+        "take_borrowing": random.choice([None, False, True]),
+        "take_threshold": random.choice([None, None, 0, -5, 100]),
+    }
 
 
 def _rule(random: Random, deepest: int) -> Rule:

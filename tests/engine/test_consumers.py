@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from engine.formats.consumers import read, write
 from engine.formats.notes import ImportFailure, Severity
-from engine.queues import Queue, QueueTree
+from engine.queues import WEIGHT_ONE, Queue, QueueTree
 from tests.builders import queue, tree
 from tests.engine.strategies import queue_trees
 from tests.engine.test_kueue_objects import declared, with_queue
@@ -56,15 +56,16 @@ def test_a_consumer_is_the_leaf_of_its_namespace() -> None:
     assert read(DOCUMENT).tree.queues == {
         "root": Queue(path="root", parent_declared=True),
         "root.apps": Queue(path="root.apps", parent_declared=True, guaranteed={"cpu": 8000}),
-        "root.apps.shop": Queue(path="root.apps.shop", namespaces=("shop",), max={"cpu": 4000, "memory": 2**30}),
+        "root.apps.shop": Queue(
+            path="root.apps.shop", namespaces=("shop",), max={"cpu": 4000, "memory": 2**30}, weight=2 * WEIGHT_ONE
+        ),
     }
 
 
 def test_what_has_no_counterpart_is_said_with_its_line() -> None:
-    """Limits are not divided, weights and other objects are kept."""
+    """Limits are not divided, other objects are kept."""
     kept = "has no counterpart here; it is kept and written back."
     assert sorted((note.line, note.text) for note in read(DOCUMENT).notes) == [
-        (16, f"weight {kept}"),
         (20, f"hard limits.cpu {kept}"),
         (22, f"reserved limits.memory {kept}"),
         (26, f"Allocation defaults {kept}"),

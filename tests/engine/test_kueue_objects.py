@@ -4,6 +4,7 @@ import difflib
 from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 
 from engine.formats.kueue import read, write
 from engine.formats.notes import ImportFailure, Severity
-from engine.queues import PreemptionPolicy, Queue, QueueTree
+from engine.queues import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree, Take
 from tests.builders import amounts, queue, tree
 from tests.engine.strategies import queue_trees
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "kueue").glob("*.yaml"))
 FENCED = PreemptionPolicy.FENCE
+NOBODY: dict[str, Any] = {"take_within": Take.NEVER, "take_reclaim": Take.NEVER, "take_borrowing": False}
+"""Whom a ClusterQueue may preempt that does not say it."""
 DOCUMENT = dedent(
     """\
     # who owns this file
@@ -95,7 +98,7 @@ def changed(text: str, shape: QueueTree) -> list[str]:
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
 
-def with_queue(shape: QueueTree, path: str, **values: object) -> QueueTree:
+def with_queue(shape: QueueTree, path: str, **values: Any) -> QueueTree:
     """The tree with settings of one queue changed."""
     return QueueTree(
         msgspec.structs.replace(one, **values) if one.path == path else one for one in shape.queues.values()
@@ -113,14 +116,18 @@ def test_cohorts_are_parents_and_cluster_queues_leaves() -> None:
     """Nominal quotas are guaranteed, borrowing limits come on top; at a cohort's border nothing is preempted."""
     assert read(DOCUMENT).tree.queues == {
         "root": Queue(path="root", parent_declared=True),
-        "root.research": Queue(path="root.research", parent_declared=True, preemption_policy=FENCED),
+        "root.research": Queue(
+            path="root.research", parent_declared=True, preemption_policy=FENCED, weight=2 * WEIGHT_ONE
+        ),
         "root.research.vision": Queue(
             path="root.research.vision",
             guaranteed={"cpu": 9000, "memory": 36 * 2**30},
             max={"cpu": 12_000},
             namespaces=("search",),
+            lendable={"memory": 4 * 2**30},
+            **(NOBODY | {"take_within": Take.LOWER_PRIORITY}),
         ),
-        "root.research.text": Queue(path="root.research.text"),
+        "root.research.text": Queue(path="root.research.text", **NOBODY),
     }
 
 
@@ -139,10 +146,7 @@ def test_what_has_no_counterpart_is_said_with_its_line() -> None:
     has = "has no counterpart here; it is kept and written back."
     assert sorted(notes(DOCUMENT)) == [
         (4, "Objects of kind ResourceFlavor (1) have no counterpart here; they are kept and written back."),
-        (11, f"fairSharing {has}"),
         (19, f"namespaceSelector {has}"),
-        (20, f"preemption {has}"),
-        (30, f"lendingLimit of memory {has}"),
     ]
 
 
@@ -176,6 +180,49 @@ def test_only_what_changed_is_written() -> None:
     ]
 
 
+def test_only_the_rules_that_changed_are_written() -> None:
+    """What was not said is not said now, unless it has to be."""
+    shape = with_queue(
+        read(DOCUMENT).tree, "root.research.vision", lendable={"cpu": 500}, take_borrowing=True, take_threshold=-1
+    )
+    shape = with_queue(shape, "root.research", weight=WEIGHT_ONE // 2)
+    assert changed(DOCUMENT, shape) == [
+        '-  fairSharing: {weight: "2"}',
+        '+  fairSharing: {weight: "500m"}',
+        "+    borrowWithinCohort:",
+        "+      policy: LowerPriority",
+        "+      maxPriorityThreshold: -1",
+        '-      - {name: cpu, nominalQuota: 9000m, borrowingLimit: "3"}',
+        '+      - {name: cpu, nominalQuota: 9000m, borrowingLimit: "3", lendingLimit: 500m}',
+        "-        lendingLimit: 4Gi",
+    ]
+
+
+def test_what_nobody_may_take_is_said_where_something_else_was() -> None:
+    """Never stands in its place; so it does where our tree says nothing any more, which an annotation keeps."""
+    shape = with_queue(read(DOCUMENT).tree, "root.research.vision", take_within=Take.NEVER)
+    assert changed(DOCUMENT, shape) == [
+        "-    withinClusterQueue: LowerPriority",
+        "+    withinClusterQueue: Never",
+    ]
+    unsaid = with_queue(shape, "root.research.vision", take_within=None)
+    written = write(DOCUMENT, unsaid)
+    assert read(written.text).tree.queues == unsaid.queues
+    assert "withinClusterQueue: Never" in written.text
+    assert '{"take_within": null}' in written.text
+    [note] = written.notes
+    assert note.text.startswith("Leaves that don't say whom they may preempt (1) preempt nobody in Kueue")
+
+
+def test_a_queue_without_a_cohort_has_nobody_to_lend_to() -> None:
+    """Kueue refuses a lending limit there: an annotation keeps it."""
+    shape = tree({"a": queue(2, max=2, fence=True, lendable={"cpu": 1000}, **NOBODY)})
+    written = write("", shape)
+    assert "lendingLimit" not in written.text
+    assert [note.params["settings"] for note in written.notes] == ["lendable"]
+    assert declared(read(written.text).tree) == declared(shape)
+
+
 def test_a_moved_queue_only_names_another_cohort() -> None:
     """Names are of the whole cluster in Kueue: with the queue goes all that is kept of it, its LocalQueues too."""
     shape = read(DOCUMENT).tree
@@ -183,7 +230,8 @@ def test_a_moved_queue_only_names_another_cohort() -> None:
         msgspec.structs.replace(one, path=one.path.replace("research.vision", "vision"))
         for one in shape.queues.values()
     ]
-    moved = with_queue(QueueTree(queues), "root.vision", preemption_policy=FENCED, max=queues[2].guaranteed)
+    alone = {"preemption_policy": FENCED, "max": queues[2].guaranteed, "lendable": {}}
+    moved = with_queue(QueueTree(queues), "root.vision", **alone)
     assert changed(DOCUMENT, moved)[0] == "-  cohort: research"
     assert read(write(DOCUMENT, moved).text).tree.queues == moved.queues
 
@@ -234,7 +282,7 @@ def test_a_cluster_queue_alone_can_borrow_from_nobody() -> None:
     """Its max is what it is guaranteed, and nobody reaches it."""
     text = cluster_queue("a", "{resourceGroups: [" + quota("{name: cpu, nominalQuota: 2}") + "]}")
     assert read(text).tree["root.a"] == Queue(
-        path="root.a", guaranteed={"cpu": 2000}, max={"cpu": 2000}, preemption_policy=FENCED
+        path="root.a", guaranteed={"cpu": 2000}, max={"cpu": 2000}, preemption_policy=FENCED, **NOBODY
     )
 
 
@@ -290,6 +338,16 @@ def test_names_that_kubernetes_does_not_take_are_kept_beside() -> None:
             "12Gb is not an amount. Did you mean 12Gi or 12G?",
         ),
         (cluster_queue("a", "{resourceGroups: [" + quota("{name: cpu}") + "]}"), 5, "There is no nominalQuota."),
+        (cluster_queue("a", "{fairSharing: {weight: 1e-10}}"), 5, "1e-10 is finer than a billionth."),
+        (cluster_queue("a", "{fairSharing: {weight: much}}"), 5, "much is not a weight, such as 2 or 0.5."),
+        (cluster_queue("a", "{fairSharing: 2}"), 5, "fairSharing must be a mapping."),
+        (cluster_queue("a", "{preemption: Any}"), 5, "preemption must be a mapping."),
+        (cluster_queue("a", "{preemption: {withinClusterQueue: Any}}"), 5, "Any is not one of: Never, LowerPriority, "),
+        (
+            cluster_queue("a", "{preemption: {borrowWithinCohort: {maxPriorityThreshold: high}}}"),
+            5,
+            "high is not a whole number of 32 bits.",
+        ),
         (
             cluster_queue("x").replace("ClusterQueue", "Cohort").replace("{}", "{parentName: x}"),
             4,
@@ -303,7 +361,20 @@ def test_what_is_wrong_is_said_at_its_line(text: str, line: int | None, says: st
     assert (found, says in said) == (line, True), said
 
 
-WORDS = ["resourceGroups", "flavors", "name", "coveredResources", "cohortName", "resources", "nominalQuota"]
+WORDS = [
+    "preemption",
+    "borrowWithinCohort",
+    "withinClusterQueue",
+    "fairSharing",
+    "weight",
+    "resourceGroups",
+    "flavors",
+    "name",
+    "coveredResources",
+    "cohortName",
+    "resources",
+    "nominalQuota",
+]
 
 
 @given(

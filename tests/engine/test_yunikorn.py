@@ -1,5 +1,6 @@
 """queues.yaml is read with every remark it deserves, and written back without losing anything."""
 
+import re
 from textwrap import dedent
 
 import msgspec
@@ -11,7 +12,7 @@ from engine.formats.notes import ImportFailure, Severity
 from engine.formats.tree import decode_tree, encode_tree
 from engine.formats.yunikorn import read, write
 from engine.placement_rules import Rule, RuleName
-from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings, TreeError
+from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings, Take, TreeError
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
 
@@ -412,3 +413,22 @@ def test_other_bytes_are_no_tree(data: bytes, error: type[Exception]) -> None:
     """Read nothing rather than something else."""
     with pytest.raises(error):
         decode_tree(data)
+
+
+def test_how_a_queue_lends_and_takes_is_kept_in_a_property_of_ours() -> None:
+    """YuniKorn passes over it; what is wrong in it is said at its line."""
+    shape = tree({"a": queue(weight=0, lendable={"cpu": 500}, take_reclaim=Take.ANY, take_borrowing=False)})
+    text = write(None, shape)
+    said = '{"lendable": {"cpu": "500m"}, "take_borrowing": false, "take_reclaim": "Any", "weight": "0"}'
+    assert f"scheduler-admin.io/lending: '{said}'" in text
+    assert read(text).tree.queues == shape.queues
+    for wrong, sentence in (
+        ("[]", "scheduler-admin.io/lending must hold an object in JSON."),
+        ('{"weight": -1}', "-1 is below zero."),
+        ('{"weigh": 1}', "There is no setting weigh."),
+    ):
+        with pytest.raises(ImportFailure, match=re.escape(sentence)) as refused:
+            read(text.replace(said, wrong))
+        assert (
+            text.splitlines()[(refused.value.notes[0].line or 0) - 1].strip().startswith("scheduler-admin.io/lending")
+        )

@@ -26,6 +26,7 @@ metadata: {name: vision}
 spec:
   cohortName: research
   preemption: {withinClusterQueue: LowerPriority}
+  flavorFungibility: {whenCanBorrow: TryNextFlavor}
   resourceGroups:
   - coveredResources: [cpu]
     flavors:
@@ -79,7 +80,7 @@ def test_what_becomes_what_is_shown_before_anything_is_kept(ada: Client, demo: C
         "read as Kueue’s objects",
         "Cohort research 4 root.research preemption policy fence",
         "ClusterQueue vision 8 root.research.vision guaranteed cpu 9; max cpu 12",
-        "11 kept preemption has no counterpart here; it is kept and written back. preemption: {withinClusterQueue",
+        "12 kept flavorFungibility has no counterpart here; it is kept and written back. flavorFungibility: {whenCanBorrow",
         "root.research added: parent true, preemption policy fence",
         "root.tenant-1.queue-b removed",
     ):

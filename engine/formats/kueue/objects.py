@@ -7,6 +7,7 @@ import msgspec
 
 from engine.formats.documents import dump
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, parent_field
+from engine.formats.kueue.rules import rule_fields
 from engine.formats.manifests import plain
 from engine.formats.objects import Manifests, Object
 from engine.formats.ours import ANNOTATION
@@ -98,4 +99,6 @@ def taken_away(there: Found, wanted: Found) -> dict[str, Any]:
 
 def _decided(one: Found) -> tuple[str, ...]:
     """The fields of its spec that say what a tree says."""
-    return ("clusterQueue",) if one.kind == LOCAL_QUEUE else ("resourceGroups", parent_field(Object(one.body)))
+    if one.kind == LOCAL_QUEUE:
+        return ("clusterQueue",)
+    return ("resourceGroups", parent_field(Object(one.body)), *sorted(rule_fields(one.kind)))

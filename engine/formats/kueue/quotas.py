@@ -32,6 +32,15 @@ class Quota(NamedTuple):
     fields: Fields
 
 
+class Granted(NamedTuple):
+    """What quotas come to."""
+
+    guaranteed: Amounts
+    max: Amounts
+    """Where there is a borrowing limit: with it on top of what is guaranteed."""
+    lendable: Amounts
+
+
 def flavors_of(objects: Iterable[Object]) -> dict[str, set[str]]:
     """See Flavors."""
     found: dict[str, set[str]] = {}
@@ -81,10 +90,11 @@ def our_resource(resource: str, flavor: str, flavors: Flavors) -> str:
     return resource if len(flavors.get(resource, ())) <= 1 else f"{resource}{FLAVOR}{flavor}"
 
 
-def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: Notebook) -> tuple[Amounts, Amounts]:
-    """Guaranteed and max: the nominal quota, and with the borrowing limit on top of it where there is one."""
+def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: Notebook) -> Granted:
+    """The nominal quotas and limits of an object."""
     guaranteed: Amounts = {}
     most: Amounts = {}
+    lendable: Amounts = {}
     for quota in quotas_of(spec, path, book):
         name = our_resource(quota.resource, quota.flavor, flavors)
         line = line_of(quota.fields, "name")
@@ -96,14 +106,12 @@ def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: Note
             message = gettext_noop("%(field)s gives %(resource)s twice.")
             book.add(Severity.ERROR, path, line, message, field="resourceGroups", resource=name)
         guaranteed[name] = _amount(quota, "nominalQuota", path, book) or 0
-        borrowed = _amount(quota, "borrowingLimit", path, book)
+        borrowed, lent = (_amount(quota, field, path, book) for field in ("borrowingLimit", "lendingLimit"))
         if borrowed is not None:
             most[name] = guaranteed[name] + borrowed
-        if quota.fields.get("lendingLimit") is not None:
-            message = gettext_noop("%(field)s of %(resource)s has no counterpart here; it is kept and written back.")
-            line = line_of(quota.fields, "lendingLimit")
-            book.add(Severity.INFO, path, line, message, field="lendingLimit", resource=name)
-    return guaranteed, most
+        if lent is not None:
+            lendable[name] = lent
+    return Granted(guaranteed, most, lendable)
 
 
 def _amount(quota: Quota, field: str, path: str, book: Notebook) -> int | None:
@@ -123,20 +131,23 @@ def _amount(quota: Quota, field: str, path: str, book: Notebook) -> int | None:
 # Writing
 
 
-def write_quotas(one: Object, guaranteed: Amounts, most: Amounts, flavors: Flavors) -> None:
+def write_quotas(one: Object, wanted: Granted, flavors: Flavors) -> None:
     """Let the groups of an object say the amounts, as far as quotas can; what they say already is left as it is."""
-    said, limits = read_quotas(one.spec, "", flavors, Notebook())
-    for name in [*guaranteed, *(name for name in most if name not in guaranteed)]:
-        if said.get(name) == guaranteed.get(name) and name in said and limits.get(name) == most.get(name):
-            continue
-        _set(_entry(one.own_spec(), name, flavors).fields, base(name), guaranteed.get(name, 0), most.get(name))
-    for name in said:
-        if name not in guaranteed and name not in most:
+    said = read_quotas(one.spec, "", flavors, Notebook())
+    for name in dict.fromkeys((*wanted.guaranteed, *wanted.max)):
+        if name not in said.guaranteed or any(
+            had.get(name) != has.get(name) for had, has in zip(said, wanted, strict=True)
+        ):
+            fields = _entry(one.own_spec(), name, flavors).fields
+            _set(fields, base(name), wanted.guaranteed.get(name, 0), wanted.max.get(name), wanted.lendable.get(name))
+    for name in said.guaranteed:
+        if name not in wanted.guaranteed and name not in wanted.max:
             _drop(one.spec, name, flavors)
 
 
-def _set(fields: Fields, resource: str, nominal: int, most: int | None) -> None:
-    quotas = {"nominalQuota": nominal, "borrowingLimit": None if most is None or most < nominal else most - nominal}
+def _set(fields: Fields, resource: str, nominal: int, most: int | None = None, lent: int | None = None) -> None:
+    borrowed = None if most is None or most < nominal else most - nominal
+    quotas = {"nominalQuota": nominal, "borrowingLimit": borrowed, "lendingLimit": lent}
     for field, amount in quotas.items():
         if amount is None:
             fields.pop(field, None)
@@ -187,7 +198,7 @@ def _drop(spec: Fields, name: str, flavors: Flavors) -> None:
     group = next(one for one in groups if resource in one["coveredResources"])
     if named and len(group["flavors"]) > 1 and len(flavors.get(resource, ())) > 1:
         entry = next(one for one in quotas_of(spec, "", Notebook()) if one[:2] == (resource, named))
-        _set(entry.fields, resource, 0, None)
+        _set(entry.fields, resource, 0)
         return
     group["coveredResources"].remove(resource)
     for one in group["flavors"]:

@@ -1,7 +1,8 @@
 """Kueue's objects read into a tree, with everything there is to say about them.
 
 A Cohort is a parent, a ClusterQueue a leaf; a LocalQueue lets a leaf claim its namespace. Guaranteed is nominalQuota,
-max is nominalQuota + borrowingLimit. What stands at the top does not reach each other: under the root each has a fence.
+max is nominalQuota + borrowingLimit, lendable lendingLimit; weight and take_* are as engine.formats.kueue.rules has
+them. What stands at the top does not reach each other: under the root each has a fence.
 A ClusterQueue of no Cohort has nobody to borrow from: its max is what it is guaranteed.
 
 Source: Kueue's API, v1beta1 and v1beta2.
@@ -25,6 +26,7 @@ from engine.formats.kueue.names import (
     target_of,
 )
 from engine.formats.kueue.quotas import Flavors, flavors_of, read_quotas
+from engine.formats.kueue.rules import read_rules, rule_fields
 from engine.formats.notes import ImportFailure, Notebook, Severity, gettext_noop
 from engine.formats.objects import Manifests
 from engine.formats.ours import with_ours
@@ -83,16 +85,20 @@ def read_objects(manifests: Manifests, book: Notebook) -> Read:
 def _native(path: str, placed_one: Placed, flavors: Flavors, *, border: bool, book: Notebook) -> Queue:
     """``border``: whether it stands at the top, beside others that it does not reach."""
     one = placed_one.object
-    guaranteed, most = read_quotas(one.spec if one else {}, path, flavors, book)
+    granted = read_quotas(one.spec if one else {}, path, flavors, book)
+    rules = {}
     if one is not None:
-        note_kept(one.spec, set(one.spec) - {"resourceGroups", parent_field(one)}, path, book)
+        note_kept(one.spec, set(one.spec) - {"resourceGroups", parent_field(one)} - rule_fields(one.kind), path, book)
+        rules = read_rules(one, path, book)
     borrows = placed_one.kind == COHORT or (one is not None and cohort_above(one))
     return Queue(
         path=path,
         parent_declared=placed_one.kind == COHORT,
-        guaranteed=guaranteed,
-        max=most if borrows else dict(guaranteed),
+        guaranteed=granted.guaranteed,
+        max=granted.max if borrows else dict(granted.guaranteed),
+        lendable=granted.lendable if one is not None and cohort_above(one) else {},
         preemption_policy=PreemptionPolicy.FENCE if border else PreemptionPolicy.DEFAULT,
+        **rules,
     )
 
 

@@ -18,8 +18,9 @@ from engine.formats.kueue.names import (
     parent_field,
     target_of,
 )
-from engine.formats.kueue.quotas import flavors_of, write_quotas
+from engine.formats.kueue.quotas import Granted, flavors_of, write_quotas
 from engine.formats.kueue.read import DEFAULT_LOCAL_QUEUE, IMPLIED_ROOT, Read, read_objects
+from engine.formats.kueue.rules import write_rules
 from engine.formats.notes import Note, Notebook, Severity, gettext_noop
 from engine.formats.objects import Manifests, Object
 from engine.formats.ours import annotate, differing, rename
@@ -35,6 +36,8 @@ NEWEST = "v1beta2"
 RESOURCE_FLAVOR = "ResourceFlavor"
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+_TAKES = ("take_within", "take_reclaim", "take_borrowing")
+"""Which Kueue has no way not to say."""
 _LONGEST_NAME = 200
 """Of one made up of a path, in characters; Kubernetes allows 253."""
 
@@ -117,7 +120,9 @@ def _put_in(manifests: Manifests, found: Read, tree: QueueTree, names: Names) ->
         if cohort_above(one) != above:
             _set_above(one, above)
         queue = tree[path]
-        write_quotas(one, queue.guaranteed, queue.max if kind == COHORT or above else {}, found.flavors)
+        limits = queue.max if kind == COHORT or above else {}
+        write_quotas(one, Granted(queue.guaranteed, limits, queue.lendable if above else {}), found.flavors)
+        write_rules(one, queue)
     return objects
 
 
@@ -170,15 +175,25 @@ def _add_flavors(manifests: Manifests) -> None:
 def _annotate(manifests: Manifests, objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
     """What the objects can't say goes into our annotation. Yields what that is, and what is left out altogether."""
     native = read_objects(manifests, Notebook()).native if objects else {}
+    silent = 0
     for path, one in objects.items():
         settings = differing(native[path], tree[path])
         annotate(one, settings)
-        if settings:
+        unsaid = {field for field in _TAKES if field in settings and settings[field] is None}
+        silent += bool(unsaid)
+        if named := sorted(settings.keys() - unsaid):
             message = gettext_noop(
                 "Kueue has nothing for %(settings)s: an annotation keeps it, which Kueue passes over."
             )
-            params = {"settings": ", ".join(sorted(settings))}
+            params = {"settings": ", ".join(named)}
             yield Note(severity=Severity.WARNING, path=path, line=None, message=message, params=params)
+    if silent:
+        message = gettext_noop(
+            "Leaves that don't say whom they may preempt (%(count)s) preempt nobody in Kueue; "
+            "an annotation keeps that they say nothing."
+        )
+        params = {"count": str(silent)}
+        yield Note(severity=Severity.WARNING, path=tree.root, line=None, message=message, params=params)
     if tree.placement:
         message = gettext_noop("Placement rules are left out: Kueue's jobs name their LocalQueue.")
         yield Note(severity=Severity.WARNING, path="", line=None, message=message)

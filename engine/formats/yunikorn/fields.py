@@ -1,14 +1,18 @@
 """The settings of one queue of a queues.yaml, read into our fields."""
 
+import json
 import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
+import msgspec
+
 from engine.formats.amounts import AmountError, read_amount
 from engine.formats.documents import line_of, mapping_at
 from engine.formats.durations import DurationError, parse_duration
-from engine.formats.notes import Notebook, Severity, gettext_noop
+from engine.formats.form_fields import SHARING, note_unknown, read_sharing
+from engine.formats.notes import Notebook, Place, Severity, gettext_noop
 from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, Settings, is_namespace
 from engine.resources import CPU, Amounts, is_resource_name
 
@@ -21,10 +25,11 @@ PRIORITY_POLICY = "priority.policy"
 PRIORITY_OFFSET = "priority.offset"
 NAMESPACES = "scheduler-admin.io/namespaces"
 EVICT_UNCONTROLLED = "scheduler-admin.io/evict-uncontrolled"
-"""Ours; YuniKorn passes over properties that it does not know."""
+LENDING = "scheduler-admin.io/lending"
+"""Ours; YuniKorn passes over properties that it does not know. The last holds settings of our own form, as JSON."""
 
 READ_PROPERTIES = frozenset(
-    {POLICY, DELAY, QUOTA_DELAY, PRIORITY_POLICY, PRIORITY_OFFSET, NAMESPACES, EVICT_UNCONTROLLED}
+    {POLICY, DELAY, QUOTA_DELAY, PRIORITY_POLICY, PRIORITY_OFFSET, NAMESPACES, EVICT_UNCONTROLLED, LENDING}
 )
 TEMPLATE = "childtemplate"
 READ_TEMPLATE_FIELDS = frozenset({"resources", "properties"})
@@ -83,7 +88,24 @@ def _settings(mapping: Mapping[str, Any], path: str, book: Notebook) -> dict[str
         "priority_policy": _choice(properties, PRIORITY_POLICY, PriorityPolicy.DEFAULT, path, book),
         "priority_offset": _offset(properties, path, book),
         "evict_uncontrolled": is_true(properties.get(EVICT_UNCONTROLLED)),
+        **_lending(properties, path, book),
     }
+
+
+def _lending(properties: Mapping[str, Any], path: str, book: Notebook) -> dict[str, Any]:
+    line = line_of(properties, LENDING)
+    try:
+        said = json.loads(str(properties.get(LENDING) or "{}"))
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        book.add(Severity.ERROR, path, line, gettext_noop("%(key)s must hold an object in JSON."), key=LENDING)
+        return {}
+    found = Notebook()
+    note_unknown(said, SHARING, Place(path=path), found)
+    read = read_sharing(said, Place(path=path), found)
+    book.notes += [msgspec.structs.replace(note, line=line, field="") for note in found.notes]
+    return read
 
 
 def is_true(value: Any) -> bool:

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.formats.documents import line_of
+from engine.formats.form_fields import SHARING
 from engine.formats.notes import Notebook
 from engine.formats.yunikorn.document import partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     DELAY,
     EVICT_UNCONTROLLED,
+    LENDING,
     NAMESPACES,
     POLICY,
     PRIORITY_OFFSET,
@@ -28,6 +30,7 @@ _PROPERTIES = {
     "priority_offset": PRIORITY_OFFSET,
     "namespaces": NAMESPACES,
     "evict_uncontrolled": EVICT_UNCONTROLLED,
+    **dict.fromkeys(SHARING, LENDING),
 }
 """Setting of our own form -> YuniKorn's property."""
 

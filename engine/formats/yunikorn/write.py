@@ -1,5 +1,6 @@
 """A tree written into a queues.yaml: what agrees already is left as it was typed, and what is not ours is kept."""
 
+import json
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
@@ -7,12 +8,14 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from engine.formats.documents import dump, rewritten
 from engine.formats.durations import format_duration
+from engine.formats.form import write_sharing
 from engine.formats.notes import Notebook
 from engine.formats.placement import write_rules
 from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, load, partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     DELAY,
     EVICT_UNCONTROLLED,
+    LENDING,
     NAMESPACES,
     POLICY,
     PRIORITY_OFFSET,
@@ -138,6 +141,7 @@ def _namespaces(queue: Queue) -> dict[str, str | None]:
 def _properties(queue: Settings) -> dict[str, str | None]:
     """Property -> its text, None where the default says the same."""
     policy, priority = queue.preemption_policy, queue.priority_policy
+    lending = write_sharing(queue)
     return {
         POLICY: str(policy) if policy is not PreemptionPolicy.DEFAULT else None,
         DELAY: format_duration(queue.delay_ms) if queue.delay_ms is not None else None,
@@ -145,6 +149,7 @@ def _properties(queue: Settings) -> dict[str, str | None]:
         PRIORITY_POLICY: str(priority) if priority is not PriorityPolicy.DEFAULT else None,
         PRIORITY_OFFSET: str(queue.priority_offset) if queue.priority_offset else None,
         EVICT_UNCONTROLLED: "true" if queue.evict_uncontrolled else None,
+        LENDING: json.dumps(lending, sort_keys=True) if lending else None,
     }
 
 
