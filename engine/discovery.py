@@ -4,13 +4,14 @@ Pure: from what engine.cluster.survey read to facts for people and a QueueTree.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
 
+from engine.formats import kueue, yunikorn
+from engine.formats.imported import Imported
 from engine.formats.notes import ImportFailure, Note
-from engine.formats.yunikorn import read
 from engine.lint import errors
 from engine.placement import grown
 from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
@@ -45,6 +46,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """API groups that are served."""
     yunikorn: str = ""
     """The queues.yaml that YuniKorn runs by."""
+    kueue: str = ""
+    """Kueue's Cohorts, ClusterQueues and LocalQueues, as one text; empty where there are none."""
     unread: tuple[str, ...] = ()
     """``verb resource`` of what may not be read, and can be done without."""
     odd: tuple[str, ...] = ()
@@ -97,22 +100,27 @@ class Proposal:
 
     tree: QueueTree
     origin: str
-    """``yunikorn``, ``labels`` or ``namespaces``: what its queues come from in the first place."""
+    """``yunikorn``, ``kueue``, ``labels`` or ``namespaces``: what its queues come from in the first place."""
     text: str = ""
-    """YuniKorn's queues.yaml, where it is from there."""
+    """YuniKorn's queues.yaml or Kueue's objects, where it is from there."""
     notes: tuple[Note, ...] = ()
-    """What the import of YuniKorn's tree has to say."""
+    """What the import of the scheduler's tree has to say."""
     refused: tuple[Note, ...] = ()
-    """Why YuniKorn's tree could not be imported; then pods alone made this one."""
+    """Why it could not be imported; then pods alone made this one."""
 
 
 def propose(survey: Survey) -> Proposal:
-    """YuniKorn's own tree if there is one, then a leaf per queue label, then one per namespace of the pods left over.
+    """The scheduler's own tree if there is one, then a leaf per queue label, then one per namespace of the pods left.
 
-    Guarantees come from YuniKorn's tree alone: a ResourceQuota is a limit, and becomes a max. Namespaces without pods
-    have their leaf too, as their first pod would have none; but not those of the cluster itself.
+    YuniKorn's goes before Kueue's, which may run beside any scheduler. Nothing is added to Kueue's: a queue there is an
+    object of the cluster, and pods that it does not admit are in none. Guarantees come from such a tree alone: a
+    ResourceQuota is a limit, and becomes a max. Namespaces without pods have their leaf too, as their first pod would
+    have none; but not those of the cluster itself.
     """
-    imported, notes, refused = _imported(survey.yunikorn)
+    scheduler, text = ("yunikorn", survey.yunikorn) if survey.yunikorn else ("kueue", survey.kueue)
+    imported, notes, refused = _imported(_READ[scheduler], text)
+    if imported and scheduler == "kueue":
+        return Proposal(tree=imported, origin=scheduler, text=text, notes=notes)
     queues = {path: imported[path] for path in imported.walk()} if imported else {ROOT: Queue(path=ROOT)}
     pods = [pod for pod in survey.pods if not pod.finished]
     placement = imported.placement if imported else ()
@@ -127,12 +135,17 @@ def propose(survey: Survey) -> Proposal:
     left |= {namespace for namespace in empty if not _runs_the_cluster(namespace)}
     for namespace in sorted(left | set(quotas)):
         _grow_namespace(queues, namespace, quotas.get(namespace, {}))
-    origin = "yunikorn" if imported else "labels" if labelled else "namespaces"
-    text = survey.yunikorn if imported else ""
-    return Proposal(tree=QueueTree(queues.values(), placement), origin=origin, text=text, notes=notes, refused=refused)
+    origin = scheduler if imported else "labels" if labelled else "namespaces"
+    tree = QueueTree(queues.values(), placement)
+    return Proposal(tree=tree, origin=origin, text=text if imported else "", notes=notes, refused=refused)
 
 
-def _imported(text: str) -> tuple[QueueTree | None, tuple[Note, ...], tuple[Note, ...]]:
+_READ: Mapping[str, Callable[[str], Imported]] = {"yunikorn": yunikorn.read, "kueue": kueue.read}
+
+
+def _imported(
+    read: Callable[[str], Imported], text: str
+) -> tuple[QueueTree | None, tuple[Note, ...], tuple[Note, ...]]:
     if not text:
         return None, (), ()
     try:

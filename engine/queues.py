@@ -1,6 +1,7 @@
 """The queue tree: who is promised what, and where a fence stops preemption."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
@@ -216,6 +217,12 @@ class QueueTree:
         """Namespace -> path of the leaf that claims it; of several the first by path: in that order trees are kept."""
         ordered = sorted(self.leaves, key=lambda leaf: leaf.split("."), reverse=True)
         return {name: leaf for leaf in ordered for name in self.queues[leaf].namespaces}
+
+    @cached_property
+    def leaf_by_name(self) -> dict[str, str]:
+        """Name -> path, of the leaves that share theirs with no other leaf."""
+        names = Counter(self.queues[leaf].name for leaf in self.leaves)
+        return {name: leaf for leaf in self.leaves if names[name := self.queues[leaf].name] == 1}
 
     def walk(self, path: str | None = None) -> tuple[str, ...]:
         """The paths of a subtree (default: all), parents before children, siblings in the order given."""

@@ -11,6 +11,8 @@ from engine.cluster.connection import Connection, Query
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, explained, unreachable
+from engine.cluster.kueue_copy import read_kueue
+from engine.cluster.refusals import RefusedError
 from engine.cluster.tables import CLAIMS, KUEUE, NAMESPACES, PREEMPTED, QUOTAS, TABLES, VOLUMES, Table
 from engine.cluster.timing import Clock
 from engine.discovery import Quota, Survey, yunikorn_namespaces
@@ -93,6 +95,7 @@ class _Surveyor:
             uid=namespaces.get(SYSTEM, ""),
             groups=self._optional("get apis", self._groups) or (),
             yunikorn=self._yunikorn(yunikorn_namespaces(pods)),
+            kueue=self._kueue(),
             unread=tuple(self._unread),
             odd=tuple(self._odd),
         )
@@ -175,6 +178,14 @@ class _Surveyor:
             if data and data.get("queues.yaml"):
                 return data["queues.yaml"]
         return ""
+
+    def _kueue(self) -> str:
+        """All of Kueue's queues, or none: without those that may not be read, which were named, they form no tree."""
+        try:
+            copy = read_kueue(self._connection)
+        except RefusedError:
+            return ""
+        return copy.text if copy else ""
 
     # Requests
 

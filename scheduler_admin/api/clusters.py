@@ -97,7 +97,9 @@ class SurveySerializer(serializers.Serializer[Any]):
 class ProposedSerializer(serializers.Serializer[Any]):
     """The tree that fits the cluster as it stands."""
 
-    origin = serializers.ChoiceField(["yunikorn", "labels", "namespaces"], help_text="What its queues come from.")
+    origin = serializers.ChoiceField(
+        ["yunikorn", "kueue", "labels", "namespaces"], help_text="What its queues come from."
+    )
     notes = serializers.ListField(child=serializers.CharField(), help_text="What reading YuniKorn's tree has to say.")
     tree = TreeSerializer()
 

@@ -107,11 +107,13 @@ def _name_of(context: str) -> str:
 def _publish(seen: Look, actor: User | None) -> Revision:
     origins = {
         "yunikorn": _("As YuniKorn runs it, read when the cluster was connected."),
+        "kueue": _("As Kueue has it, read when the cluster was connected."),
         "labels": _("From the queue labels of its pods, when the cluster was connected."),
         "namespaces": _("A queue per namespace, when the cluster was connected."),
     }
-    native = Native("yunikorn", seen.proposal.text) if seen.proposal.origin == "yunikorn" else Native()
-    reason = origins[seen.proposal.origin]
+    origin = seen.proposal.origin
+    native = Native(origin, seen.proposal.text) if seen.proposal.text else Native()
+    reason = origins[origin]
     try:
         return publish_as(name=seen.name, tree=seen.proposal.tree, author=actor, reason=reason, native=native)
     except ImportFailure as failure:

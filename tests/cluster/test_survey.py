@@ -9,7 +9,9 @@ from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ClusterError, SettingsError
 from engine.cluster.identity import UnreachableError
 from engine.cluster.survey import MissingRightsError, survey
+from engine.discovery import propose
 from tests.cluster.doubles import Answer, Asked, scripted
+from tests.controlplane import kueue
 from tests.controlplane.anycluster import AnyCluster, real
 from tests.controlplane.plane import ControlPlane
 
@@ -68,6 +70,16 @@ def test_yunikorns_tree_is_read_where_yunikorn_runs(cluster: AnyCluster):
     data = {"queues.yaml": "partitions: []"}
     cluster.create("configmaps", {"metadata": {"name": "yunikorn-configs"}, "data": data})
     assert read(cluster).yunikorn == "partitions: []"
+
+
+def test_kueues_queues_are_read_where_they_are_served(cluster: AnyCluster):
+    """As one text, which is imported as if somebody had sent it."""
+    assert read(cluster).kueue == ""
+    kueue.install_queues(cluster)
+    assert read(cluster).kueue == ""
+    kueue.make(cluster, kueue.three("default"))
+    found = propose(read(cluster))
+    assert (found.origin, found.tree.leaves) == ("kueue", ("root.company.research",))
 
 
 @pytest.mark.controlplane

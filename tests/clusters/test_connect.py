@@ -18,6 +18,7 @@ from scheduler_admin.clusters.ways import Way
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.services import publish_as, tree_of
 from tests.cluster.doubles import Simulated, scripted, simulate
+from tests.controlplane import anycluster, kueue
 
 pytestmark = pytest.mark.django_db
 
@@ -192,3 +193,19 @@ def test_no_token_is_in_what_is_said_or_raised(theirs: Simulated, tmp_path: Path
     with pytest.raises(CommandError) as caught:
         run(kubeconfig=str(bad), name="bad")
     assert "hunter2" not in said + str(caught.value) + caplog.text
+
+
+def test_kueues_own_tree_is_revision_one_in_kueues_own_words(tmp_path: Path) -> None:
+    """So that what others change of it is seen, and what is changed here can be written back."""
+    with anycluster.simulated() as cluster:
+        kueue.install_queues(cluster)
+        kueue.make(cluster, kueue.three("default"))
+        config = tmp_path / "config"
+        config.write_text(cluster.entrance.kubeconfig("default"))
+        connected = connect(seen=look(way=Way.by_file(str(config)), name="lab"), actor=None)
+    assert connected.hierarchy is not None
+    revision = connected.hierarchy.current
+    assert revision is not None
+    assert tree_of(revision).leaves == ("root.company.research",)
+    assert (revision.source_format, "kind: ClusterQueue" in revision.source) == ("kueue", True)
+    assert "Kueue" in revision.reason

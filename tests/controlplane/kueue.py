@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from engine.formats.kueue.objects import parse
 from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster, path_of
 
@@ -61,6 +62,13 @@ def _serve(cluster: AnyCluster, kinds: Iterable[tuple[str, str]], version: str) 
     for kind, _scope in kinds:
         here = f"/apis/{GROUP}/{version}/{kind.lower()}s"
         until(lambda here=here: cluster.raw("GET", here)[0] == 200, f"{here} is served")
+
+
+def make(cluster: AnyCluster, text: str) -> None:
+    """Create the objects of a text, those first that others name."""
+    for one in parse(text).values():
+        space = f"/namespaces/{one.namespace}" if one.namespace else ""
+        cluster.send("POST", f"/apis/{one.body['apiVersion']}{space}/{one.kind.lower()}s", one.body)
 
 
 def three(namespace: str, cpu: str = "4", *, local: str = "default") -> str:

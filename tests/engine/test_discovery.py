@@ -20,6 +20,21 @@ partitions:
           - name: prod
             resources: {guaranteed: {vcore: 4}}
 """
+KUEUE = """
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: research}
+spec:
+  cohortName: company
+  resourceGroups:
+    - coveredResources: [cpu]
+      flavors: [{name: default, resources: [{name: cpu, nominalQuota: 4}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: default, namespace: lab}
+spec: {clusterQueue: research}
+"""
 
 
 def survey(*pods: Pod, **fields: Any) -> Survey:
@@ -157,3 +172,23 @@ def test_the_schedulers_that_run_there_are_told_with_how_that_is_known(
 
 def test_where_yunikorn_keeps_its_tree_is_where_it_runs():
     assert yunikorn_namespaces([pod("yunikorn-scheduler-1", namespace="yk"), pod("a", namespace="b")]) == ("yk",)
+
+
+def test_kueues_tree_is_taken_over_as_it_is():
+    """A queue more would be an object more in the cluster: pods that Kueue does not admit are in none."""
+    found = propose(survey(pod("a", namespace="lab"), pod("b", namespace="shop"), kueue=KUEUE))
+    assert (found.origin, found.text) == ("kueue", KUEUE)
+    assert {path: found.tree[path].namespaces for path in found.tree.leaves} == {"root.company.research": ("lab",)}
+    assert found.tree["root.company.research"].guaranteed == amounts({"cpu": 4})
+
+
+def test_yunikorns_tree_goes_before_kueues():
+    """Kueue may run beside any scheduler; where both are, YuniKorn says which pods run."""
+    assert propose(survey(yunikorn=YUNIKORN, kueue=KUEUE)).origin == "yunikorn"
+
+
+def test_queues_of_kueue_that_form_no_tree_leave_it_to_namespaces():
+    """And it is told why."""
+    found = propose(survey(pod("a", namespace="lab"), kueue=KUEUE.replace("nominalQuota: 4", "nominalQuota: much")))
+    assert (found.origin, found.tree.leaves) == ("namespaces", ("root.lab",))
+    assert found.refused

@@ -31,6 +31,34 @@ def test_a_pods_queue_is_its_label_else_its_namespaces(label: str, namespace: st
     assert queue_of(pod("p", queue=label, namespace=namespace), SHAPE) == path
 
 
+@pytest.mark.parametrize(
+    ("admitted", "label", "path"),
+    [
+        ("b", "", "root.t.b"),
+        ("b", "root.a", "root.a"),
+        ("t", "", "root.a"),
+        ("elsewhere", "", "root.a"),
+        ("twice", "", "root.a"),
+        ("with.dots", "", "root.t.with_dots"),
+    ],
+)
+def test_a_pod_that_kueue_admitted_runs_in_the_leaf_of_that_name(admitted: str, label: str, path: str) -> None:
+    """Unless it names its queue itself; a name that no leaf has, or several, leaves it to its namespace."""
+    shape = tree(
+        {
+            "a": queue(namespaces=("team-a",)),
+            "t": queue(),
+            "t.b": queue(),
+            "t.with_dots": queue(),
+            "t.twice": queue(),
+            "u": queue(),
+            "u.twice": queue(),
+        }
+    )
+    labels = {"kueue.x-k8s.io/cluster-queue-name": admitted}
+    assert queue_of(pod("p", queue=label, namespace="team-a", labels=labels), shape) == path
+
+
 def test_the_order_of_objects_does_not_matter() -> None:
     """Nodes by name, pods by namespace and name."""
     objects = [node("n2"), node("n1"), pod("b", node="n1"), pod("a", node="n1"), pod("c", namespace="b")]
