@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import msgspec
 
+from benchmarks.scenario_k import scenario_k
 from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y, waiting_y
 from engine.cluster.runtime import suit_a_cluster
 from engine.planning import plan
-from engine.policies import DIALECTS, policy
+from engine.policies import DIALECTS, cohort, policy
 from engine.queues import QueueTree
+from engine.quota import QuotaCluster, Workload
 from engine.snapshot import Pod, Snapshot
 
 Scene = tuple[Snapshot, QueueTree, Pod]
@@ -30,6 +32,8 @@ def decide(scale: float, runs: int) -> list[Row]:
         _pass("fence/Y-pass", runs, *waiting_y(scale)),
         _row("fence/Y-yunikorn", runs, scenario_y(scale, priority=100), "yunikorn"),
         _row("fence/Y-yunikorn-none", runs, scenario_y(scale, priority=-1000), "yunikorn"),
+        *_by_quota("K-small", runs, *scenario_k(scale)),
+        *_by_quota("K-quarter", runs, *scenario_k(scale, quarter=True)),
     ]
 
 
@@ -41,6 +45,16 @@ def _row(scenario: str, runs: int, scene: Scene, dialect: str = "") -> Row:
     # No two asks alike: what a pass keeps for the next ask of the same shape is of no use here.
     asks = [msgspec.structs.replace(ask, labels={**ask.labels, "run": str(run)}) for run in range(runs)]
     return _figures(scenario, [_timed(lambda one=one: decide(snapshot, tree, one)) for one in asks])  # type: ignore[misc]
+
+
+def _by_quota(scenario: str, runs: int, cluster: QuotaCluster, ask: Workload) -> list[Row]:
+    """By both of Kueue's policies, which know no nodes."""
+    rows = []
+    for name, strategies in ((cohort.POLICY, None), (cohort.FAIR_SHARE, cohort.STRATEGIES)):
+        cohort.decide(cluster, ask, strategies)  # warm
+        times = [_timed(lambda how=strategies: cohort.decide(cluster, ask, how)) for _ in range(runs)]  # type: ignore[misc]
+        rows.append(_figures(f"{name}/{scenario}", times))
+    return rows
 
 
 def _pass(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> Row:

@@ -12,6 +12,7 @@ from engine.formats.yunikorn import Partition, read
 from engine.optimal import known, optimal
 from engine.policies import DIALECTS, UnknownPolicyError, cohort, policy, priority, yunikorn
 from engine.queues import BARE, QueueTree
+from engine.quota import QuotaCluster, Workload
 from engine.resources import format_amounts
 from engine.snapshot import ClusterState, Namespace, Pod, Snapshot
 
@@ -201,8 +202,8 @@ def _form(case: Case, at: Situation, decision: Decision, *, trace: bool) -> dict
     return form | {"trace": msgspec.json.decode(encode(decision))["trace"]} if trace else form
 
 
-def _of_workload(case: Case) -> dict[str, Any]:
-    """Under Kueue's policies: which flavors a workload gets, and which others go."""
+def quota_situation(case: Case) -> tuple[QuotaCluster, Workload, tuple[cohort.Strategy, ...] | None]:
+    """A case of Kueue's policies: the cluster, the workload that waits, and how it shares; None: classically."""
     cluster = quota_cluster(case.objects, now_ms=_milliseconds(case.now))
     asker = _the_one(case.asker)
     ask = next((one for one in cluster.workloads if one.key == asker), None)
@@ -211,9 +212,14 @@ def _of_workload(case: Case) -> dict[str, Any]:
     if ask.queue not in cluster.queues:
         raise CaseError(f"asker {asker} is in no ClusterQueue")
     fair = case.fair_sharing
-    strategies = (
-        None if fair is None else tuple(map(cohort.Strategy, fair.get("preemptionStrategies") or cohort.STRATEGIES))
-    )
+    if fair is None:
+        return cluster, ask, None
+    return cluster, ask, tuple(map(cohort.Strategy, fair.get("preemptionStrategies") or cohort.STRATEGIES))
+
+
+def _of_workload(case: Case) -> dict[str, Any]:
+    """Under Kueue's policies: which flavors a workload gets, and which others go."""
+    cluster, ask, strategies = quota_situation(case)
     verdict = cohort.decide(cluster, ask, strategies)
     victims = [{"name": one.workload.key, "reason": one.why} for one in verdict.search.targets]
     fits = verdict.mode is cohort.Mode.FIT
@@ -225,5 +231,5 @@ def _of_workload(case: Case) -> dict[str, Any]:
         "reason": verdict.mode,
         "node": None,
         "victims": victims,
-        "figures": cohort.figures(cluster, verdict, fair=fair is not None),
+        "figures": cohort.figures(cluster, verdict, fair=strategies is not None),
     }

@@ -1,6 +1,7 @@
 """Quota that queues of a cohort lend each other, as Kueue has it: who holds what of it, and who may take it back."""
 
 from engine.queues import Take
+from engine.quota.ranks import NO_RANK, Rank, Ranks
 from engine.quota.shares import NO_SHARE, Share, lendable, share_of
 from engine.quota.tree import QuotaError, QuotaTree
 from engine.quota.usage import Usage
@@ -21,6 +22,7 @@ from engine.snapshot import (
 )
 
 __all__ = [
+    "NO_RANK",
     "NO_SHARE",
     "BorrowWithinCohort",
     "ClusterQueue",
@@ -35,6 +37,8 @@ __all__ = [
     "QuotaCluster",
     "QuotaError",
     "QuotaTree",
+    "Rank",
+    "Ranks",
     "ResourceGroup",
     "Share",
     "Take",

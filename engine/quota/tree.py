@@ -4,6 +4,7 @@ Source: Kueue's pkg/cache/scheduler, resource_node.go.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from engine.snapshot import ClusterQueue, Cohort, FlavorResource, Quota
 
@@ -12,6 +13,32 @@ _NONE = Quota(0)
 
 class QuotaError(ValueError):
     """Cohorts that form no tree. ``str()`` is a sentence."""
+
+
+class Column(NamedTuple):
+    """A resource in one flavor, in all nodes by number: what is asked again and again while workloads come and go."""
+
+    own: list[int]
+    """What the subtree has."""
+    kept: list[int]
+    """The part of it that the cohort above never sees."""
+    limits: list[int | None]
+    """How much more than its own a node may use."""
+
+
+class _Columns(dict[FlavorResource, Column]):
+    """Made when they are asked for, also of what no quota mentions."""
+
+    def __init__(self, tree: "QuotaTree") -> None:
+        super().__init__()
+        self._subtree, self._local, self._quotas = tree.subtree, tree.local, tree.quotas
+
+    def __missing__(self, of: FlavorResource) -> Column:
+        own = [subtree.get(of, 0) for subtree in self._subtree]
+        kept = [local.get(of, 0) for local in self._local]
+        limits = [quotas.get(of, _NONE).borrowing for quotas in self._quotas]
+        found = self[of] = Column(own, kept, limits)
+        return found
 
 
 class QuotaTree:
@@ -38,24 +65,23 @@ class QuotaTree:
             if parent is not None:
                 self.children[parent].append(node)
         self.order = self._top_down()
+        self.paths = self._paths()
         self.heights = self._heights()
         self.subtree, self.local = self._sums()
         self.potential = self._potentials()
+        self.columns = _Columns(self)
 
     def is_queue(self, node: int) -> bool:
         """Whether it is a ClusterQueue."""
         return node < len(self.queue)
 
-    def above(self, node: int) -> Iterator[int]:
+    def above(self, node: int) -> tuple[int, ...]:
         """The cohorts that it is in, the nearest first."""
-        parent = self.parents[node]
-        while parent is not None:
-            yield parent
-            parent = self.parents[parent]
+        return self.paths[node][1:]
 
     def root(self, node: int) -> int:
         """The top of its tree, itself where it is in no cohort."""
-        return next(iter(reversed([node, *self.above(node)])))
+        return self.paths[node][-1]
 
     def quota(self, node: int, of: FlavorResource) -> Quota:
         """Its own; nothing where it says none."""
@@ -75,6 +101,14 @@ class QuotaTree:
             lost = next(node for node in range(len(self.names)) if node not in set(found))
             raise QuotaError(f"cohort {self.names[self.parents[lost] or 0]} lies below itself")
         return tuple(found)
+
+    def _paths(self) -> tuple[tuple[int, ...], ...]:
+        """Of every node the way from it to the top."""
+        paths: list[tuple[int, ...]] = [()] * len(self.names)
+        for node in self.order:
+            parent = self.parents[node]
+            paths[node] = (node,) if parent is None else (node, *paths[parent])
+        return tuple(paths)
 
     def _heights(self) -> tuple[int, ...]:
         """How far the deepest queue below is."""

@@ -11,47 +11,64 @@ class Usage:
 
     def __init__(self, tree: QuotaTree) -> None:
         self.tree = tree
-        self._used: list[dict[FlavorResource, int]] = [{} for _ in tree.names]
+        self._used: dict[FlavorResource, list[int]] = {}
+
+    def copy(self) -> "Usage":
+        """The same, to be changed apart."""
+        other = Usage(self.tree)
+        other._used = {of: used.copy() for of, used in self._used.items()}
+        return other
+
+    def of_all(self, of: FlavorResource) -> list[int]:
+        """What every node uses, by its number, now and as that changes."""
+        found = self._used.get(of)
+        if found is None:
+            found = self._used[of] = [0] * len(self.tree.names)
+        return found
 
     def add(self, node: int, amounts: Quantities, sign: int = 1) -> None:
         """Let a queue use so much more, or with ``sign`` -1 so much less."""
+        parents, columns = self.tree.parents, self.tree.columns
         for of, amount in amounts.items():
-            self._add(node, of, sign * amount)
-
-    def _add(self, node: int, of: FlavorResource, amount: int) -> None:
-        at: int | None = node
-        while at is not None and amount:
-            kept, before = self.tree.local[at].get(of, 0), self._used[at].get(of, 0)
-            self._used[at][of] = before + amount
-            amount = max(0, before + amount - kept) - max(0, before - kept)
-            at = self.tree.parents[at]
+            used, kept = self.of_all(of), columns[of].kept
+            more, at = sign * amount, node
+            while more:
+                before, local = used[at], kept[at]
+                used[at] = after = before + more
+                parent = parents[at]
+                if parent is None:
+                    break
+                more = (after - local if after > local else 0) - (before - local if before > local else 0)
+                at = parent
 
     def used(self, node: int, of: FlavorResource) -> int:
         """How much."""
-        return self._used[node].get(of, 0)
+        used = self._used.get(of)
+        return 0 if used is None else used[node]
 
     def local_available(self, node: int, of: FlavorResource) -> int:
         """What is free of the part that it keeps to itself."""
-        return max(0, self.tree.local[node].get(of, 0) - self.used(node, of))
+        return max(0, self.tree.columns[of].kept[node] - self.used(node, of))
 
     def available(self, queue: int, of: FlavorResource) -> int:
         """What a queue could use more right now, never below 0."""
-        return max(0, self._available(queue, of))
+        return max(0, self.room(queue, of))
 
-    def _available(self, node: int, of: FlavorResource) -> int:
-        tree, used = self.tree, self.used(node, of)
-        own, kept, parent = tree.subtree[node].get(of, 0), tree.local[node].get(of, 0), tree.parents[node]
-        if parent is None:
-            return own - used
-        lent = self._available(parent, of)
-        limit = tree.quota(node, of).borrowing
-        if limit is not None:
-            lent = min(lent, own - kept - max(0, used - kept) + limit)
-        return max(0, kept - used) + lent
+    def room(self, node: int, of: FlavorResource) -> int:
+        """The same, below 0 where more is used than there is."""
+        (own, kept, limits), used = self.tree.columns[of], self.of_all(of)
+        *below, root = self.tree.paths[node]
+        room = own[root] - used[root]
+        for at in reversed(below):
+            free, limit = kept[at] - used[at], limits[at]
+            if limit is not None:
+                room = min(room, own[at] - kept[at] + min(0, free) + limit)
+            room += max(0, free)
+        return room
 
     def borrows(self, node: int, of: FlavorResource, more: int = 0) -> bool:
         """Whether it uses more than its subtree has, with so much more."""
-        return self.used(node, of) + more > self.tree.subtree[node].get(of, 0)
+        return self.used(node, of) + more > self.tree.columns[of].own[node]
 
     def within_nominal(self, node: int, contested: Iterable[FlavorResource]) -> bool:
         """Whether it borrows none of these."""

@@ -3,8 +3,9 @@
 Source of the names and rules: Kueue's API, kueue.x-k8s.io/v1beta2.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from typing import TypeVar
 
 import msgspec
 
@@ -164,7 +165,10 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         return self.created_ms if self.requeued_ms is None else self.requeued_ms
 
 
-class QuotaCluster(msgspec.Struct, frozen=True, kw_only=True):
+Made = TypeVar("Made")
+
+
+class QuotaCluster(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A cluster at one moment, as far as quota goes."""
 
     flavors: Mapping[str, Flavor]
@@ -180,6 +184,13 @@ class QuotaCluster(msgspec.Struct, frozen=True, kw_only=True):
             if one.holds and one.queue in found:
                 found[one.queue].append(one)
         return {name: tuple(held) for name, held in found.items()}
+
+    def once(self, what: str, make: Callable[[], Made]) -> Made:
+        """What ``make`` makes, made once. It must not hold the cluster: nobody would ever let go of it."""
+        made: Made | None = self.__dict__.get(what)
+        if made is None:
+            made = self.__dict__[what] = make()
+        return made
 
 
 class Sharing(msgspec.Struct, frozen=True, kw_only=True):

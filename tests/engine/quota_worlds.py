@@ -1,7 +1,9 @@
 """Random cohorts, queues and workloads, small enough to look at."""
 
+import random
 from fractions import Fraction
 
+import msgspec
 from hypothesis import strategies as st
 
 from engine.policies.cohort import STRATEGIES, Strategy
@@ -128,3 +130,41 @@ def worlds(draw: st.DrawFn) -> tuple[QuotaCluster, Workload]:
         now_ms=NOW_MS,
     )
     return cluster, ask
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> tuple[QuotaCluster, Workload]:
+    """Far more in use than there is, by many workloads of few sizes: of those many have to go, and some come back.
+
+    The ask's own queue uses little or nothing.
+    """
+    cluster, ask = draw(worlds())
+    dice = random.Random(draw(st.integers(0, 1 << 32)))
+    takes = (Take.ANY, Take.ANY, Take.LOWER_PRIORITY, Take.LOWER_OR_NEWER_EQUAL_PRIORITY)
+    queues = {
+        name: msgspec.structs.replace(
+            one,
+            preemption=msgspec.structs.replace(one.preemption, within=dice.choice(takes), reclaim=dice.choice(takes)),
+        )
+        for name, one in cluster.queues.items()
+    }
+    sizes = [{(flavor, name): dice.randint(0, 3) for name in RESOURCES} for flavor in ("f0", *FLAVORS)]
+    others = sorted(queues.keys() - {ask.queue}) or [ask.queue]
+    crowd = [_one_of_many(dice, number, dice.choice(others), sizes) for number in range(dice.randint(10, 60))]
+    crowd += [_one_of_many(dice, 100 + number, ask.queue, [{("f0", "cpu"): 1}]) for number in range(dice.randint(0, 3))]
+    return msgspec.structs.replace(cluster, queues=queues, workloads=(*crowd, ask)), ask
+
+
+def _one_of_many(dice: random.Random, number: int, queue: str, sizes: list[dict[FlavorResource, int]]) -> Workload:
+    return Workload(
+        uid=f"u{number}",
+        namespace="n",
+        name=f"w{number}",
+        queue=queue,
+        priority=dice.randint(0, 3),
+        created_ms=dice.randint(0, 5),
+        evicted=dice.random() < 0.1,
+        reserved_ms=dice.choice([None, 1, 2, 3]),
+        usage=dice.choice(sizes),
+        holds=True,
+    )

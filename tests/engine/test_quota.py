@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from engine.policies.cohort.ground import Ground
-from engine.quota import Cohort, Quota, QuotaCluster, QuotaError, QuotaTree, Usage, Workload, share_of
+from engine.quota import NO_RANK, Cohort, Quota, QuotaCluster, QuotaError, QuotaTree, Usage, Workload, share_of
 from tests.engine.quota_builders import FLAVOR, cluster, holds, queue
 from tests.engine.quota_worlds import worlds
 
@@ -51,14 +51,26 @@ def test_taking_workloads_and_putting_them_back_leaves_everything_as_it_was(
 ) -> None:
     """A cohort's usage follows from what its members use, whatever came and went before."""
     given_cluster, _ = world
-    ground, fresh = Ground(given_cluster), Ground(given_cluster)
+    ground = Ground(given_cluster)
+    tree, usage = ground.tree, ground.usage.copy()
     holding = [one for one in given_cluster.workloads if one.holds]
     for one in holding:
-        ground.take(one)
+        usage.add(tree.queue[one.queue], one.usage, -1)
+    slots = {of for subtree in tree.subtree for of in subtree}
+    assert not any(any(usage.of_all(of)) for of in slots)
     for one in reversed(holding):
-        ground.put_back(one)
-    slots = {of for subtree in ground.tree.subtree for of in subtree}
-    nodes = range(len(ground.tree.names))
-    assert [ground.usage.used(node, of) for node in nodes for of in slots] == [
-        fresh.usage.used(node, of) for node in nodes for of in slots
-    ]
+        usage.add(tree.queue[one.queue], one.usage)
+    assert [usage.of_all(of) for of in slots] == [ground.usage.of_all(of) for of in slots]
+
+
+@given(worlds())
+def test_shares_compare_alike_as_whole_numbers(world: tuple[QuotaCluster, Workload]) -> None:
+    """Among all that is in one cohort; who borrows nothing has none."""
+    ground = Ground(world[0])
+    for cohort in ground.tree.cohort.values():
+        nodes = ground.tree.children[cohort]
+        shares = {node: share_of(ground.usage, node) for node in nodes}
+        ranks = {node: ground.ranks.of(ground.usage, node) for node in nodes}
+        assert all((ranks[node] is not None) == shares[node].borrows for node in nodes)
+        by_rank = sorted(nodes, key=lambda node: (ranks[node] or NO_RANK, node))
+        assert by_rank == sorted(nodes, key=lambda node: (shares[node].rank, node))

@@ -10,14 +10,32 @@ from typing import NamedTuple
 import msgspec
 
 from engine.feasibility.selectors import matches, untolerated
-from engine.policies.cohort.ground import Ground, Question
+from engine.policies.cohort.ground import Ground
 from engine.policies.cohort.targets import Search
-from engine.quota import Flavor, FlavorResource, Fungibility, PodSet, ResourceGroup, Take, Workload
+from engine.quota import (
+    Flavor,
+    FlavorResource,
+    Fungibility,
+    PodSet,
+    Quantities,
+    ResourceGroup,
+    Take,
+    Usage,
+    Workload,
+)
 from engine.resources import PODS, Amounts, total
 from engine.snapshot import Requirement
 
-Find = Callable[[Question], Search]
-"""How targets are searched for."""
+
+class Answer(NamedTuple):
+    """What a search found, and what is used once they are gone who go."""
+
+    search: Search
+    after: Usage
+
+
+Find = Callable[[Quantities, tuple[FlavorResource, ...]], Answer]
+"""How targets are searched for: what is asked, and of what somebody has to go."""
 
 
 class Mode(StrEnum):
@@ -119,7 +137,7 @@ class Assigner:
 
     def __init__(self, ground: Ground, ask: Workload, find: Find, *, fair: bool) -> None:
         self._ground, self._ask, self._find, self._fair = ground, ask, find, fair
-        self._queue = ground.cluster.queues[ask.queue]
+        self._queue = ground.queues[ask.queue]
         self._node = ground.tree.queue[ask.queue]
 
     def assign(self, counts: Iterable[int]) -> Assignment:
@@ -165,7 +183,7 @@ class Assigner:
     ) -> _Option:
         best = _NO_OPTION
         for name in group.flavors:
-            flavor = self._ground.cluster.flavors.get(name)
+            flavor = self._ground.flavors.get(name)
             if flavor is None or not all(_suits(flavor, one) for one in sets):
                 continue
             option = self._tried(name, wanted, used)
@@ -207,16 +225,11 @@ class Assigner:
 
     def _simulated(self, of: FlavorResource, amount: int, borrowing: int) -> tuple[Chance, int]:
         """Whether there are targets for this one resource alone."""
-        ground = self._ground
-        targets = self._find(Question(ground, self._ask, {of: amount}, (of,))).targets
-        if not targets:
+        search, after = self._find({of: amount}, (of,))
+        if not search.targets:
             return Chance.NO_CANDIDATES, borrowing
-        for target in targets:
-            ground.take(target.workload)
-        borrowing, _ = ground.usage.lowest_that_holds(self._node, of, amount)
-        for target in targets:
-            ground.put_back(target.workload)
-        own = any(target.workload.queue == self._ask.queue for target in targets)
+        borrowing, _ = after.lowest_that_holds(self._node, of, amount)
+        own = any(target.workload.queue == self._ask.queue for target in search.targets)
         return (Chance.PREEMPT if own else Chance.RECLAIM), borrowing
 
 

@@ -1,43 +1,37 @@
-"""Which workloads may go for an ask, and which of two goes first. Source: Kueue's pkg/scheduler/preemption/common."""
+"""Which workloads may go for an ask, one after the other. Source: Kueue's pkg/scheduler/preemption/common."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterator
 
-from engine.policies.cohort.ground import Question
-from engine.quota import Take, Workload
-
-
-def takeable(question: Question, queue: str) -> list[Workload]:
-    """The workloads of a queue that hold something contested and that the ask's queue may preempt."""
-    own = question.queue.preemption
-    take = own.within if queue == question.ask.queue else own.reclaim
-    contested = set(question.contested)
-    return [
-        one
-        for one in question.ground.candidates(queue)
-        if one.uid != question.ask.uid
-        and not contested.isdisjoint(of for of, amount in one.usage.items() if amount)
-        and _may_take(take, question.ask, one)
-    ]
+from engine.policies.cohort.ground import Ranked
+from engine.policies.cohort.question import Question
+from engine.quota import Take
 
 
-def _may_take(take: Take, ask: Workload, one: Workload) -> bool:
-    match take:
-        case Take.ANY:
-            return True
-        case Take.NEVER:
-            return False
-    newer = take is Take.LOWER_OR_NEWER_EQUAL_PRIORITY and ask.turn_ms < one.turn_ms
-    return one.priority < ask.priority or (one.priority == ask.priority and newer)
+def takeable(question: Question, queue: str, *, leaving: bool) -> Iterator[Ranked]:
+    """The workloads of a queue that hold something contested and that the ask's queue may preempt.
+
+    Either those that are on their way out already (``leaving``) or the others; who goes first, first.
+    """
+    ask, preemption = question.ask, question.queue.preemption
+    take = preemption.within if queue == ask.queue else preemption.reclaim
+    if take is Take.NEVER:
+        return
+    holders = question.ground.holders[queue]
+    for ranked in holders.leaving if leaving else holders.staying:
+        one = ranked[1]
+        if take is not Take.ANY and one.priority >= ask.priority:
+            if one.priority > ask.priority:
+                return  # and so have all that follow
+            if take is Take.LOWER_PRIORITY or ask.turn_ms >= one.turn_ms:
+                continue
+        if one.uid == ask.uid:
+            continue
+        for of in question.contested:
+            if one.usage.get(of):
+                yield ranked
+                break
 
 
-def in_order(question: Question, found: Iterable[Workload]) -> list[Workload]:
-    """Those that go first, first."""
-    return sorted(found, key=lambda one: rank(question, one))
-
-
-def rank(question: Question, one: Workload) -> tuple[Any, ...]:
-    """Lower goes first: who goes already, then others' before one's own, low priorities, and who came last."""
-    now_ms = question.ground.cluster.now_ms
-    since_ms = now_ms if one.reserved_ms is None else one.reserved_ms
-    return not one.evicted, question.own(one), one.priority, -since_ms, one.uid
+def any_takeable(question: Question, queue: str) -> bool:
+    """Whether there is one."""
+    return any(True for leaving in (True, False) for _ in takeable(question, queue, leaving=leaving))

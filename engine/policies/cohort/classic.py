@@ -1,128 +1,114 @@
 """Policy ``cohort``: who goes for an ask. Source: Kueue's pkg/scheduler/preemption/classical."""
 
-from collections.abc import Iterator
+import heapq
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from engine.policies.cohort.candidates import in_order, takeable
-from engine.policies.cohort.ground import Question, left_after
-from engine.policies.cohort.targets import NOBODY, Search, Target, Why, settled
+from engine.policies.cohort.candidates import any_takeable, takeable
+from engine.policies.cohort.question import Question, left_after
+from engine.policies.cohort.targets import NOBODY, Search, Taking, Target, Why, settled
 from engine.quota import Take, Workload
 
 
-class _Candidate(NamedTuple):
-    workload: Workload
-    why: Why
-    shared: int | None
-    """The lowest cohort that holds its queue and the ask's; None: they are of one queue."""
-    borrowing: bool
-    """Whether it may be taken by an ask that borrows afterwards."""
+class _Lender(NamedTuple):
+    """Another queue of which somebody may go."""
 
-
-class _Lists(NamedTuple):
-    """Each in the order in which they go."""
-
-    entitled: list[_Candidate]
-    """Of others, taken by right: the cohort around the ask has room for it in its own quota."""
-    ranked: list[_Candidate]
-    """Of others, taken by priority."""
-    own: list[_Candidate]
+    name: str
+    borrowing: tuple[int, ...]
+    """The queue and the cohorts below the one that it shares with the ask: each must borrow for anybody of it to go."""
+    by_right: bool
+    """Whether it owes the ask: the cohort around that has room for it in its own quota. Else priority counts."""
 
 
 def search(question: Question) -> Search:
     """Who goes so that the ask fits; nobody where that is not to be had."""
-    lists = _candidates(question)
-    ordered = [
-        one
-        for evicted in (True, False)
-        for candidates in lists
-        for one in candidates
-        if one.workload.evicted is evicted
-    ]
-    for borrowing in _attempts(question, lists):
-        taken: list[Target] = []
-        for one in _valid(question, ordered, borrowing=borrowing):
-            question.ground.take(one.workload)
-            taken.append(Target(one.workload, one.why))
-            if question.fits(borrowing=borrowing):
-                return settled(question, taken, borrowing=borrowing)
-        for target in taken:
-            question.ground.put_back(target.workload)
+    lenders = [one for one in _lenders(question) if any_takeable(question, one.name)]
+    for borrowing in _attempts(question, lenders):
+        question.start_over()
+        taking = Taking(question, partial(question.lacks, borrowing=borrowing))
+        for target in _in_order(question, lenders, borrowing=borrowing):
+            if taking.take(target):
+                return settled(question, taking.targets, borrowing=borrowing)
     return NOBODY
 
 
-def _attempts(question: Question, lists: _Lists) -> tuple[bool, ...]:
+def _attempts(question: Question, lenders: Sequence[_Lender]) -> tuple[bool, ...]:
     """Whether to borrow, in the order in which both are tried."""
     forbidden = not question.queue.preemption.borrow.allowed
     full = any(
         question.usage.used(question.node, of) >= question.tree.quota(question.node, of).nominal
         for of in question.contested
     )
-    if not (lists.entitled or lists.ranked) or (forbidden and full):
+    if not lenders or (forbidden and full):
         return (True,)
-    return (False, True) if forbidden and not lists.entitled else (True, False)
+    return (False, True) if forbidden and not any(one.by_right for one in lenders) else (True, False)
 
 
-def _valid(question: Question, ordered: list[_Candidate], *, borrowing: bool) -> Iterator[_Candidate]:
-    """Those that may be taken once the former ones are gone."""
-    for one in ordered:
-        if one.shared is None or ((one.borrowing or not borrowing) and _over(question, one)):
-            yield one
+def _lenders(question: Question) -> Iterator[_Lender]:
+    """Queues that borrow and are in cohorts that all do, from the nearest cohort around the ask up."""
+    if question.queue.preemption.reclaim is Take.NEVER:
+        return
+    by_right, left = left_after(question.usage, question.node, question.asked)
+    visited = question.node
+    for cohort in question.path[1:]:
+        for node, borrowing in _borrowing(question, cohort, visited):
+            yield _Lender(question.tree.names[node], borrowing, by_right)
+        fits, left = left_after(question.usage, cohort, left)
+        by_right = by_right or fits
+        visited = cohort
 
 
-def _over(question: Question, one: _Candidate) -> bool:
-    """Whether its queue, and each cohort below the one that it shares with the ask, still borrows."""
-    node = question.tree.queue[one.workload.queue]
-    for at in (node, *question.tree.above(node)):
-        if at == one.shared:
-            break
-        if question.within_nominal(at):
-            return False
-    return True
-
-
-def _candidates(question: Question) -> _Lists:
-    entitled: list[_Candidate] = []
-    ranked: list[_Candidate] = []
-    if question.queue.preemption.reclaim is not Take.NEVER:
-        by_right, left = left_after(question.usage, question.node, question.asked)
-        visited = question.node
-        for cohort in question.cohorts:
-            found = [one for queue in _lenders(question, cohort, visited) for one in takeable(question, queue)]
-            if by_right:
-                entitled += [_Candidate(one, Why.RECLAMATION, cohort, borrowing=True) for one in found]
-            else:
-                ranked += [_by_priority(question, one, cohort) for one in found]
-            fits, left = left_after(question.usage, cohort, left)
-            by_right = by_right or fits
-            visited = cohort
-    own = [
-        _Candidate(one, Why.IN_QUEUE, None, borrowing=True)
-        for one in in_order(question, takeable(question, question.ask.queue))
-    ]
-    return _Lists(_sorted(question, entitled), _sorted(question, ranked), own)
-
-
-def _sorted(question: Question, found: list[_Candidate]) -> list[_Candidate]:
-    by_uid = {one.workload.uid: one for one in found}
-    return [by_uid[one.uid] for one in in_order(question, (one.workload for one in found))]
-
-
-def _lenders(question: Question, cohort: int, visited: int) -> Iterator[str]:
-    """Queues of a cohort, but for the branch that was visited, that borrow and are in cohorts that all do."""
-    pending = [cohort]
+def _borrowing(question: Question, cohort: int, visited: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Queues of a cohort, but for the branch that was visited, with the cohorts between."""
+    pending: list[tuple[int, tuple[int, ...]]] = [(cohort, ())]
     while pending:
-        for node in question.tree.children[pending.pop()]:
+        above, between = pending.pop()
+        for node in question.tree.children[above]:
             if node == visited or question.within_nominal(node):
                 continue
             if question.tree.is_queue(node):
-                yield question.tree.names[node]
+                yield node, (node, *between)
             else:
-                pending.append(node)
+                pending.append((node, (node, *between)))
 
 
-def _by_priority(question: Question, one: Workload, cohort: int) -> _Candidate:
+def _in_order(question: Question, lenders: Sequence[_Lender], *, borrowing: bool) -> Iterator[Target]:
+    """Whom to take next, once the former ones are gone."""
+    owing, others = [one for one in lenders if one.by_right], [one for one in lenders if not one.by_right]
+    for leaving in (True, False):
+        for group in (owing, others):
+            yield from _of_others(question, group, leaving=leaving, borrowing=borrowing)
+        for _, one in takeable(question, question.ask.queue, leaving=leaving):
+            yield Target(one, Why.IN_QUEUE)
+
+
+def _of_others(question: Question, lenders: Sequence[_Lender], *, leaving: bool, borrowing: bool) -> Iterator[Target]:
+    """Of all these queues together who goes first, as long as its queue still borrows."""
+    heap = []
+    for lender in lenders:
+        following = takeable(question, lender.name, leaving=leaving)
+        for place, one in following:
+            heap.append((place, one, lender, following))
+            break
+    heapq.heapify(heap)
+    while heap:
+        _, one, lender, following = heap[0]
+        if any(map(question.within_nominal, lender.borrowing)):
+            heapq.heappop(heap)  # for good: nobody of it comes back in this attempt
+            continue
+        why = Why.RECLAMATION if lender.by_right else _by_priority(question, one)
+        if lender.by_right or why is Why.WHILE_BORROWING or not borrowing:
+            yield Target(one, why)
+        for place, successor in following:
+            heapq.heapreplace(heap, (place, successor, lender, following))
+            break
+        else:
+            heapq.heappop(heap)
+
+
+def _by_priority(question: Question, one: Workload) -> Why:
+    """Why it may go of a queue that owes nothing: low ones also while the ask's queue borrows."""
     borrow = question.queue.preemption.borrow
     low = one.priority < question.ask.priority and (borrow.threshold is None or one.priority <= borrow.threshold)
-    if borrow.allowed and low:
-        return _Candidate(one, Why.WHILE_BORROWING, cohort, borrowing=True)
-    return _Candidate(one, Why.RECLAMATION, cohort, borrowing=False)
+    return Why.WHILE_BORROWING if borrow.allowed and low else Why.RECLAMATION

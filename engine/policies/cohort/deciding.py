@@ -1,16 +1,17 @@
 """A workload decided: flavors, mode, and who goes. Source: Kueue's pkg/scheduler, scheduler.go (getAssignments)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
 import msgspec
 
 from engine.policies.cohort import classic, fair
-from engine.policies.cohort.assigning import Assigner, Assignment, Find, Mode
+from engine.policies.cohort.assigning import Answer, Assigner, Assignment, Find, Mode
 from engine.policies.cohort.fair import Strategy
-from engine.policies.cohort.ground import Ground, Question
+from engine.policies.cohort.ground import Ground
+from engine.policies.cohort.question import Question
 from engine.policies.cohort.targets import NOBODY, Search
-from engine.quota import PodSet, QuotaCluster, Workload
+from engine.quota import FlavorResource, PodSet, Quantities, QuotaCluster, Workload
 
 POLICY = "cohort"
 FAIR_SHARE = "fair-share"
@@ -33,34 +34,53 @@ def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] 
 
     With fewer pods, where its sets allow that and it can't be had with all of them: then with as many as can be.
     """
-    ground = Ground(cluster)
-    find: Find = classic.search if strategies is None else partial(fair.search, strategies=strategies)
-    assigner = Assigner(ground, ask, find, fair=strategies is not None)
-    whole = _decided(ground, ask, assigner, find, [one.count for one in ask.pod_sets])
+    ground = Ground.of(cluster)
+    search = classic.search if strategies is None else partial(fair.search, strategies=strategies)
+    return decided(ground, ask, _finding(ground, ask, search), fair=strategies is not None)
+
+
+def decided(ground: Ground, ask: Workload, find: Find, *, fair: bool) -> Verdict:
+    """The same, with whatever finds who goes."""
+    assigner = Assigner(ground, ask, find, fair=fair)
+    whole = _decided(assigner, find, [one.count for one in ask.pod_sets])
     if _served(whole):
         return whole
-    return _with_fewer(ground, ask, assigner, find) or whole
+    return _with_fewer(ask, assigner, find) or whole
+
+
+def _finding(ground: Ground, ask: Workload, search: Callable[[Question], Search]) -> Find:
+    """Searches once for what is asked again: of one resource, the last question is the one that tried the flavor."""
+    known: dict[Hashable, Answer] = {}
+
+    def find(asked: Quantities, contested: tuple[FlavorResource, ...]) -> Answer:
+        of = frozenset(asked.items()), contested
+        if of not in known:
+            question = Question(ground, ask, asked, contested)
+            known[of] = Answer(search(question), question.usage)
+        return known[of]
+
+    return find
 
 
 def _served(verdict: Verdict) -> bool:
     return verdict.mode is Mode.FIT or bool(verdict.search.targets)
 
 
-def _decided(ground: Ground, ask: Workload, assigner: Assigner, find: Find, counts: Sequence[int]) -> Verdict:
+def _decided(assigner: Assigner, find: Find, counts: Sequence[int]) -> Verdict:
     assignment = assigner.assign(counts)
     if assignment.mode is not Mode.PREEMPT:
         return Verdict(assignment, NOBODY)
-    return Verdict(assignment, find(Question(ground, ask, assignment.asked, sorted(assignment.contested))))
+    return Verdict(assignment, find(assignment.asked, tuple(sorted(assignment.contested))).search)
 
 
-def _with_fewer(ground: Ground, ask: Workload, assigner: Assigner, find: Find) -> Verdict | None:
+def _with_fewer(ask: Workload, assigner: Assigner, find: Find) -> Verdict | None:
     """By halving: as Kueue does it, also where having fewer pods helps now and hinders then."""
     spare = [_spare(one) for one in ask.pod_sets]
     low, high, found = 0, sum(spare) + 1, None
     while sum(spare) and low < high:
         step = (low + high) // 2
         counts = [one.count - own * step // sum(spare) for one, own in zip(ask.pod_sets, spare, strict=True)]
-        tried = _decided(ground, ask, assigner, find, counts)
+        tried = _decided(assigner, find, counts)
         if _served(tried):
             found, high = tried, step
         else:

@@ -1,13 +1,15 @@
 """Policy ``fair-share``: who goes for an ask. Source: Kueue's pkg/scheduler/preemption, preemption.go, fairsharing."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import chain
 
-from engine.policies.cohort.candidates import in_order, takeable
-from engine.policies.cohort.ground import Question
+from engine.policies.cohort.candidates import takeable
+from engine.policies.cohort.ground import Ranked
 from engine.policies.cohort.ladder import Ladder, Pick
-from engine.policies.cohort.targets import NOBODY, Search, Target, Why, settled
-from engine.quota import Take, Workload
+from engine.policies.cohort.question import Lack, Question
+from engine.policies.cohort.targets import NOBODY, Search, Taking, Target, Why, alike, settled
+from engine.quota import Take
 
 
 class Strategy(StrEnum):
@@ -24,86 +26,83 @@ STRATEGIES = (Strategy.FINAL, Strategy.INITIAL)
 
 def search(question: Question, strategies: Sequence[Strategy] = STRATEGIES) -> Search:
     """Who goes so that the ask fits; nobody where that is not to be had. Of two strategies the first is tried first."""
-    candidates = in_order(question, _candidates(question))
-    if not candidates:
-        return NOBODY
+    candidates = _candidates(question)
     question.usage.add(question.node, question.asked)  # shares are those with the ask
-    taken: list[Target] = []
-    left: list[Workload] = []
-    found = _first(question, candidates, strategies[0], taken, left)
+    taking = Taking(question, lambda: _lacks(question))
+    left: dict[int, list[Ranked]] = {}
+    found = _first(question, candidates, strategies[0], taking, left)
     if not found and len(strategies) > 1:
-        found = _second(question, left, taken)
+        found = _second(question, left, taking)
     question.usage.add(question.node, question.asked, -1)
-    if found:
-        return settled(question, taken, borrowing=True)
-    for target in taken:
-        question.ground.put_back(target.workload)
-    return NOBODY
+    return settled(question, taking.targets, borrowing=True) if found else NOBODY
 
 
-def _candidates(question: Question) -> list[Workload]:
-    found = takeable(question, question.ask.queue)
-    if question.queue.preemption.reclaim is Take.NEVER or not question.cohorts:
-        return found
-    tree = question.tree
-    for node in tree.within(question.cohorts[-1]):
-        if tree.is_queue(node) and node != question.node and not question.within_nominal(node):
-            found += takeable(question, tree.names[node])
-    return found
-
-
-def _fits(question: Question) -> bool:
-    """Whether there is room for the ask, which counts as used already."""
+def _lacks(question: Question) -> Lack | None:
+    """What the ask, which counts as used already, has no room for."""
     question.usage.add(question.node, question.asked, -1)
-    fits = question.fits(borrowing=True)
+    lack = question.lacks(borrowing=True)
     question.usage.add(question.node, question.asked)
-    return fits
+    return lack
 
 
-def _take(question: Question, taken: list[Target], one: Workload, why: Why) -> bool:
-    """Take it. Whether there is room then."""
-    question.ground.take(one)
-    taken.append(Target(one, why))
-    return _fits(question)
+def _candidates(question: Question) -> dict[int, Iterable[Ranked]]:
+    """By queue: of the ask's own, and of all in its cohorts that borrow."""
+    tree, nodes = question.tree, [question.node]
+    if question.queue.preemption.reclaim is not Take.NEVER:
+        nodes += [
+            node
+            for node in tree.within(question.path[-1])
+            if tree.is_queue(node) and node != question.node and not question.within_nominal(node)
+        ]
+    return {node: _in_order(question, tree.names[node]) for node in nodes}
+
+
+def _in_order(question: Question, queue: str) -> Iterable[Ranked]:
+    return chain(takeable(question, queue, leaving=True), takeable(question, queue, leaving=False))
 
 
 def _first(
-    question: Question, candidates: list[Workload], strategy: Strategy, taken: list[Target], left: list[Workload]
+    question: Question,
+    candidates: Mapping[int, Iterable[Ranked]],
+    strategy: Strategy,
+    taking: Taking,
+    left: dict[int, list[Ranked]],
 ) -> bool:
     """Whether there is room; ``left`` gets those whose share did not allow it."""
     entitled = question.within_nominal(question.node)
     ladder = Ladder(question, candidates)
     while (pick := ladder.pick()) is not None:
-        one: Workload | None
         if pick.node == question.node:
-            one, why = pick.pop(), Why.IN_QUEUE
+            ranked, why = pick.pop(), Why.IN_QUEUE
         elif entitled:
-            one, why = pick.pop(), Why.RECLAMATION
+            ranked, why = pick.pop(), Why.RECLAMATION
         else:
-            one, why = _allowed(pick, strategy, left), Why.FAIR_SHARING
-        if one is not None and _take(question, taken, one, why):
+            ranked, why = _allowed(pick, strategy, left.setdefault(pick.node, [])), Why.FAIR_SHARING
+        if ranked is not None and taking.take(Target(ranked[1], why)):
             return True
     return False
 
 
-def _allowed(pick: Pick, strategy: Strategy, left: list[Workload]) -> Workload | None:
+def _allowed(pick: Pick, strategy: Strategy, left: list[Ranked]) -> Ranked | None:
     """The first workload of the queue that the shares allow to take; those before it are ``left``."""
-    ask, before = pick.shares()
-    while pick.workloads:
-        one = pick.pop()
-        final = strategy is Strategy.FINAL
-        if ask.rank <= pick.share_without(one).rank if final else ask.rank < before.rank:
-            return one
-        left.append(one)
+    ask, before = pick.ranks()
+    refused: set[Hashable] = set()
+    while (ranked := pick.pop()) is not None:
+        one = ranked[1]
+        if (likes := alike(one)) not in refused:
+            if ask <= pick.rank_without(one) if strategy is Strategy.FINAL else ask < before:
+                return ranked
+            refused.add(likes)
+        left.append(ranked)
     return None
 
 
-def _second(question: Question, candidates: list[Workload], taken: list[Target]) -> bool:
+def _second(question: Question, left: Mapping[int, Iterable[Ranked]], taking: Taking) -> bool:
     """Whether there is room; every queue is looked at once."""
-    ladder = Ladder(question, candidates)
+    ladder = Ladder(question, left)
     while (pick := ladder.pick()) is not None:
-        ask, before = pick.shares()
-        if ask.rank < before.rank and _take(question, taken, pick.pop(), Why.FAIR_SHARING):
+        ask, before = pick.ranks()
+        if ask < before and (ranked := pick.pop()) and taking.take(Target(ranked[1], Why.FAIR_SHARING)):
             return True
-        ladder.drop(pick.node)
+        ladder.drop(pick)
     return False

@@ -24,7 +24,7 @@ def figures(cluster: QuotaCluster, verdict: Verdict, *, fair: bool) -> dict[str,
 
 def shares(cluster: QuotaCluster) -> dict[str, dict[str, dict[str, Any]]]:
     """Of every queue that is active, and every cohort."""
-    ground = Ground(cluster)
+    ground = Ground.of(cluster)
     tree = ground.tree
     nodes = {
         "clusterQueues": {name: node for name, node in tree.queue.items() if cluster.queues[name].active},

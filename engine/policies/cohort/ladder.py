@@ -3,95 +3,128 @@
 Source: Kueue's pkg/scheduler/preemption/fairsharing, ordering.go and target.go.
 """
 
-from collections.abc import Iterable
+import heapq
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from engine.policies.cohort.candidates import rank
-from engine.policies.cohort.ground import Question
-from engine.quota import Share, Workload, share_of
+from engine.policies.cohort.ground import Ranked
+from engine.policies.cohort.question import Question
+from engine.quota import NO_RANK, Rank, Workload
 
 
-class Pick(NamedTuple):
-    """The queue to take from, with its candidates, the first at the front."""
+class Pick:
+    """A queue to take from, with its candidates."""
 
-    question: Question
-    node: int
-    workloads: list[Workload]
+    def __init__(self, question: Question, node: int, candidates: Iterable[Ranked]) -> None:
+        self.node, self._question = node, question
+        self._candidates = iter(candidates)
+        self.first = next(self._candidates, None)
+        """The candidate that goes first; None: there is none left."""
 
-    def pop(self) -> Workload:
-        """The candidate at the front, which is none any more."""
-        return self.workloads.pop(0)
+    def pop(self) -> Ranked | None:
+        """The candidate that goes first, which is none any more."""
+        first, self.first = self.first, next(self._candidates, None)
+        return first
 
-    def shares(self) -> tuple[Share, Share]:
-        """Of the ask's side and of this one: of what is right below the cohort that they share."""
-        usage = self.question.usage
-        return share_of(usage, self._side(self.question.node)), share_of(usage, self._side(self.node))
+    def ranks(self) -> tuple[Rank, Rank]:
+        """Shares of the ask's side and of this one: of what is right below the cohort that they share."""
+        ours, theirs = self._sides()
+        return self._rank(ours), self._rank(theirs)
 
-    def share_without(self, one: Workload) -> Share:
-        """Of this side once a candidate is gone."""
-        self.question.ground.take(one)
-        found = share_of(self.question.usage, self._side(self.node))
-        self.question.ground.put_back(one)
+    def rank_without(self, one: Workload) -> Rank:
+        """This side's share once a candidate is gone."""
+        self._question.take(one)
+        found = self._rank(self._sides()[1])
+        self._question.put_back(one)
         return found
 
-    def _side(self, node: int) -> int:
-        tree = self.question.tree
-        other = self.node if node == self.question.node else self.question.node
-        around = set(tree.above(other))
-        for above in tree.above(node):
-            if above in around:
-                break
-            node = above
-        return node
+    def _rank(self, node: int) -> Rank:
+        return self._question.ground.ranks.of(self._question.usage, node) or NO_RANK
+
+    def _sides(self) -> tuple[int, int]:
+        tree, below = self._question.tree, self._question.below
+        theirs = next(node for node in tree.paths[self.node] if tree.parents[node] in below)
+        return below[tree.parents[theirs]], theirs
+
+
+class _Rung(NamedTuple):
+    """A node among those of its cohort, the lowest first: by share, cohorts before queues.
+
+    Of cohorts with one share Kueue takes any; here it is the first by name. Of queues it is the one whose first
+    candidate goes first.
+    """
+
+    finite: bool
+    less: int
+    is_queue: bool
+    tie: tuple[str] | tuple[bool, bool, int]
+    node: int
 
 
 class Ladder:
-    """Candidates by queue; those that have none left, or borrow nothing any more, fall out."""
+    """Candidates by queue; queues that have none left, or borrow nothing any more, fall out.
 
-    def __init__(self, question: Question, candidates: Iterable[Workload]) -> None:
+    While workloads go, shares only sink: a rung moves back alone. So the first is looked at anew, and put where it
+    belongs by now, until one is found to be still the first.
+    """
+
+    def __init__(self, question: Question, candidates: Mapping[int, Iterable[Ranked]]) -> None:
         self._question, self._tree = question, question.tree
-        self._left: dict[int, list[Workload]] = {}
-        for one in candidates:
-            self._left.setdefault(self._tree.queue[one.queue], []).append(one)
-        self._out: set[int] = set()
-        self._path = {question.node, *question.cohorts}
+        picks = (Pick(question, node, those) for node, those in candidates.items())
+        self._picks = {pick.node: pick for pick in picks if pick.first is not None}
+        self._heaps = self._hung()
 
-    def drop(self, queue: int) -> None:
+    def drop(self, pick: Pick) -> None:
         """Take from it no more."""
-        self._out.add(queue)
+        del self._picks[pick.node]
 
     def pick(self) -> Pick | None:
         """The queue with the highest share at every step down; None: nobody is left."""
-        cohorts = self._question.cohorts
-        if not cohorts:
-            left = self._left.get(self._question.node)
-            return Pick(self._question, self._question.node, left) if left else None
-        while cohorts[-1] not in self._out:
-            node: int | None = cohorts[-1]
-            while node is not None and not self._tree.is_queue(node):
-                node = self._highest(node)
-            if node is not None:
-                return Pick(self._question, node, self._left[node])
+        return self._highest(self._question.path[-1])
+
+    def _hung(self) -> dict[int, list[_Rung]]:
+        """Of every cohort the nodes in it that lead to candidates."""
+        heaps: dict[int, list[_Rung]] = {}
+        parents = self._tree.parents
+        for node in {at for queue in self._picks for at in self._tree.paths[queue]}:
+            parent, rung = parents[node], self._rung(node)
+            if parent is not None and rung is not None:
+                heaps.setdefault(parent, []).append(rung)
+        for heap in heaps.values():
+            heapq.heapify(heap)
+        return heaps
+
+    def _highest(self, node: int) -> Pick | None:
+        """Where to get from a node."""
+        if self._tree.is_queue(node):
+            pick = self._picks.get(node)
+            return None if pick is None or pick.first is None else pick
+        heap = self._heaps.get(node, [])
+        while heap:
+            rung = self._rung(heap[0].node)
+            if rung is not None and rung != heap[0]:
+                heapq.heapreplace(heap, rung)
+                continue
+            found = None if rung is None else self._highest(rung.node)
+            if found is not None:
+                return found
+            heapq.heappop(heap)
         return None
 
-    def _highest(self, cohort: int) -> int | None:
-        """What to go down to: by share, cohorts before queues, of queues the one whose front goes first.
-
-        Of cohorts with one share Kueue takes any; here it is the first by name. Where nothing is left, the cohort
-        falls out.
-        """
-        shares = {node: share_of(self._question.usage, node) for node in self._tree.children[cohort]}
-        left = [node for node in shares if node not in self._out and self._stays(node, shares[node])]
-        self._out |= shares.keys() - set(left)
-        if not left:
-            self._out.add(cohort)
+    def _rung(self, node: int) -> _Rung | None:
+        """Where it stands now; None: it falls out."""
+        question = self._question
+        rank = question.ground.ranks.of(question.usage, node)
+        if rank is None:
+            if node not in question.path:
+                return None
+            rank = NO_RANK
+        infinite, share = rank
+        if not self._tree.is_queue(node):
+            return _Rung(not infinite, -share, is_queue=False, tie=(self._tree.names[node],), node=node)
+        pick = self._picks.get(node)
+        if pick is None or pick.first is None:
             return None
-        queues = [node for node in left if self._tree.is_queue(node)]
-        queues.sort(key=lambda node: rank(self._question, self._left[node][0]))
-        cohorts = sorted((node for node in left if not self._tree.is_queue(node)), key=self._tree.names.__getitem__)
-        return max([*cohorts, *queues], key=lambda node: shares[node].rank)
-
-    def _stays(self, node: int, share: Share) -> bool:
-        if self._tree.is_queue(node) and not self._left.get(node):
-            return False
-        return share.borrows or node in self._path
+        place, one = pick.first
+        tie = (not one.evicted, node == question.node, place)
+        return _Rung(not infinite, -share, is_queue=True, tie=tie, node=node)

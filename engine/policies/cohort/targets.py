@@ -1,10 +1,11 @@
 """What a search found: who goes, and why each; and those put back who need not."""
 
+from collections.abc import Callable, Hashable, Sequence
 from enum import StrEnum
 
 import msgspec
 
-from engine.policies.cohort.ground import Question
+from engine.policies.cohort.question import Lack, Question
 from engine.quota import Workload
 
 
@@ -17,7 +18,7 @@ class Why(StrEnum):
     FAIR_SHARING = "InCohortFairSharing"
 
 
-class Target(msgspec.Struct, frozen=True):
+class Target(msgspec.Struct, frozen=True, gc=False):
     """A workload that goes."""
 
     workload: Workload
@@ -39,23 +40,54 @@ class Search(msgspec.Struct, frozen=True):
 NOBODY = Search()
 
 
-def settled(question: Question, taken: list[Target], *, borrowing: bool) -> Search:
-    """Those of the taken, with whom there is room, who really have to go. Leaves the ground as if nobody had gone.
+class Taking:
+    """Takes one workload after the other, until there is room.
+
+    None makes more room than it holds. So there is no need to look before as much has gone as was lacking.
+    """
+
+    def __init__(self, question: Question, lacks: Callable[[], Lack | None]) -> None:
+        self._question, self._lacks = question, lacks
+        self._lack: Lack | None = None
+        self.targets: list[Target] = []
+
+    def take(self, target: Target) -> bool:
+        """Take it. Whether there is room then."""
+        self._question.take(target.workload)
+        self.targets.append(target)
+        if self._lack is not None:
+            of, amount = self._lack
+            amount -= target.workload.usage.get(of, 0)
+            if amount > 0:
+                self._lack = of, amount
+                return False
+        self._lack = self._lacks()
+        return self._lack is None
+
+
+def settled(question: Question, taken: Sequence[Target], *, borrowing: bool) -> Search:
+    """Those of the taken, with whom there is room, who really have to go. Leaves the question without them alone.
 
     All but the last are tried in turn, the latest first; the place of one that may stay is taken by the last of all.
     Source: pkg/scheduler/preemption, fillBackWorkloads.
     """
-    targets = list(taken)
-    put_back: list[Workload] = []
+    targets, put_back = list(taken), []
+    needed: set[Hashable] = set()
     for place in reversed(range(len(targets) - 1)):
         one = targets[place].workload
-        question.ground.put_back(one)
-        if question.fits(borrowing=borrowing):
+        if (likes := alike(one)) in needed:
+            continue  # there is no more room now than when one like it was tried
+        question.put_back(one)
+        if question.lacks(borrowing=borrowing) is None:
             targets[place] = targets[-1]
             targets.pop()
             put_back.append(one)
         else:
-            question.ground.take(one)
-    for target in targets:
-        question.ground.put_back(target.workload)
+            question.take(one)
+            needed.add(likes)
     return Search(tuple(targets), tuple(taken), tuple(put_back), borrowing)
+
+
+def alike(one: Workload) -> Hashable:
+    """The same for workloads whose going makes the same room: of one queue, that hold as much."""
+    return one.queue, *one.usage.items()
