@@ -58,6 +58,15 @@ class Reason(StrEnum):
     NO_CANDIDATES = "no-candidates"
     NO_ROOM = "no-room"
     """There are candidates, but on no node do they make room."""
+    # Of policies that give quota (BY_QUOTA):
+    SHORT_OF_QUOTA = "short-of-quota"
+    """Its queue has too little quota left, and others give some back."""
+    DECIDED_WITH = "decided-with"
+    """It is one of several pods that get room together; ``detail`` names the one that was asked for."""
+    BEYOND_QUOTA = "beyond-quota"
+    """Its queue could not have so much if all others had nothing; ``detail`` names the queue and the resource."""
+    BORROWS = "borrows"
+    """Its queue would have to borrow, and may not take from others for that; ``detail`` as above."""
 
 
 class PodReason(StrEnum):
@@ -88,6 +97,23 @@ class PodReason(StrEnum):
     TERMINATING = "terminating"
     NO_QUEUE = "no-queue"
     SHIELDED = "shielded"
+    # Of policies that give quota:
+    IN_QUEUE = "in-queue"
+    """Its own queue's ask takes its place."""
+    RECLAIMED = "reclaimed"
+    """Its queue borrows, and what it borrows is claimed back."""
+    RECLAIMED_BORROWING = "reclaimed-while-borrowing"
+    """The same, and the ask's queue borrows as well."""
+    FAIR_SHARING = "fair-sharing"
+    """Its queue has the larger share."""
+    RULES = "rules"
+    """The rules of the ask's queue let it take nothing there."""
+    NOT_BORROWING = "not-borrowing"
+    """Its queue borrows nothing of what is short, or no longer by then."""
+    NOT_WHILE_BORROWING = "not-while-borrowing"
+    """The ask's queue may take it only while it borrows nothing itself."""
+    SHARE = "share"
+    """The ask's side would have the larger share."""
 
 
 class NodeReason(StrEnum):
@@ -233,6 +259,33 @@ class QueueFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     max: Amounts
 
 
+class QuotaFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A resource of which a queue has too little quota left for what is asked."""
+
+    queue: str
+    resource: str
+    asked: int
+    available: int
+    """What the queue could still have, of its own and of what others lend it."""
+    nominal: int
+    """Its own."""
+    used: int
+
+
+class ShareFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The share of a queue, or of all below it, under fair sharing: of the resource that it borrows most of."""
+
+    queue: str
+    text: str
+    """``187.5``: in thousandths of what could be lent, by the weight."""
+    after: str
+    """The same once the decision has come about."""
+    resource: str = ""
+    borrowed: int = 0
+    lendable: int = 0
+    weight: str = "1"
+
+
 class Trace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a decision rests on. Pods and nodes in full for the chosen node and the twenty best; the rest counted."""
 
@@ -251,6 +304,14 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """PodReason -> number of pods of the whole cluster."""
     node_counts: dict[str, int] = {}
     """NodeReason -> number of nodes passed over."""
+    short: tuple[QuotaFigures, ...] = ()
+    """Under policies that give quota: what there is too little of."""
+    shares: tuple[ShareFigures, ...] = ()
+    """Under ``fair-share``: the queues and cohorts on both sides."""
+
+
+BY_QUOTA = frozenset({"cohort", "fair-share"})
+"""The policies that give quota, on no node: where its pods run then is for the scheduler."""
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -267,7 +328,28 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """With reason ``delay``: when the ask may preempt."""
     node: str | None = None
     victims: tuple[PodVerdict, ...] = ()
+    together: tuple[PodFacts, ...] = ()
+    """The other pods of its workload, which get quota with it."""
     trace: Trace = Trace()
+
+    @property
+    def by_quota(self) -> bool:
+        """Whether it is about quota alone, and not about a node."""
+        return self.policy in BY_QUOTA
+
+    @property
+    def admits(self) -> tuple[PodFacts, ...]:
+        """The pods that quota is given to."""
+        given = self.by_quota and (self.evicts or self.outcome is Outcome.FITS)
+        return (self.ask, *self.together) if given else ()
+
+    @property
+    def rooms(self) -> tuple[Reservation, ...]:
+        """What is kept from now on: on a node for the ask, or quota for all that get some."""
+        pods = self.admits or ((self.ask,) if self.evicts and self.node is not None else ())
+        return tuple(
+            Reservation(ask_uid=pod.uid, node=self.node or "", queue=pod.queue, requests=pod.requests) for pod in pods
+        )
 
     @property
     def to_evict(self) -> tuple[PodVerdict, ...]:
@@ -281,14 +363,15 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def carried_out(snapshot: Snapshot, decision: Decision) -> Snapshot:
-    """The snapshot as the next ask sees it: the victims on their way out, the room kept for this decision's ask."""
-    if not decision.evicts or decision.node is None:
+    """The snapshot as the next ask sees it: the victims on their way out, the room kept for those who get it."""
+    rooms = decision.rooms
+    if not rooms:
         return snapshot
-    held = Reservation(
-        ask_uid=decision.ask.uid, node=decision.node, queue=decision.ask.queue, requests=decision.ask.requests
-    )
-    victims = (snapshot.pod(verdict.pod.uid, decision.node) for verdict in decision.victims)
-    return snapshot.expecting(pod for pod in victims if pod is not None).reserving(held)
+    victims = (snapshot.pod(verdict.pod.uid, decision.node or verdict.pod.node) for verdict in decision.victims)
+    snapshot = snapshot.expecting(pod for pod in victims if pod is not None)
+    for held in rooms:
+        snapshot = snapshot.reserving(held)
+    return snapshot
 
 
 def encode(decision: Decision) -> bytes:

@@ -1,6 +1,7 @@
 """One pass of the engine over one snapshot: every ask in order, each on the state that the former left, audited."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -8,7 +9,15 @@ from engine.decision import Decision, carried_out
 from engine.laws import Auditor, LawCheck, Terms, broken
 from engine.policies import FOREIGN, Decide
 from engine.queues import QueueTree
-from engine.snapshot import Snapshot
+from engine.snapshot import Pod, Snapshot
+
+
+@runtime_checkable
+class Choosing(Protocol):
+    """A policy that has a say in whose turn it is."""
+
+    def first(self, snapshot: Snapshot, tree: QueueTree, asks: Sequence[Pod]) -> Pod:
+        """Which of some asks is decided next; they come in the order that is otherwise theirs."""
 
 
 class Considered(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -43,6 +52,8 @@ def plan(
 ) -> list[Considered]:
     """Decide for every ask that no open decision makes room for already: higher priority first, then the longest wait.
 
+    A policy may choose otherwise (Choosing).
+
     ``terms`` are what the audit needs to know of the policy's parameters. ``hold`` names the interlock that holds a
     decision back, empty for none; such a decision takes nothing from the asks after it.
     """
@@ -61,9 +72,10 @@ def each(
     """``plan`` one by one, each decision with the snapshot that it was taken on."""
     auditor = Auditor(snapshot, tree, terms=terms)
     reserved = snapshot.kept_for
-    for ask in sorted(snapshot.asks, key=lambda ask: ask.turn):
-        if ask.uid in reserved:
-            continue
+    asks = sorted((ask for ask in snapshot.asks if ask.uid not in reserved), key=lambda ask: ask.turn)
+    while asks:
+        ask = decide.first(snapshot, tree, asks) if isinstance(decide, Choosing) else asks[0]
+        asks.remove(ask)
         decision = decide(snapshot, tree, ask)
         found = Considered(decision=decision, laws=auditor.judge(decision))
         if decision.evicts and not found.refused:

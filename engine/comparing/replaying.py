@@ -15,13 +15,13 @@ import msgspec
 from engine.comparing.lives import Life
 from engine.comparing.recording import Recording, Step, asks
 from engine.comparing.results import Figures
-from engine.comparing.scheduling import tries
 from engine.comparing.sides import Served, Side
 from engine.comparing.standing import Standing
 from engine.comparing.tallying import Tally
 from engine.decision import PodFacts
 from engine.forecast import Round, origin
 from engine.forecast.rolling import Rolling
+from engine.forecast.scheduling import tries
 from engine.journal import Moment
 from engine.planning import plan
 from engine.snapshot import Pod, Snapshot
@@ -119,7 +119,9 @@ class _Run:
     def _schedule(self) -> bool:
         if not self._waiting():
             return False
-        bound = self._rolling.bind(tries(self._seen(), self._rolling.state))
+        seen = self._seen()
+        in_turn = sorted(seen.asks, key=lambda ask: ask.turn)
+        bound = self._rolling.bind(tries(seen, in_turn, self._rolling.state))
         self._serve([uid for uid, _ in bound])
         return bool(bound)
 

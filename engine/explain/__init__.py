@@ -20,6 +20,7 @@ from engine.explain.observed import (
 )
 from engine.explain.otherwise import least, otherwise
 from engine.explain.quirks import quirk
+from engine.explain.quota import shares
 from engine.explain.reach import border_clause, border_label
 from engine.explain.reasons import label, reason, scheduler_says
 from engine.explain.remedies import remedies
@@ -76,6 +77,7 @@ __all__ = [
     "remedy_sentence",
     "scheduler_says",
     "sentence",
+    "shares",
     "taken_verdict",
     "thrown_away",
     "tier_label",

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from engine.explain import priority
 from engine.explain.message import Message, Name, Param, gettext_noop, short_name
+from engine.explain.words import words
 from engine.laws import Comparison, Law, LawCheck, Line, Relation, Sum
 from engine.resources import format_amount
 
@@ -33,6 +33,9 @@ SENTENCES: dict[Law, str] = {
     Law.FENCE: gettext_noop("Nothing outside the asker’s fence"),
     Law.DISABLED: gettext_noop("Nothing where preemption is disabled"),
     Law.SHIELDED: gettext_noop("No protected pod and no DaemonSet’s pod"),
+    Law.WHOLE: gettext_noop("Workloads go as a whole"),
+    Law.QUOTA: gettext_noop("The quota holds the ask once they are gone"),
+    Law.BORROWS: gettext_noop("Other queues give only of what they borrow"),
     Law.PROGRESS: gettext_noop("What queues lack of their guarantees gets less"),
 }
 BROKEN: dict[Law, str] = {
@@ -50,6 +53,9 @@ BROKEN: dict[Law, str] = {
     Law.FENCE: gettext_noop("Refused by law 7: a victim lies outside the asker’s fence."),
     Law.DISABLED: gettext_noop("Refused: preemption is disabled where the ask or a victim runs."),
     Law.SHIELDED: gettext_noop("Refused: a victim is protected, or a DaemonSet’s."),
+    Law.WHOLE: gettext_noop("Refused: a part of a workload would stay."),
+    Law.QUOTA: gettext_noop("Refused: even with the victims gone the quota does not hold the ask."),
+    Law.BORROWS: gettext_noop("Refused: a victim’s queue borrows nothing."),
     Law.PROGRESS: gettext_noop("Refused by law 8: what queues lack of their guarantees would not get less."),
 }
 AGAINST: dict[Law, str] = {
@@ -97,12 +103,12 @@ _WRITTEN_OUT = 4
 
 def law(which: Law, policy: str) -> Message:
     """What a law demands."""
-    return Message((SENTENCES | priority.LAWS if policy == priority.POLICY else SENTENCES)[which])
+    return Message(words(policy).laws.get(which, SENTENCES[which]))
 
 
 def unmet(which: Law, policy: str) -> Message:
     """Why a decision was refused."""
-    return Message((BROKEN | priority.BROKEN if policy == priority.POLICY else BROKEN)[which])
+    return Message(words(policy).broken.get(which, BROKEN[which]))
 
 
 def against(which: Law) -> Message:
@@ -112,7 +118,7 @@ def against(which: Law) -> Message:
 
 def number(which: Law, policy: str) -> int | None:
     """Which of the numbered laws it is, None for a condition of carrying out at all; only ``fence`` counts its laws."""
-    return None if policy == priority.POLICY else NUMBERS.get(which)
+    return NUMBERS.get(which) if words(policy).counts_laws else None
 
 
 def lines(check: LawCheck) -> tuple[Message, ...]:

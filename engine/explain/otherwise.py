@@ -33,6 +33,7 @@ SIMPLE: dict[tuple[Then, Change], str] = {
         "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s."
     ),
 }
+FITS_QUOTA = gettext_noop("Its quota would have room without any preemption if it requested %(less)s less.")
 UNKEPT = gettext_noop(
     "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s. For that the guarantee or "
     "the max of %(above)s has to be raised, too."
@@ -133,6 +134,8 @@ def otherwise(one: Counterfactual) -> Message:
     if one.change is Change.BUDGET:
         return _budgets(one, params)
     template = SIMPLE[one.then, one.change]
+    if one.then is Then.FITS and not one.node:
+        template = FITS_QUOTA
     return Message(template, _used(template, params))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from engine.decision import Decision, Outcome, Reason
-from engine.explain import priority
+from engine.explain import priority, quota
 from engine.explain.figures import asked, decisive, figures, shortfall
 from engine.explain.message import (
     Message,
@@ -17,6 +17,7 @@ from engine.explain.message import (
     short_name,
 )
 from engine.explain.observed import LABELS as OBSERVED_LABELS
+from engine.explain.words import words
 from engine.policies import fence
 from engine.resources import format_amount
 
@@ -46,6 +47,10 @@ LABELS: dict[Reason, str] = {
     Reason.FENCE: gettext_noop("fence"),
     Reason.NO_CANDIDATES: gettext_noop("no candidates"),
     Reason.NO_ROOM: gettext_noop("no room"),
+    Reason.SHORT_OF_QUOTA: gettext_noop("short of quota"),
+    Reason.DECIDED_WITH: gettext_noop("decided with another pod"),
+    Reason.BEYOND_QUOTA: gettext_noop("beyond all quota"),
+    Reason.BORROWS: gettext_noop("would have to borrow"),
 }
 SENTENCES: dict[Reason, str] = {
     Reason.BELOW_GUARANTEE: gettext_noop(
@@ -103,6 +108,10 @@ SENTENCES: dict[Reason, str] = {
     Reason.FENCE: gettext_noop("The fence of %(queue)s leaves no other queue to take from (law 7)."),
     Reason.NO_CANDIDATES: gettext_noop("No running pod may go for it."),
     Reason.NO_ROOM: gettext_noop("No pods that may go make room for %(asked)s on one node."),
+    Reason.SHORT_OF_QUOTA: gettext_noop("Its queue has too little quota left, and others give some back."),
+    Reason.DECIDED_WITH: quota.TOGETHER,
+    Reason.BEYOND_QUOTA: gettext_noop("It asks more than its queue could ever have."),
+    Reason.BORROWS: gettext_noop("Its queue would have to borrow, and may take nothing from others for that."),
 }
 BELOW_UNKNOWN = gettext_noop("Its queue stands below its guarantee, so its asks may preempt.")
 AT_UNKNOWN = gettext_noop(
@@ -136,6 +145,8 @@ def label(reason: str) -> Message:
 
 def reason(decision: Decision) -> Message:
     """Why the decision ended as it did, in a sentence with its numbers."""
+    if decision.by_quota and (told := quota.reason(decision)) is not None:
+        return told
     special = _WITH_NUMBERS.get(decision.reason)
     if special is not None:
         return special(decision)
@@ -146,9 +157,9 @@ def reason(decision: Decision) -> Message:
         "queue": short_name(decision.detail),
         "rules": Name(decision.detail),
         "priority": str(decision.ask.priority),
+        "pod": Name(decision.detail.rpartition("/")[2]),
     }
-    sentences = SENTENCES | priority.REASONS if decision.policy == priority.POLICY else SENTENCES
-    template = sentences[decision.reason]
+    template = words(decision.policy).reasons.get(decision.reason, SENTENCES[decision.reason])
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
 
 

@@ -4,7 +4,7 @@ What a tenant reads names the other side's queue and nothing else of it: no pod,
 """
 
 from engine.decision import Decision, Outcome, Reason
-from engine.explain import priority
+from engine.explain import priority, quota
 from engine.explain.figures import asked, decisive, figures, queues_of, shortfall, surplus
 from engine.explain.message import Message, Name, Param, amount, counted, short_name, short_names
 from engine.explain.sentences import (
@@ -35,6 +35,8 @@ def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
     """What happened and why, for those who may see all of it; ``by`` names who decided, where nobody asked."""
     if not decision.to_evict:
         return _without(decision)
+    if decision.by_quota:
+        return quota.sentence(decision, queues_of(decision), tense)
     count, resource = len(decision.to_evict), decisive(decision)
     params: dict[str, Param] = {
         "ask": Name(decision.ask.name),
@@ -74,6 +76,8 @@ def _shape(decision: Decision, resource: str, tense: Tense) -> tuple[tuple[str, 
 
 def victim_sentence(decision: Decision, uid: str, tense: Tense, *, tells_queue: bool = True) -> Message:
     """Why this pod: its own queue's numbers; of the asker its queue's name at most."""
+    if decision.by_quota:
+        return quota.victim_sentence(decision, uid, tense)
     victim = next(verdict.pod for verdict in decision.victims if verdict.pod.uid == uid)
     params: dict[str, Param] = {
         "pod": Name(victim.name),
@@ -98,6 +102,8 @@ def asker_sentence(decision: Decision, tense: Tense) -> Message:
     """Why this ask waits, or at whose cost it got room: its own queue's numbers, of the others the queues' names."""
     if not decision.to_evict:
         return _without(decision)
+    if decision.by_quota:
+        return quota.asker_sentence(decision, queues_of(decision), tense)
     resource = decisive(decision)
     claim = shortfall(decision, resource) if resource else None
     params: dict[str, Param] = {
@@ -117,6 +123,8 @@ def asker_sentence(decision: Decision, tense: Tense) -> Message:
 def _without(decision: Decision) -> Message:
     """No preemption; why not is for engine.explain.reason to say, in a sentence of its own."""
     pod = Name(decision.ask.name)
+    if decision.by_quota and (granted := quota.granted(decision)):
+        return granted
     if decision.node:
         leaving = decision.outcome is Outcome.PREEMPT
         return Message(LEAVING if leaving else FITTING, {"pod": pod, "node": Name(decision.node)})

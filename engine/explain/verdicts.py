@@ -4,6 +4,7 @@ from engine.decision import Decision, Interlock, NodeReason, NodeVerdict, PodRea
 from engine.explain import priority
 from engine.explain.figures import decisive, figures, narrowest
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
+from engine.explain.words import words
 from engine.policies import FOREIGN
 from engine.resources import PODS, format_amount
 
@@ -27,6 +28,14 @@ POD_LABELS: dict[PodReason, str] = {
     PodReason.TERMINATING: gettext_noop("on its way out"),
     PodReason.NO_QUEUE: gettext_noop("no queue"),
     PodReason.SHIELDED: gettext_noop("protected"),
+    PodReason.IN_QUEUE: gettext_noop("in its own queue"),
+    PodReason.RECLAIMED: gettext_noop("claimed back"),
+    PodReason.RECLAIMED_BORROWING: gettext_noop("claimed back while borrowing"),
+    PodReason.FAIR_SHARING: gettext_noop("fair sharing"),
+    PodReason.RULES: gettext_noop("not by its queue’s rules"),
+    PodReason.NOT_BORROWING: gettext_noop("borrows nothing"),
+    PodReason.NOT_WHILE_BORROWING: gettext_noop("not while borrowing"),
+    PodReason.SHARE: gettext_noop("smaller share"),
 }
 POD_SENTENCES: dict[PodReason, str] = {
     PodReason.OVER_GUARANTEE: gettext_noop("%(queue)s uses more than it is guaranteed (laws 2 and 5)"),
@@ -48,6 +57,18 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.TERMINATING: gettext_noop("already on its way out"),
     PodReason.NO_QUEUE: gettext_noop("runs in no queue"),
     PodReason.SHIELDED: gettext_noop("protected, whatever the policy says (%(rule)s)"),
+    PodReason.IN_QUEUE: gettext_noop("of %(queue)s as the ask is, whose rules let it be taken"),
+    PodReason.RECLAIMED: gettext_noop("%(queue)s uses more than its own quota, and others claim it back"),
+    PodReason.RECLAIMED_BORROWING: gettext_noop(
+        "%(queue)s uses more than its own quota, and its priority %(priority)s is low enough for an ask that borrows"
+    ),
+    PodReason.FAIR_SHARING: gettext_noop("%(queue)s has the larger share"),
+    PodReason.RULES: gettext_noop("the rules of the ask’s queue let it take nothing from %(queue)s"),
+    PodReason.NOT_BORROWING: gettext_noop("%(queue)s uses no more than its own quota of what is short, or no longer"),
+    PodReason.NOT_WHILE_BORROWING: gettext_noop(
+        "the rules of the ask’s queue let it take this one only while it borrows nothing itself"
+    ),
+    PodReason.SHARE: gettext_noop("without it %(queue)s would have a smaller share than the ask’s side"),
 }
 ALLOWED = gettext_noop("laws 2, 5: %(queue)s %(before)s > %(guaranteed)s %(resource)s, stays at %(after)s")
 ALLOWED_THEIRS = gettext_noop(
@@ -171,7 +192,7 @@ HELD = gettext_noop("Held back by an interlock: %(interlock)s.")
 
 def pod_label(reason: str, policy: str) -> Message:
     """A pod's reason in a word or two, for counts."""
-    labels = POD_LABELS | priority.POD_LABELS if policy == priority.POLICY else POD_LABELS
+    labels = {**POD_LABELS, **words(policy).pod_labels}
     return Message(labels[PodReason(reason)]) if reason in set(PodReason) else Message(reason)
 
 
@@ -190,11 +211,9 @@ def pod_verdict(verdict: PodVerdict, policy: str) -> Message:
 
 
 def _pod_sentence(verdict: PodVerdict, policy: str) -> str:
-    if policy != priority.POLICY:
-        return POD_SENTENCES[verdict.reason]
-    if verdict.reason is PodReason.NOT_NEEDED and verdict.detail:
+    if policy == priority.POLICY and verdict.reason is PodReason.NOT_NEEDED and verdict.detail:
         return priority.PUT_BACK_FIRST
-    return (POD_SENTENCES | priority.POD_SENTENCES)[verdict.reason]
+    return words(policy).pods.get(verdict.reason, POD_SENTENCES[verdict.reason])
 
 
 def allowed(decision: Decision) -> tuple[Message, ...]:

@@ -8,6 +8,7 @@ from engine.decision import Outcome, PodFacts
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.feasibility.plain import refusal
 from engine.forecast.results import AGAIN, Happening, Placed, origin
+from engine.forecast.scheduling import tries
 from engine.forecast.signature import Shapes
 from engine.journal import Moment
 from engine.planning import Considered
@@ -51,7 +52,8 @@ class Rolling:
     ) -> tuple[int, tuple[Placed, ...]]:
         """As ``move_on``, and no time passes.
 
-        Decisions that were open come about first, then those of this round, then asks that simply fit.
+        Decisions that were open come about first, then those of this round, then asks that simply fit. Who was given
+        quota runs where there is room.
         """
         decided = [one.decision for one in considered if not one.refused and not one.hold]
         taken = [decision for decision in decided if decision.evicts]
@@ -63,6 +65,8 @@ class Rolling:
         wanted += [(decision.ask.uid, decision.node or "") for decision in (*taken, *fitting)]
         asks = {ask.uid: ask for ask in seen.asks}
         bound = self.bind((uid, node) for uid, node in wanted if uid in asks)
+        admitted = (asks[pod.uid] for decision in decided for pod in decision.admits if pod.uid in asks)
+        bound += self.bind(tries(self._frozen(), admitted, self.state))
         placed = tuple(Placed(round=number, ask=PodFacts.of(asks[uid]), node=node) for uid, node in bound)
         for pod in left:
             if pod.controller and not (pod.terminating or pod.finished):

@@ -7,7 +7,7 @@ import msgspec
 
 from engine.decision import Decision, Outcome, carried_out
 from engine.feasibility import unjudged
-from engine.laws import fence, priority
+from engine.laws import fence, priority, quota
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum
 from engine.laws.ledger import Case, Ledger, Terms
 from engine.queues import QueueTree
@@ -29,9 +29,14 @@ __all__ = [
     "broken",
 ]
 
-_BY_POLICY = {"fence": fence.ALL, "priority": priority.ALL}
+_BY_POLICY = {"fence": fence.ALL, "priority": priority.ALL, "cohort": quota.ALL, "fair-share": quota.ALL}
 _BY_DIALECT = {"yunikorn": fence.OF_DIALECT}
-_OF_VICTIMS = {"fence": fence.OF_VICTIMS, "priority": priority.OF_VICTIMS}
+_OF_VICTIMS = {
+    "fence": fence.OF_VICTIMS,
+    "priority": priority.OF_VICTIMS,
+    "cohort": quota.OF_VICTIMS,
+    "fair-share": quota.OF_VICTIMS,
+}
 
 
 class Auditor:
@@ -56,8 +61,8 @@ class Auditor:
         return _judge(self._ledger, decision, self._terms, laws) if laws else ()
 
     def carry_out(self, decision: Decision, left: Snapshot) -> None:
-        """What comes after it finds its victims on their way out and its node kept, as in the snapshot that it left."""
-        if decision.evicts:
+        """What comes after it finds its victims on their way out and its room kept, as in the snapshot that it left."""
+        if decision.rooms:
             self._ledger.carry_out(decision, left)
 
 
@@ -152,8 +157,8 @@ def _judge(ledger: Ledger, decision: Decision, terms: Terms, laws: tuple[fence.C
 
 def _known_victims(ledger: Ledger, decision: Decision) -> tuple[Pod, ...]:
     """The snapshot's own pods, each once: what the decision says of them is not believed."""
-    uids = dict.fromkeys(verdict.pod.uid for verdict in decision.victims)
-    return tuple(pod for uid in uids if (pod := ledger.snapshot.pod(uid, decision.node)) is not None)
+    told = {verdict.pod.uid: decision.node or verdict.pod.node for verdict in decision.victims}
+    return tuple(pod for uid, node in told.items() if (pod := ledger.snapshot.pod(uid, node)) is not None)
 
 
 def _unknown(decision: Decision) -> Pod:

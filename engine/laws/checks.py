@@ -38,6 +38,12 @@ class Law(StrEnum):
     """Nothing is taken where preemption is turned off."""
     SHIELDED = "shielded"
     """Protected pods, a DaemonSet's pods and pods of no queue are never victims."""
+    WHOLE = "whole"
+    """A workload goes as a whole."""
+    QUOTA = "quota"
+    """With the victims gone the quota of the ask's queue holds what it asks."""
+    BORROWS = "borrows"
+    """Other queues give only of what they borrow."""
     PROGRESS = "progress"
     """What queues lack of their guarantees gets less, so that preemption alone can't loop."""
 

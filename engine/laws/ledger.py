@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.decision import Decision
 from engine.queues import QueueTree
+from engine.quota.forming import Reading
 from engine.snapshot import Node, Pod, Reservation, Snapshot
 from engine.snapshot.columns import Columns
 
@@ -60,15 +61,13 @@ class Ledger:
         return [held for held in self._keeping.get(node, ()) if self.reservations[held.ask_uid] is held]
 
     def carry_out(self, decision: Decision, left: Snapshot) -> None:
-        """Move on: the victims are on their way out and the node is the ask's."""
+        """Move on: the victims are on their way out, and room is kept."""
         for verdict in decision.victims:
-            pod = self.snapshot.pod(verdict.pod.uid, decision.node)
+            pod = self.snapshot.pod(verdict.pod.uid, decision.node or verdict.pod.node)
             if pod is not None and pod.node is not None and pod.uid not in self.leaving_uids:
                 self._count_leaving(pod)
         self.snapshot = left
-        if decision.node is not None:
-            facts = decision.ask
-            held = Reservation(ask_uid=facts.uid, node=decision.node, queue=facts.queue, requests=facts.requests)
+        for held in decision.rooms:
             self._reserve(held)
 
     def _count_bound(self, columns: Columns) -> None:
@@ -123,6 +122,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """For which asks a pod that opted out may go: daemonset, any, never."""
     check_delay: bool = True
     """Whether an ask has to have waited for its queue's delay."""
+    reading: Reading = Reading()
+    """How the tree is meant as quota."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):

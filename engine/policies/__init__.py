@@ -5,24 +5,37 @@ from typing import Any
 
 import msgspec
 
-from engine.decision import Decision
+from engine.decision import BY_QUOTA, Decision
 from engine.laws import Terms
-from engine.policies import fence, priority, yunikorn
+from engine.policies import cohort, fence, priority, yunikorn
 from engine.policies.parameters import Parameter, described
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
-DIALECTS = {fence.POLICY: (fence.DIALECT, yunikorn.DIALECT), priority.POLICY: (priority.DIALECT,)}
+DIALECTS = {
+    fence.POLICY: (fence.DIALECT, yunikorn.DIALECT),
+    priority.POLICY: (priority.DIALECT,),
+    cohort.POLICY: (cohort.DIALECT,),
+    cohort.FAIR_SHARE: (cohort.DIALECT,),
+}
 """The dialects of every policy that can be decided by; the first one is meant where none is named."""
 
 _PARAMETERS: Mapping[tuple[str, str], type[msgspec.Struct]] = {
     (fence.POLICY, fence.DIALECT): fence.Parameters,
     (fence.POLICY, yunikorn.DIALECT): yunikorn.Parameters,
     (priority.POLICY, priority.DIALECT): priority.Parameters,
+    (cohort.POLICY, cohort.DIALECT): cohort.Parameters,
+    (cohort.FAIR_SHARE, cohort.DIALECT): cohort.FairParameters,
 }
 
 FOREIGN = frozenset({yunikorn.DIALECT})
 """Dialects that explain what another scheduler does; no law of ours stops that."""
+
+
+def enforceable(name: str, dialect: str) -> bool:
+    """Whether its decisions may be carried out here."""
+    return dialect not in FOREIGN and name not in BY_QUOTA
+
 
 Decide = Callable[[Snapshot, QueueTree, Pod], Decision]
 
@@ -54,6 +67,10 @@ def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None)
         case priority.POLICY, priority.DIALECT:
             msgspec.convert(given, priority.Parameters)
             return priority.decide
+        case cohort.POLICY, cohort.DIALECT:
+            return cohort.ByQuota(msgspec.convert(given, cohort.Parameters))
+        case cohort.FAIR_SHARE, cohort.DIALECT:
+            return cohort.ByQuota(msgspec.convert(given, cohort.FairParameters))
         case _:
             raise UnknownPolicyError(name, dialect)
 
@@ -70,4 +87,11 @@ def terms(parameters: Mapping[str, Any]) -> Terms:
     return Terms(
         last_resort=str(parameters.get("last_resort", own.last_resort)),
         check_delay=bool(parameters.get("check_delay", own.check_delay)),
+        reading=cohort.reading_of(msgspec.convert(_known(parameters, cohort.Parameters), cohort.Parameters)),
     )
+
+
+def _known(parameters: Mapping[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Those that a policy has."""
+    names = kind.__struct_fields__
+    return {name: value for name, value in parameters.items() if name in names}

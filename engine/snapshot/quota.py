@@ -137,6 +137,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """When it was evicted, where that gives it a new turn: for checks that failed, or pods that did not get ready."""
     evicted: bool = False
     """Whether it is on its way out already."""
+    spared: bool = False
+    """Whether nobody may preempt it; Kueue says so of none."""
     reserved_ms: int | None = None
     """Since when it holds quota; None: since now, or not at all."""
     holds: bool = False

@@ -6,7 +6,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from engine.policies import FOREIGN
+from engine.decision import BY_QUOTA
+from engine.policies import enforceable
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Heartbeat
@@ -71,11 +72,20 @@ def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, ov
 
 def _check_our_own(cluster: Cluster) -> None:
     revision = cluster.hierarchy.current if cluster.hierarchy else None
-    if revision is not None and revision.dialect in FOREIGN:
+    if revision is None or enforceable(revision.policy, revision.dialect):
+        return
+    if revision.policy in BY_QUOTA:
         raise ValidationError(
-            _("Dialect %(dialect)s of its queues tells what another scheduler does; it can't be enforced.")
-            % {"dialect": revision.dialect}
+            _(
+                "Policy %(policy)s of its queues gives quota, and without Kueue nobody holds back what has none: what"
+                " is evicted would come straight back. It advises, forecasts and compares; it can't be enforced."
+            )
+            % {"policy": revision.policy}
         )
+    raise ValidationError(
+        _("Dialect %(dialect)s of its queues tells what another scheduler does; it can't be enforced.")
+        % {"dialect": revision.dialect}
+    )
 
 
 def _check_no_rival(cluster: Cluster) -> None:

@@ -13,7 +13,7 @@ from engine.counterfactual import Again, Counterfactual, counterfactuals, for_ow
 from engine.decision import Decision as EngineDecision
 from engine.explain import Message, unspared
 from engine.journal import JournalError
-from engine.optimal import Optimal, optimal
+from engine.optimal import Optimal, known, optimal
 from engine.policies import policy, priority, yunikorn
 from engine.troubles import Recognised, troubles
 from scheduler_admin.clusters.status import mark_news
@@ -64,12 +64,12 @@ def otherwise(row: Decision) -> Otherwise:
         partition = msgspec.convert(parameters, yunikorn.Parameters)
         quirks = yunikorn.effects(snapshot, snapshot.tree, ask, decision, partition)
         return Otherwise(decision=decision, quirks=quirks)
-    by_priority = decision.policy == priority.POLICY
+    by_priority, sets = decision.policy == priority.POLICY, known(decision.policy, decision.dialect)
     return Otherwise(
         decision=decision,
         counterfactuals=counterfactuals(again, decision),
         troubles=troubles(snapshot, ask, decision) if by_priority else (),
-        least=optimal(snapshot, snapshot.tree, ask, decision, parameters),
+        least=optimal(snapshot, snapshot.tree, ask, decision, parameters) if sets else None,
     )
 
 

@@ -15,7 +15,7 @@ from engine.decision import Interlock
 from engine.journal import Moment, holds_of
 from engine.laws import audit, audit_rest, broken
 from engine.planning import Considered, plan
-from engine.policies import FOREIGN, UnknownPolicyError, policy, terms
+from engine.policies import UnknownPolicyError, enforceable, policy, terms
 from engine.snapshot import ClusterState, Protection, Reservation, Snapshot
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
@@ -203,7 +203,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     decide = policy(revision.policy, revision.dialect, revision.parameters)
     state, moment = journal.seen(watch=watch, now=now), _moment(cluster, now)
     snapshot = moment.snapshot(state, tree_of(revision))
-    enforced = cluster.mode == Cluster.Mode.ENFORCE and revision.dialect not in FOREIGN
+    enforced = cluster.mode == Cluster.Mode.ENFORCE and enforceable(revision.policy, revision.dialect)
     stops, breakers = Stops.of(cluster, now), breakers_of(watch) if enforced else []
     options: dict[str, Any] = {}
     if enforced:  # where nothing is carried out, nothing is held back

@@ -11,10 +11,11 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from engine.decision import BY_QUOTA
 from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.formats.tree import decode_tree, encode_tree
 from engine.lint import errors
-from engine.policies import FOREIGN, UnknownPolicyError
+from engine.policies import UnknownPolicyError, enforceable
 from engine.policies import policy as decide_by
 from engine.queues import QueueTree
 from scheduler_admin.accounts.models import User
@@ -153,15 +154,27 @@ def check_terms(terms: Terms) -> None:
         raise ValidationError({"parameters": str(error)}) from error
 
 
+FOREIGN_ENFORCED = gettext_noop(
+    "Dialect %(dialect)s tells what another scheduler does; it can't be enforced as %(name)s is."
+)
+BY_QUOTA_ENFORCED = gettext_noop(
+    "Policy %(policy)s gives quota, and without Kueue nobody holds back what has none: what is evicted would come "
+    "straight back. It can't be enforced as %(name)s is."
+)
+
+
 def not_enforceable(hierarchy: Hierarchy, terms: Terms) -> Note | None:
     """What keeps a cluster that is enforced from being so by these terms."""
-    if terms.dialect not in FOREIGN or (acting := hierarchy.clusters.filter(mode="enforce").first()) is None:
+    if enforceable(terms.policy, terms.dialect):
         return None
-    message = gettext_noop(
-        "Dialect %(dialect)s tells what another scheduler does; it can't be enforced as %(name)s is."
-    )
-    params = {"dialect": terms.dialect, "name": acting.name}
-    return Note(severity=Severity.ERROR, path="", line=None, message=message, params=params, field="dialect")
+    acting = hierarchy.clusters.filter(mode="enforce").first()
+    if acting is None:
+        return None
+    by_quota = terms.policy in BY_QUOTA
+    message = BY_QUOTA_ENFORCED if by_quota else FOREIGN_ENFORCED
+    field = "policy" if by_quota else "dialect"
+    params = {field: getattr(terms, field), "name": acting.name}
+    return Note(severity=Severity.ERROR, path="", line=None, message=message, params=params, field=field)
 
 
 def _check_not_enforced(hierarchy: Hierarchy, terms: Terms) -> None:

@@ -29,6 +29,7 @@ from engine.explain import (
     remedies,
     scheduler_says,
     sentence,
+    shares,
     taken_verdict,
     unmet,
 )
@@ -129,6 +130,8 @@ class DecisionPage:
     """Whether that is still being worked out."""
     scattered: bool
     """Whether the victims were on several nodes."""
+    by_quota: bool
+    """Whether it is about quota and no node."""
     really: bool
     """Whether pods were really evicted: then it "would have" been prevented."""
 
@@ -179,6 +182,7 @@ def decision_page(detail: Detail) -> DecisionPage:
         untold=untold(row, victims[0]) if victims else (),
         working=preventable and any(victim.changes is None for victim in victims),
         scattered=len({victim.node for victim in victims if victim.node}) > 1,
+        by_quota=engine is not None and engine.by_quota,
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
 
@@ -209,8 +213,8 @@ def _because(detail: Detail, tense: Tense, by: str) -> list[Message]:
     ]
     if tense is Tense.HELD and row.hold:
         found.append(interlock(row.hold))
-    if engine is not None and (engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):
-        found.append(reason(engine))
+    if engine is not None and (engine.by_quota or engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):
+        found += [reason(engine), *shares(engine)]
     said = scheduler_says(engine) if engine else None
     return [*found, said] if said else found
 

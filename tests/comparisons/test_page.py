@@ -60,7 +60,7 @@ def test_all_policies_are_chosen_at_first_and_the_others_are_named(cluster: Clus
     page = ada.get(PAGE)
     rows = page.context["form"].rows
     assert [row.terms for row in rows if row.tree] == ways()
-    assert "Not available yet: cohort, fair-share, deserved." in page.text
+    assert "Not available yet: deserved." in page.text
 
 
 def test_a_draft_or_revision_is_held_against_the_tree_in_force(cluster: Cluster, ada: Client, draft: Draft) -> None:

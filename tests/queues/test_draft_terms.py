@@ -82,7 +82,7 @@ class TestHowItDecides:
     @pytest.mark.parametrize(
         ("setting", "text", "said"),
         [
-            ("policy", "cohort", "This version can't decide by policy cohort."),
+            ("policy", "deserved", "This version can't decide by policy deserved."),
             ("dialect", "kube-scheduler", "The dialect of policy fence is one of: design, yunikorn."),
             ("parameters/check_delay", "perhaps", "perhaps is not one of: true, false."),
         ],

@@ -35,10 +35,10 @@ def test_each_choice_stands_with_what_it_means(ada: Client, draft: Draft) -> Non
     html = section(ada, draft)
     for setting in ("policy", "dialect", "parameters/last_resort", "parameters/check_delay"):
         assert f'id="f0-{setting}" name="{setting}" data-setting' in html
-    assert '<option value="cohort" disabled>cohort: not yet</option>' in html
+    assert '<option value="deserved" disabled>deserved: not yet</option>' in html
     assert '<option value="yunikorn">yunikorn: explains, never enforced</option>' in html
     assert "Whose asks may take pods that opted out, when nothing else makes room." in texts(html)
-    assert "Not yet: cohort: decided by Kueue" in texts(html)
+    assert "Not yet: deserved: decided by kube-arbitrator" in texts(html)
 
 
 def test_what_is_chosen_is_told_and_published(ada: Client, demo: Cluster, draft: Draft) -> None:
@@ -66,12 +66,12 @@ def test_a_script_is_told_what_differs(ada: Client, draft: Draft) -> None:
 
 def test_a_choice_that_can_not_be_is_an_error_at_its_field(ada: Client, draft: Draft) -> None:
     """What keeps it from being published leads there, and nothing is foretold."""
-    decided(draft, "policy", "cohort")
+    decided(draft, "policy", "deserved")
     html = ada.get(page(draft, "?forecast=1")).content.decode()
     assert 'aria-invalid="true" aria-describedby="m0-policy e0-policy"' in html
     assert 'href="#f0-policy">policy</a>' in html
     said = texts(html)
-    assert "This version can't decide by policy cohort." in said.replace("&#x27;", "'")
+    assert "This version can't decide by policy deserved." in said.replace("&#x27;", "'")
     assert "It can’t be decided by this policy, so nothing can be foretold" in said
 
 

@@ -3,6 +3,7 @@
 No node is looked at. Both assign flavors alike and have the same candidates; they differ in which of them go.
 """
 
+from engine.policies.cohort.asking import DIALECT, ByQuota, FairParameters, Parameters, reading_of
 from engine.policies.cohort.assigning import Assignment, Mode, SetAssignment
 from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, Verdict, decide
 from engine.policies.cohort.fair import STRATEGIES, Strategy
@@ -10,11 +11,15 @@ from engine.policies.cohort.figures import figures
 from engine.policies.cohort.targets import Search, Target, Why
 
 __all__ = [
+    "DIALECT",
     "FAIR_SHARE",
     "POLICY",
     "STRATEGIES",
     "Assignment",
+    "ByQuota",
+    "FairParameters",
     "Mode",
+    "Parameters",
     "Search",
     "SetAssignment",
     "Strategy",
@@ -23,4 +28,5 @@ __all__ = [
     "Why",
     "decide",
     "figures",
+    "reading_of",
 ]

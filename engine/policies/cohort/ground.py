@@ -29,7 +29,7 @@ class Ground:
         for ranked in enumerate(sorted(held, key=lambda one: _rank(one, cluster.now_ms))):
             one = ranked[1]
             self.usage.add(self.tree.queue[one.queue], one.usage)
-            if cluster.queues[one.queue].active:
+            if cluster.queues[one.queue].active and not one.spared:
                 holders = self.holders[one.queue]
                 (holders.leaving if one.evicted else holders.staying).append(ranked)
 

@@ -97,10 +97,7 @@ def _policies() -> tuple[Choice, ...]:
 
 def unavailable() -> str:
     """Why the policies that can't be chosen can't be; empty: all can."""
-    kueue = _("decided by Kueue's own rules, which this version does not have yet; where Kueue runs it enforces them")
     why = {
-        "cohort": kueue,
-        "fair-share": kueue,
         "deserved": _("decided by kube-arbitrator's shares, which this version does not have yet"),
     }
     return "; ".join(f"{policy}: {reason}" for policy, reason in why.items() if policy not in DIALECTS)
@@ -124,6 +121,13 @@ def _meaning(policy: str) -> str:
     return {
         "fence": _("Below its guarantee a queue takes from those above theirs, never out of a fence."),
         "priority": _("A pod takes from pods of lower priority, whatever queues are guaranteed."),
+        "cohort": _(
+            "Queues lend each other what they do not use, and claim it back. No cluster that enforces can have it."
+        ),
+        "fair-share": _(
+            "Queues lend each other what they do not use; who borrows most gives first. No cluster that enforces can"
+            " have it."
+        ),
     }.get(policy, "")
 
 
@@ -132,6 +136,8 @@ def _dialect_meaning(policy: str, dialect: str) -> str:
         ("fence", "design"): _("The rules of the design, law by law."),
         ("fence", "yunikorn"): _("What YuniKorn does as it is implemented. No cluster that enforces can have it."),
         ("priority", "kube-scheduler"): _("As kube-scheduler's own preemption."),
+        ("cohort", "kueue"): _("As Kueue's classic preemption."),
+        ("fair-share", "kueue"): _("As Kueue's fair sharing."),
     }.get((policy, dialect), "")
 
 
@@ -140,4 +146,9 @@ def _parameter_meaning(name: str) -> str:
         "last_resort": _("Whose asks may take pods that opted out, when nothing else makes room."),
         "check_delay": _("Whether asks wait for their queue's delay before they may preempt."),
         "preemption": _("Whether asks may preempt at all."),
+        "guarantees": _("Whether a parent's guarantee contains those below it, or is on top of them as in Kueue."),
+        "within_queue": _("Whom in their own queue asks may preempt, of queues that say nothing of it."),
+        "reclaim": _("Whom in other queues that borrow, of queues that say nothing of it."),
+        "while_borrowing": _("Whether asks may take from others while their own queue borrows."),
+        "strategies": _("Which shares allow to take: the one afterwards, the one before, or first the former."),
     }[name]

@@ -43,6 +43,11 @@ def setting_name(setting: str) -> str:
         "last_resort": _("last resort"),
         "check_delay": _("delays"),
         "preemption": _("preemption at all"),
+        "guarantees": _("guarantees of parents"),
+        "within_queue": _("whom in the own queue"),
+        "reclaim": _("whom in other queues"),
+        "while_borrowing": _("taking while borrowing"),
+        "strategies": _("shares that allow to take"),
     }
     return f"{words.get(field, field)} {resource}".strip()
 
@@ -58,6 +63,18 @@ def options(setting: str) -> Options:
             return (("true", pgettext("delays", "kept")), ("false", pgettext("delays", "not kept")))
         case "parameters/preemption":
             return (("true", _("on")), ("false", _("off")))
+        case "parameters/guarantees":
+            return (("nested", _("contain those below")), ("kueue", _("on top of those below")))
+        case "parameters/within_queue" | "parameters/reclaim":
+            return _takes()
+        case "parameters/while_borrowing":
+            return (("true", _("allowed")), ("false", _("not allowed")))
+        case "parameters/strategies":
+            return (
+                ("both", _("afterwards, then before")),
+                ("final", _("afterwards alone")),
+                ("initial", _("before alone")),
+            )
         case "preemption_policy":
             return (("", _("default")), ("fence", _("fence")), ("disabled", _("disabled")))
         case "priority_policy":
@@ -68,6 +85,16 @@ def options(setting: str) -> Options:
             return (("", _("are never victims")), ("true", _("may be victims")))
         case _:
             return ()
+
+
+def _takes() -> Options:
+    """Whom an ask may preempt."""
+    return (
+        ("Never", _("nobody")),
+        ("LowerPriority", _("lower priorities")),
+        ("LowerOrNewerEqualPriority", _("lower priorities, and newer ones of the same")),
+        ("Any", _("anybody")),
+    )
 
 
 def text_in_words(setting: str, text: str) -> str:

@@ -1,22 +1,23 @@
 """Which nodes an ask may try: those with room, the emptiest first, as kube-scheduler goes about it by default."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from engine.comparing.results import WHOLE
 from engine.feasibility import unjudged
 from engine.resources import Amounts, fits, subtract
-from engine.snapshot import ClusterState, Node, Snapshot
+from engine.snapshot import ClusterState, Node, Pod, Snapshot
+
+_MILLION = 1_000_000
 
 
-def tries(seen: Snapshot, state: ClusterState) -> Iterator[tuple[str, str]]:
-    """Ask (uid) and node, one ask after the other in their turn, until it is bound, which is seen in ``state``.
+def tries(seen: Snapshot, asks: Iterable[Pod], state: ClusterState) -> Iterator[tuple[str, str]]:
+    """Ask (uid) and node, one ask after the other, until it is bound, which is seen in ``state``.
 
     Nodes that open decisions keep take nobody; asks whose rules can't be judged try none.
     """
     kept = {held.node for held in seen.reservations}
     nodes = [node for node in seen.nodes if node.name not in kept]
     free = {node.name: seen.free(node) for node in nodes}
-    for ask in sorted(seen.asks, key=lambda ask: ask.turn):
+    for ask in asks:
         if unjudged(seen, ask):
             continue
         roomy = [node for node in nodes if fits(ask.requests, free[node.name])]
@@ -29,5 +30,5 @@ def tries(seen: Snapshot, state: ClusterState) -> Iterator[tuple[str, str]]:
 
 def _fullness(node: Node, free: Amounts) -> int:
     """The largest part that is taken of any resource, in millionths."""
-    taken = ((most - free.get(name, 0)) * WHOLE // most for name, most in node.allocatable.items() if most > 0)
+    taken = ((most - free.get(name, 0)) * _MILLION // most for name, most in node.allocatable.items() if most > 0)
     return max(taken, default=0)

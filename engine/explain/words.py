@@ -1,0 +1,31 @@
+"""Where a policy has other words than ``fence``."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from engine.decision import BY_QUOTA, PodReason, Reason
+from engine.explain import priority, quota
+from engine.laws import Law
+
+
+class Words(NamedTuple):
+    """Each in place of that of ``fence``."""
+
+    reasons: Mapping[Reason, str] = {}
+    pod_labels: Mapping[PodReason, str] = {}
+    pods: Mapping[PodReason, str] = {}
+    laws: Mapping[Law, str] = {}
+    broken: Mapping[Law, str] = {}
+    counts_laws: bool = False
+    """Whether its laws have the numbers that the design gives them."""
+
+
+_PRIORITY = Words(priority.REASONS, priority.POD_LABELS, priority.POD_SENTENCES, priority.LAWS, priority.BROKEN)
+_QUOTA = Words(quota.REASONS, quota.POD_LABELS, quota.POD_SENTENCES, quota.LAWS, quota.BROKEN)
+_BY_POLICY = {priority.POLICY: _PRIORITY} | dict.fromkeys(BY_QUOTA, _QUOTA)
+_OF_FENCE = Words(counts_laws=True)
+
+
+def words(policy: str) -> Words:
+    """Those of a policy."""
+    return _BY_POLICY.get(policy, _OF_FENCE)

@@ -1,0 +1,156 @@
+"""Policies ``cohort`` and ``fair-share`` on pods: all waiting pods of a workload are decided for at once."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
+from engine.policies.cohort.assigning import Mode
+from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, Verdict, decide
+from engine.policies.cohort.fair import STRATEGIES, Strategy
+from engine.policies.cohort.targets import Why
+from engine.policies.cohort.telling import Told
+from engine.policies.cohort.turns import first
+from engine.queues import QueueTree
+from engine.quota import BorrowWithinCohort, Preemption, QuotaCluster, Take
+from engine.quota.forming import Reading
+from engine.quota.gathering import Gathered, gathered
+from engine.snapshot import Pod, Snapshot
+
+DIALECT = "kueue"
+_REASONS = {
+    Why.IN_QUEUE: PodReason.IN_QUEUE,
+    Why.RECLAMATION: PodReason.RECLAIMED,
+    Why.WHILE_BORROWING: PodReason.RECLAIMED_BORROWING,
+    Why.FAIR_SHARING: PodReason.FAIR_SHARING,
+}
+
+
+class _Common(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    guarantees: Literal["nested", "kueue"] = "nested"
+    """Whether a parent's guarantee contains those below it, or is on top of them as in Kueue."""
+    within_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = "LowerPriority"
+    """Whom in their own queue asks may preempt, of queues that say nothing."""
+    reclaim: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"] = "Any"
+    """Whom in other queues that borrow."""
+
+
+class Parameters(_Common, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a revision may set for policy ``cohort``."""
+
+    while_borrowing: bool = False
+    """Whether asks may take from other queues, at lower priority, while their own borrows."""
+
+
+class FairParameters(_Common, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a revision may set for policy ``fair-share``."""
+
+    strategies: Literal["both", "final", "initial"] = "both"
+    """When a share allows to take: by the share afterwards, by the one before, or first by this and then by that."""
+
+
+def reading_of(parameters: Parameters | FairParameters) -> Reading:
+    """How a tree is meant by them."""
+    allowed = isinstance(parameters, Parameters) and parameters.while_borrowing
+    return Reading(
+        nested=parameters.guarantees == "nested",
+        preemption=Preemption(
+            within=Take(parameters.within_queue),
+            reclaim=Take(parameters.reclaim),
+            borrow=BorrowWithinCohort(allowed=allowed),
+        ),
+    )
+
+
+class ByQuota:
+    """Decides by a policy and its parameters."""
+
+    def __init__(self, parameters: Parameters | FairParameters) -> None:
+        self._reading = reading_of(parameters)
+        self._strategies = _strategies(parameters) if isinstance(parameters, FairParameters) else None
+        self._policy = POLICY if self._strategies is None else FAIR_SHARE
+
+    def __call__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:
+        """Which workloads are to go so that the quota of its queue holds that of ``ask``, or why none are."""
+        if ask.queue is None or ask.queue not in tree:
+            return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
+        at = gathered(snapshot.without_reservation(ask.uid), tree, self._reading)
+        if (unread := _unread(at, ask)) is not None:
+            return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD, unread)
+        pods = at.asking(ask)
+        if pods[0].uid != ask.uid:
+            return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.DECIDED_WITH, pods[0].key)
+        return self._decided(at, tree, ask, pods)
+
+    def first(self, snapshot: Snapshot, tree: QueueTree, asks: Sequence[Pod]) -> Pod:
+        """Which of some asks, in their turn, is next: under fair sharing one of the queue with the lowest share."""
+        if self._strategies is None:
+            return asks[0]
+        return first(gathered(snapshot, tree, self._reading), asks)
+
+    def _decided(self, at: Gathered, tree: QueueTree, ask: Pod, pods: Sequence[Pod]) -> Decision:
+        workload = at.waiting(pods)
+        verdict = decide(at.cluster, workload, self._strategies)
+        told = Told(at, tree, workload, verdict, self._strategies)
+        outcome, reason, detail = self._ended(at, tree, ask, told)
+        victims = [target for target in verdict.search.targets if outcome is Outcome.PREEMPT]
+        return Decision(
+            policy=self._policy,
+            dialect=DIALECT,
+            ask=PodFacts.of(ask),
+            outcome=outcome,
+            reason=reason,
+            detail=detail,
+            victims=tuple(
+                PodVerdict(pod=PodFacts.of(pod), reason=_REASONS[one.why], detail=one.workload.queue)
+                for one in victims
+                for pod in at.pods(one.workload)
+            ),
+            together=tuple(PodFacts.of(pod) for pod in pods[1:]),
+            trace=told.trace(admitted=outcome in {Outcome.FITS, Outcome.PREEMPT}),
+        )
+
+    def _ended(self, at: Gathered, tree: QueueTree, ask: Pod, told: "Told") -> tuple[Outcome, Reason, str]:
+        verdict = told.verdict
+        if verdict.mode is Mode.FIT:
+            soon = at.leaves_soon and not self._fits(at.with_leaving, told)
+            return Outcome.FITS, Reason.FITS_SOON if soon else Reason.FITS, ""
+        if ask.never_preempts:
+            return Outcome.NOT_ELIGIBLE, Reason.NEVER, ask.priority_class
+        if disabled := tree.disabled_by(ask.queue or ""):
+            return Outcome.NOT_ELIGIBLE, Reason.DISABLED, disabled
+        if verdict.search.targets:
+            return Outcome.PREEMPT, Reason.SHORT_OF_QUOTA, told.decisive
+        if beyond := told.beyond:
+            return Outcome.NO_CANDIDATE, Reason.BEYOND_QUOTA, beyond
+        if verdict.mode is Mode.NO_FIT:
+            return Outcome.NO_CANDIDATE, Reason.BORROWS, told.decisive
+        reason = Reason.NO_ROOM if told.candidates else Reason.NO_CANDIDATES
+        return Outcome.NO_CANDIDATE, reason, told.decisive
+
+    def _fits(self, cluster: QuotaCluster, told: "Told") -> bool:
+        found: Verdict = decide(cluster, told.ask, self._strategies)
+        return found.mode is Mode.FIT
+
+    def _plain(self, ask: Pod, outcome: Outcome, reason: Reason, detail: str = "") -> Decision:
+        return Decision(
+            policy=self._policy,
+            dialect=DIALECT,
+            ask=PodFacts.of(ask),
+            outcome=outcome,
+            reason=reason,
+            detail=detail,
+        )
+
+
+def _strategies(parameters: FairParameters) -> tuple[Strategy, ...]:
+    return {"both": STRATEGIES, "final": (Strategy.FINAL,), "initial": (Strategy.INITIAL,)}[parameters.strategies]
+
+
+def _unread(at: Gathered, ask: Pod) -> str | None:
+    """The queue, of those that share quota with the ask's, of which nobody knows what it uses."""
+    tree = at.formed.tree
+    top = tree.root(tree.queue[ask.queue or ""])
+    unread = (pod.queue for pod in at.snapshot.unread if pod.queue in tree.queue)
+    return next((queue for queue in unread if queue and tree.root(tree.queue[queue]) == top), None)
