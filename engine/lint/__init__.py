@@ -11,12 +11,15 @@ from engine.lint.amounts import against_capacity, amounts
 from engine.lint.claims import claims
 from engine.lint.effects import effects
 from engine.lint.flavors import flavors
+from engine.lint.lending import lending
 from engine.lint.pods import pods
 from engine.lint.templates import templates
 from engine.queues import QueueTree
 
 GUARANTEES = "fence"
 """The policy that decides by guarantees; under another one nothing is said of them."""
+BY_PRIORITY = "priority"
+"""The policy by which nothing is lent."""
 DESIGN = "design"
 """Its dialect in which what a queue may take from another follows from the tree alone (engine.reach)."""
 
@@ -42,6 +45,8 @@ def errors(tree: QueueTree, *, policy: str = GUARANTEES) -> tuple[Note, ...]:
 def _found(tree: QueueTree, capacity: Mapping[str, int] | None, policy: str, dialect: str) -> Iterator[Note]:
     yield from pods(tree)
     yield from flavors(tree, policy)
+    if policy != BY_PRIORITY:
+        yield from lending(tree)
     if policy != GUARANTEES:
         return
     yield from amounts(tree)

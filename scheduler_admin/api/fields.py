@@ -1,14 +1,15 @@
 """Fields of the answers: amounts as people type them, times in UTC."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, time
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from engine.queues import PreemptionPolicy
+from engine.formats.weights import write_weight
+from engine.queues import PreemptionPolicy, Take
 from engine.resources import format_amounts
 from engine.work import format_work
 
@@ -53,6 +54,29 @@ class AmountsField(serializers.Field[Mapping[str, int], Any, dict[str, str], Map
     def to_representation(self, value: Mapping[str, int]) -> dict[str, str]:
         """Integers as quantities, resources in the order of their names."""
         return format_amounts(dict(sorted(value.items())))
+
+
+@extend_schema_field({"type": "string", "example": "0.5"})
+class WeightField(serializers.Field[int, Any, str, int]):
+    """A weight of fair sharing: ``2``, ``0.5``."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"read_only": True, **kwargs})
+
+    def to_representation(self, value: int) -> str:
+        """Billionths as people type them."""
+        return write_weight(value)
+
+
+class TakeField(serializers.ChoiceField):
+    """Whom a queue may preempt; null: as the policy says."""
+
+    def __init__(self, choices: Iterable[Take], **kwargs: Any) -> None:
+        super().__init__([one.value for one in choices], **{"allow_null": True, **kwargs})
+
+    def get_attribute(self, instance: Any) -> Any:
+        """An empty text as null."""
+        return super().get_attribute(instance) or None
 
 
 _WORK = {

@@ -9,8 +9,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engine.decision import Interlock, Outcome
-from engine.queues import PriorityPolicy, Standing
-from scheduler_admin.api.fields import QUEUE_POLICIES, AmountsField, UtcField, WorkField
+from engine.queues import TAKES_RECLAIM, TAKES_WITHIN, PriorityPolicy, Standing
+from scheduler_admin.api.fields import QUEUE_POLICIES, AmountsField, TakeField, UtcField, WeightField, WorkField
 from scheduler_admin.api.redaction import SeenAsk, SeenDecision
 from scheduler_admin.api.standing import UNKNOWN, QueueStanding, ResourceStanding
 from scheduler_admin.api.waits import QueueWaitsSerializer
@@ -163,6 +163,12 @@ class QueueSerializer(serializers.Serializer[QueueStanding]):
     )
     priority_offset = serializers.IntegerField(source="queue.priority_offset")
     evict_uncontrolled = serializers.BooleanField(source="queue.evict_uncontrolled")
+    weight = WeightField(source="queue.weight")
+    lendable = AmountsField(source="queue.lendable")
+    take_within = TakeField(TAKES_WITHIN, source="queue.take_within")
+    take_reclaim = TakeField(TAKES_RECLAIM, source="queue.take_reclaim")
+    take_borrowing = serializers.BooleanField(allow_null=True, source="queue.take_borrowing")
+    take_threshold = serializers.IntegerField(allow_null=True, source="queue.take_threshold")
 
 
 class QueuesSerializer(serializers.Serializer[Any]):

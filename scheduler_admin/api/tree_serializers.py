@@ -11,7 +11,7 @@ from engine.forecast import Group, Loop, Placed, Settling, Toll, Unreached
 from engine.formats.native import Format
 from engine.formats.notes import Severity
 from engine.placement_rules import RuleName
-from engine.queues import PriorityPolicy
+from engine.queues import TAKES_RECLAIM, TAKES_WITHIN, PriorityPolicy
 from scheduler_admin.api.fail_on import Limit, limits_of
 from scheduler_admin.api.fields import QUEUE_POLICIES, UtcField
 from scheduler_admin.api.problems import ProblemSerializer
@@ -88,6 +88,26 @@ class TemplateSerializer(serializers.Serializer[Any]):
     priority_policy = serializers.ChoiceField([one.value for one in PriorityPolicy], required=False)
     priority_offset = serializers.IntegerField(required=False)
     evict_uncontrolled = serializers.BooleanField(required=False)
+    weight = serializers.CharField(
+        required=False, help_text="Its borrowing is divided by it under fair sharing: 2, 0.5; 1 where it is left out."
+    )
+    lendable = serializers.DictField(
+        child=serializers.CharField(), required=False, help_text="Resource -> the most of its guarantee that is lent."
+    )
+    take_within = serializers.ChoiceField(
+        [one.value for one in TAKES_WITHIN],
+        required=False,
+        help_text="Leaves: whom their asks may preempt in the queue itself.",
+    )
+    take_reclaim = serializers.ChoiceField(
+        [one.value for one in TAKES_RECLAIM], required=False, help_text="Leaves: whom in other queues that borrow."
+    )
+    take_borrowing = serializers.BooleanField(
+        required=False, help_text="Leaves: whether lower priorities in other queues even while it borrows itself."
+    )
+    take_threshold = serializers.IntegerField(
+        required=False, help_text="Leaves: of which priority at most while it borrows."
+    )
 
 
 class QueueFormSerializer(TemplateSerializer):

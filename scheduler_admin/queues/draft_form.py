@@ -11,14 +11,28 @@ from engine.formats.form import Known, Reading, read_form, write_queue
 from engine.formats.placement import write_rules
 from engine.formats.shares import Capacity, is_share, read_share, write_share
 from engine.formats.terms import read_parameters, write_parameters
+from engine.formats.weights import read_weight, write_weight
 from engine.policies import parameters_of
+from engine.queues import WEIGHT_ONE
 from engine.resources import format_amount, format_amounts
-from scheduler_admin.queues.draft_templates import flattened, nested
+from scheduler_admin.queues.draft_templates import flag, flattened, nested, text_said
 from scheduler_admin.queues.models import Draft, DraftQueue, Revision
 from scheduler_admin.queues.services import Terms, tree_of
 
-AMOUNTS = ("guaranteed", "max")
-TEXTS = ("preemption_policy", "delay", "quota_delay", "priority_policy", "priority_offset", "namespaces")
+AMOUNTS = ("guaranteed", "max", "lendable")
+TEXTS = (
+    "preemption_policy",
+    "delay",
+    "quota_delay",
+    "priority_policy",
+    "priority_offset",
+    "namespaces",
+    "weight",
+    "take_within",
+    "take_reclaim",
+    "take_borrowing",
+    "take_threshold",
+)
 MARKS = ("parent_declared", "evict_uncontrolled")
 PARTED = (*AMOUNTS, "template")
 """Those of a queue that hold several texts by name: ``max/cpu``, ``template/delay``."""
@@ -131,6 +145,12 @@ def _document(one: Placed) -> dict[str, Any]:
         "quota_delay": row.quota_delay,
         "priority_policy": row.priority_policy,
         "priority_offset": row.priority_offset,
+        "weight": row.weight,
+        "lendable": _typed(row.lendable),
+        "take_within": row.take_within,
+        "take_reclaim": row.take_reclaim,
+        "take_borrowing": flag(row.take_borrowing),
+        "take_threshold": row.take_threshold,
         "template": nested(row.template) if row.template else None,
     }
 
@@ -156,11 +176,10 @@ def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "parent_declared": settings.get("parent", False),
         "evict_uncontrolled": settings.get("evict_uncontrolled", False),
-        "guaranteed": settings.get("guaranteed", {}),
-        "max": settings.get("max", {}),
+        **{field: settings.get(field, {}) for field in AMOUNTS},
         "namespaces": ", ".join(settings.get("namespaces", [])),
         "template": flattened(settings.get("template")),
-    } | {field: str(settings.get(field, "")) for field in TEXTS if field != "namespaces"}
+    } | {field: text_said(settings.get(field, "")) for field in TEXTS if field != "namespaces"}
 
 
 # The flat settings of engine.merging
@@ -203,12 +222,13 @@ def _identities(queues: Sequence[Placed]) -> dict[int, str]:
 
 def _flat(name: str, parent: str, fields: Mapping[str, Any]) -> dict[str, str]:
     settings = {"name": name, "parent": parent}
-    settings |= {field: fields[field] for field in TEXTS}
+    settings |= {field: fields[field] for field in TEXTS} | {"weight": _canonical_weight(fields["weight"])}
     settings |= {field: "true" for field in MARKS if fields[field]}
     settings |= {f"{field}/{name}": _canonical(name, text) for field in AMOUNTS for name, text in fields[field].items()}
     for setting, text in fields["template"].items():
         resource = setting.partition("/")[2]
-        settings[f"template/{setting}"] = _canonical(resource, text) if resource else text
+        canonical = _canonical_weight(text) if setting == "weight" else text
+        settings[f"template/{setting}"] = _canonical(resource, text) if resource else canonical
     return {setting: text for setting, text in settings.items() if text}
 
 
@@ -227,6 +247,15 @@ def _canonical(resource: str, text: str) -> str:
         return format_amount(resource, read_amount(resource, text)) if text else ""
     except AmountError:
         return text
+
+
+def _canonical_weight(text: str) -> str:
+    """Likewise; a weight of 1 is what says nothing."""
+    try:
+        weight = read_weight(text) if text else WEIGHT_ONE
+    except AmountError:
+        return text
+    return "" if weight == WEIGHT_ONE else write_weight(weight)
 
 
 def assign(row: DraftQueue | Draft, setting: str, text: str) -> None:

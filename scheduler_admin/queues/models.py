@@ -6,7 +6,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from engine.formats.shares import Capacity
-from engine.queues import PreemptionPolicy, PriorityPolicy
+from engine.queues import TAKES_RECLAIM, TAKES_WITHIN, WEIGHT_ONE, PreemptionPolicy, PriorityPolicy
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, RestrictedQuerySet, Scope, Who, scope_of
 from scheduler_admin.queues.quick_decoder import QuickDecoder
@@ -160,6 +160,12 @@ class DraftQueue(models.Model):
     priority_offset = models.CharField(max_length=20, blank=True)
     namespaces = models.TextField(blank=True, max_length=5000)
     evict_uncontrolled = models.BooleanField(default=False)
+    weight = models.CharField(max_length=50, blank=True)
+    lendable = models.JSONField(default=dict, blank=True, decoder=QuickDecoder)
+    take_within = models.CharField(max_length=30, blank=True)
+    take_reclaim = models.CharField(max_length=30, blank=True)
+    take_borrowing = models.CharField(max_length=10, blank=True)
+    take_threshold = models.CharField(max_length=20, blank=True)
     template = models.JSONField(
         default=dict, blank=True, decoder=QuickDecoder, help_text=_("Setting to text; empty: it has none.")
     )
@@ -220,6 +226,14 @@ class Queue(models.Model):
     priority_offset = models.IntegerField(default=0)
     namespaces = models.JSONField(default=list, blank=True)
     evict_uncontrolled = models.BooleanField(default=False)
+    weight = models.BigIntegerField(default=WEIGHT_ONE, help_text=_("In billionths."))
+    lendable = models.JSONField(default=dict, blank=True)
+    take_within = models.CharField(max_length=30, blank=True, choices=[(one.value, one.value) for one in TAKES_WITHIN])
+    take_reclaim = models.CharField(
+        max_length=30, blank=True, choices=[(one.value, one.value) for one in TAKES_RECLAIM]
+    )
+    take_borrowing = models.BooleanField(null=True, blank=True)
+    take_threshold = models.IntegerField(null=True, blank=True)
 
     dynamic = False
     """Whether it is there because of its pods; such a queue is no row of the database."""

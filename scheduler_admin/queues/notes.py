@@ -22,7 +22,7 @@ def _filled(message: str, note: Note) -> str:
 def setting_of(note: Note) -> str:
     """The setting that a note is about, as drafts call it: ``max/nvidia.com/gpu``, ``delay``; empty: the queue."""
     field, *rest = (part.replace("~1", "/").replace("~0", "~") for part in note.field.split("/"))
-    if field in ("guaranteed", "max"):
+    if field in ("guaranteed", "max", "lendable"):
         return "/".join((field, *rest[:1]))
     if field in ("template", "parameters", "placement", "capacity"):
         return "/".join((field, *rest))

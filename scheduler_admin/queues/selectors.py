@@ -181,5 +181,11 @@ def _settings(queue: Queue | None) -> tuple[Any, ...] | None:
         queue.priority_offset,
         queue.namespaces,
         queue.evict_uncontrolled,
+        queue.weight,
+        queue.lendable,
+        queue.take_within,
+        queue.take_reclaim,
+        queue.take_borrowing,
+        queue.take_threshold,
         queue.leaf,
     )

@@ -238,22 +238,7 @@ def _store_queues(revision: Revision) -> None:
     stored: dict[str, Queue] = {}
     levels: dict[int, list[Queue]] = {}
     for position, path in enumerate(tree.walk()):
-        queue = tree[path]
-        row = Queue(
-            revision=revision,
-            path=path,
-            position=position,
-            leaf=tree.is_leaf(path),
-            guaranteed=queue.guaranteed,
-            max=queue.max,
-            preemption_policy=queue.preemption_policy.value,
-            delay_ms=queue.delay_ms,
-            quota_delay_ms=queue.quota_delay_ms,
-            priority_policy=queue.priority_policy.value,
-            priority_offset=queue.priority_offset,
-            namespaces=list(queue.namespaces),
-            evict_uncontrolled=queue.evict_uncontrolled,
-        )
+        row = row_of(revision, tree, path, position)
         row.clean_fields(exclude=["revision", "parent"])
         levels.setdefault(row.depth, []).append(row)
         stored[path] = row
@@ -275,8 +260,15 @@ def row_of(revision: Revision, tree: QueueTree, path: str, position: int) -> Que
         max=queue.max,
         preemption_policy=queue.preemption_policy.value,
         delay_ms=queue.delay_ms,
+        quota_delay_ms=queue.quota_delay_ms,
         priority_policy=queue.priority_policy.value,
         priority_offset=queue.priority_offset,
         namespaces=list(queue.namespaces),
         evict_uncontrolled=queue.evict_uncontrolled,
+        weight=queue.weight,
+        lendable=queue.lendable,
+        take_within=queue.take_within or "",
+        take_reclaim=queue.take_reclaim or "",
+        take_borrowing=queue.take_borrowing,
+        take_threshold=queue.take_threshold,
     )

@@ -13,7 +13,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine import explain
+from engine.changes import parts
 from engine.explain.message import listed
+from engine.formats.form import write_sharing
+from engine.queues import Settings
 from scheduler_admin.accounts.scopes import Scope, Who, is_inside, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
@@ -27,6 +30,7 @@ from scheduler_admin.history.waits import waits_of
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.web import inherited, plots
+from scheduler_admin.web.editor.words import setting_name, text_in_words
 from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.web.reach import Reach, reach
 from scheduler_admin.web.trees import Cell, columns
@@ -77,6 +81,8 @@ class QueuePage:
     granted: list[inherited.Granted]
     delay: inherited.Inherited | None
     priority_fence: str | None
+    lending: list[tuple[str, str]]
+    """What it says of lending and taking: name and text."""
     rules: list[ToldRule]
     templates: list[ToldTemplate]
     """Its own one."""
@@ -137,12 +143,18 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         granted=inherited.granted(tree, path, names, capacity),
         delay=inherited.delay(tree, path, revision.dialect),
         priority_fence=inherited.priority_fence(tree, path),
+        lending=_lending(tree[path]),
         rules=rules(tree) if path == tree.root and scope_of(user, "view").everything else [],
         templates=[one for one in templates(tree) if one.path == path],
         revisions=selectors.revisions(user, revision, path),
         series=usage_selectors.series(user, cluster, path, _resource(span, names), span.since, span.until),
         marks=marks(user, cluster, path, span.since),
     )
+
+
+def _lending(settings: Settings) -> list[tuple[str, str]]:
+    said = [(name.replace(" ", "/", 1), text) for name, text in parts(write_sharing(settings))]
+    return [(setting_name(setting), text_in_words(setting, text)) for setting, text in said]
 
 
 def _applications(scope: Scope, by_leaf: dict[str, list[dict[str, Any]]], path: str) -> list[dict[str, Any]]:

@@ -52,15 +52,16 @@ def test_every_error_of_our_own_form_is_told_at_its_place(ada: APIClient, cluste
     form = own_form(ada)
     queue_of(form, "root.blue")["max"] = {"memory": "128Gb", "cpu": "1"}
     queue_of(form, RED)["delay"] = "soon"
-    form["queues"].append({"path": "root.red.x", "weight": 2, "guaranteed": {"nvidia.com/gpu": -1}})
+    form["queues"].append({"path": "root.red.x", "weight": -2, "colour": 1, "guaranteed": {"nvidia.com/gpu": -1}})
     form["parameters"] = {"last_resort": "perhaps"}
     response = put(ada, form, match="*")
     assert (response.status_code, response["Content-Type"]) == (422, "application/problem+json")
     assert errors(response) == [
         {"pointer": "/queues/1/max/memory", "queue": "root.blue"},
         {"pointer": "/queues/3/delay", "queue": RED},
-        {"pointer": "/queues/4/weight", "queue": "root.red.x"},
+        {"pointer": "/queues/4/colour", "queue": "root.red.x"},
         {"pointer": "/queues/4/guaranteed/nvidia.com~1gpu", "queue": "root.red.x"},
+        {"pointer": "/queues/4/weight", "queue": "root.red.x"},
         {"pointer": "/queues/1/guaranteed/cpu", "queue": "root.blue"},
         {"pointer": "/parameters"},
     ]

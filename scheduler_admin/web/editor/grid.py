@@ -26,6 +26,8 @@ from scheduler_admin.web.editor.words import Options, options, setting_name
 
 MORE = ("quota_delay", "priority_policy", "priority_offset", "namespaces", "parent_declared", "evict_uncontrolled")
 """The settings without a column."""
+TAKING = ("take_within", "take_reclaim", "take_borrowing", "take_threshold")
+"""Those of leaves alone."""
 TEMPLATE = tuple(f"template/{field}" for field in SETTINGS)
 """Those of a template, beside its amounts."""
 _DEEPEST = 6
@@ -170,11 +172,27 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         return [self._field(Column(setting)) for setting in MORE if self.whole or setting != "namespaces"]
 
     @cached_property
+    def lending(self) -> list[Field]:
+        """How it lends and takes: what has a meaning where it stands, and whatever else is set."""
+        row = self.of.placed.row
+        meant = {*(["weight"] if self.level > 1 else []), *(TAKING if self.of.leaf else [])}
+        amounts = [f"lendable/{name}" for name in dict.fromkeys((*self._resources, *row.lendable))]
+        meant |= {*amounts} if self.level > 1 else set()
+        settings = ("weight", *amounts, *TAKING)
+        return [self._field(Column(one)) for one in settings if one in meant or text_of(row, one)]
+
+    @property
+    def _resources(self) -> list[str]:
+        """Those that have columns."""
+        return [name for one in self.columns for field, _slash, name in [one.setting.partition("/")] if field == "max"]
+
+    @cached_property
     def template(self) -> list[Field]:
         """Those of its template, where it may have one: leaves come into being below queues that hold queues."""
         if not self.whole or (self.of.leaf and not self.of.placed.row.template):
             return []
         amounts = [f"template/{one.setting}" for one in self.columns if one.setting.partition("/")[1]]
+        amounts += [f"template/lendable/{name}" for name in self._resources]
         named = [f"template/{name}" for name in self.of.placed.row.template if "/" in name]
         return [self._field(Column(setting)) for setting in dict.fromkeys((*TEMPLATE, *amounts, *named))]
 

@@ -1,11 +1,14 @@
 """The settings of queues in words, and what each may say where that is a choice."""
 
+from collections.abc import Iterable
+
 import msgspec
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from engine.changes import Setting, said_alone
 from engine.explain import Message
+from engine.queues import TAKES_RECLAIM, TAKES_WITHIN, Take
 from scheduler_admin.web.placement import rule_changes, rule_text, rules_in
 
 Options = tuple[tuple[str, str], ...]
@@ -32,6 +35,12 @@ def setting_name(setting: str) -> str:
         "namespaces": _("namespaces"),
         "parent_declared": _("what it holds"),
         "evict_uncontrolled": _("pods without a controller"),
+        "weight": _("weight"),
+        "lendable": _("lendable"),
+        "take_within": _("preempts in itself"),
+        "take_reclaim": _("preempts in others"),
+        "take_borrowing": _("preempts while it borrows"),
+        "take_threshold": _("preempts then up to priority"),
         "name": _("name"),
         "parent": _("parent"),
         "template": _("template"),
@@ -54,27 +63,12 @@ def setting_name(setting: str) -> str:
 
 def options(setting: str) -> Options:
     """The choices of a setting; none where it is typed."""
-    match setting.removeprefix("template/"):
+    field, _slash, name = setting.partition("/")
+    if field == "parameters":
+        return _of_parameter(name)
+    match name if field == "template" else setting:
         case "own":
             return (("", _("where anything is set")), ("true", _("there is one, whatever is set")))
-        case "parameters/last_resort":
-            return (("daemonset", _("of DaemonSets")), ("any", _("any")), ("never", _("none")))
-        case "parameters/check_delay":
-            return (("true", pgettext("delays", "kept")), ("false", pgettext("delays", "not kept")))
-        case "parameters/preemption":
-            return (("true", _("on")), ("false", _("off")))
-        case "parameters/guarantees":
-            return (("nested", _("contain those below")), ("kueue", _("on top of those below")))
-        case "parameters/within_queue" | "parameters/reclaim":
-            return _takes()
-        case "parameters/while_borrowing":
-            return (("true", _("allowed")), ("false", _("not allowed")))
-        case "parameters/strategies":
-            return (
-                ("both", _("afterwards, then before")),
-                ("final", _("afterwards alone")),
-                ("initial", _("before alone")),
-            )
         case "preemption_policy":
             return (("", _("default")), ("fence", _("fence")), ("disabled", _("disabled")))
         case "priority_policy":
@@ -83,18 +77,67 @@ def options(setting: str) -> Options:
             return (("", _("pods, or queues")), ("true", _("queues only")))
         case "evict_uncontrolled":
             return (("", _("are never victims")), ("true", _("may be victims")))
+        case "take_within":
+            return (("", _("as the policy says")), *_takes(TAKES_WITHIN))
+        case "take_reclaim":
+            return (("", _("as the policy says")), *_takes(TAKES_RECLAIM))
+        case "take_borrowing":
+            return (("", _("as the policy says")), ("true", _("yes")), ("false", _("no")))
         case _:
             return ()
 
 
-def _takes() -> Options:
+def _of_parameter(name: str) -> Options:
+    match name:
+        case "last_resort":
+            return (("daemonset", _("of DaemonSets")), ("any", _("any")), ("never", _("none")))
+        case "check_delay":
+            return (("true", pgettext("delays", "kept")), ("false", pgettext("delays", "not kept")))
+        case "preemption":
+            return (("true", _("on")), ("false", _("off")))
+        case "guarantees":
+            return (("nested", _("contain those below")), ("kueue", _("on top of those below")))
+        case "within_queue" | "reclaim":
+            return _takes()
+        case "while_borrowing":
+            return (("true", _("allowed")), ("false", _("not allowed")))
+        case "strategies":
+            return (
+                ("both", _("afterwards, then before")),
+                ("final", _("afterwards alone")),
+                ("initial", _("before alone")),
+            )
+        case _:
+            return ()
+
+
+def _takes(known: Iterable[Take] = Take) -> Options:
     """Whom an ask may preempt."""
-    return (
-        ("Never", _("nobody")),
-        ("LowerPriority", _("lower priorities")),
-        ("LowerOrNewerEqualPriority", _("lower priorities, and newer ones of the same")),
-        ("Any", _("anybody")),
-    )
+    words = {
+        Take.NEVER: _("nobody"),
+        Take.LOWER_PRIORITY: _("lower priorities"),
+        Take.LOWER_OR_NEWER_EQUAL_PRIORITY: _("lower priorities, and newer ones of the same"),
+        Take.ANY: _("anybody"),
+    }
+    return tuple((one.value, words[one]) for one in known)
+
+
+def hint(setting: str) -> str:
+    """What a setting of lending and taking does, in a sentence; empty: it needs none."""
+    words = {
+        "weight": _(
+            "Its borrowing is divided by this under fair sharing, so a weight of 2 may borrow twice as much. "
+            "0 means that what it borrows is taken back first."
+        ),
+        "lendable": _("The most of its guarantee that others may borrow. Empty means all of it, 0 means nothing."),
+        "take_within": _("Whom its asks may preempt in the queue itself."),
+        "take_reclaim": _("Whom its asks may preempt in other queues that borrow."),
+        "take_borrowing": _("Whether it may preempt lower priorities in other queues even while it borrows."),
+        "take_threshold": _(
+            "The highest priority that it may preempt while it borrows. Empty means any below its own."
+        ),
+    }
+    return words.get(setting.partition("/")[0], "")
 
 
 def text_in_words(setting: str, text: str) -> str:

@@ -43,6 +43,12 @@ def setting_words(setting: str) -> str:
 
 
 @register.filter
+def setting_hint(setting: str) -> str:
+    """What a setting does, in a sentence; empty where it needs none."""
+    return words.hint(setting)
+
+
+@register.filter
 def note_said(note: Note) -> str:
     """A note in the reader's language."""
     return said(note)

@@ -1,0 +1,103 @@
+"""How queues lend and take where that has no effect, or another one than it seems to.
+
+Source: Kueue's cohorts and fair sharing, and what its webhooks refuse of a ClusterQueue.
+"""
+
+from collections.abc import Iterator
+
+from engine.formats.notes import Note, Severity, gettext_noop
+from engine.lint.dynamic import may_grow
+from engine.lint.found import found
+from engine.queues import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree, Take
+from engine.resources import format_amount
+
+_TAKES = ("take_within", "take_reclaim", "take_borrowing", "take_threshold")
+
+
+def lending(tree: QueueTree) -> Iterator[Note]:
+    """Weights, what is lendable, and whom queues may preempt."""
+    for path in tree.walk():
+        queue = tree[path]
+        if queue.weight != WEIGHT_ONE:
+            yield from _weight(tree, queue)
+        if queue.lendable:
+            yield from _lendable(tree, queue)
+        if tree.is_leaf(path):
+            yield from _borrowing(queue)
+        else:
+            yield from _parent(queue)
+
+
+def _weight(tree: QueueTree, queue: Queue) -> Iterator[Note]:
+    if not _has_sibling(tree, queue):
+        message = gettext_noop("Its weight has no effect: there is no queue beside it that shares with it.")
+        remedy = gettext_noop("Take it away, or set it on the queues below.")
+        yield found(Severity.WARNING, queue.path, message, remedy, "weight")
+    elif queue.weight == 0:
+        message = gettext_noop(
+            "With a weight of 0 all that it borrows counts as the most there is: under fair sharing it is the first to "
+            "be preempted, and the last to borrow."
+        )
+        remedy = gettext_noop("Give it a weight above 0 if it is to borrow beside others.")
+        yield found(Severity.INFO, queue.path, message, remedy, "weight")
+
+
+def _lendable(tree: QueueTree, queue: Queue) -> Iterator[Note]:
+    if not any(_has_sibling(tree, tree[above]) for above in _inside(tree, queue.path)):
+        message = gettext_noop("What it may lend has no effect: there is no other queue that could borrow it.")
+        remedy = gettext_noop("Take it away.")
+        yield found(Severity.WARNING, queue.path, message, remedy, "lendable", min(queue.lendable))
+        return
+    for resource, amount in queue.lendable.items() if tree.is_leaf(queue.path) else ():
+        promised = queue.guaranteed.get(resource, 0)
+        if amount > promised:
+            message = gettext_noop(
+                "Lendable %(resource)s %(lendable)s is more than it is guaranteed, %(guaranteed)s: it has no more to "
+                "lend, and Kueue refuses that."
+            )
+            remedy = gettext_noop("Lower it to %(guaranteed)s, or take it away: all of the guarantee is lent then.")
+            params = {"lendable": format_amount(resource, amount), "guaranteed": format_amount(resource, promised)}
+            place = ("lendable", resource)
+            yield found(Severity.WARNING, queue.path, message, remedy, *place, resource=resource, **params)
+
+
+def _inside(tree: QueueTree, path: str) -> Iterator[str]:
+    """The queue and those above it, up to the border of what shares with each other; the root is none of them."""
+    for above in tree.lineage(path)[:-1]:
+        yield above
+        if _is_border(tree, tree[above]):
+            return
+
+
+def _is_border(tree: QueueTree, queue: Queue) -> bool:
+    """Whether it is the top of a cohort, which reaches no other: a fence below the root, as Kueue's are read."""
+    return queue.parent == tree.root and queue.preemption_policy is PreemptionPolicy.FENCE
+
+
+def _has_sibling(tree: QueueTree, queue: Queue) -> bool:
+    """Whether there is, or may come, a queue beside it that shares with it."""
+    parent = queue.parent
+    if parent is None or _is_border(tree, queue):
+        return False
+    others = [tree[path] for path in tree.children[parent] if path != queue.path]
+    return any(not _is_border(tree, other) for other in others) or may_grow(tree, parent)
+
+
+def _parent(queue: Queue) -> Iterator[Note]:
+    if said := [field for field in _TAKES if getattr(queue, field) is not None]:
+        message = gettext_noop("Whom it may preempt has no effect on a queue that holds queues: set it on its leaves.")
+        remedy = gettext_noop("Take it away, and set it on the leaves below.")
+        yield found(Severity.WARNING, queue.path, message, remedy, said[0])
+
+
+def _borrowing(queue: Queue) -> Iterator[Note]:
+    if queue.take_borrowing and queue.take_reclaim is Take.NEVER:
+        message = gettext_noop(
+            "It preempts nobody in other queues, so neither while it borrows; Kueue refuses to be told both."
+        )
+        remedy = gettext_noop("Let it preempt in other queues, or not while it borrows.")
+        yield found(Severity.WARNING, queue.path, message, remedy, "take_borrowing")
+    elif queue.take_threshold is not None and queue.take_borrowing is False:
+        message = gettext_noop("The priority up to which it preempts while it borrows has no effect: it never does.")
+        remedy = gettext_noop("Take it away, or let it preempt while it borrows.")
+        yield found(Severity.WARNING, queue.path, message, remedy, "take_threshold")
