@@ -25,6 +25,7 @@ from engine.explain.reach import border_clause, border_label
 from engine.explain.reasons import label, reason, scheduler_says
 from engine.explain.remedies import remedies
 from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
+from engine.explain.shares import share_sentence
 from engine.explain.troubles import in_vain, trouble
 from engine.explain.verdicts import allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
 from engine.explain.waiting import asks_ahead, refused_nodes, remedy_sentence, tier_label, tier_sentence, together
@@ -77,6 +78,7 @@ __all__ = [
     "remedy_sentence",
     "scheduler_says",
     "sentence",
+    "share_sentence",
     "shares",
     "taken_verdict",
     "thrown_away",

@@ -3,6 +3,7 @@
 from engine.queues import Take
 from engine.quota.ranks import NO_RANK, Rank, Ranks
 from engine.quota.shares import NO_SHARE, Share, lendable, share_of
+from engine.quota.standing import Line, ShareFigures, Standing, standings
 from engine.quota.tree import QuotaError, QuotaTree
 from engine.quota.usage import Usage
 from engine.snapshot import (
@@ -30,6 +31,7 @@ __all__ = [
     "Flavor",
     "FlavorResource",
     "Fungibility",
+    "Line",
     "PodSet",
     "Preemption",
     "Quantities",
@@ -41,9 +43,12 @@ __all__ = [
     "Ranks",
     "ResourceGroup",
     "Share",
+    "ShareFigures",
+    "Standing",
     "Take",
     "Usage",
     "Workload",
     "lendable",
     "share_of",
+    "standings",
 ]

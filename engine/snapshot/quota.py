@@ -72,6 +72,8 @@ class Cohort(msgspec.Struct, frozen=True, kw_only=True):
     """Queues and cohorts that lend each other quota. One that is only named by others has none of its own."""
 
     name: str
+    called: str = ""
+    """What it is called in our tree, where its annotation says so."""
     parent: str = ""
     quotas: Mapping[FlavorResource, Quota] = {}
     weight: Fraction = Fraction(1)
@@ -81,6 +83,8 @@ class ClusterQueue(msgspec.Struct, frozen=True, kw_only=True):
     """A queue with quota of its own."""
 
     name: str
+    called: str = ""
+    """What it is called in our tree, where its annotation says so."""
     cohort: str = ""
     quotas: Mapping[FlavorResource, Quota] = {}
     groups: tuple[ResourceGroup, ...] = ()

@@ -22,6 +22,7 @@ from scheduler_admin.api import (
     passes,
     pods,
     priority_classes,
+    quota,
     repeats,
     revisions,
     site,
@@ -64,6 +65,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         priority_classes.PriorityClassView.as_view(),
         name="priority_class",
     ),
+    path("clusters/<slug:name>/quota", quota.QuotaView.as_view(), name="quota"),
     path("clusters/<slug:name>/queues", views.QueuesView.as_view(), name="queues"),
     # Not <str:path>: a NUL in an address must be a 404 here, not an error of the database.
     re_path(

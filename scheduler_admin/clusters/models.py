@@ -279,3 +279,15 @@ class ClusterStatus(models.Model):
 
     def __str__(self) -> str:
         return f"status of {self.cluster}"
+
+
+class KueueQuota(models.Model):
+    """Kueue's quota as the last pass read it; no row where there is no Kueue."""
+
+    cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="kueue_quota")
+    document = models.TextField()
+    """See clusters.quota."""
+    changed_at = models.DateTimeField(help_text=_("Since when it stands so."))
+
+    def __str__(self) -> str:
+        return f"Kueue's quota in {self.cluster}"

@@ -21,6 +21,7 @@ from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import claim
+from scheduler_admin.clusters.quota import store_quota
 from scheduler_admin.clusters.services import keep_uid
 from scheduler_admin.clusters.status import queue_figures, store_error, store_status
 from scheduler_admin.clusters.stops import Stops
@@ -249,6 +250,7 @@ def _store(
     news |= follow_aftermath(cluster=cluster, state=found.state, now=now)
     news |= count_repeats(cluster=cluster)
     news |= book(cluster=cluster)
+    news |= store_quota(cluster=cluster, state=found.state, now=now)
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
     if due:
         figures = queue_figures(found.snapshot, found.snapshot.tree)

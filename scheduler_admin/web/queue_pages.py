@@ -19,6 +19,7 @@ from engine.formats.form import write_sharing
 from engine.queues import Settings
 from scheduler_admin.accounts.scopes import Scope, Who, is_inside, scope_of
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.quota import quota_of
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history import activity_selectors, sentences, usage_selectors, wait_sentences
 from scheduler_admin.history.filters import fitting
@@ -32,6 +33,7 @@ from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.web import inherited, plots
 from scheduler_admin.web.editor.words import setting_name, text_in_words
 from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
+from scheduler_admin.web.quota import QuotaBlock, block
 from scheduler_admin.web.reach import Reach, reach
 from scheduler_admin.web.trees import Cell, columns
 
@@ -77,6 +79,8 @@ class QueuePage:
     waiting: list[Waiting]
     wait: WaitPart | None
     """How long asks wait; of leaves alone."""
+    quota: QuotaBlock | None
+    """Kueue's, where it is one of its queues."""
     reach: Reach
     granted: list[inherited.Granted]
     delay: inherited.Inherited | None
@@ -139,6 +143,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         asks=row.asks,
         waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
         wait=_wait(cluster, path, everything=scope_of(user, "view").everything) if queue.leaf else None,
+        quota=block(quota_of(user, cluster, seen), path),
         reach=reach(tree, path, seen, tells_askers=Redaction.of(scope_of(user, "view")).tells_queue("")),
         granted=inherited.granted(tree, path, names, capacity),
         delay=inherited.delay(tree, path, revision.dialect),

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.quota import quota_of
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history import activity_selectors
 from scheduler_admin.history.activity_selectors import LastPreemption
 from scheduler_admin.queues import selectors, sifting
 from scheduler_admin.queues.selectors import Figure, TreeRow
 from scheduler_admin.web.leads import Lead, lead
+from scheduler_admin.web.quota import QuotaBlock, elsewhere
 from scheduler_admin.web.words import Unit
 
 
@@ -45,6 +47,8 @@ class TreePage:
     leaves: int
     sift: sifting.Sift
     lead: Lead
+    quota: list[QuotaBlock]
+    """Kueue's, of its queues that the tree has not."""
     why: int | None
 
 
@@ -66,6 +70,7 @@ def tree_page(user: Who, cluster: Cluster, sift: sifting.Sift) -> TreePage:
         leaves=sum(row.queue.leaf for row in tree),
         sift=sift,
         lead=told,
+        quota=elsewhere(quota_of(user, cluster, {queue.path for queue in queues})),
         why=activity_selectors.latest_for_queue(user, cluster, told.path) if told.asks else None,
     )
 

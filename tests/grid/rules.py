@@ -281,6 +281,7 @@ ROUTES = {
     "api:fences": api(SHARERS, "batch"),
     "api:queues": api(SHARERS, "queue"),
     "api:queue": api(OWNERS, "application", "namespace"),
+    "api:quota": api(SHARERS),
     "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
     "api:asks": api(SHARERS, "ask", "queue"),
     "api:passes": api(STAFF),

@@ -4,10 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
 
+import msgspec
+
 from engine.formats.kubernetes_rules import tolerations
+from engine.formats.kubernetes_wire import ObjectMeta
 from engine.formats.kueue import wire
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
 from engine.formats.kueue.workloads import to_workload
+from engine.formats.ours import ANNOTATION
 from engine.queues import Take
 from engine.resources import parse_amount, parse_quantity
 from engine.snapshot import (
@@ -81,6 +85,7 @@ def to_queue(queue: wire.QuotaOwner) -> ClusterQueue:
     said = {one.type: one.status for one in queue.status.conditions or ()}
     return ClusterQueue(
         name=queue.metadata.name or "",
+        called=_called(queue.metadata),
         cohort=spec.above,
         quotas=_quotas(groups),
         groups=tuple(
@@ -116,8 +121,21 @@ def _fungibility(fields: wire.FungibilityFields) -> Fungibility:
 def to_cohort(cohort: wire.QuotaOwner) -> Cohort:
     """What is read of a Cohort. Raises ValueError."""
     spec = cohort.spec
-    quotas = _quotas(spec.resource_groups or ())
-    return Cohort(name=cohort.metadata.name or "", parent=spec.above, quotas=quotas, weight=_weight(spec))
+    return Cohort(
+        name=cohort.metadata.name or "",
+        called=_called(cohort.metadata),
+        parent=spec.above,
+        quotas=_quotas(spec.resource_groups or ()),
+        weight=_weight(spec),
+    )
+
+
+def _called(meta: ObjectMeta) -> str:
+    try:
+        said = msgspec.json.decode((meta.annotations or {}).get(ANNOTATION, "{}"))
+    except msgspec.DecodeError:
+        return ""
+    return str(said.get("name") or "") if isinstance(said, dict) else ""
 
 
 def _weight(spec: wire.QuotaFields) -> Fraction:

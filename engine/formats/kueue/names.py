@@ -1,6 +1,6 @@
 """Which queue each Cohort and ClusterQueue of a text is: a Cohort a parent, a ClusterQueue a leaf."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from engine.formats.documents import line_of
@@ -8,6 +8,7 @@ from engine.formats.notes import MOST_QUEUES, ImportFailure, Notebook, Severity,
 from engine.formats.objects import Manifests, Object
 from engine.formats.ours import check_path, name_of
 from engine.queues import ROOT
+from engine.quota import Standing
 
 GROUP = "kueue.x-k8s.io"
 COHORT, CLUSTER_QUEUE, LOCAL_QUEUE = "Cohort", "ClusterQueue", "LocalQueue"
@@ -99,6 +100,19 @@ def _known(manifests: Manifests, book: Notebook) -> dict[tuple[str, str], Placed
     if book.failed:
         raise ImportFailure(tuple(book.notes))
     return known
+
+
+def paths(standings: Iterable[Standing]) -> dict[tuple[bool, str], str]:
+    """Whether it is a Cohort, and its name -> its path as ``placed`` has it; cohorts come before what is in them."""
+    every = tuple(standings)
+    tops = [one for one in every if not one.above]
+    alone = len(tops) == 1 and tops[0].name == ROOT
+    found: dict[tuple[bool, str], str] = {}
+    for one in every:
+        above = found[True, one.above] if one.above else ROOT
+        name = one.called or one.name.replace(".", "_")
+        found[one.cohort, one.name] = ROOT if alone and not one.above else f"{above}.{name}"
+    return found
 
 
 def _name(one: Placed) -> str:

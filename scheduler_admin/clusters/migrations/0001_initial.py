@@ -95,6 +95,15 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='KueueQuota',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('document', models.TextField()),
+                ('changed_at', models.DateTimeField(help_text='Since when it stands so.')),
+                ('cluster', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='kueue_quota', to='clusters.cluster')),
+            ],
+        ),
+        migrations.CreateModel(
             name='Heartbeat',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

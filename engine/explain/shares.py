@@ -1,0 +1,25 @@
+"""A share under fair sharing as a number that explains itself."""
+
+from engine.explain.message import Message, gettext_noop
+from engine.quota import ShareFigures
+from engine.resources import format_amount
+
+BORROWS = gettext_noop("%(share)s: borrows %(borrowed)s %(resource)s of %(lendable)s lendable, weight %(weight)s")
+NOTHING = gettext_noop("%(share)s: borrows nothing")
+OF_NOBODY = gettext_noop("%(share)s: what it borrows is no quota that its cohort could lend")
+
+
+def share_sentence(share: ShareFigures) -> Message:
+    """``187.5: borrows 3 cpu of 16 lendable, weight 1``; a label rather than a sentence."""
+    if not share.resource:
+        return Message(OF_NOBODY if share.borrows else NOTHING, {"share": share.text})
+    return Message(
+        BORROWS,
+        {
+            "share": share.text,
+            "borrowed": format_amount(share.resource, share.borrowed),
+            "resource": share.resource,
+            "lendable": format_amount(share.resource, share.lendable),
+            "weight": share.weight,
+        },
+    )

@@ -1,0 +1,108 @@
+"""Kueue's quota as it is stored for pages: written by passes, read by whoever may see a queue of it."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from engine.formats.kueue.names import paths
+from engine.quota import Line, QuotaError, Standing, standings
+from engine.snapshot import ClusterState
+from scheduler_admin.accounts.scopes import Scope, Who, scope_of
+from scheduler_admin.clusters.models import Cluster, KueueQuota
+
+
+class _Document(msgspec.Struct, frozen=True):
+    """What a pass stores."""
+
+    fair: bool | None
+    standings: tuple[Standing, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A queue or cohort of Kueue's as somebody may see it."""
+
+    standing: Standing
+    path: str | None
+    """Its queue in the tree that is in force; None: it has none there."""
+
+
+@dataclass(frozen=True)
+class Quota:
+    """All that somebody may see of Kueue's quota."""
+
+    changed_at: datetime
+    fair: bool | None
+    """Whether Kueue shares fairly; None: its settings were not there to be read."""
+    entries: tuple[Entry, ...]
+
+    def of(self, path: str) -> Entry | None:
+        """That of a queue of the tree."""
+        return next((one for one in self.entries if one.path == path), None)
+
+    @property
+    def elsewhere(self) -> tuple[Entry, ...]:
+        """What has no queue in the tree."""
+        return tuple(one for one in self.entries if one.path is None)
+
+
+def store_quota(*, cluster: Cluster, state: ClusterState, now: datetime) -> bool:
+    """Keep it where it is another than before; nothing is kept where there is no Kueue. Whether it changed."""
+    text = _document(state)
+    if text is None:
+        return bool(KueueQuota.objects.filter(cluster=cluster).delete()[0])
+    row, made = KueueQuota.objects.get_or_create(cluster=cluster, defaults={"document": text, "changed_at": now})
+    if made or row.document == text:
+        return made
+    return bool(KueueQuota.objects.filter(pk=row.pk).update(document=text, changed_at=now))
+
+
+def _document(state: ClusterState) -> str | None:
+    if not state.cluster_queues and not state.cohorts:
+        return None
+    try:
+        found = standings(state.quota(now_ms=0))
+        sharing = next(iter(state.sharing.values()), None)
+        return msgspec.json.encode(_Document(sharing.fair if sharing else None, found)).decode()
+    except (QuotaError, OverflowError):  # cohorts in a ring, sums beyond 64 bits: Kueue has no answer there either
+        return None
+
+
+def quota_of(user: Who, cluster: Cluster, seen: Collection[str]) -> Quota | None:
+    """What the user may see of it; None where there is no Kueue. ``seen``: the paths of the tree that the user sees.
+
+    A tenant sees its own queues. What those could borrow now would tell what others use: where the cohort at the top is
+    not the tenant's, only what is free of a queue's own quota is told as available.
+    """
+    row = KueueQuota.objects.filter(cluster=cluster).first()
+    if row is None:
+        return None
+    document, scope = msgspec.json.decode(row.document, type=_Document), scope_of(user, "view")
+    where = paths(document.standings)
+    placed = [(one, path if (path := where[one.cohort, one.name]) in seen else None) for one in document.standings]
+    if scope.everything:
+        return Quota(row.changed_at, document.fair, tuple(Entry(one, path) for one, path in placed))
+    lenders = _lenders(document.standings, scope, where)
+    own = ((one if one.above in lenders else _own(one), path) for one, path in placed if path is not None)
+    return Quota(row.changed_at, document.fair, tuple(Entry(one, path) for one, path in own))
+
+
+def _lenders(every: Iterable[Standing], scope: Scope, where: Mapping[tuple[bool, str], str]) -> set[str]:
+    """The cohorts with all that they could lend from in a scope; and none, which lends nothing."""
+    found = {""}
+    for one in every:
+        top = one.cohort and not one.above and scope.has_path(where[True, one.name])
+        if top or (one.cohort and one.above and one.above in found):
+            found.add(one.name)
+    return found
+
+
+def _own(one: Standing) -> Standing:
+    return msgspec.structs.replace(one, lines=tuple(map(_own_line, one.lines)))
+
+
+def _own_line(line: Line) -> Line:
+    free = max(0, line.total - line.used - line.lent)
+    return msgspec.structs.replace(line, available=min(line.available, free))
