@@ -17,6 +17,7 @@ from engine.snapshot import ClusterState
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import create_token
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.quota import store_quota
 from scheduler_admin.history import happenings
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment, LedgerEntry, Pass
 from scheduler_admin.notifications.models import Channel, Notification
@@ -29,6 +30,7 @@ from tests.api.builders import NOW, RED, decision, red_pod, usage
 from tests.api.sending import PROD
 from tests.api.test_settings import SETTINGS
 from tests.builders import rewrite
+from tests.engine import quota_builders as quota
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 QUEUES = next(block for block in re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL) if "partitions:" in block)
@@ -98,6 +100,11 @@ def known(db: None) -> dict[str, str]:
     Pass.objects.create(cluster=cluster, revision=row.revision, at=NOW - timedelta(minutes=1), **figures)
     happenings.decided(cluster, [row], NOW)
     usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1500, 2000])
+    kueue = ClusterState()
+    kueue.cluster_queues["batch"] = quota.queue("batch", "red", cpu=6000)
+    kueue.cluster_queues["other"] = quota.queue("other", "red", cpu=10000)
+    kueue.workloads["w"] = quota.holds("w", "batch", cpu=9000)
+    store_quota(cluster=cluster, state=kueue, now=NOW)
     ci = builders.user("ci", role=User.Role.ADMIN)
     tokens = {"TOKEN": ["tree:write"], "READ_TOKEN": ["read"], "RED_TOKEN": ["tree:plan"]}
     tokens["OPERATE_TOKEN"], tokens["NOTIFY_TOKEN"] = ["cluster:operate"], ["tenant:notify"]

@@ -22,6 +22,7 @@ from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.pausing import pause
+from scheduler_admin.clusters.quota import store_quota
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.copies.models import Copy, Writing
 from scheduler_admin.history.ledger import book
@@ -36,6 +37,7 @@ from scheduler_admin.queues import drafting
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import publish
 from tests import builders
+from tests.engine import quota_builders as quota
 from tests.web.moments import carried_out, ms
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -302,10 +304,21 @@ def _cluster(name: str, sides: tuple[Side, ...], author: User) -> Cluster:
     )
     _status(cluster, sides, 1)
     _copied(cluster, sides)
+    store_quota(cluster=cluster, state=_kueue(sides), now=NOW)
     pause(cluster=cluster, actor=author, reason=f"{STAFF} pause")
     for side in sides:
         pause(cluster=cluster, queue=side.team, actor=author, reason=f"{STAFF} pause")
     return cluster
+
+
+def _kueue(sides: tuple[Side, ...]) -> ClusterState:
+    """A cohort for each side's team, with a ClusterQueue for its leaf; and one that no tree has."""
+    found = ClusterState()
+    for side in sides:
+        cohort, name = (path.rpartition(".")[2] for path in (side.team, side.queue))
+        found.cluster_queues[name] = quota.queue(name, cohort, cpu=2)
+    found.cluster_queues[STAFF] = quota.queue(f"{STAFF}-queue", f"{STAFF}-cohort", cpu=2)
+    return found
 
 
 def _queues(sides: tuple[Side, ...], more: int = 0) -> dict[str, Queue]:
