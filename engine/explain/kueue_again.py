@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from engine.explain.message import Message, Name, gettext_noop, ngettext_noop
+from engine.explain.shares import readable
 from engine.observed import Gone, KnownBy, Weighed
 
 SAME = gettext_noop(
@@ -61,10 +62,10 @@ def weighed_lines(weighed: Weighed) -> Iterator[Message]:
     more = len(weighed.ours) - _NAMED_UP_TO
     if more > 0:
         yield Message(AND_MORE[0], {"count": more}, plural=AND_MORE[1], count=more)
-    if weighed.ours and weighed.flavors:
+    if weighed.flavors and (weighed.ours or weighed.mode == "Fit"):
         yield Message(FLAVORS, {"flavors": Name(", ".join(_flavors(weighed)))})
     if weighed.shares:
-        yield Message(SHARES, {"shares": Name(", ".join(f"{name} {text}" for name, text in weighed.shares.items()))})
+        yield Message(SHARES, {"shares": _shares(weighed)})
     yield from _differing(weighed)
 
 
@@ -84,6 +85,10 @@ def _differing(weighed: Weighed) -> Iterator[Message]:
     if weighed.only_ours:
         yield Message(ONLY_OURS, {"workloads": _names(weighed.only_ours)})
     yield Message(WHY_NOT_KNOWN)
+
+
+def _shares(weighed: Weighed) -> Name:
+    return Name(", ".join(f"{name} {readable(text)}" for name, text in weighed.shares.items()))
 
 
 def _flavors(weighed: Weighed) -> Iterable[str]:

@@ -9,14 +9,19 @@ NOTHING = gettext_noop("%(share)s: borrows nothing")
 OF_NOBODY = gettext_noop("%(share)s: what it borrows is no quota that its cohort could lend")
 
 
+def readable(share: str) -> str:
+    """As Kueue shows it, with no more than two digits after the point."""
+    return f"{float(share):.2f}".rstrip("0").rstrip(".") if "." in share else share
+
+
 def share_sentence(share: ShareFigures) -> Message:
     """``187.5: borrows 3 cpu of 16 lendable, weight 1``; a label rather than a sentence."""
     if not share.resource:
-        return Message(OF_NOBODY if share.borrows else NOTHING, {"share": share.text})
+        return Message(OF_NOBODY if share.borrows else NOTHING, {"share": readable(share.text)})
     return Message(
         BORROWS,
         {
-            "share": share.text,
+            "share": readable(share.text),
             "borrowed": format_amount(share.resource, share.borrowed),
             "resource": share.resource,
             "lendable": format_amount(share.resource, share.lendable),

@@ -162,10 +162,12 @@ def test_the_same_workloads_for_another_reason_are_no_agreement() -> None:
 
 
 def test_where_nobody_would_have_gone_that_is_told_with_kueues_word_for_it() -> None:
-    """There is room: the queue has more quota than it uses."""
+    """There is room: the queue has more quota than it uses, and the flavor is told that it would get."""
     world = Kueue(quota.cluster(A, quota.holds("w", "a", cpu=1000), quota.waits("a", cpu=3000)))
     world.preempts("ask", w="InClusterQueue")
-    assert "nobody is preempted: Fit, as Kueue calls it." in said(world.seen())
+    lines = said(world.seen())
+    assert "nobody is preempted: Fit, as Kueue calls it." in lines
+    assert "The workload would get: cpu=default." in lines
 
 
 def test_fair_sharing_is_told_by_its_reason_where_no_configmap_can_be_read() -> None:
@@ -177,7 +179,7 @@ def test_fair_sharing_is_told_by_its_reason_where_no_configmap_can_be_read() -> 
     found = world.weighed()
     assert (found.policy, found.known_by) == ("fair-share", KnownBy.REASONS)
     assert found.shares == {"a": "0", "b": "333.3333333333333"}
-    assert "Shares before anybody went: a 0, b 333.3333333333333." in said(world.seen())
+    assert "Shares before anybody went: a 0, b 333.33." in said(world.seen())
 
 
 def test_strategies_that_nobody_knows_are_not_guessed_at() -> None:

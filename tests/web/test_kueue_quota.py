@@ -79,7 +79,7 @@ def test_the_page_of_a_queue_has_its_quota_and_a_share_that_explains_itself(ada:
 def test_a_queue_that_the_tree_has_not_is_in_a_table_of_its_own(ada: Client, cluster: Cluster) -> None:
     """The others are on their pages."""
     page = html(ada, "/clusters/east/queues/")
-    assert "of its queues that the tree here has not" in page
+    assert "of its queues that the tree here does not have" in page
     assert "<code>lone</code>" in page
     assert "<code>research</code>" not in page
 
