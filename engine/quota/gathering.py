@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from engine.queues import QueueTree
-from engine.quota import Flavor, PodSet, QuotaCluster, Usage, Workload
+from engine.quota import Flavor, PodSet, QuotaCluster, Workload
 from engine.quota.forming import FLAVOR, Formed, Reading, formed
-from engine.resources import PODS, Amounts, total
+from engine.resources import PODS, total
 from engine.snapshot import Pod, Reservation, Snapshot
 
 GROUP_LABELS = ("kueue.x-k8s.io/pod-group-name", "scheduling.x-k8s.io/pod-group", "volcano.sh/job-name")
@@ -47,51 +47,42 @@ class Gathered:
         """Whether anybody who holds quota is on the way out."""
         return bool(self._touched)
 
+    @property
+    def all(self) -> QuotaCluster:
+        """Who holds what while they are still there, and nothing is kept for anybody."""
+        return self._grounds.cluster
+
+    @cached_property
+    def gone(self) -> tuple[Workload, ...]:
+        """Those of them that go, wholly or in part."""
+        return tuple(self._grounds.held[group] for group in sorted(self._touched))
+
+    @cached_property
+    def left(self) -> tuple[Workload, ...]:
+        """What stays of these."""
+        staying = ((group, self.pods_of(group)) for group in sorted(self._touched))
+        return tuple(_workload(self.formed, group, pods) for group, pods in staying if pods)
+
+    @cached_property
+    def kept(self) -> tuple[Workload, ...]:
+        """What is kept for asks: nobody may take it."""
+        return tuple(_kept(self.formed, one) for one in self.snapshot.reservations if self._waits(one))
+
     @cached_property
     def cluster(self) -> QuotaCluster:
         """Who holds what once they are gone."""
-        held = dict(self._grounds.held)
-        for group in self._touched:
-            del held[group]
-            if staying := self.pods_of(group):
-                held[group] = _workload(self.formed, group, staying)
-        return self._cluster(held.values())
+        going = {one.uid for one in self.gone}
+        held = (one for one in self.all.workloads if one.uid not in going)
+        return _cluster(self.formed, (*held, *self.left, *self.kept), self.snapshot.now_ms)
 
-    @property
+    @cached_property
     def with_leaving(self) -> QuotaCluster:
         """Who holds what while they are still there."""
-        return self._cluster(self._grounds.held.values())
-
-    def _cluster(self, held: Iterable[Workload]) -> QuotaCluster:
-        kept = (_kept(self.formed, one) for one in self.snapshot.reservations if self._waits(one))
-        return QuotaCluster(
-            flavors={FLAVOR: Flavor(name=FLAVOR)},
-            queues=self.formed.queues,
-            cohorts=self.formed.cohorts,
-            workloads=(*held, *kept),
-            now_ms=self.snapshot.now_ms,
-        )
+        return _cluster(self.formed, (*self.all.workloads, *self.kept), self.snapshot.now_ms)
 
     def _waits(self, held: Reservation) -> bool:
         ask = self.snapshot.pod(held.ask_uid)
         return held.queue in self.formed.queues and (ask is None or ask.node is None)
-
-    @cached_property
-    def usage(self) -> Usage:
-        """Of every queue and cohort."""
-        usage = Usage(self.formed.tree)
-        for one in self.cluster.workloads:
-            usage.add(self.formed.tree.queue[one.queue], one.usage)
-        return usage
-
-    @cached_property
-    def used(self) -> dict[str, Amounts]:
-        """Leaf -> what its workloads hold of the quota."""
-        found: dict[str, Amounts] = {leaf: {} for leaf in self.formed.queues}
-        for one in self.cluster.workloads:
-            for (_, name), amount in one.usage.items():
-                found[one.queue][name] = found[one.queue].get(name, 0) + amount
-        return found
 
     def pods_of(self, group: Group) -> tuple[Pod, ...]:
         """Those of a workload that hold something and stay."""
@@ -122,6 +113,7 @@ class _Grounds:
         self.held = {group: _workload(self.formed, group, pods) for group, pods in self.bound.items()}
         self.group = {pod.uid: group for group, pods in self.bound.items() for pod in pods}
         self.by_uid = {one.uid: group for group, one in self.held.items()}
+        self.cluster = _cluster(self.formed, tuple(self.held.values()), snapshot.now_ms)
 
 
 def gathered(snapshot: Snapshot, tree: QueueTree, reading: Reading) -> Gathered:
@@ -132,6 +124,16 @@ def gathered(snapshot: Snapshot, tree: QueueTree, reading: Reading) -> Gathered:
     if found is None:
         found = kept[grounds] = Gathered(grounds, snapshot)
     return found
+
+
+def _cluster(formed_tree: Formed, workloads: tuple[Workload, ...], now_ms: int) -> QuotaCluster:
+    return QuotaCluster(
+        flavors={FLAVOR: Flavor(name=FLAVOR)},
+        queues=formed_tree.queues,
+        cohorts=formed_tree.cohorts,
+        workloads=workloads,
+        now_ms=now_ms,
+    )
 
 
 def _by_group(formed_tree: Formed, pods: Iterable[Pod]) -> dict[Group, tuple[Pod, ...]]:

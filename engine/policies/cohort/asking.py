@@ -9,6 +9,7 @@ from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, 
 from engine.policies.cohort.assigning import Mode
 from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, Verdict, decide
 from engine.policies.cohort.fair import STRATEGIES, Strategy
+from engine.policies.cohort.moments import ground_of, with_leaving
 from engine.policies.cohort.targets import Why
 from engine.policies.cohort.telling import Told
 from engine.policies.cohort.turns import first
@@ -91,6 +92,7 @@ class ByQuota:
 
     def _decided(self, at: Gathered, tree: QueueTree, ask: Pod, pods: Sequence[Pod]) -> Decision:
         workload = at.waiting(pods)
+        ground_of(at)
         verdict = decide(at.cluster, workload, self._strategies)
         told = Told(at, tree, workload, verdict, self._strategies)
         outcome, reason, detail = self._ended(at, tree, ask, told)
@@ -114,7 +116,7 @@ class ByQuota:
     def _ended(self, at: Gathered, tree: QueueTree, ask: Pod, told: "Told") -> tuple[Outcome, Reason, str]:
         verdict = told.verdict
         if verdict.mode is Mode.FIT:
-            soon = at.leaves_soon and not self._fits(at.with_leaving, told)
+            soon = at.leaves_soon and not self._fits(with_leaving(at), told)
             return Outcome.FITS, Reason.FITS_SOON if soon else Reason.FITS, ""
         if ask.never_preempts:
             return Outcome.NOT_ELIGIBLE, Reason.NEVER, ask.priority_class

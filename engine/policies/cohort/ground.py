@@ -1,5 +1,7 @@
 """What is worked out once of a cluster: its tree, what is used of it, and who holds that, in the order of going."""
 
+from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple
 
 from engine.quota import QuotaCluster, QuotaTree, Ranks, Usage, Workload
@@ -37,6 +39,20 @@ class Ground:
     def of(cls, cluster: QuotaCluster) -> "Ground":
         """Of this cluster, kept with it."""
         return cluster.once("ground", lambda: cls(cluster))
+
+    def changed(self, gone: Sequence[Workload], come: Sequence[Workload]) -> "Ground":
+        """The same without some of those that hold quota, and with others that nobody may take."""
+        later, uids = copy(self), {one.uid for one in gone}
+        later.usage = self.usage.copy()
+        for many, sign in ((gone, -1), (come, 1)):
+            for one in many:
+                later.usage.add(self.tree.queue[one.queue], one.usage, sign)
+        left = {queue: self.holders[queue] for queue in {one.queue for one in gone}}
+        later.holders = self.holders | {
+            queue: Holders(*([ranked for ranked in each if ranked[1].uid not in uids] for each in holders))
+            for queue, holders in left.items()
+        }
+        return later
 
 
 def _rank(one: Workload, now_ms: int) -> tuple[bool, int, int, str]:

@@ -14,6 +14,7 @@ class Staying:
     def __init__(
         self,
         at: Gathered,
+        usage: Usage,
         ask: Workload,
         asked: Mapping[FlavorResource, int],
         short: Sequence[FlavorResource],
@@ -24,8 +25,8 @@ class Staying:
         self._nodes, self._ask, self._short, self._search, self._fair = at.formed.tree, ask, short, search, fair
         self._queue, self._node = at.cluster.queues[ask.queue], at.formed.tree.queue[ask.queue]
         self._top = self._nodes.root(self._node)
-        self._disabled, self._before = at.formed.disabled, at.usage
-        self._after = _left(at, search)
+        self._disabled, self._before = at.formed.disabled, usage
+        self._after = _left(usage, search)
         self._asked = asked
         self._back = {one.uid for one in search.put_back}
 
@@ -101,11 +102,9 @@ def takes(take: Take, ask: Workload, one: Workload) -> bool:
     return one.priority < ask.priority or (one.priority == ask.priority and newer)
 
 
-def _left(at: Gathered, search: Search) -> Usage:
+def _left(usage: Usage, search: Search) -> Usage:
     """What is used once all whom the search took are gone."""
-    usage = Usage(at.formed.tree)
-    taken = {target.workload.uid for target in search.taken}
-    for one in at.cluster.workloads:
-        if one.uid not in taken:
-            usage.add(at.formed.tree.queue[one.queue], one.usage)
-    return usage
+    left = usage.copy()
+    for target in search.taken:
+        left.add(usage.tree.queue[target.workload.queue], target.workload.usage, -1)
+    return left

@@ -7,9 +7,10 @@ from functools import cached_property
 from engine.decision import PodFacts, PodReason, PodVerdict, QueueFigures, QuotaFigures, ShareFigures, Trace
 from engine.policies.cohort.deciding import Verdict
 from engine.policies.cohort.fair import Strategy
+from engine.policies.cohort.moments import ground_of
 from engine.policies.cohort.staying import Staying
 from engine.queues import QueueTree
-from engine.quota import FlavorResource, Share, Workload, lendable, share_of
+from engine.quota import FlavorResource, Share, Usage, Workload, lendable, share_of
 from engine.quota.forming import FLAVOR
 from engine.quota.gathering import Gathered
 from engine.resources import PODS, Amounts, add, subtract
@@ -25,7 +26,7 @@ class Told:
         self, at: Gathered, tree: QueueTree, ask: Workload, verdict: Verdict, strategies: Sequence[Strategy] | None
     ) -> None:
         self.at, self.tree, self.ask, self.verdict = at, tree, ask, verdict
-        self.usage, self.nodes = at.usage, at.formed.tree
+        self.usage, self.nodes = ground_of(at).usage, at.formed.tree
         self.node = self.nodes.queue[ask.queue]
         self._fair = strategies is not None
 
@@ -59,7 +60,7 @@ class Told:
     @cached_property
     def stays(self) -> dict[str, PodReason]:
         """Workload that stays (uid) -> why; of those that were never looked at closely none is left out."""
-        staying = Staying(self.at, self.ask, self.asked, self.short, self.verdict.search, fair=self._fair)
+        staying = Staying(self.at, self.usage, self.ask, self.asked, self.short, self.verdict.search, fair=self._fair)
         return {one.uid: staying.why(one) for one in self._others}
 
     @cached_property
@@ -121,12 +122,16 @@ class Told:
         queues = (self.ask.queue, *(one.queue for one in gone))
         paths = dict.fromkeys(path for queue in queues for path in self.tree.lineage(queue))
         for path in paths:
-            below = [leaf for leaf in self.at.used if self.tree.contains(path, leaf)]
-            before = _sum(self.at.used[leaf] for leaf in below)
+            before = _some({name: self._used(path, name) for name in self.at.formed.resources})
             freed = _sum(_plain(one) for one in gone if self.tree.contains(path, one.queue))
             after = subtract(add(before, asked if self.tree.contains(path, self.ask.queue) else {}), freed)
             queue = self.tree[path]
             yield QueueFigures(path=path, before=before, after=_some(after), guaranteed=queue.guaranteed, max=queue.max)
+
+    def _used(self, path: str, resource: str) -> int:
+        """By all leaves below, or by the leaf that it is."""
+        leaves = (self.nodes.queue[below] for below in self.tree.walk(path) if below in self.nodes.queue)
+        return sum(self.usage.used(leaf, (FLAVOR, resource)) for leaf in leaves)
 
     def _shares(self, *, admitted: bool) -> Iterator[ShareFigures]:
         leaves = [self.nodes.queue[queue] for queue in (self.ask.queue, *(one.queue for one in self._gone))]
@@ -134,9 +139,8 @@ class Told:
         nodes = [node for node in sides if self.nodes.parents[node] is not None]
         before = {node: share_of(self.usage, node) for node in nodes}
         figures = {node: self._borrowed(node, before[node]) for node in nodes}
-        self._move(1 if admitted else 0)
-        after = {node: share_of(self.usage, node).text for node in nodes}
-        self._move(-1 if admitted else 0)
+        then = self._afterwards() if admitted else self.usage
+        after = {node: share_of(then, node).text for node in nodes}
         for node in nodes:
             borrowed, most = figures[node]
             weight = f"{float(self.nodes.weights[node]):g}"
@@ -150,11 +154,13 @@ class Told:
                 weight=weight,
             )
 
-    def _move(self, sign: int) -> None:
-        """Let the decision have come about, or take it back."""
-        self.usage.add(self.node, self.asked, sign)
+    def _afterwards(self) -> Usage:
+        """What is used once the decision has come about."""
+        usage = self.usage.copy()
+        usage.add(self.node, self.asked)
         for one in self._gone:
-            self.usage.add(self.nodes.queue[one.queue], one.usage, -sign)
+            usage.add(self.nodes.queue[one.queue], one.usage, -1)
+        return usage
 
     def _borrowed(self, node: int, share: Share) -> tuple[int, int]:
         """How much of its share's resource, and of how much."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from engine.policies.cohort.moments import ground_of
 from engine.quota import share_of
 from engine.quota.gathering import Gathered
 from engine.snapshot import Pod
@@ -21,8 +22,8 @@ def first(at: Gathered, asks: Sequence[Pod]) -> Pod:
 
 def _path(at: Gathered, queue: str) -> tuple[Any, ...]:
     """The shares on the way down; an ask of no queue, of which there is nothing to decide, comes at once."""
-    tree = at.formed.tree
+    tree, usage = at.formed.tree, ground_of(at).usage
     if queue not in tree.queue:
         return ()
     node = tree.queue[queue]
-    return tuple(share_of(at.usage, one).rank for one in reversed((node, *tree.above(node))))
+    return tuple(share_of(usage, one).rank for one in reversed((node, *tree.above(node))))

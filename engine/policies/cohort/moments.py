@@ -1,0 +1,18 @@
+"""What is worked out of the moments of one pass: each from the first, in which little has changed since."""
+
+from engine.policies.cohort.ground import Ground
+from engine.quota import QuotaCluster
+from engine.quota.gathering import Gathered
+
+
+def ground_of(at: Gathered) -> Ground:
+    """Once those on their way out are gone."""
+    if at.left:
+        return Ground.of(at.cluster)
+    return at.cluster.once("ground", lambda: Ground.of(at.all).changed(at.gone, at.kept))
+
+
+def with_leaving(at: Gathered) -> QuotaCluster:
+    """While they are still there."""
+    at.with_leaving.once("ground", lambda: Ground.of(at.all).changed((), at.kept))
+    return at.with_leaving
