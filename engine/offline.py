@@ -8,9 +8,10 @@ import msgspec
 from engine.decision import Decision, Outcome, Reason, encode
 from engine.formats.kubernetes import cluster_state
 from engine.formats.kueue.cluster import quota_cluster
+from engine.formats.volcano.cluster import volcano_cluster
 from engine.formats.yunikorn import Partition, read
 from engine.optimal import known, optimal
-from engine.policies import DIALECTS, UnknownPolicyError, cohort, policy, priority, yunikorn
+from engine.policies import DIALECTS, UnknownPolicyError, cohort, deserved, policy, priority, volcano, yunikorn
 from engine.queues import BARE, QueueTree
 from engine.quota import QuotaCluster, Workload
 from engine.resources import format_amounts
@@ -71,6 +72,8 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False, leas
     case = read_case(line)
     if case.policy in {cohort.POLICY, cohort.FAIR_SHARE}:
         return _of_workload(case)
+    if (case.policy, dialect or case.dialect) == (deserved.POLICY, volcano.DIALECT):
+        return _of_queues(case)
     dialect = dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0]
     theirs = dialect == yunikorn.DIALECT
     partition = read(case.queues).partition if theirs and case.queues is not None else Partition()
@@ -232,4 +235,17 @@ def _of_workload(case: Case) -> dict[str, Any]:
         "node": None,
         "victims": victims,
         "figures": cohort.figures(cluster, verdict, fair=strategies is not None),
+    }
+
+
+def _of_queues(case: Case) -> dict[str, Any]:
+    """Under Volcano: what its queues deserve. Who goes for whom is not decided, and so is not told."""
+    return {
+        "name": case.name,
+        "policy": deserved.POLICY,
+        "dialect": volcano.DIALECT,
+        "outcome": None,
+        "reason": "not decided yet: only what queues deserve is worked out",
+        "node": None,
+        "figures": volcano.figures(volcano_cluster(case.objects)),
     }

@@ -37,7 +37,7 @@ from engine.formats.kubernetes_wire import (
 )
 from engine.formats.sharing import shared, shared_map
 from engine.formats.submitter import submitter
-from engine.formats.volcano import told as told_by_volcano
+from engine.formats.volcano.told import told as told_by_volcano
 from engine.snapshot import (
     EVICTION_BY_VOLCANO,
     Claim,

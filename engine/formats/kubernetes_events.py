@@ -10,14 +10,14 @@ that it went for is ``related``, and the message takes one of these forms:
 
 YuniKorn has words of its own, see engine.formats.yunikorn.told. Its Events (PublishEvents in yunikorn-k8shim's
 pkg/cache/context.go) all have the reason ``Informational``, whatever they are about, and nothing ``related``. Those of
-Volcano, see engine.formats.volcano, have the reason ``Evict``.
+Volcano, see engine.formats.volcano.told, have the reason ``Evict``.
 """
 
 import re
 
 from engine.formats.kubernetes_convert import to_ms
 from engine.formats.kubernetes_wire import EventObject, ObjectReference
-from engine.formats.volcano import told as told_by_volcano
+from engine.formats.volcano.told import told as told_by_volcano
 from engine.formats.yunikorn.told import to_preempted as by_yunikorn
 from engine.formats.yunikorn.told import told as told_by_yunikorn
 from engine.snapshot import Preempted

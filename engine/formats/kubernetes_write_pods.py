@@ -8,7 +8,7 @@ from engine.formats.kubernetes_unread import UNREAD_ANNOTATION
 from engine.formats.kubernetes_write_rules import Object, affinity, metadata, ports, sparse, spread, texts, time_of
 from engine.formats.kubernetes_write_rules import tolerations as written_tolerations
 from engine.formats.submitter import USER_INFO_ANNOTATION, submitter
-from engine.formats.volcano import evicted
+from engine.formats.volcano.told import evicted
 from engine.resources import PODS, format_amounts
 from engine.snapshot import EVICTION_BY_VOLCANO, Pod
 

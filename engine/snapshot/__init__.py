@@ -48,6 +48,7 @@ from engine.snapshot.rules import (
     Toleration,
 )
 from engine.snapshot.state import DEPARTED_KEPT, Change, ClusterState
+from engine.snapshot.volcano import SharePlugin, VolcanoCluster, VolcanoQueue
 
 __all__ = [
     "ANY_ADDRESS",
@@ -86,12 +87,15 @@ __all__ = [
     "Reservation",
     "ResourceGroup",
     "Selector",
+    "SharePlugin",
     "Sharing",
     "Shield",
     "Snapshot",
     "SpreadConstraint",
     "Taint",
     "Toleration",
+    "VolcanoCluster",
+    "VolcanoQueue",
     "Volume",
     "Workload",
     "queue_of",

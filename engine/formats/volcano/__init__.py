@@ -1,0 +1,1 @@
+"""Volcano's objects, and what it says of pods that it evicts."""

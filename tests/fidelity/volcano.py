@@ -1,0 +1,50 @@
+"""Whether the figures of an answer agree with the real Volcano's: what each queue deserves, and where it stands."""
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.resources import parse_quantity
+
+Manifest = dict[str, Any]
+
+FOLDER = Path(__file__).parents[1] / "data" / "volcano"
+"""The recorded sessions of Volcano in its version of 2026-08."""
+_QUANTITIES = ("deserved", "realCapability", "request", "allocated")
+_LISTS = ("overused", "aboveDeserved")
+_SLACK = {"memory": 1024.0}
+"""Its shares are floating point numbers that it approaches in rounds; of all else a thousandth."""
+
+
+def disagreements(recorded: Manifest, answer: Manifest) -> list[str]:
+    """What differs, a line each."""
+    return [*_quantities(recorded, answer["figures"]), *_standing(recorded, answer["figures"])]
+
+
+def _quantities(recorded: Manifest, ours: Manifest) -> Iterator[str]:
+    for figure in _QUANTITIES:
+        if set(recorded[figure]) != set(ours[figure]):
+            yield f"{figure} of {sorted(ours[figure])}, recorded of {sorted(recorded[figure])}"
+            continue
+        for queue, amounts in recorded[figure].items():
+            if not _same(amounts, ours[figure][queue]):
+                yield f"{queue} {figure} {ours[figure][queue]}, recorded {amounts}"
+
+
+def _same(recorded: Mapping[str, str], ours: Mapping[str, str]) -> bool:
+    if set(recorded) != set(ours):
+        return False
+    return all(
+        abs(float(parse_quantity(text) - parse_quantity(ours[name]))) <= _SLACK.get(name, 0.0011)
+        for name, text in recorded.items()
+    )
+
+
+def _standing(recorded: Manifest, ours: Manifest) -> Iterator[str]:
+    for queue, share in recorded["share"].items():
+        if not math.isclose(share, ours["share"].get(queue, -1), rel_tol=1e-6, abs_tol=1e-9):
+            yield f"{queue} has the share {ours['share'].get(queue)}, recorded {share}"
+    for figure in _LISTS:
+        if sorted(recorded[figure]) != ours[figure]:
+            yield f"{figure} {ours[figure]}, recorded {recorded[figure]}"
