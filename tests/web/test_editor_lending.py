@@ -84,9 +84,9 @@ def test_what_is_wrong_is_said_at_its_field(ada: Client, draft: Draft) -> None:
     typed(ada, draft, "queue-b", **{"weight": "much", "lendable/cpu": "10%", "take_threshold": "high"})
     html = unfolded(ada, draft, "queue-b")
     for sentence in (
-        "much is not a weight, such as 2 or 0.5.",
-        "Percentages can&#x27;t be said here: give an amount.",
-        "high is not a whole number of 32 bits.",
+        "weight: much is not a weight, such as 2 or 0.5.",
+        "lendable cpu: Percentages can&#x27;t be said here: give an amount.",
+        "preempts then up to priority: high is not a whole number of 32 bits.",
     ):
         assert sentence in html
     assert html.count('aria-invalid="true"') == 3

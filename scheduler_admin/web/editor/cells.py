@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from scheduler_admin.web.editor.grid import Field, Row, Wrong
-from scheduler_admin.web.editor.words import text_in_words
+from scheduler_admin.web.editor.words import setting_name, text_in_words
 
 _NOTHING, _DISABLED = SafeString(""), SafeString(" disabled")
 # Without a maxlength, which would cut silently what is pasted: the draft says what is too long.
@@ -75,7 +75,10 @@ def wrong(row: Row, one: Wrong) -> SafeString:
     words: dict[str, SafeString | str] = dict(one.note.params)
     if row.editable and one.field is not None:
         words |= {name: _suggestion(one.setting, words[name]) for name in ("one", "other") if name in words}
-    return _filled(_(one.note.message), words)
+    sentence = _filled(_(one.note.message), words)
+    if one.field is None and one.setting:  # it stands below the queue's name, not at its field
+        return format_html("{}: {}", setting_name(one.setting), sentence)
+    return sentence
 
 
 def _suggestion(setting: str, text: str) -> SafeString:
