@@ -1,7 +1,7 @@
 """A share under fair sharing as a number that explains itself."""
 
 from engine.explain.message import Message, gettext_noop
-from engine.quota import ShareFigures
+from engine.quota import ShareParts
 from engine.resources import format_amount
 
 BORROWS = gettext_noop("%(share)s: borrows %(borrowed)s %(resource)s of %(lendable)s lendable, weight %(weight)s")
@@ -14,7 +14,7 @@ def readable(share: str) -> str:
     return f"{float(share):.2f}".rstrip("0").rstrip(".") if "." in share else share
 
 
-def share_sentence(share: ShareFigures) -> Message:
+def share_sentence(share: ShareParts) -> Message:
     """``187.5: borrows 3 cpu of 16 lendable, weight 1``; a label rather than a sentence."""
     if not share.resource:
         return Message(OF_NOBODY if share.borrows else NOTHING, {"share": readable(share.text)})

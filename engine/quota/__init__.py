@@ -3,7 +3,7 @@
 from engine.queues import Take
 from engine.quota.ranks import NO_RANK, Rank, Ranks
 from engine.quota.shares import NO_SHARE, Share, lendable, share_of
-from engine.quota.standing import Line, ShareFigures, Standing, standings
+from engine.quota.standing import Line, ShareParts, Standing, standings
 from engine.quota.tree import QuotaError, QuotaTree
 from engine.quota.usage import Usage
 from engine.snapshot import (
@@ -43,7 +43,7 @@ __all__ = [
     "Ranks",
     "ResourceGroup",
     "Share",
-    "ShareFigures",
+    "ShareParts",
     "Standing",
     "Take",
     "Usage",

@@ -24,6 +24,9 @@ class Share(msgspec.Struct, frozen=True):
     resource: str = ""
     borrows: bool = False
     """Whether it borrows anything, also where nothing of that can be lent."""
+    borrowed: int = 0
+    lendable: int = 0
+    """Of that resource, what its cohort could lend at most."""
 
     @property
     def infinite(self) -> bool:
@@ -72,7 +75,14 @@ def share_of(usage: Usage, node: int) -> Share:
     if not ratios:
         return Share(weight=tree.weights[node], borrows=True)
     resource = min(ratios, key=lambda name: (-ratios[name], name))
-    return Share(ratios[resource], tree.weights[node], resource, borrows=True)
+    return Share(
+        ratios[resource],
+        tree.weights[node],
+        resource,
+        borrows=True,
+        borrowed=borrowed[resource],
+        lendable=most[resource],
+    )
 
 
 def lendable(tree: QuotaTree, node: int) -> dict[str, int]:

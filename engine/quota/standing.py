@@ -2,7 +2,7 @@
 
 import msgspec
 
-from engine.quota.shares import lendable, share_of
+from engine.quota.shares import Share, share_of
 from engine.quota.tree import QuotaTree
 from engine.quota.usage import Usage
 from engine.snapshot import Cohort, FlavorResource, QuotaCluster
@@ -29,7 +29,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     """What it could use more now."""
 
 
-class ShareFigures(msgspec.Struct, frozen=True, kw_only=True):
+class ShareParts(msgspec.Struct, frozen=True, kw_only=True):
     """A share under fair sharing with what it comes from."""
 
     text: str
@@ -56,7 +56,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     depth: int = 0
     active: bool = True
     lines: tuple[Line, ...] = ()
-    share: ShareFigures | None = None
+    share: ShareParts | None = None
     """None at the top of a tree, which borrows from nobody."""
 
 
@@ -82,7 +82,7 @@ def _standing(cluster: QuotaCluster, usage: Usage, node: int) -> Standing:
         depth=sum(1 for _ in tree.above(node)),
         active=cluster.queues[name].active if is_queue else True,
         lines=tuple(_line(usage, node, of) for of in sorted(tree.subtree[node])),
-        share=None if parent is None else _share(usage, node, parent),
+        share=None if parent is None else _share(share_of(usage, node)),
     )
 
 
@@ -103,21 +103,13 @@ def _line(usage: Usage, node: int, of: FlavorResource) -> Line:
     )
 
 
-def _share(usage: Usage, node: int, parent: int) -> ShareFigures:
-    share = share_of(usage, node)
+def _share(share: Share) -> ShareParts:
     weight = share.weight
-    told = str(weight.numerator) if weight.denominator == 1 else str(float(weight))
-    if not share.resource:
-        return ShareFigures(text=share.text, weight=told, borrows=share.borrows)
-    return ShareFigures(
+    return ShareParts(
         text=share.text,
-        weight=told,
-        borrows=True,
+        weight=str(weight.numerator) if weight.denominator == 1 else str(float(weight)),
+        borrows=share.borrows,
         resource=share.resource,
-        borrowed=sum(
-            max(0, usage.used(node, of) - total)
-            for of, total in usage.tree.subtree[node].items()
-            if of[1] == share.resource
-        ),
-        lendable=lendable(usage.tree, parent)[share.resource],
+        borrowed=share.borrowed,
+        lendable=share.lendable,
     )

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.explain import share_sentence
-from engine.quota import Line, ShareFigures
+from engine.quota import Line, ShareParts
 from engine.resources import format_amount
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
@@ -114,7 +114,7 @@ def _line(line: Line) -> dict[str, Any]:
     return {"flavor": line.flavor, "resource": line.resource, **said}
 
 
-def _share(share: ShareFigures) -> dict[str, Any]:
+def _share(share: ShareParts) -> dict[str, Any]:
     counts = bool(share.resource)
     return {
         "value": share.text,

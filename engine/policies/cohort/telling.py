@@ -10,7 +10,7 @@ from engine.policies.cohort.fair import Strategy
 from engine.policies.cohort.moments import ground_of
 from engine.policies.cohort.staying import Staying
 from engine.queues import QueueTree
-from engine.quota import FlavorResource, Share, Usage, Workload, lendable, share_of
+from engine.quota import FlavorResource, Usage, Workload, share_of
 from engine.quota.forming import FLAVOR
 from engine.quota.gathering import Gathered
 from engine.resources import PODS, Amounts, add, subtract
@@ -138,19 +138,17 @@ class Told:
         sides = dict.fromkeys(node for leaf in leaves for node in (leaf, *self.nodes.above(leaf)))
         nodes = [node for node in sides if self.nodes.parents[node] is not None]
         before = {node: share_of(self.usage, node) for node in nodes}
-        figures = {node: self._borrowed(node, before[node]) for node in nodes}
         then = self._afterwards() if admitted else self.usage
         after = {node: share_of(then, node).text for node in nodes}
         for node in nodes:
-            borrowed, most = figures[node]
             weight = f"{float(self.nodes.weights[node]):g}"
             yield ShareFigures(
                 queue=self.nodes.names[node],
                 text=before[node].text,
                 after=after[node],
                 resource=before[node].resource,
-                borrowed=borrowed,
-                lendable=most,
+                borrowed=before[node].borrowed,
+                lendable=before[node].lendable,
                 weight=weight,
             )
 
@@ -161,15 +159,6 @@ class Told:
         for one in self._gone:
             usage.add(self.nodes.queue[one.queue], one.usage, -1)
         return usage
-
-    def _borrowed(self, node: int, share: Share) -> tuple[int, int]:
-        """How much of its share's resource, and of how much."""
-        parent = self.nodes.parents[node]
-        if not share.resource or parent is None:
-            return 0, 0
-        of = (FLAVOR, share.resource)
-        over = self.usage.used(node, of) - self.nodes.subtree[node].get(of, 0)
-        return max(0, over), lendable(self.nodes, parent).get(share.resource, 0)
 
 
 def _plain(one: Workload) -> Amounts:
