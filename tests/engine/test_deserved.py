@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 from hypothesis import given
 
-from engine.policies.deserved import Claim, Method, deserved, fill
+from engine.policies.deserved import Claim, Method, deserved, fill, ground
 from engine.queues import ROOT, WEIGHT_ONE, Queue, QueueTree
 from engine.resources import Amounts, total
+from tests import builders
 from tests.engine.deserved_worlds import Flat, World, flat_worlds, worlds
 
 
@@ -255,3 +256,48 @@ def test_rounding_takes_less_than_a_unit_from_anybody(world: Flat) -> None:
     for claim in world.claims:
         for name, amount in exact[claim.name].items():
             assert found[f"root.{claim.name}"].get(name, 0) > amount - 1
+
+
+# What there is to divide, and who asks what
+
+
+def test_the_system_is_served_first_and_pods_outside_the_tree_keep_what_they_use() -> None:
+    """Of 12 cpu on nodes that are ready, 2 are asked in kube-system and 1 is used by a pod in no queue."""
+    queues = builders.tree({"a": builders.queue()})
+    at = builders.snapshot(
+        queues,
+        [builders.node("n1", 8), builders.node("n2", 4), builders.node("n3", 4, ready=False)],
+        builders.pod("dns", node="n1", namespace="kube-system"),
+        builders.ask("proxy", namespace="kube-system"),
+        builders.pod("stray", node="n1"),
+        builders.pod("stray-too", node="n3"),
+        builders.pod("lost"),
+    )
+    assert ground(at, queues).capacity == {"cpu": 9000, "pods": 217}
+
+
+def test_a_consumer_asks_what_its_pods_request_that_run_or_wait() -> None:
+    """None on its way out, and none that is too large for every node."""
+    queues = builders.tree({"a": builders.queue(), "b": builders.queue()})
+    at = builders.snapshot(
+        queues,
+        builders.node("n1", 4),
+        builders.pod("runs", queue="root.a", cpu=2, node="n1"),
+        builders.pod("leaves", queue="root.a", node="n1", terminating=True),
+        builders.ask("waits", queue="root.a"),
+        builders.ask("huge", queue="root.b", cpu=5),
+        builders.ask("device", queue="root.b", resources={"nvidia.com/gpu": 1}),
+    )
+    found = ground(at, queues)
+    assert found.requests == {"root.a": {"cpu": 3000, "pods": 2}, "root.b": {}}
+    assert {pod.name for pod in found.too_large} == {"huge", "device"}
+
+
+def test_what_a_pod_that_leaves_held_comes_back_to_all_when_it_is_gone() -> None:
+    """A pod outside the tree holds its node's room until then."""
+    queues = builders.tree({"a": builders.queue()})
+    leaving = builders.pod("stray", node="n1", terminating=True)
+    with_it, without = (
+        ground(builders.snapshot(queues, builders.node("n1", 4), *pods), queues) for pods in ([leaving], [])
+    )
+    assert (with_it.capacity["cpu"], without.capacity["cpu"]) == (3000, 4000)
