@@ -13,7 +13,7 @@ from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, explained, unreachable
 from engine.cluster.kueue_copy import read_kueue
 from engine.cluster.refusals import RefusedError
-from engine.cluster.tables import CLAIMS, KUEUE, NAMESPACES, PREEMPTED, QUOTAS, TABLES, VOLUMES, Table
+from engine.cluster.tables import CLAIMS, KUEUE, NAMESPACES, PREEMPTED, QUOTAS, SHARING, TABLES, VOLUMES, Table
 from engine.cluster.timing import Clock
 from engine.discovery import Quota, Survey, yunikorn_namespaces
 from engine.formats.kubernetes import DecodeError
@@ -78,7 +78,7 @@ class _Surveyor:
         nodes, pods, classes, budgets = (self._kind(table) for table in TABLES)
         if self._missing:
             raise MissingRightsError(tuple(self._missing))
-        for table in (CLAIMS, VOLUMES, PREEMPTED, *KUEUE):
+        for table in (CLAIMS, VOLUMES, PREEMPTED, *KUEUE, SHARING):
             self._optional(f"list {_resource(table.path)}", partial(self._try_list, table))
             self._optional(f"watch {_resource(table.path)}", partial(self._try_watch, table))
         namespaces = self._optional("list namespaces", lambda: dict(self._namespaces())) or {}

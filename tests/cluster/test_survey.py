@@ -103,7 +103,7 @@ def test_an_account_without_a_right_is_told_which(plane: ControlPlane):
     )
     with real(plane) as cluster:
         found = survey(cluster.account(*most, nodes, budgets))
-        unread = {"events", "namespaces", "persistentvolumeclaims", "persistentvolumes", "resourcequotas"}
+        unread = {"configmaps", "events", "namespaces", "persistentvolumeclaims", "persistentvolumes", "resourcequotas"}
         unread |= {
             f"{one}.kueue.x-k8s.io"
             for one in ("workloads", "resourceflavors", "clusterqueues", "cohorts", "localqueues")
