@@ -65,7 +65,9 @@ def _parser() -> argparse.ArgumentParser:
         help="a directory, or a file, of Kubernetes objects in YAML or JSON; may be given several times",
     )
     ahead.add_argument("--tree", metavar="FILE", help="a queues.yaml, or a tree of our own form in YAML or JSON")
-    ahead.add_argument("--policy", default="", help="fence (where the tree does not say either) or priority")
+    ahead.add_argument(
+        "--policy", default="", help="fence (where the tree does not say either), priority, cohort or fair-share"
+    )
     ahead.add_argument("--dialect", default="", help="of the policy; its first one where nothing is said")
     ahead.add_argument("--now", type=_time, metavar="TIME", help="when it was so, RFC 3339; else the latest time told")
     ahead.add_argument("--json", action="store_true", help="for programs")

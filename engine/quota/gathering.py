@@ -14,7 +14,7 @@ from engine.resources import PODS, total
 from engine.snapshot import Pod, Reservation, Snapshot
 
 GROUP_LABELS = ("kueue.x-k8s.io/pod-group-name", "scheduling.x-k8s.io/pod-group", "volcano.sh/job-name")
-_ALONE = frozenset({"", "ReplicaSet", "ReplicationController", "DaemonSet", "Node"})
+_ALONE = frozenset({"ReplicaSet", "ReplicationController", "DaemonSet", "Node"})
 """Kinds of controllers whose pods do not depend on each other."""
 
 Group = tuple[str, str, str]
@@ -22,11 +22,12 @@ Group = tuple[str, str, str]
 
 
 def group_of(pod: Pod) -> Group:
-    """Pods of one group are one workload."""
+    """Pods of one group are one workload. What a label calls an application says nothing of pods that stand alone."""
     labels = (pod.labels[name] for name in GROUP_LABELS if pod.labels.get(name))
-    named = pod.workload or next(labels, "") or pod.application_label
-    kind = pod.controller.partition("/")[0]
-    return pod.queue or "", pod.namespace, named or (pod.uid if kind in _ALONE else pod.controller)
+    named = pod.workload or next(labels, "")
+    alone = pod.controller.partition("/")[0] in _ALONE
+    together = "" if alone else pod.application_label or pod.controller
+    return pod.queue or "", pod.namespace, named or together or pod.uid
 
 
 class Gathered:

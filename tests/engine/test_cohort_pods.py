@@ -67,8 +67,16 @@ def test_pods_of_a_job_go_as_a_whole_and_those_of_a_replica_set_one_by_one() -> 
         ("ReplicaSet/r", ["b0"]),
         ("StatefulSet/s", ["b0", "b1", "b2"]),
     ):
-        at = snapshot(TWO, node(), running("b", 2, 2, 2, controller=controller), ask("x", queue="a", cpu=4))
+        alike = running("b", 2, 2, 2, controller=controller, application_label="app")
+        at = snapshot(TWO, node(), alike, ask("x", queue="a", cpu=4))
         assert victims_of(decided(at, "x")) == gone
+
+
+def test_pods_of_a_group_are_one_workload_whoever_made_them() -> None:
+    """By the label that Kueue's users give them."""
+    group = {"kueue.x-k8s.io/pod-group-name": "g"}
+    at = snapshot(TWO, node(), running("b", 2, 2, 2, labels=group), ask("x", queue="a", cpu=4))
+    assert victims_of(decided(at, "x")) == ["b0", "b1", "b2"]
 
 
 def test_all_waiting_pods_of_a_workload_are_decided_for_at_once() -> None:

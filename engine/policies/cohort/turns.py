@@ -1,10 +1,10 @@
 """Under fair sharing whose ask is decided next."""
 
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
 
 from engine.policies.cohort.moments import ground_of
-from engine.quota import share_of
+from engine.quota import QuotaTree, share_of
 from engine.quota.gathering import Gathered
 from engine.snapshot import Pod
 
@@ -14,16 +14,15 @@ def first(at: Gathered, asks: Sequence[Pod]) -> Pod:
 
     Source: Kueue's pkg/scheduler, fair_sharing_iterator.go, which looks at the first of every queue likewise.
     """
+    tree, usage = at.formed.tree, ground_of(at).usage
+    rank = cache(lambda node: share_of(usage, node).rank)
     heads: dict[str, Pod] = {}
     for ask in asks:
         heads.setdefault(ask.queue or "", ask)
-    return min(heads.values(), key=lambda ask: (_path(at, ask.queue or ""), ask.turn))
+    return min(heads.values(), key=lambda ask: ([rank(node) for node in _way(tree, ask.queue or "")], ask.turn))
 
 
-def _path(at: Gathered, queue: str) -> tuple[Any, ...]:
-    """The shares on the way down; an ask of no queue, of which there is nothing to decide, comes at once."""
-    tree, usage = at.formed.tree, ground_of(at).usage
-    if queue not in tree.queue:
-        return ()
-    node = tree.queue[queue]
-    return tuple(share_of(usage, one).rank for one in reversed((node, *tree.above(node))))
+def _way(tree: QuotaTree, queue: str) -> Sequence[int]:
+    """From the top down to a queue; an ask of no queue, of which there is nothing to decide, comes at once."""
+    node = tree.queue.get(queue)
+    return () if node is None else tuple(reversed((node, *tree.above(node))))
