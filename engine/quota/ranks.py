@@ -50,7 +50,7 @@ class Ranks:
         for factor, own in measures:
             borrowed = 0
             for of, amount in own:
-                more = usage.of_all(of)[node] - amount
+                more = usage.columns[of][node] - amount
                 if more > 0:
                     borrowed += more
             if borrowed:

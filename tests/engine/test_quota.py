@@ -57,10 +57,10 @@ def test_taking_workloads_and_putting_them_back_leaves_everything_as_it_was(
     for one in holding:
         usage.add(tree.queue[one.queue], one.usage, -1)
     slots = {of for subtree in tree.subtree for of in subtree}
-    assert not any(any(usage.of_all(of)) for of in slots)
+    assert not any(any(usage.columns[of]) for of in slots)
     for one in reversed(holding):
         usage.add(tree.queue[one.queue], one.usage)
-    assert [usage.of_all(of) for of in slots] == [ground.usage.of_all(of) for of in slots]
+    assert [usage.columns[of] for of in slots] == [ground.usage.columns[of] for of in slots]
 
 
 @given(worlds())

@@ -5,7 +5,6 @@ Source: Kueue's pkg/scheduler/preemption/fairsharing, ordering.go and target.go.
 
 import heapq
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from engine.policies.cohort.ground import Ranked
 from engine.policies.cohort.question import Question
@@ -47,18 +46,12 @@ class Pick:
         return below[tree.parents[theirs]], theirs
 
 
-class _Rung(NamedTuple):
-    """A node among those of its cohort, the lowest first: by share, cohorts before queues.
+_Rung = tuple[bool, int, bool, tuple[str] | tuple[bool, bool, int], int]
+"""A node's place among those of its cohort, the lowest first: by share, cohorts before queues. It ends with the node.
 
-    Of cohorts with one share Kueue takes any; here it is the first by name. Of queues it is the one whose first
-    candidate goes first.
-    """
-
-    finite: bool
-    less: int
-    is_queue: bool
-    tie: tuple[str] | tuple[bool, bool, int]
-    node: int
+Of cohorts with one share Kueue takes any; here it is the first by name. Of queues it is the one whose first candidate
+goes first.
+"""
 
 
 class Ladder:
@@ -97,15 +90,15 @@ class Ladder:
     def _highest(self, node: int) -> Pick | None:
         """Where to get from a node."""
         if self._tree.is_queue(node):
-            pick = self._picks.get(node)
-            return None if pick is None or pick.first is None else pick
+            return self._left(node)
         heap = self._heaps.get(node, [])
         while heap:
-            rung = self._rung(heap[0].node)
-            if rung is not None and rung != heap[0]:
+            first = heap[0]
+            rung = self._rung(first[-1])
+            if rung is not None and rung != first:
                 heapq.heapreplace(heap, rung)
                 continue
-            found = None if rung is None else self._highest(rung.node)
+            found = None if rung is None else self._highest(rung[-1])
             if found is not None:
                 return found
             heapq.heappop(heap)
@@ -121,10 +114,14 @@ class Ladder:
             rank = NO_RANK
         infinite, share = rank
         if not self._tree.is_queue(node):
-            return _Rung(not infinite, -share, is_queue=False, tie=(self._tree.names[node],), node=node)
-        pick = self._picks.get(node)
+            return not infinite, -share, False, (self._tree.names[node],), node
+        pick = self._left(node)
         if pick is None or pick.first is None:
             return None
         place, one = pick.first
-        tie = (not one.evicted, node == question.node, place)
-        return _Rung(not infinite, -share, is_queue=True, tie=tie, node=node)
+        return not infinite, -share, True, (not one.evicted, node == question.node, place), node
+
+    def _left(self, queue: int) -> Pick | None:
+        """A queue with its candidates, if there are any left."""
+        pick = self._picks.get(queue)
+        return pick if pick is not None and pick.first is not None else None
