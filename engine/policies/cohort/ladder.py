@@ -57,8 +57,8 @@ goes first.
 class Ladder:
     """Candidates by queue; queues that have none left, or borrow nothing any more, fall out.
 
-    While workloads go, shares only sink: a rung moves back alone. So the first is looked at anew, and put where it
-    belongs by now, until one is found to be still the first.
+    Taking a workload changes the share of its queue, and of the cohorts around it, and of nothing else. These are the
+    firsts of their cohorts: what was picked is looked at anew before the next pick, and all else stands where it stood.
     """
 
     def __init__(self, question: Question, candidates: Mapping[int, Iterable[Ranked]]) -> None:
@@ -66,6 +66,8 @@ class Ladder:
         picks = (Pick(question, node, those) for node, those in candidates.items())
         self._picks = {pick.node: pick for pick in picks if pick.first is not None}
         self._heaps = self._hung()
+        self._moved: set[int] = set()
+        """What was picked last, from the queue up."""
 
     def drop(self, pick: Pick) -> None:
         """Take from it no more."""
@@ -93,16 +95,24 @@ class Ladder:
             return self._left(node)
         heap = self._heaps.get(node, [])
         while heap:
-            first = heap[0]
-            rung = self._rung(first[-1])
-            if rung is not None and rung != first:
-                heapq.heapreplace(heap, rung)
-                continue
-            found = None if rung is None else self._highest(rung[-1])
-            if found is not None:
+            child = heap[0][-1]
+            if child in self._moved:
+                self._moved.discard(child)
+                self._move(heap, self._rung(child))
+            elif (found := self._highest(child)) is not None:
+                self._moved.add(child)
                 return found
-            heapq.heappop(heap)
+            else:
+                heapq.heappop(heap)
         return None
+
+    @staticmethod
+    def _move(heap: list[_Rung], rung: _Rung | None) -> None:
+        """Put the first where it belongs now; None: nowhere."""
+        if rung is None:
+            heapq.heappop(heap)
+        else:
+            heapq.heapreplace(heap, rung)
 
     def _rung(self, node: int) -> _Rung | None:
         """Where it stands now; None: it falls out."""
