@@ -165,6 +165,7 @@ def _one_of_many(dice: random.Random, number: int, queue: str, sizes: list[dict[
         created_ms=dice.randint(0, 5),
         evicted=dice.random() < 0.1,
         reserved_ms=dice.choice([None, 1, 2, 3]),
+        spared=dice.random() < 0.1,
         usage=dice.choice(sizes),
         holds=True,
     )

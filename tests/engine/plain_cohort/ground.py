@@ -27,8 +27,9 @@ class Ground:
         self.usage.add(self.tree.queue[one.queue], one.usage)
 
     def candidates(self, queue: str) -> tuple[Workload, ...]:
-        """The workloads of a queue that may be taken at all: none of one that is held."""
-        return self.holding[queue] if self.cluster.queues[queue].active else ()
+        """The workloads of a queue that may be taken at all: none of one that is held, and none that is spared."""
+        held = self.holding[queue] if self.cluster.queues[queue].active else ()
+        return tuple(one for one in held if not one.spared)
 
 
 class Question:
