@@ -4,8 +4,11 @@ from typing import Any
 
 import msgspec
 
+from engine.counterfactual import Again, counterfactuals, for_own
 from engine.decision import Decision, Outcome, PodReason, Reason, carried_out, decode, encode
+from engine.explain import otherwise
 from engine.laws import audit, broken
+from engine.otherwise import Change
 from engine.planning import Considered, plan
 from engine.policies import policy, terms
 from engine.queues import Take
@@ -215,3 +218,19 @@ def test_half_a_workload_breaks_a_law() -> None:
     found = decided(at, "x")
     half = msgspec.structs.replace(found, victims=found.victims[:2])
     assert [check.law for check in broken(audit(at, at.tree, half))] == ["whole"]
+
+
+def test_what_would_have_spared_a_victim_is_decided_again() -> None:
+    """As little more guaranteed as leaves its queue nothing that it borrows, or less asked by itself."""
+    at = snapshot(TWO, node(cpu=8), running("b", 3, 3), ask("x", queue="a", cpu=4))
+    decide = policy("cohort", "kueue")
+    found = decided(at, "x")
+    again = Again(at, at.tree, named(at, "x"), decide)
+    told = {one.change: one for one in for_own(again, found, found.victims[0].pod.uid)}
+    assert told[Change.GUARANTEE].amounts == {"cpu": 6_000}
+    assert [message.id for message in map(otherwise, told.values())]
+    (smaller,) = counterfactuals(again, found)
+    assert (smaller.smaller, otherwise(smaller).id) == (
+        {"cpu": 2_000},
+        "Its quota would have room without any preemption if it requested %(less)s less.",
+    )
