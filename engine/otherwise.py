@@ -17,5 +17,6 @@ class Change(StrEnum):
     """The victim's, where ``request`` is the ask's."""
     START = "start"
     GUARANTEE = "guarantee"
+    WEIGHT = "weight"
     MAX = "max"
     FENCE = "fence"

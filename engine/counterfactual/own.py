@@ -1,4 +1,4 @@
-"""What of a victim's own would have spared it: its queue's guarantee, its priority, its request, its start.
+"""What of a victim's own would have spared it: its queue's guarantee or weight, its priority, its request, its start.
 
 One thing at a time, as little of it as does, each decided again by the policy.
 """
@@ -11,8 +11,14 @@ from engine.counterfactual.results import Counterfactual, Then
 from engine.counterfactual.sparing import by_budget, by_priority
 from engine.decision import Decision
 from engine.otherwise import Change
+from engine.policies import cohort
 from engine.policies.priority import POLICY as BY_PRIORITY
+from engine.queues import WEIGHT_ONE
 from engine.resources import PODS
+
+_STEP = WEIGHT_ONE // 1000
+_MOST_WEIGHT = 1_000_000
+"""So many thousandths more are tried."""
 
 
 def for_own(again: Again, decision: Decision, uid: str) -> Iterator[Counterfactual]:
@@ -29,6 +35,8 @@ def for_own(again: Again, decision: Decision, uid: str) -> Iterator[Counterfactu
         return
     own = _Own(again, decision, uid)
     yield from own.guarantees()
+    if decision.policy == cohort.FAIR_SHARE:
+        yield from own.weight()
     yield from own.priority()
     yield from own.requests()
     yield from own.start()
@@ -69,6 +77,18 @@ class _Own:
                 told = {"amounts": {name: found}, "more": {name: found - low}}
                 unkept = changed.unkept(path, name) or ""
                 yield self._spared(decided(found), Change.GUARANTEE, queue=path, unkept=unkept, **told)
+
+    def weight(self) -> Iterator[Counterfactual]:
+        """The least weight of its own queue, in thousandths: the more, the less its borrowing counts."""
+        path = self.pod.queue or self.again.tree.root
+        low = self.again.tree[path].weight // _STEP
+
+        def decided(weight: int) -> Decision:
+            return self.again.queue_with(path, weight=weight * _STEP)
+
+        found = least(low, low + _MOST_WEIGHT, decided, self.spares, self.again.tries(), guess=2 * low)
+        if found is not None:
+            yield self._spared(decided(found), Change.WEIGHT, queue=path, weight=found * _STEP)
 
     def priority(self) -> Iterator[Counterfactual]:
         """The lowest priority; it is compared with others' and, where queues move it, with what is so far off."""

@@ -35,13 +35,15 @@ class Counterfactual(msgspec.Struct, frozen=True, kw_only=True):
     budgets: dict[str, int] = {}
     """Of change ``budget``: by ``namespace/name``, how many each would have to allow."""
     queue: str = ""
-    """Of change ``guarantee``: the path of the queue that would be set otherwise."""
+    """Of changes ``guarantee`` and ``weight``: the path of the queue that would be set otherwise."""
     amounts: Amounts = {}
     """And to how much of which resource."""
     more: Amounts = {}
     """By how much that is more than it was."""
     unkept: str = ""
     """And the nearest queue, from it upwards, whose guarantee or max does not allow for that; empty: none."""
+    weight: int | None = None
+    """Of change ``weight``: what it would have to be, in billionths."""
     started_ms: int | None = None
     """Of change ``start``: the latest start early enough, in milliseconds since 1970."""
     node: str = ""

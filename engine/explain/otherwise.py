@@ -14,6 +14,7 @@ from engine.explain.message import (
     ngettext_noop,
     short_name,
 )
+from engine.formats.weights import write_weight
 from engine.optimal import Optimal
 from engine.otherwise import Change
 from engine.policies import priority
@@ -32,6 +33,7 @@ SIMPLE: dict[tuple[Then, Change], str] = {
     (Then.SPARED, Change.GUARANTEE): gettext_noop(
         "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s."
     ),
+    (Then.SPARED, Change.WEIGHT): gettext_noop("%(pod)s would stay if %(queue)s had a weight of %(weight)s."),
 }
 FITS_QUOTA = gettext_noop("Its quota would have room without any preemption if it requested %(less)s less.")
 UNKEPT = gettext_noop(
@@ -124,6 +126,7 @@ def otherwise(one: Counterfactual) -> Message:
         "less": _amounts(one.smaller),
         "priority": str(one.priority),
         "queue": short_name(one.queue),
+        "weight": write_weight(one.weight or 0),
         "amounts": _amounts({name: value - 1 for name, value in one.amounts.items()}),
         "has": _amounts({name: value - one.more.get(name, 0) for name, value in one.amounts.items()}),
     }

@@ -234,3 +234,19 @@ def test_what_would_have_spared_a_victim_is_decided_again() -> None:
         {"cpu": 2_000},
         "Its quota would have room without any preemption if it requested %(less)s less.",
     )
+
+
+def test_under_fair_sharing_more_weight_would_have_spared_a_victim() -> None:
+    """The least that does, in thousandths: with one less it goes."""
+    at = snapshot(THREE, node(), running("b", 2, 2, 2), running("c", 3, 2), ask("x", queue="a", cpu=3))
+    decide = policy("fair-share", "kueue")
+    found, asker = decided(at, "x", fair=True), named(at, "x")
+    victim = found.victims[0].pod
+    again = Again(at, at.tree, asker, decide)
+    (one,) = (one for one in for_own(again, found, victim.uid) if one.change is Change.WEIGHT)
+    assert one.queue == victim.queue
+    assert one.weight is not None
+    assert otherwise(one).id == "%(pod)s would stay if %(queue)s had a weight of %(weight)s."
+    for weight, stays in ((one.weight, True), (one.weight - 10**6, False)):
+        victims = {gone.pod.uid for gone in again.queue_with(one.queue, weight=weight).victims}
+        assert (victim.uid not in victims) is stays
