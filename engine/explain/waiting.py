@@ -27,6 +27,8 @@ LABELS: dict[TierName, str] = {
     TierName.FENCE: gettext_noop("Fence"),
     TierName.PRIORITY: gettext_noop("Priority"),
     TierName.NODE: gettext_noop("Room on a node"),
+    TierName.MOST: gettext_noop("Quota at most"),
+    TierName.LEFT: gettext_noop("Quota left"),
 }
 
 QUOTA_NONE = gettext_noop("No max stands in its way.")
@@ -84,6 +86,16 @@ NODE_MADE = gettext_noop("On %(node)s evictions make room for it.")
 NODE_NEAREST = gettext_noop("No node has room, and evictions make none. %(node)s comes nearest: it lacks %(missing)s.")
 NODE_TOGETHER = gettext_noop("No node has room, and no pods that may go together make it, though %(node)s comes near.")
 NODE_NONE = gettext_noop("No node may take it, whatever is free on it.")
+
+MOST_ENOUGH = gettext_noop("%(queue)s could have %(left)s if nobody else used any, and that is enough.")
+MOST_SHORT = gettext_noop(
+    "%(queue)s could have at most %(left)s, even if nobody else used any, and this asks %(asked)s."
+)
+LEFT_ENOUGH = gettext_noop("%(queue)s could have %(left)s more now, and that is enough.")
+LEFT_MADE = gettext_noop("%(queue)s could have only %(left)s more now, but evictions can make up the rest.")
+LEFT_SHORT = gettext_noop(
+    "%(queue)s could have only %(left)s more now, this asks %(asked)s, and evictions do not make up the rest."
+)
 
 FIRST = gettext_noop("No other pod is considered before it.")
 AHEAD = ngettext_noop(
@@ -223,12 +235,30 @@ def _node(tier: Tier, _priority: int) -> Message:
     return Message(NODE_NEAREST, {"node": node, "missing": _amounts(missing)})
 
 
+def _most(tier: Tier, _priority: int) -> Message:
+    worst = min(tier.needs, key=_there)
+    params = {"queue": short_name(worst.where), "left": _left(worst)}
+    if tier.passes:
+        return Message(MOST_ENOUGH, params)
+    return Message(MOST_SHORT, {**params, "asked": amount(worst.resource, worst.required)})
+
+
+def _quota_left(tier: Tier, _priority: int) -> Message:
+    worst = min(tier.needs, key=_there)
+    params = {"queue": short_name(worst.where), "left": _left(worst)}
+    if not tier.passes:
+        return Message(LEFT_SHORT, {**params, "asked": amount(worst.resource, worst.required)})
+    return Message(LEFT_ENOUGH if worst.available >= worst.required else LEFT_MADE, params)
+
+
 _SENTENCES = {
     TierName.QUOTA: _quota,
     TierName.GUARANTEE: _guarantee,
     TierName.FENCE: _fence,
     TierName.PRIORITY: _priority,
     TierName.NODE: _node,
+    TierName.MOST: _most,
+    TierName.LEFT: _quota_left,
 }
 
 

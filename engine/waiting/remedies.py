@@ -58,6 +58,9 @@ def _proposed(case: Case, tier: Tier) -> Iterator[Remedy]:
         case TierName.NODE:
             yield from _smaller(case, tier)
             yield from _priority(case, tier.name)
+        case TierName.MOST | TierName.LEFT if any(need.missing for need in tier.needs):
+            yield from _smaller(case, tier)
+            yield Remedy(change=Change.GUARANTEE, queues=_raised(case, tier, "guaranteed"))
 
 
 def _smaller(case: Case, tier: Tier) -> Iterator[Remedy]:

@@ -22,10 +22,14 @@ class TierName(StrEnum):
     """What is left of the guarantees that it may claim (law 4)."""
     FENCE = "fence"
     """Whom preemption reaches for it, whatever the priorities: fence, opt-outs, and what queues can spare."""
+    MOST = "most"
+    """Of policies that give quota: what the ask's queue could have if nobody else used any."""
     PRIORITY = "priority"
     """Who of those may go for an ask of its priority."""
     NODE = "node-fit"
     """Whether there is a node that has room, or where those who may go make it."""
+    LEFT = "left"
+    """Of policies that give quota: what its queue could have now, or once those are gone who may go."""
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from engine.decision import Decision, Outcome
-from engine.policies import Decide, fence, policy, priority, yunikorn
+from engine.policies import Decide, cohort, fence, policy, priority, yunikorn
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
-from engine.waiting import fence_tiers, priority_tiers, yunikorn_tiers
+from engine.waiting import fence_tiers, priority_tiers, quota_tiers, yunikorn_tiers
 from engine.waiting.results import Tier
 
 _ROOM = (Outcome.FITS, Outcome.PREEMPT)
@@ -54,6 +54,21 @@ def _priority(parameters: Mapping[str, Any]) -> Rules:
     return Rules(judge=judge, gets_room=_room_by(decide))
 
 
+def _cohort(parameters: Mapping[str, Any]) -> Rules:
+    return _quota(cohort.ByQuota(msgspec.convert(dict(parameters), cohort.Parameters)))
+
+
+def _fair_share(parameters: Mapping[str, Any]) -> Rules:
+    return _quota(cohort.ByQuota(msgspec.convert(dict(parameters), cohort.FairParameters)))
+
+
+def _quota(by: cohort.ByQuota) -> Rules:
+    def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
+        return quota_tiers.judge(snapshot, tree, ask, by)
+
+    return Rules(judge=judge, gets_room=_room_by(by))
+
+
 def _at_once(dialect: str, parameters: Mapping[str, Any]) -> Decide:
     return policy(fence.POLICY, dialect, {**parameters, "check_delay": False})
 
@@ -70,5 +85,7 @@ RULES: dict[tuple[str, str], Callable[[Mapping[str, Any]], Rules]] = {
     (fence.POLICY, fence.DIALECT): _design,
     (fence.POLICY, yunikorn.DIALECT): _yunikorn,
     (priority.POLICY, priority.DIALECT): _priority,
+    (cohort.POLICY, cohort.DIALECT): _cohort,
+    (cohort.FAIR_SHARE, cohort.DIALECT): _fair_share,
 }
 """Policy and dialect -> the rules with a revision's parameters; msgspec.ValidationError for those that it lacks."""

@@ -107,7 +107,9 @@ def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
         needs = tuple(need for need in needs if own(need.where) and not need.evictable)
     elif tier.name is TierName.NODE:
         needs = tuple(_joined(need) for need in needs)
-    elif tier.passes:
+    elif tier.name is TierName.LEFT:  # likewise
+        needs = tuple(msgspec.structs.replace(need, evictable=0) for need in needs)
+    elif tier.passes and tier.name is not TierName.MOST:
         needs = ()
     return msgspec.structs.replace(
         tier,

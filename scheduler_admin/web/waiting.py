@@ -36,7 +36,7 @@ AT_ONCE = 20_000
 """In clusters of up to so many pods it is worked out with every look at the page; in larger ones when asked for."""
 
 
-_OF_AMOUNTS = (TierName.QUOTA, TierName.GUARANTEE, TierName.NODE)
+_OF_AMOUNTS = (TierName.QUOTA, TierName.GUARANTEE, TierName.MOST, TierName.NODE, TierName.LEFT)
 """Tiers that need amounts; the others need a pod, and their sentence tells whether there is one."""
 
 

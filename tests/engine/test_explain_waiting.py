@@ -53,6 +53,38 @@ def test_a_max_is_told_by_what_is_left_under_the_tightest(needs: list[Need], sen
 
 
 @pytest.mark.parametrize(
+    ("name", "need", "passes", "sentence"),
+    [
+        (TierName.MOST, cpu(2000, 3000), True, "prod could have 3 cores if nobody else used any, and that is enough."),
+        (
+            TierName.MOST,
+            cpu(2000, 1000),
+            False,
+            "prod could have at most 1 core, even if nobody else used any, and this asks 2 cores.",
+        ),
+        (TierName.LEFT, cpu(2000, 3000), True, "prod could have 3 cores more now, and that is enough."),
+        (
+            TierName.LEFT,
+            cpu(2000, 500, 4000),
+            True,
+            "prod could have only 500m cpu more now, but evictions can make up the rest.",
+        ),
+        (
+            TierName.LEFT,
+            cpu(2000, 500, 4000),
+            False,
+            "prod could have only 500m cpu more now, this asks 2 cores, and evictions do not make up the rest.",
+        ),
+    ],
+)
+def test_quota_is_told_by_what_there_is_of_the_scarcest(
+    name: TierName, need: Need, passes: bool, sentence: str
+) -> None:
+    """What evictions would free may be enough by its sum, and still not go together."""
+    assert whole(tier_sentence(Tier(name=name, passes=passes, needs=(need, cpu(100, 9000))), 5)) == sentence
+
+
+@pytest.mark.parametrize(
     ("needs", "sentence"),
     [
         (
@@ -221,7 +253,15 @@ def test_a_remedy_says_whether_it_is_enough(remedy: Remedy, end: str) -> None:
 
 def test_what_stands_around_the_tiers_has_words_too() -> None:
     """Their names, nodes by reason, asks ahead."""
-    assert [whole(tier_label(name)) for name in TierName] == ["Max", "Guarantee", "Fence", "Priority", "Room on a node"]
+    assert [whole(tier_label(name)) for name in TierName] == [
+        "Max",
+        "Guarantee",
+        "Fence",
+        "Quota at most",
+        "Priority",
+        "Room on a node",
+        "Quota left",
+    ]
     refused = refused_nodes(Tier.of(TierName.NODE, node(0), refusing={"taint": 1, "not-enough": 3}))
     assert [(whole(label), count) for label, count in refused] == [("not enough", 3), ("taint", 1)]
     assert whole(asks_ahead(Ahead(cluster=0, queue=0))) == "No other pod is considered before it."

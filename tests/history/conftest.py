@@ -5,17 +5,17 @@ import pytest
 from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Hierarchy
-from scheduler_admin.queues.services import publish
+from scheduler_admin.queues.services import Terms, publish
 from tests.builders import ask, node, pod, queue, tree
 from tests.history.watch import Watch
 
 TREE = tree({"prod": queue("4", delay_ms=1), "test": queue("2", delay_ms=1)})
 
 
-def add_cluster(shape: QueueTree = TREE, **settings: object) -> Cluster:
+def add_cluster(shape: QueueTree = TREE, *, terms: Terms | None = None, **settings: object) -> Cluster:
     """A cluster with a published tree, enforced."""
     hierarchy = Hierarchy.objects.create(name="main")
-    publish(hierarchy=hierarchy, tree=shape, author=None, reason="test")
+    publish(hierarchy=hierarchy, tree=shape, author=None, reason="test", terms=terms)
     hierarchy.refresh_from_db()
     return Cluster.objects.create(**{"name": "east", "hierarchy": hierarchy, "mode": "enforce", **settings})
 

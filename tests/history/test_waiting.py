@@ -17,6 +17,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import passes
 from scheduler_admin.history.models import Decision, JournalEntry
 from scheduler_admin.history.waiting import seen_by, why_waiting
+from scheduler_admin.queues.services import Terms
 from tests.builders import ask, node, pod, queue, tree
 from tests.history.conftest import add_cluster
 from tests.history.watch import Watch
@@ -144,6 +145,25 @@ def test_nothing_of_other_tenants_is_told(client: Client, asked: dict[str, objec
     by_name = {one["name"]: one for one in told.json()["tiers"]}
     assert by_name["fence"]["reached"] == []
     assert {need["evictable"] for tier in by_name.values() for need in tier["needs"]} <= {"0"}
+
+
+@pytest.mark.parametrize("asked", [{"cpu": 9}, {"cpu": 2}, {"never_preempts": True}])
+@pytest.mark.parametrize("policy", ["cohort", "fair-share"])
+def test_of_quota_a_tenant_learns_what_its_own_queue_could_have(
+    client: Client, policy: str, asked: dict[str, object]
+) -> None:
+    """Not what evictions would free, nor whose."""
+    add_cluster(SHAPE, mode="advise", terms=Terms(policy, "kueue", {}))
+    row = run(watched(**asked))
+    tess = somebody("tess")
+    client.force_login(tess)
+    told = api_of(tess).get(f"/api/v1/decisions/{row.pk}/waiting")
+    for body in (fragment(client), told.content.decode()):
+        for word in ("canary", "by evictions", "77"):
+            assert word not in body
+    needs = [(tier["name"], need) for tier in told.json()["tiers"] for need in tier["needs"]]
+    assert {need["evictable"] for _name, need in needs} == {"0"}
+    assert {need["where"] for name, need in needs if name in {"most", "left"}} == {"root.ours.train"}
 
 
 @pytest.mark.parametrize("subtree", ["root", "root.ours.train"])

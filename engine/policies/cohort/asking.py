@@ -82,7 +82,17 @@ class ByQuota:
         pods = at.asking(ask)
         if pods[0].uid != ask.uid:
             return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.DECIDED_WITH, pods[0].key)
-        return self._decided(at, tree, ask, pods)
+        return self._decided(self._told(at, tree, pods), ask, pods)
+
+    def told(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Told | None:
+        """What the decision for ``ask`` comes from; None where nothing is decided for it, or with another pod."""
+        if ask.queue is None or ask.queue not in tree:
+            return None
+        at = gathered(snapshot.without_reservation(ask.uid), tree, self._reading)
+        pods = at.asking(ask)
+        if _unread(at, ask) is not None or pods[0].uid != ask.uid:
+            return None
+        return self._told(at, tree, pods)
 
     def first(self, snapshot: Snapshot, tree: QueueTree, asks: Sequence[Pod]) -> Pod:
         """Which of some asks, in their turn, is next: under fair sharing one of the queue with the lowest share."""
@@ -90,13 +100,15 @@ class ByQuota:
             return asks[0]
         return first(gathered(snapshot, tree, self._reading), asks)
 
-    def _decided(self, at: Gathered, tree: QueueTree, ask: Pod, pods: Sequence[Pod]) -> Decision:
+    def _told(self, at: Gathered, tree: QueueTree, pods: Sequence[Pod]) -> Told:
         workload = at.waiting(pods)
         ground_of(at)
-        verdict = decide(at.cluster, workload, self._strategies)
-        told = Told(at, tree, workload, verdict, self._strategies)
-        outcome, reason, detail = self._ended(at, tree, ask, told)
-        victims = [target for target in verdict.search.targets if outcome is Outcome.PREEMPT]
+        return Told(at, tree, workload, decide(at.cluster, workload, self._strategies), self._strategies)
+
+    def _decided(self, told: Told, ask: Pod, pods: Sequence[Pod]) -> Decision:
+        at = told.at
+        outcome, reason, detail = self._ended(told, ask)
+        victims = [target for target in told.verdict.search.targets if outcome is Outcome.PREEMPT]
         return Decision(
             policy=self._policy,
             dialect=DIALECT,
@@ -113,14 +125,14 @@ class ByQuota:
             trace=told.trace(admitted=outcome in {Outcome.FITS, Outcome.PREEMPT}),
         )
 
-    def _ended(self, at: Gathered, tree: QueueTree, ask: Pod, told: "Told") -> tuple[Outcome, Reason, str]:
-        verdict = told.verdict
+    def _ended(self, told: Told, ask: Pod) -> tuple[Outcome, Reason, str]:
+        at, verdict = told.at, told.verdict
         if verdict.mode is Mode.FIT:
             soon = at.leaves_soon and not self._fits(with_leaving(at), told)
             return Outcome.FITS, Reason.FITS_SOON if soon else Reason.FITS, ""
         if ask.never_preempts:
             return Outcome.NOT_ELIGIBLE, Reason.NEVER, ask.priority_class
-        if disabled := tree.disabled_by(ask.queue or ""):
+        if disabled := told.tree.disabled_by(ask.queue or ""):
             return Outcome.NOT_ELIGIBLE, Reason.DISABLED, disabled
         if verdict.search.targets:
             return Outcome.PREEMPT, Reason.SHORT_OF_QUOTA, told.decisive
@@ -131,7 +143,7 @@ class ByQuota:
         reason = Reason.NO_ROOM if told.candidates else Reason.NO_CANDIDATES
         return Outcome.NO_CANDIDATE, reason, told.decisive
 
-    def _fits(self, cluster: QuotaCluster, told: "Told") -> bool:
+    def _fits(self, cluster: QuotaCluster, told: Told) -> bool:
         found: Verdict = decide(cluster, told.ask, self._strategies)
         return found.mode is Mode.FIT
 

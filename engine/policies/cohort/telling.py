@@ -71,9 +71,13 @@ class Told:
     @property
     def candidates(self) -> int:
         """How many pods might have gone, by rules and priority."""
+        return sum(len(self.at.pods(one)) for one in self.might_go)
+
+    @cached_property
+    def might_go(self) -> list[Workload]:
+        """The workloads that these are of: those that go first."""
         might = {PodReason.NOT_NEEDED, PodReason.SHARE, PodReason.NOT_WHILE_BORROWING}
-        staying = [one for one in self._others if self.stays[one.uid] in might]
-        return sum(len(self.at.pods(one)) for one in (*self._gone, *staying))
+        return [*self._gone, *(one for one in self._others if self.stays[one.uid] in might)]
 
     @property
     def _gone(self) -> list[Workload]:
