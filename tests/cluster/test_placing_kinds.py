@@ -10,7 +10,19 @@ import pytest
 from engine.cluster.connection import Connection
 from engine.cluster.errors import ConnectionFailure
 from engine.cluster.listing import ReflectorSettings
-from engine.cluster.tables import CLAIMS, EVERY, NAMESPACES, PLACING, PREEMPTED, TABLES, VOLUMES, Table
+from engine.cluster.tables import (
+    CLAIMS,
+    EVERY,
+    KUEUE,
+    NAMESPACES,
+    PLACING,
+    PREEMPTED,
+    QUOTAS,
+    SHARING,
+    TABLES,
+    VOLUMES,
+    Table,
+)
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
 from engine.snapshot import Requirement
@@ -26,7 +38,8 @@ PREEMPTION = {
     "message": "Preempted by pod uid-c on node n1",
     "eventTime": "2026-01-01T00:00:00.000000Z",
 }
-ONE = {"metadata": {"name": "one", "namespace": "a", "uid": "u", "resourceVersion": "5"}, **PREEMPTION}
+CONFIG = {"data": {"controller_manager_config.yaml": "fairSharing: {}"}}
+ONE = {"metadata": {"name": "one", "namespace": "a", "uid": "u", "resourceVersion": "5"}, **PREEMPTION, **CONFIG}
 """Of whatever kind it is read as."""
 EVENTS = {
     "reason=Informational": {**ONE, "message": "Preempted by uid-c from application app-1 in root.prod"},
@@ -265,7 +278,8 @@ def test_an_account_of_before_goes_on_working(plane: ControlPlane):
         connection = Connection(cluster.account(*rules))
         with closing(ClusterWatcher(connection, back_off=back_off)) as watcher:
             assert watcher.wait_synced(10)
-            missing = until(lambda: len(found := watcher.health().missing) == 5 and found, "all of them are told")
+            since = {one.kind for one in (*PLACING, *KUEUE, SHARING, QUOTAS)}
+            missing = until(lambda: (found := watcher.health().missing).keys() == since and found, "all are told")
             assert 'cannot list resource "persistentvolumes"' in missing[VOLUMES.kind]
             assert 'cannot list resource "persistentvolumeclaims"' in missing[CLAIMS.kind]
             assert 'cannot watch resource "namespaces"' in missing[NAMESPACES.kind]
