@@ -8,8 +8,7 @@ import msgspec
 from engine.explain.message import After, Before, Message, Topic, gettext_noop
 from engine.formats.form import write_queue
 from engine.formats.shares import FIELDS, comes_to, shares_of
-from engine.formats.weights import write_weight
-from engine.queues import Queue, QueueTree
+from engine.queues import Queue, QueueTree, write_weight
 
 _NOTHING = "{}"
 """A template that sets nothing: there is one all the same."""

@@ -42,6 +42,12 @@ WEIGHT_ONE = 10**9
 """A weight of 1: weights are kept in billionths, the finest that a Kubernetes quantity can say."""
 
 
+def write_weight(weight: int) -> str:
+    """A weight as people type it: ``1.5``."""
+    whole, rest = divmod(weight, WEIGHT_ONE)
+    return f"{whole}.{rest:09}".rstrip("0").rstrip(".")
+
+
 class PreemptionPolicy(StrEnum):
     """What a queue says of preemption (YuniKorn's property ``preemption.policy``)."""
 

@@ -5,16 +5,17 @@ Nothing is estimated: every change that is told of was made, and decided again b
 
 from collections.abc import Iterator
 
-from engine.counterfactual.again import Again
+from engine.counterfactual.again import Again, least
 from engine.counterfactual.asking import for_ask
 from engine.counterfactual.fitting import by_smaller_request
 from engine.counterfactual.own import for_own
 from engine.counterfactual.results import Counterfactual, Then
+from engine.counterfactual.retrying import Tries
 from engine.counterfactual.sparing import by_smaller_ask
 from engine.decision import Decision, Outcome
 from engine.policies import priority
 
-__all__ = ["Again", "Counterfactual", "Then", "counterfactuals", "for_own"]
+__all__ = ["Again", "Counterfactual", "Then", "Tries", "counterfactuals", "for_own", "least"]
 
 
 def counterfactuals(again: Again, decision: Decision) -> tuple[Counterfactual, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -63,12 +63,17 @@ class Again:
         return QueueTree(changed.values(), self.tree.placement)
 
 
-Decided = Callable[[int], Decision]
+Decided = TypeVar("Decided")
 """What is decided with a number so or so."""
 
 
 def least(
-    low: int, high: int, decided: Decided, does: Callable[[Decision], bool], tries: Tries, guess: int
+    low: int,
+    high: int,
+    decided: Callable[[int], Decided],
+    does: Callable[[Decided], bool],
+    tries: Tries,
+    guess: int,
 ) -> int | None:
     """The least number above ``low``, up to ``high``, with which a decision does what is wanted.
 

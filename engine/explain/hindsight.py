@@ -7,7 +7,7 @@ from engine.explain.kueue_again import NOT_SPARED, weighed_lines
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name
 from engine.explain.quirks import quirk
 from engine.explain.reasons import SCHEDULER_SAYS, reason
-from engine.observed import Agreement, Cause, Compared, Hindsight, Observed, Source, Untold, agrees, compared
+from engine.observed import Agreement, Cause, Compared, Hindsight, Observed, Source, Untold, Weighed, agrees, compared
 
 SAME = gettext_noop(
     "Decided again by the policy “priority”, on the cluster as it was just before, the answer is the same: this node "
@@ -134,12 +134,18 @@ def unspared(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
     if seen.over_max:
         return (Message(OF_A_MAX),)
     if seen.weighed is not None:
-        return (Message(NOT_SPARED),)
+        return _unspared_by_quota(seen.weighed)
     if seen.hindsight is None:
         return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
     if not agrees(seen):
         return (Message(OTHER_ANSWER),)
     return () if kept else (Message(NOT_KEPT),)
+
+
+def _unspared_by_quota(weighed: Weighed) -> tuple[Message, ...]:
+    if not weighed.agrees:
+        return (Message(OTHER_ANSWER),)
+    return (Message(NOT_SPARED),) if weighed.spared is None else ()
 
 
 def departures(seen: Observed) -> tuple[tuple[Message, ...], ...]:

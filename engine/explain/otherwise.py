@@ -14,10 +14,10 @@ from engine.explain.message import (
     ngettext_noop,
     short_name,
 )
-from engine.formats.weights import write_weight
 from engine.optimal import Optimal
 from engine.otherwise import Change
 from engine.policies import priority
+from engine.queues import write_weight
 from engine.resources import Amounts
 
 _NAMED_UP_TO = 3

@@ -20,7 +20,6 @@ from engine.formats.form_fields import note_unknown, read_capacity, read_setting
 from engine.formats.notes import MOST_QUEUES, Note, Notebook, Place, Severity, gettext_noop
 from engine.formats.placement import read_rules, write_rules
 from engine.formats.shares import Capacity, Resolution, amounts_of, shares_of, write_share
-from engine.formats.weights import write_weight
 from engine.placement_rules import Rule
 from engine.queues import (
     LONGEST_PATH,
@@ -32,6 +31,7 @@ from engine.queues import (
     QueueTree,
     Settings,
     is_queue_name,
+    write_weight,
 )
 from engine.resources import format_amounts
 

@@ -24,12 +24,6 @@ def read_weight(text: str) -> int:
     return int(weight)
 
 
-def write_weight(weight: int) -> str:
-    """As people type it: ``1.5``."""
-    whole, rest = divmod(weight, WEIGHT_ONE)
-    return f"{whole}.{rest:09}".rstrip("0").rstrip(".")
-
-
 def as_quantity(weight: int) -> str:
     """As Kubernetes keeps it: ``1500m``."""
     if weight % WEIGHT_ONE == 0:

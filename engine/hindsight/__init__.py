@@ -98,7 +98,7 @@ def _again(seen: Observed, past: ClusterState, state: ClusterState, tree: QueueT
     its design are to be told.
     """
     if seen.source is Source.KUEUE:
-        return kueue.decided(seen, past, kueue.gone_for(seen, state))
+        return kueue.decided(seen, past, state)
     if seen.over_max:
         return yunikorn.enforced(seen, past.snapshot(tree, now_ms=seen.at_ms), past, quirks=quirks)
     again = question(seen, past, tree)

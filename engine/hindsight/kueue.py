@@ -1,12 +1,14 @@
 """What Kueue preempted, decided again by its own rules on its quota as it was just before."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
 
+from engine.hindsight.kueue_sparing import spared
 from engine.observed import Gone, KnownBy, Observed, Weighed
 from engine.observed.observing import TOGETHER_MS
+from engine.observed.sightings import is_of
 from engine.policies import cohort
 from engine.policies.cohort import Strategy, Why
 from engine.quota import QuotaCluster, QuotaError, Workload
@@ -29,16 +31,16 @@ def gone_for(seen: Observed, state: ClusterState) -> tuple[Workload, ...]:
     return tuple(sorted(near, key=lambda one: (one.key, one.uid)))
 
 
-def decided(seen: Observed, past: ClusterState, gone: Collection[Workload]) -> Observed:
+def decided(seen: Observed, past: ClusterState, state: ClusterState) -> Observed:
     """The same with what Kueue's rules decide; as it is where the ask was not there, or not waiting.
 
-    ``past``: the cluster as it was just before; ``gone``: see ``gone_for``.
+    ``past``: the cluster as it was just before; ``state``: as it is now.
     """
     cluster = past.quota(now_ms=seen.at_ms)
     ask = next((one for one in cluster.workloads if one.uid == seen.asker), None)
     if ask is None or ask.holds or ask.queue not in cluster.queues:
         return seen
-    theirs = tuple(_gone(one, one.preempted.why if one.preempted else "", past) for one in gone)
+    theirs = tuple(_gone(one, past, _pods_of(one, seen, state)) for one in gone_for(seen, state))
     set_to = _set_to(past.sharing.values(), {one.why for one in theirs})
     try:
         weighed = _weighed(cluster, ask, set_to, theirs)
@@ -63,10 +65,11 @@ def _weighed(cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple
     fair = set_to.strategies is not None
     verdict = cohort.decide(cluster, ask, set_to.strategies)
     figures = cohort.figures(cluster, verdict, fair=fair)
+    going = [one.workload for one in verdict.search.targets]
     ours = tuple(_as_gone(one.workload, one.why) for one in verdict.search.targets)
     sides = dict.fromkeys([ask.queue, *(one.queue for one in (*ours, *theirs))])
     shares = figures["shares"]["clusterQueues"] if fair else {}
-    return Weighed(
+    weighed = Weighed(
         policy=cohort.FAIR_SHARE if fair else cohort.POLICY,
         strategies=tuple(set_to.strategies or ()),
         known_by=set_to.known_by,
@@ -77,11 +80,21 @@ def _weighed(cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple
         theirs=theirs,
         shares={name: shares[name]["weightedShare"] for name in sides if name in shares},
     )
+    if not weighed.agrees:
+        return weighed
+    return msgspec.structs.replace(weighed, spared=spared(cluster, ask, set_to.strategies, going))
 
 
-def _gone(one: Workload, why: str, past: ClusterState) -> Gone:
+def _gone(one: Workload, past: ClusterState, pods: tuple[str, ...]) -> Gone:
     """As it stood then: what is on its way out may hold nothing any more."""
-    return _as_gone(past.workloads.get(one.uid, one), why)
+    gone = _as_gone(past.workloads.get(one.uid, one), one.preempted.why if one.preempted else "")
+    return msgspec.structs.replace(gone, pods=pods)
+
+
+def _pods_of(workload: Workload, seen: Observed, state: ClusterState) -> tuple[str, ...]:
+    """Those of the victims that are of it."""
+    pods = (state.pods.get(one.pod.uid) or state.departed.get(one.pod.uid) for one in seen.victims)
+    return tuple(pod.uid for pod in pods if pod is not None and is_of(pod, workload))
 
 
 def _as_gone(one: Workload, why: str) -> Gone:

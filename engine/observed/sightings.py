@@ -110,10 +110,19 @@ def _of_workloads(state: ClusterState) -> Iterable[tuple[str, Preempted]]:
     workloads = (*gone, *state.workloads.values())
     told = {(one.namespace, name): one for one in workloads if one.preempted for name in _names(one)}
     for pod in _going(state) if told else ():
-        names = (f"Workload/{pod.workload}", pod.controller, f"Pod/{pod.name}")
-        one = next((told[pod.namespace, name] for name in names if (pod.namespace, name) in told), None)
+        one = next((told[pod.namespace, name] for name in _named(pod) if (pod.namespace, name) in told), None)
         if one is not None and one.preempted is not None and _went_with(pod, one.preempted.at_ms):
             yield pod.uid, msgspec.structs.replace(one.preempted, uid=pod.uid, name=pod.name)
+
+
+def is_of(pod: Pod, workload: Workload) -> bool:
+    """Whether a pod is one of a Workload's."""
+    return pod.namespace == workload.namespace and not set(_named(pod)).isdisjoint(_names(workload))
+
+
+def _named(pod: Pod) -> tuple[str, ...]:
+    """What a pod names of a Workload, in the order in which that counts."""
+    return f"Workload/{pod.workload}", pod.controller, f"Pod/{pod.name}"
 
 
 def _names(workload: Workload) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from enum import StrEnum
 
 import msgspec
 
+from engine.counterfactual import Counterfactual
+
 
 class KnownBy(StrEnum):
     """How it is known which of its two ways of preempting Kueue is set to."""
@@ -25,6 +27,8 @@ class Gone(msgspec.Struct, frozen=True, kw_only=True):
     """Its ClusterQueue."""
     why: str
     """In Kueue's own word."""
+    pods: tuple[str, ...] = ()
+    """Uids of those of its pods that were seen to go."""
     leaving: bool = False
     """Whether it was on its way out already: then Kueue does not say it again."""
 
@@ -52,6 +56,13 @@ class Weighed(msgspec.Struct, frozen=True, kw_only=True):
     theirs: tuple[Gone, ...] = ()
     shares: Mapping[str, str] = {}
     """Of the ClusterQueues on both sides before anybody went; under fair sharing alone."""
+    spared: tuple[Counterfactual, ...] | None = None
+    """What of their own would have spared those who went, where ours agrees; None: not worked out."""
+
+    def spared_pod(self, uid: str) -> tuple[Counterfactual, ...]:
+        """What of its own would have spared the Workload that a pod (uid) is of."""
+        key = next((one.key for one in self.theirs if uid in one.pods), None)
+        return tuple(one for one in self.spared or () if one.spared == key)
 
     @property
     def only_theirs(self) -> tuple[Gone, ...]:

@@ -8,8 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from engine.formats.weights import write_weight
-from engine.queues import PreemptionPolicy, Take
+from engine.queues import PreemptionPolicy, Take, write_weight
 from engine.resources import format_amounts
 from engine.work import format_work
 

@@ -10,7 +10,7 @@ from engine.decision import Decision as EngineDecision
 from engine.decision import encode
 from engine.hindsight import question
 from engine.journal import Moment
-from engine.observed import Observed, agrees, decode
+from engine.observed import Observed, Weighed, agrees, decode
 from engine.snapshot import ClusterState
 from scheduler_admin.history.journal_selectors import chain
 from scheduler_admin.history.models import Decision, Rewound, Victim
@@ -47,6 +47,16 @@ def keep(
     askable = {pk for pk, seen in whole.items() if agrees(seen)}
     Victim.objects.filter(decision__in=askable).update(changes=None)
     Victim.objects.filter(decision__in=whole.keys() - askable).update(changes=[])
+    for pk, seen in whole.items():
+        if seen.weighed is not None:
+            _keep_spared(pk, seen.weighed)
+
+
+def _keep_spared(decision: int, weighed: Weighed) -> None:
+    """What of its own would have spared each victim of Kueue's: worked out with the rest of its answer."""
+    for uid in {uid for gone in weighed.theirs for uid in gone.pods}:
+        if changes := weighed.spared_pod(uid):
+            Victim.objects.filter(decision=decision, uid=uid).update(changes=msgspec.to_builtins(changes))
 
 
 def answers(row: Decision, seen: Observed) -> bool:

@@ -11,9 +11,9 @@ from engine.formats.form import Known, Reading, read_form, write_queue
 from engine.formats.placement import write_rules
 from engine.formats.shares import Capacity, is_share, read_share, write_share
 from engine.formats.terms import read_parameters, write_parameters
-from engine.formats.weights import read_weight, write_weight
+from engine.formats.weights import read_weight
 from engine.policies import parameters_of
-from engine.queues import WEIGHT_ONE
+from engine.queues import WEIGHT_ONE, write_weight
 from engine.resources import format_amount, format_amounts
 from scheduler_admin.queues.draft_templates import flag, flattened, nested, text_said
 from scheduler_admin.queues.models import Draft, DraftQueue, Revision

@@ -191,7 +191,9 @@ def _prevention(detail: Detail) -> tuple[Message, ...]:
     """What of their own would have spared the first victims; or what would make the ask eligible."""
     if detail.engine is not None and not detail.victims:
         return remedies(detail.engine)
-    return tuple(otherwise(one) for victim in detail.victims[:_SPARED_UP_TO] for one in own_changes(victim))
+    changes = [one for victim in detail.victims[:_SPARED_UP_TO] for one in own_changes(victim)]
+    # What spares a workload spares each of its pods.
+    return tuple(otherwise(one) for place, one in enumerate(changes) if one not in changes[:place])
 
 
 def _sentence(detail: Detail, tense: Tense, by: str) -> Message | None:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from engine.formats.form import read_form, write_form
 from engine.formats.notes import Note
-from engine.formats.weights import as_quantity, read_weight, write_weight
-from engine.queues import WEIGHT_ONE, Queue, QueueTree, Take
+from engine.formats.weights import as_quantity, read_weight
+from engine.queues import WEIGHT_ONE, Queue, QueueTree, Take, write_weight
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
 

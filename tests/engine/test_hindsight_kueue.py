@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.explain import hindsight_lines, unspared
-from engine.explain.kueue_again import KNOWN, NOT_SPARED, WHY_NOT_KNOWN
+from engine.explain import hindsight_lines
+from engine.explain.kueue_again import KNOWN, WHY_NOT_KNOWN
 from engine.formats.kueue.cluster import quota_cluster
 from engine.hindsight import retraced
 from engine.observed import KnownBy, Observed, Source, Untold, Weighed, decode, encode, joined, observe
@@ -237,10 +237,3 @@ def test_it_is_kept_and_read_back_and_stays_when_later_victims_join() -> None:
     later = msgspec.structs.replace(found, weighed=None, untold=Untold.NOT_SEEN)
     assert joined(found, later).weighed == found.weighed
     assert joined(later, found).weighed == found.weighed
-
-
-def test_what_would_have_spared_a_pod_is_said_not_to_be_worked_out() -> None:
-    """Whole workloads go, by quota."""
-    world = borrowed()
-    world.preempts("ask", new="InCohortReclamation")
-    assert [one.id for one in unspared(world.seen(), kept=False)] == [NOT_SPARED]
