@@ -33,7 +33,7 @@ def _fair(config: Mapping[str, Any]) -> tuple[bool, tuple[str, ...]]:
     if not isinstance(told, Mapping):
         return False, ()
     strategies = told.get("preemptionStrategies") or ()
-    if isinstance(strategies, str) or not all(isinstance(one, str) for one in strategies):
+    if not isinstance(strategies, list | tuple) or not all(isinstance(one, str) for one in strategies):
         raise ValueError("preemptionStrategies must be a list of words")
     on = told.get("enable", config.get("apiVersion") != _SWITCHED)
     return bool(on), tuple(map(str, strategies))
