@@ -91,6 +91,7 @@ MOST_ENOUGH = gettext_noop("%(queue)s could have %(left)s if nobody else used an
 MOST_SHORT = gettext_noop(
     "%(queue)s could have at most %(left)s, even if nobody else used any, and this asks %(asked)s."
 )
+LEFT_NONE = gettext_noop("Nothing of what it asks counts towards a quota.")
 LEFT_ENOUGH = gettext_noop("%(queue)s could have %(left)s more now, and that is enough.")
 LEFT_MADE = gettext_noop("%(queue)s could have only %(left)s more now, but evictions can make up the rest.")
 LEFT_SHORT = gettext_noop(
@@ -244,6 +245,8 @@ def _most(tier: Tier, _priority: int) -> Message:
 
 
 def _quota_left(tier: Tier, _priority: int) -> Message:
+    if not tier.needs:
+        return Message(LEFT_NONE)
     worst = min(tier.needs, key=_there)
     params = {"queue": short_name(worst.where), "left": _left(worst)}
     if not tier.passes:

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.explain import Message
+from engine.explain.waiting import LEFT_NONE, LEFT_SHORT, MOST_SHORT, tier_sentence
 from engine.otherwise import Change
 from engine.policies import policy
 from engine.snapshot import Pod, Snapshot
@@ -80,6 +82,21 @@ def test_one_that_never_preempts_and_a_queue_that_turns_it_off_are_told_so() -> 
     disabled, *others = why(snapshot(off, node(cpu=8), running("b", 3, 3), ask("x", queue="a", cpu=4))).refusing
     assert (disabled.name, disabled.shut) == (TierName.FENCE, "root.a")
     assert names(tuple(others)) == [TierName.PRIORITY, TierName.LEFT]
+
+
+def test_what_an_ask_says_that_it_needs_none_of_is_no_need() -> None:
+    """As pods do whose template has a place for GPUs: 0 of them."""
+    gpus = tree({"a": queue({"cpu": 4, "example.com/gpu": 1}), "b": queue("4")})
+    found = why(snapshot(gpus, ask("x", queue="a", cpu=10, resources={"example.com/gpu": 0})))
+    most, *_others = found.refusing
+    assert [need.resource for need in most.needs] == ["cpu"]
+    assert [tier_sentence(one, 0).id for one in (most, found.tiers[-1])] == [MOST_SHORT, LEFT_SHORT]
+
+
+def test_where_nothing_counts_towards_a_quota_that_is_told() -> None:
+    """Of a pod without requests, where queues say nothing of pods."""
+    (left,) = why(snapshot(TWO, ask("x", queue="a", cpu=0))).tiers
+    assert (left.passes, left.needs, tier_sentence(left, 0)) == (True, (), Message(LEFT_NONE))
 
 
 def test_a_pod_that_is_decided_with_another_has_no_tiers_of_its_own() -> None:

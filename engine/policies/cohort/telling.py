@@ -32,11 +32,11 @@ class Told:
 
     @cached_property
     def asked(self) -> dict[FlavorResource, int]:
-        """Of the quota, pods themselves included where they are counted."""
+        """Of the quota, pods themselves included where they are counted; not what a pod says that it asks 0 of."""
         found: dict[FlavorResource, int] = {}
         for one in self.ask.pod_sets:
             for name, amount in (*one.requests.items(), (PODS, 1)):
-                if name in self.at.formed.resources:
+                if amount and name in self.at.formed.resources:
                     found[FLAVOR, name] = found.get((FLAVOR, name), 0) + amount * one.count
         return found
 
