@@ -150,6 +150,22 @@ def test_a_queue_that_leaves_its_cohort_does_and_what_the_tree_lacks_goes(
     assert [one.title for one in parse(left.text).values()] == ["ClusterQueue research"]
 
 
+def test_a_threshold_that_the_tree_lacks_goes_whoever_answers_for_it(real: AnyCluster, connection: Connection) -> None:
+    """Also where somebody put it back meanwhile."""
+    rules = {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}
+    borrow = {"policy": "LowerPriority", "maxPriorityThreshold": 5}
+    made_by(real, "kubectl", kueue.three(real.namespace))
+    edit(real, "kubectl-edit", {"preemption": {**rules, "borrowWithinCohort": borrow}})
+    before = seen(connection)
+    wanted = "".join(line for line in before.text.splitlines(keepends=True) if "maxPriorityThreshold" not in line)
+    assert wanted != before.text
+    write_kueue(connection, asked(before, wanted))
+    assert spec_of(real)["preemption"] == {**rules, "borrowWithinCohort": {"policy": "LowerPriority"}}
+    edit(real, "kubectl-edit", {"preemption": {"borrowWithinCohort": borrow}})
+    write_kueue(connection, asked(before, wanted))
+    assert "maxPriorityThreshold" not in spec_of(real)["preemption"]["borrowWithinCohort"]
+
+
 def test_a_writer_that_died_half_way_is_continued(real: AnyCluster, connection: Connection) -> None:
     """Each object is as it was, on its way, or as it is to be: the rest is written. What others did since is not."""
     made = write_kueue(connection, asked(seen(connection), kueue.three(real.namespace)))

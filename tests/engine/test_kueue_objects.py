@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.formats.kueue import read, write
+from engine.formats.kueue.objects import halfway, parse, taken_away
 from engine.formats.notes import ImportFailure, Severity
 from engine.queues import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree, Take
 from tests.builders import amounts, queue, tree
@@ -212,6 +213,22 @@ def test_what_nobody_may_take_is_said_where_something_else_was() -> None:
     assert '{"take_within": null}' in written.text
     [note] = written.notes
     assert note.text.startswith("Leaves that don't say whom they may preempt (1) preempt nobody in Kueue")
+
+
+def test_of_a_threshold_that_goes_the_rest_is_sent_first() -> None:
+    """And then it is taken away alone, as others may answer for it."""
+    rules = "preemption: {reclaimWithinCohort: %s, borrowWithinCohort: {policy: LowerPriority%s}}"
+    head = "{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: a}, spec: {cohortName: c, %s}}"
+    ((before,), (wanted,)) = (
+        parse(head % rules % each).values() for each in [("Any", ", maxPriorityThreshold: 5"), ("LowerPriority", "")]
+    )
+    half = halfway(before, wanted)
+    assert half.body["spec"]["preemption"] == {
+        "reclaimWithinCohort": "LowerPriority",
+        "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 5},
+    }
+    gone = {"spec": {"preemption": {"borrowWithinCohort": {"maxPriorityThreshold": None}}}}
+    assert (taken_away(half, wanted), taken_away(wanted, wanted), taken_away(half, half)) == (gone, {}, {})
 
 
 def test_a_queue_without_a_cohort_has_nobody_to_lend_to() -> None:

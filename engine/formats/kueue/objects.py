@@ -7,7 +7,7 @@ import msgspec
 
 from engine.formats.documents import dump
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, parent_field
-from engine.formats.kueue.rules import rule_fields
+from engine.formats.kueue.rules import MAY_GO, PREEMPTION, rule_fields
 from engine.formats.manifests import plain
 from engine.formats.objects import Manifests, Object
 from engine.formats.ours import ANNOTATION
@@ -85,16 +85,34 @@ def halfway(before: Found, wanted: Found) -> Found:
     """What an object says when all was sent, and nothing taken away yet."""
     body = sent(before, wanted)
     metadata = {**before.body["metadata"], **body["metadata"]}
-    return Found({**before.body, "metadata": metadata, "spec": {**before.body["spec"], **body["spec"]}})
+    return Found({**before.body, "metadata": metadata, "spec": _merged(before.body["spec"], body["spec"])})
+
+
+def _merged(before: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
+    """As applying does: what others answer for stays, within mappings as well."""
+    both = [name for name in sent if isinstance(sent[name], Mapping) and isinstance(before.get(name), Mapping)]
+    return {**before, **sent, **{name: _merged(before[name], sent[name]) for name in both}}
 
 
 def taken_away(there: Found, wanted: Found) -> dict[str, Any]:
     """A merge patch that takes away what the tree decides and no longer has; empty: nothing."""
     gone = [one for one in _decided(wanted) if one in there.body["spec"] and one not in wanted.body["spec"]]
-    patch: dict[str, Any] = {"spec": dict.fromkeys(gone)} if gone else {}
+    spec: dict[str, Any] = dict.fromkeys(gone)
+    if PREEMPTION not in gone and _inside(there) is not None and _inside(wanted) is None:
+        outer, inner, field = MAY_GO
+        spec[outer] = {inner: {field: None}}
+    patch: dict[str, Any] = {"spec": spec} if spec else {}
     if "annotations" in there.body["metadata"] and "annotations" not in wanted.body["metadata"]:
         patch["metadata"] = {"annotations": {ANNOTATION: None}}
     return patch
+
+
+def _inside(one: Found) -> Any:
+    """What stands at MAY_GO, None: nothing."""
+    found = one.body["spec"]
+    for name in MAY_GO:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
 
 
 def _decided(one: Found) -> tuple[str, ...]:

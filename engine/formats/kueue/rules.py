@@ -21,6 +21,8 @@ FAIR_SHARING, PREEMPTION = "fairSharing", "preemption"
 _WEIGHT, _WITHIN, _RECLAIM = "weight", "withinClusterQueue", "reclaimWithinCohort"
 _BORROW, _POLICY, _THRESHOLD = "borrowWithinCohort", "policy", "maxPriorityThreshold"
 _BORROWS = (Take.NEVER, Take.LOWER_PRIORITY)
+MAY_GO = (PREEMPTION, _BORROW, _THRESHOLD)
+"""The one of these fields, by the names on the way to it, that is taken away alone."""
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 
 
