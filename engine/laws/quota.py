@@ -1,8 +1,6 @@
 """The laws of the policies that give quota, `cohort` and `fair-share`: what is kept of it, counted here anew."""
 
-from collections.abc import Iterable, Iterator
-
-import msgspec
+from collections.abc import Callable, Iterable, Iterator
 
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum, amount, differs, same
 from engine.laws.fence import Check
@@ -17,14 +15,28 @@ Node = ClusterQueue | Cohort
 
 
 class Books:
-    """Room by the definitions alone, with some pods gone."""
+    """Room by the definitions alone, with all victims gone but those that are put ``back``.
 
-    def __init__(self, case: Case, gone: Iterable[Pod]) -> None:
-        self.case, self.form = case, form_of(case)
-        self._gone = msgspec.structs.replace(case, victims=tuple(gone))
+    What these do not change is added up once for a decision.
+    """
+
+    def __init__(self, case: Case, back: Iterable[Pod] = ()) -> None:
+        self.case, self.form, self._back = case, form_of(case), tuple(back)
+        queues = {pod.queue for pod in self._back if pod.queue is not None and pod.queue in case.tree}
+        self._changed = {path for queue in queues for path in case.tree.lineage(queue)}
+        self._known: dict[tuple[str, str, str], int] = case.__dict__.setdefault("quota_known", {})
+
+    def _once(self, what: str, node: Node, resource: str, count: Callable[[Node, str], int]) -> int:
+        found = self._known.get((what, node.name, resource))
+        if found is None:
+            found = self._known[what, node.name, resource] = count(node, resource)
+        return found
 
     def has(self, node: Node, resource: str) -> int:
         """What a subtree has."""
+        return self._once("has", node, resource, self._has)
+
+    def _has(self, node: Node, resource: str) -> int:
         own = node.quotas.get((FLAVOR, resource))
         below = sum(self.has(child, resource) - self.keeps(child, resource) for child in self._below(node))
         return (own.nominal if own else 0) + below
@@ -36,10 +48,16 @@ class Books:
 
     def used(self, node: Node, resource: str) -> int:
         """What of a queue is used; of a cohort what its members use beyond what they keep."""
+        if node.name in self._changed:
+            return self._used(node, resource)
+        return self._once("used", node, resource, self._used)
+
+    def _used(self, node: Node, resource: str) -> int:
         if isinstance(node, Cohort):
             return sum(max(0, self.used(child, resource) - self.keeps(child, resource)) for child in self._below(node))
         settled = self.case.ledger.settled(node.name, resource, self.case.ask)
-        return settled - sum(self._gone.taken(node.name, resource))
+        back = sum(pod.requests.get(resource, 0) for pod in self._back if pod.queue == node.name)
+        return settled - sum(self.case.taken(node.name, resource)) + back
 
     def room(self, node: Node, resource: str) -> int:
         """What is still to be had."""
@@ -63,9 +81,11 @@ class Books:
         return ""
 
     def _below(self, node: Node) -> Iterator[Node]:
-        if isinstance(node, Cohort):
-            yield from (one for one in self.form.cohorts.values() if one.parent == node.name)
-            yield from (one for one in self.form.queues.values() if one.cohort == node.name)
+        """A fence is the top of its own."""
+        for path in self.case.tree.children[node.name]:
+            one: Node = self.form.cohorts.get(path) or self.form.queues[path]
+            if (one.parent if isinstance(one, Cohort) else one.cohort) == node.name:
+                yield one
 
 
 def form_of(case: Case) -> Formed:
@@ -116,7 +136,7 @@ def whole(case: Case) -> LawCheck:
 
 def quota(case: Case) -> LawCheck:
     """With the victims gone the quota of the ask's queue holds what is asked."""
-    books, queue = Books(case, case.victims), form_of(case).queues[case.ask.queue or ""]
+    books, queue = Books(case), form_of(case).queues[case.ask.queue or ""]
     lines = [
         amount(queue.name, name, books.room(queue, name), Relation.AT_LEAST, wanted) for name, wanted in _asked(case)
     ]
@@ -131,14 +151,12 @@ def filled_back(case: Case) -> LawCheck:
 
 def _filled_back(case: Case, *, borrowing: bool) -> LawCheck:
     asked = _asked(case)
-    if Books(case, case.victims).short(asked, borrowing=borrowing):
+    if Books(case).short(asked, borrowing=borrowing):
         return LawCheck.of(Law.MINIMAL, [same(case.ask.key, "short", "")])
     lines: list[Comparison] = []
     spare: list[Comparison] = []
     for pods in _workloads(case.victims).values():
-        back = {pod.uid for pod in pods}
-        gone = [pod for pod in case.victims if pod.uid not in back]
-        line = differs(pods[0].key, Books(case, gone).short(asked, borrowing=borrowing), "")
+        line = differs(pods[0].key, Books(case, pods).short(asked, borrowing=borrowing), "")
         (lines if line.holds else spare).append(line)
     return LawCheck.of(Law.MINIMAL, lines + (spare if len(spare) > 1 else []))
 
@@ -152,7 +170,7 @@ def _workloads(pods: Iterable[Pod]) -> dict[Group, list[Pod]]:
 
 def from_who_borrows(case: Case) -> LawCheck:
     """Other queues give only while they use more than their own quota of something that is short."""
-    books, asked = Books(case, ()), _asked(case)
+    books, asked = Books(case, case.victims), _asked(case)
     queues = form_of(case).queues
     short = [name for name, wanted in asked if wanted > books.room(queues[case.ask.queue or ""], name)]
     lines: list[Line] = []

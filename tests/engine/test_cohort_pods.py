@@ -3,11 +3,13 @@
 from typing import Any
 
 import msgspec
+import pytest
 
 from engine.counterfactual import Again, counterfactuals, for_own
 from engine.decision import Decision, Outcome, PodReason, Reason, carried_out, decode, encode
 from engine.explain import otherwise
 from engine.laws import audit, broken
+from engine.laws.ledger import Ledger
 from engine.otherwise import Change
 from engine.planning import Considered, plan
 from engine.policies import policy, terms
@@ -250,3 +252,25 @@ def test_under_fair_sharing_more_weight_would_have_spared_a_victim() -> None:
     for weight, stays in ((one.weight, True), (one.weight - 10**6, False)):
         victims = {gone.pod.uid for gone in again.queue_with(one.queue, weight=weight).victims}
         assert (victim.uid not in victims) is stays
+
+
+def test_what_laws_count_grows_with_the_queues_and_victims_not_with_their_product(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every victim is put back on its own; what that does not change is not counted again."""
+    many = 30
+    queues = {"a": queue(str(many)), **{f"b{one}": queue("0") for one in range(many)}}
+    lent = [pod(f"b{one}", queue=f"b{one}", cpu=1, node="n1") for one in range(many)]
+    at = snapshot(tree(queues), node(cpu=many), lent, ask("x", queue="a", cpu=many))
+    found = policy("cohort", "kueue", {})(at, at.tree, named(at, "x"))
+    assert len(found.victims) == many
+    counted: list[str] = []
+    settled = Ledger.settled
+
+    def counting(self: Ledger, path: str, resource: str, asking: Pod | None = None) -> int:
+        counted.append(path)
+        return settled(self, path, resource, asking)
+
+    monkeypatch.setattr(Ledger, "settled", counting)
+    assert not broken(audit(at, at.tree, found))
+    assert len(counted) < 20 * many
