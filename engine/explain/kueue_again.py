@@ -46,7 +46,7 @@ WHY_NOT_KNOWN = gettext_noop(
     "Why is not known. It may have seen its quota a moment earlier or later, or know what is not modelled here: "
     "topologies, admission checks, what LocalQueues used before, settings that are off unless turned on."
 )
-NOT_SPARED = gettext_noop("What would have spared it is not worked out: the cluster has too many workloads for that.")
+NOT_SPARED = gettext_noop("What would have spared it is not worked out: there were too many workloads to go through.")
 _NAMED_UP_TO = 5
 
 

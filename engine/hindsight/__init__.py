@@ -22,7 +22,7 @@ from engine.snapshot import ClusterState
 __all__ = ["PODS_AT_ONCE", "TIMES_OVER", "Retraced", "question", "retraced"]
 
 PODS_AT_ONCE = 100_000
-"""So many pods, over all the moments that are gone back to, are looked at in one go."""
+"""So many pods and Workloads, over all the moments that are gone back to, are looked at in one go."""
 TIMES_OVER = 25
 """So often is decided again to tell which of YuniKorn's departures from its design changed an answer."""
 _RULES: dict[Source, Decide] = {Source.KUBE_SCHEDULER: priority.decide, Source.YUNIKORN: by_yunikorn.decide}
@@ -51,15 +51,16 @@ def retraced(found: Iterable[Observed], state: ClusterState, tree: QueueTree) ->
             if place is not None:
                 began[number] = place
             told[number] = msgspec.structs.replace(seen, untold=untold or Untold.NOT_SEEN)
-    most = max(1, PODS_AT_ONCE // max(1, len(state.pods)))
+    most = max(1, PODS_AT_ONCE // max(1, len(state.pods) + len(state.workloads)))
     for number in list(began)[most:]:
         del began[number]
         told[number] = msgspec.structs.replace(told[number], untold=Untold.TOO_MANY)
+    weighed = sum(told[number].source is Source.KUEUE for number in began)
     past, before = state.past() if began else state, dict[int, ClusterState]()
     quirks = TIMES_OVER * len(state.pods) * len(began) <= PODS_AT_ONCE
     for number, place in sorted(began.items(), key=lambda one: -one[1]):
         past.rewind(place)
-        again = _again(told[number], past, state, tree, quirks=quirks)
+        again = _again(told[number], past, state, tree, quirks=quirks, weighed=weighed)
         if again.hindsight is not None and (said := log.said(told[number], place)):
             again = msgspec.structs.replace(again, hindsight=msgspec.structs.replace(again.hindsight, said=said))
         told[number] = again
@@ -91,14 +92,16 @@ def _untold(seen: Observed) -> Untold | None:
     return None if seen.over_max or (seen.ask and seen.ask_known) else Untold.NO_ASK
 
 
-def _again(seen: Observed, past: ClusterState, state: ClusterState, tree: QueueTree, *, quirks: bool) -> Observed:
+def _again(
+    seen: Observed, past: ClusterState, state: ClusterState, tree: QueueTree, *, quirks: bool, weighed: int
+) -> Observed:
     """The same with what is told on the cluster as it was; as it is where the ask was not there, or not waiting.
 
     ``past`` is that cluster, ``state`` as it is now. ``quirks``: whether YuniKorn's departures from
-    its design are to be told.
+    its design are to be told; ``weighed``: how many of Kueue's are decided again in one go.
     """
     if seen.source is Source.KUEUE:
-        return kueue.decided(seen, past, state)
+        return kueue.decided(seen, past, state, among=weighed)
     if seen.over_max:
         return yunikorn.enforced(seen, past.snapshot(tree, now_ms=seen.at_ms), past, quirks=quirks)
     again = question(seen, past, tree)

@@ -31,19 +31,22 @@ def gone_for(seen: Observed, state: ClusterState) -> tuple[Workload, ...]:
     return tuple(sorted(near, key=lambda one: (one.key, one.uid)))
 
 
-def decided(seen: Observed, past: ClusterState, state: ClusterState) -> Observed:
+def decided(seen: Observed, past: ClusterState, state: ClusterState, *, among: int = 1) -> Observed:
     """The same with what Kueue's rules decide; as it is where the ask was not there, or not waiting.
 
-    ``past``: the cluster as it was just before; ``state``: as it is now.
+    Nor is it decided for a queue that Kueue would not have: it knew more of it than was read, as its flavors.
+
+    ``past``: the cluster as it was just before; ``state``: as it is now; ``among``: so many are decided in one go.
     """
     cluster = past.quota(now_ms=seen.at_ms)
     ask = next((one for one in cluster.workloads if one.uid == seen.asker), None)
-    if ask is None or ask.holds or ask.queue not in cluster.queues:
+    queue = cluster.queues.get(ask.queue) if ask is not None and not ask.holds else None
+    if ask is None or queue is None or not queue.active:
         return seen
     theirs = tuple(_gone(one, past, _pods_of(one, seen, state)) for one in gone_for(seen, state))
     set_to = _set_to(past.sharing.values(), {one.why for one in theirs})
     try:
-        weighed = _weighed(cluster, ask, set_to, theirs)
+        weighed = _weighed(cluster, ask, set_to, theirs, among)
     except QuotaError:  # cohorts in a ring: Kueue decides nothing there either
         return seen
     return msgspec.structs.replace(seen, weighed=weighed, untold=None)
@@ -61,7 +64,7 @@ def _set_to(sharings: Iterable[Sharing], reasons: set[str]) -> _SetTo:
     return _SetTo(None, KnownBy.REASONS if Why.WHILE_BORROWING in reasons else KnownBy.ASSUMED)
 
 
-def _weighed(cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple[Gone, ...]) -> Weighed:
+def _weighed(cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple[Gone, ...], among: int) -> Weighed:
     fair = set_to.strategies is not None
     verdict = cohort.decide(cluster, ask, set_to.strategies)
     figures = cohort.figures(cluster, verdict, fair=fair)
@@ -82,7 +85,7 @@ def _weighed(cluster: QuotaCluster, ask: Workload, set_to: _SetTo, theirs: tuple
     )
     if not weighed.agrees:
         return weighed
-    return msgspec.structs.replace(weighed, spared=spared(cluster, ask, set_to.strategies, going))
+    return msgspec.structs.replace(weighed, spared=spared(cluster, ask, set_to.strategies, going, among=among))
 
 
 def _gone(one: Workload, past: ClusterState, pods: tuple[str, ...]) -> Gone:

@@ -21,17 +21,25 @@ FIRST = 3
 """Of so many Workloads that go it is worked out."""
 _TRIES, _FEW = 24, 4
 _WORKLOADS = 40_000
-"""So many, over all tries for one question, take less than a second."""
+"""So many, over all tries for one question of each ask, take about a second."""
 _STEP = WEIGHT_ONE // 1000
 _MOST_WEIGHT = 1_000_000
 """So many thousandths more are tried."""
 
 
 def spared(
-    cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] | None, going: Sequence[Workload]
+    cluster: QuotaCluster,
+    ask: Workload,
+    strategies: Sequence[Strategy] | None,
+    going: Sequence[Workload],
+    *,
+    among: int = 1,
 ) -> tuple[Counterfactual, ...] | None:
-    """For the first of those that go for an ask; None where the cluster is too large to work it out."""
-    tries = min(_TRIES, _WORKLOADS // max(1, len(cluster.workloads)))
+    """For the first of those that go for an ask; None where the cluster is too large to work it out.
+
+    ``among``: for so many asks it is worked out in one go; they share the time.
+    """
+    tries = min(_TRIES, _WORKLOADS // max(1, len(cluster.workloads) * among))
     if tries < _FEW:
         return None
     return tuple(found for one in going[:FIRST] for found in _Own(cluster, ask, strategies, one, tries).changes())

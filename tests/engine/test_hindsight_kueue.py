@@ -237,3 +237,54 @@ def test_it_is_kept_and_read_back_and_stays_when_later_victims_join() -> None:
     later = msgspec.structs.replace(found, weighed=None, untold=Untold.NOT_SEEN)
     assert joined(found, later).weighed == found.weighed
     assert joined(later, found).weighed == found.weighed
+
+
+def test_nothing_is_decided_by_flavors_that_were_not_read() -> None:
+    """Kueue had them, or it had preempted nobody; without them ours would always have left all where they were."""
+    world = borrowed()
+    world.preempts("ask", new="InCohortReclamation")
+    world.state.flavors.clear()
+    world.state.cluster_queues |= {
+        name: msgspec.structs.replace(one, groups=(quota.ResourceGroup(("cpu",), (quota.FLAVOR,)),))
+        for name, one in world.state.cluster_queues.items()
+    }
+    assert (world.seen().weighed, world.seen().untold) == (None, Untold.NOT_SEEN)
+
+
+def two_asks() -> Kueue:
+    """Two that Kueue preempted for, one after the other."""
+    waits = [msgspec.structs.replace(quota.waits("a", cpu=1000), uid=uid, name=uid) for uid in ("first", "second")]
+    a, b = quota.queue("a", cpu=4000), quota.queue("b", cpu=4000)
+    holding = [quota.holds(f"w{one}", "b", cpu=2000) for one in range(4)]
+    world = Kueue(quota.cluster(a, b, *holding, *waits))
+    world.preempts("first", w0="InCohortReclamation")
+    world.preempts("second", w1="InCohortReclamation")
+    return world
+
+
+def again_of(world: Kueue) -> list[Observed]:
+    found = retraced(observe(world.state, TREE, now_ms=NOW), world.state, TREE).found
+    return sorted(found, key=lambda one: one.untold or "")
+
+
+def test_workloads_count_toward_what_is_decided_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where most of them wait there are few pods, and each answer takes its time all the same."""
+    world = two_asks()
+    assert [one.untold for one in again_of(world)] == [None, None]
+    monkeypatch.setattr("engine.hindsight.PODS_AT_ONCE", 2 * len(world.state.pods) + 1)
+    assert [one.untold for one in again_of(world)] == [None, Untold.TOO_MANY]
+
+
+def test_all_that_are_decided_again_at_once_share_the_time_for_what_would_have_spared_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One alone has enough of it here."""
+    world = two_asks()
+    monkeypatch.setattr("engine.hindsight.kueue_sparing._WORKLOADS", 4 * len(world.state.workloads))
+    weighed = [one.weighed for one in again_of(world) if one.weighed is not None]
+    assert any(one.agrees for one in weighed)
+    assert [one.spared for one in weighed] == [None, None]
+    alone = borrowed()
+    alone.preempts("ask", new="InCohortReclamation")
+    monkeypatch.setattr("engine.hindsight.kueue_sparing._WORKLOADS", 4 * len(alone.state.workloads))
+    assert alone.weighed().spared
