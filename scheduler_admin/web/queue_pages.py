@@ -158,7 +158,8 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
 
 
 def _lending(settings: Settings) -> list[tuple[str, str]]:
-    said = [(name.replace(" ", "/", 1), text) for name, text in parts(write_sharing(settings))]
+    shared = write_sharing(settings)
+    said = [(name.replace(" ", "/", 1), text) for name, text in parts(shared)] if shared else []
     return [(setting_name(setting), text_in_words(setting, text)) for setting, text in said]
 
 

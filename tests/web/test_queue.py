@@ -39,6 +39,7 @@ def test_the_page_holds_the_queue_in_numbers_and_words(ada: Client, demo: Cluste
         "The same as a table",
     ):
         assert shown in html
+    assert '<th scope="row"></th>' not in html  # of lending and taking it says nothing
 
 
 def test_an_unknown_queue_is_not_found(ada: Client, demo: Cluster) -> None:
