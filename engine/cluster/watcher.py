@@ -11,7 +11,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.identity import STRANGER, SameCluster
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.reflector import KindHealth, Reflector
-from engine.cluster.tables import BESIDE, EVERY, TOLD, Table
+from engine.cluster.tables import BESIDE, EVERY, KUEUE, TOLD, Table
 from engine.cluster.timing import BackOff, Clock
 from engine.formats.yunikorn.rest import Record
 from engine.formats.yunikorn.told import to_preempted
@@ -39,6 +39,8 @@ class Health:
     """That the API server turned out to be another cluster's, as a sentence: nothing is to be done there. Empty: no."""
     odd: Mapping[str, str] = field(default_factory=dict)
     """Objects that can't be read and were skipped, Events and quotas included -> why."""
+    quota_known: bool | None = True
+    """Whether all that Kueue decides by is read, as far as it is there; None: not yet."""
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -133,6 +135,7 @@ class ClusterWatcher:
             missing={one.kind: one.error for one in every if one.error and one not in kinds and not one.absent},
             stranger=STRANGER if self._same.stranger else "",
             odd={name: why for one in every for name, why in one.odd.items()},
+            quota_known=_quota_known([one for one in every if one.kind in _KUEUE]),
         )
 
     def snapshot(
@@ -239,3 +242,13 @@ class ClusterWatcher:
         if pod.finished or pod.deleted_ms is not None:
             return pod
         return msgspec.structs.replace(pod, deleted_ms=self._clock.wall_ms())
+
+
+_KUEUE = frozenset(table.kind for table in KUEUE)
+
+
+def _quota_known(kinds: Iterable[KindHealth]) -> bool | None:
+    seen = list(kinds)
+    if not all(one.synced or one.absent or one.refused for one in seen):
+        return None
+    return not any(one.refused and not one.absent for one in seen)

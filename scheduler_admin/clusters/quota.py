@@ -48,9 +48,14 @@ class Quota:
         return tuple(one for one in self.entries if one.path is None)
 
 
-def store_quota(*, cluster: Cluster, state: ClusterState, now: datetime) -> bool:
-    """Keep it where it is another than before; nothing is kept where there is no Kueue. Whether it changed."""
-    text = _document(state)
+def store_quota(*, cluster: Cluster, state: ClusterState, known: bool | None, now: datetime) -> bool:
+    """Keep it where it is another than before; nothing is kept where there is no Kueue. Whether it changed.
+
+    ``known``: whether all of it is read; of a part of it no figure would be right. None: not yet, it stays as it was.
+    """
+    if known is None:
+        return False
+    text = _document(state) if known else None
     if text is None:
         return bool(KueueQuota.objects.filter(cluster=cluster).delete()[0])
     row, made = KueueQuota.objects.get_or_create(cluster=cluster, defaults={"document": text, "changed_at": now})

@@ -250,7 +250,7 @@ def _store(
     news |= follow_aftermath(cluster=cluster, state=found.state, now=now)
     news |= count_repeats(cluster=cluster)
     news |= book(cluster=cluster)
-    news |= store_quota(cluster=cluster, state=found.state, now=now)
+    news |= store_quota(cluster=cluster, state=found.state, known=health.quota_known, now=now)
     due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
     if due:
         figures = queue_figures(found.snapshot, found.snapshot.tree)

@@ -84,6 +84,7 @@ def test_a_cluster_without_it_lacks_nothing(watcher: ClusterWatcher, cluster: An
     """That its kind is not served is no trouble, neither to passes nor when connecting."""
     until(lambda: watcher.state().pods is not None and not watcher.health().missing, "nothing is missed")
     assert (watcher.health().errors, watcher.health().missing) == ((), {})
+    until(lambda: watcher.health().quota_known, "it is known that there is none")
     assert not cluster.real or survey(cluster.entrance.settings()).unread == ()
 
 
@@ -227,6 +228,7 @@ def test_who_may_not_read_them_is_told_so(plane: ControlPlane) -> None:
         settings = cluster.account(*rules)
         with closing(watching(Connection(settings))) as watcher:
             missing = until(lambda: len(found := watcher.health().missing) == 6 and found, "it is told")
+            assert watcher.health().quota_known is False
         assert sorted(missing) == ["ClusterQueue", "Cohort", "ConfigMap", "LocalQueue", "ResourceFlavor", "Workload"]
         assert 'cannot list resource "workloads"' in missing["Workload"]
         kinds = ("workloads", "resourceflavors", "clusterqueues", "cohorts", "localqueues")

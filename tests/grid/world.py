@@ -304,7 +304,7 @@ def _cluster(name: str, sides: tuple[Side, ...], author: User) -> Cluster:
     )
     _status(cluster, sides, 1)
     _copied(cluster, sides)
-    store_quota(cluster=cluster, state=_kueue(sides), now=NOW)
+    store_quota(cluster=cluster, state=_kueue(sides), known=True, now=NOW)
     pause(cluster=cluster, actor=author, reason=f"{STAFF} pause")
     for side in sides:
         pause(cluster=cluster, queue=side.team, actor=author, reason=f"{STAFF} pause")

@@ -100,6 +100,7 @@ class Watcher:
         self.odd: dict[str, str] = {}
         self.uid = ""
         self.stranger = ""
+        self.quota_known: bool | None = True
 
     def state(self) -> ClusterState:
         return self.now.copy()
@@ -123,6 +124,7 @@ class Watcher:
             missing=self.missing,
             odd=self.odd,
             stranger=self.stranger,
+            quota_known=self.quota_known,
         )
 
 

@@ -180,6 +180,18 @@ def test_it_is_written_when_it_changes_and_pages_are_told_so(cluster: Cluster, w
     assert not KueueQuota.objects.exists()
 
 
+def test_of_what_is_not_read_whole_no_figure_is_told(cluster: Cluster, watch: Watch) -> None:
+    """A worker that has just begun leaves what is there; one that may not read a kind of it takes it away."""
+    before = KueueQuota.objects.get()
+    watch.state.workloads.clear()
+    watch.watcher.quota_known = None
+    run_pass(cluster=cluster, watch=watch)
+    assert KueueQuota.objects.get().document == before.document
+    watch.watcher.quota_known = False
+    run_pass(cluster=cluster, watch=watch)
+    assert not KueueQuota.objects.exists()
+
+
 def test_cohorts_in_a_ring_stop_no_pass(watch: Watch) -> None:
     """Kueue admits nothing there either."""
     watch.state.cohorts |= {name: quota.Cohort(name=name, parent=above) for name, above in (("x", "y"), ("y", "x"))}
