@@ -39,7 +39,7 @@ def test_room_that_victims_make_passes_every_tier() -> None:
     """Quota, guarantee, fence, priority and node, as by the design; each with YuniKorn's numbers."""
     found = why(full(), QUEUES)
     assert refusing(found) == []
-    assert [tier.name for tier in found.tiers] == list(TierName)
+    assert [tier.name for tier in found.tiers] == [one for one in TierName if one not in {TierName.MOST, TierName.LEFT}]
     guarantee = found.tiers[1].needs[0]
     assert (guarantee.where, guarantee.required, guarantee.available) == ("root.prod", 1000, 4000)
     assert (found.tiers[2].reached[0].queue, found.tiers[2].reached[0].pods) == ("root.test", 4)
