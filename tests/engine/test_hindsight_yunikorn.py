@@ -315,5 +315,6 @@ def test_a_departure_in_how_a_max_is_enforced_is_told():
 
 
 def test_every_law_that_others_are_held_to_has_its_words():
-    """But for those that are rules for our own acting alone."""
-    assert set(Law) - set(AGAINST) <= {Law.SHIELDED, Law.MAY_PREEMPT}
+    """But for those that are rules for our own acting alone, and those of quota: other rules decide by none."""
+    of_quota = {Law.QUOTA, Law.BORROWS, Law.WHOLE}
+    assert set(Law) - set(AGAINST) <= {Law.SHIELDED, Law.MAY_PREEMPT, *of_quota}
