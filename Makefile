@@ -41,7 +41,7 @@ browser: setup
 
 .PHONY: test
 test: setup lint browser ## Check and test everything
-	$(RUN) -m tests.halves
+	$(RUN) -m tests.parts
 
 .PHONY: lint
 lint: setup ## What needs no running product: style, types, layers, migrations, deployment checks
@@ -61,7 +61,7 @@ bench: setup ## Time decisions at a fiftieth of the full size (python -m benchma
 screenshots: setup browser ## Draw every page of a running demo, both schemes, three widths, into var/screenshots
 	$(RUN) -m tests.browser.screenshots var/screenshots
 	@mkdir -p docs/screenshots
-	cp $(addprefix var/screenshots/,queues-light-1280.png queue-light-1280.png decision-light-1280.png history-dark-1280.png editor-light-1280.png fences-light-1280.png pod-preempted-light-360.png) docs/screenshots
+	cp $(addprefix var/screenshots/,queues-light-1280.png queue-light-1280.png decision-light-1280.png history-dark-1280.png draft-light-1280.png fences-light-1280.png pod-preempted-light-360.png) docs/screenshots
 
 .PHONY: lock
 lock: $(STAMP) ## Pin what pyproject.toml asks for anew

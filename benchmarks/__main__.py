@@ -1,29 +1,42 @@
 """``python -m benchmarks decide``: one decision. ``... follow``: a cluster read, and followed while it changes.
 
 ``... compare``: a recorded day run again under every policy.
-``... edit``: acts in the editor at a thousand queues.
+``... edit``: acts in the editor at a thousand queues. ``... pages``: when pages first show something.
+``... history``: pages of a long history, on PostgreSQL.
 """
 
 import argparse
 import json
 import platform
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from benchmarks.compare import compare
-from benchmarks.decide import Row, decide
+from benchmarks.decide import decide
 from benchmarks.editor import edit
+from benchmarks.figures import Row
 from benchmarks.follow import RATE, follow
+from benchmarks.pages import pages
+from benchmarks.past import past
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def main() -> None:
     """Measure what is asked for and print it."""
     options = _parser().parse_args()
+    rows: list[Row] | Iterator[Row]
     if options.what == "decide":
         rows = decide(options.scale, options.runs)
     elif options.what == "compare":
         rows = compare(options.scale)
     elif options.what == "edit":
         rows = edit(options.runs)
+    elif options.what == "pages":
+        rows = pages(options.runs)
+    elif options.what == "history":
+        rows = past(options.decisions, options.days, options.runs, options.database)
     else:
         rows = [
             follow(
@@ -37,10 +50,10 @@ def main() -> None:
             )
         ]
     if options.json:
-        print(json.dumps({"machine": platform.platform(), **_versions(), "scale": options.scale, "rows": rows}))
+        print(json.dumps({"machine": platform.platform(), **_versions(), "scale": options.scale, "rows": list(rows)}))
         return
     for row in rows:
-        print(_told(row))
+        print(_told(row), flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -52,8 +65,13 @@ def _parser() -> argparse.ArgumentParser:
     deciding = what.add_parser("decide", parents=[common])
     deciding.add_argument("--runs", type=int, default=5)
     what.add_parser("compare", parents=[common])
-    editing = what.add_parser("edit", parents=[common])
-    editing.add_argument("--runs", type=int, default=5)
+    for name in ("edit", "pages"):
+        what.add_parser(name, parents=[common]).add_argument("--runs", type=int, default=5)
+    reading = what.add_parser("history", parents=[common])
+    reading.add_argument("--decisions", type=int, default=1_000_000, help="to be stored (default: %(default)s)")
+    reading.add_argument("--days", type=int, default=730, help="over which they are spread (default: %(default)s)")
+    reading.add_argument("--runs", type=int, default=40)
+    reading.add_argument("--database", default="", help="postgres://...: one that is empty, or was filled before")
     following = what.add_parser("follow", parents=[common])
     following.add_argument("--rate", type=int, default=RATE, help="changes of pods a second (default: %(default)s)")
     following.add_argument("--seconds", type=int, default=60, help="of following (default: %(default)s)")
@@ -69,12 +87,16 @@ def _versions() -> dict[str, str]:
 
 
 def _told(row: Row) -> str:
+    if "p95_ms" in row:
+        figures = f"median {row['median_ms']} ms, 95th percentile {row['p95_ms']}, of CPU {row['cpu_p95_ms']}"
+        return f"{row['page']:30} {figures}, {row['runs']} runs"
     if "median_ms" in row:
         figures = f"median {row['median_ms']} ms, from {row['min_ms']} to {row['max_ms']}"
         return f"{row['scenario']:14} {figures}, {row['runs']} runs"
     if "act" in row:
         figures = f"server {row['server_cpu_ms']} ms of CPU, browser {row['browser_ms']} ms"
-        return f"{row['act']:14} {figures}, {row['clock_ms']} ms by the clock, {row['runs']} runs"
+        clock = f"{row['clock_ms']} ms by the clock, {row['whole_ms']} until all is there"
+        return f"{row['act']:14} {figures}, {clock}, {row['runs']} runs"
     return "\n".join(f"{name:26} {figure}" for name, figure in row.items())
 
 

@@ -1,29 +1,31 @@
 """How long one decision takes on a warm snapshot, trace included: ``python -m benchmarks decide``."""
 
-import statistics
-import time
-from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
+from benchmarks.figures import Row, figures, timed
+from benchmarks.scenario_d import scenario_d
 from benchmarks.scenario_k import scenario_k
 from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y, waiting_y
+from benchmarks.snapshots import carried_on
 from engine.cluster.runtime import suit_a_cluster
+from engine.decision import carried_out
 from engine.planning import plan
-from engine.policies import DIALECTS, cohort, policy
+from engine.policies import DIALECTS, cohort, deserved, policy
 from engine.queues import QueueTree
 from engine.quota import QuotaCluster, Workload
 from engine.snapshot import Pod, Snapshot
 
 Scene = tuple[Snapshot, QueueTree, Pod]
-Row = dict[str, str | float | int]
 
 
 def decide(scale: float, runs: int) -> list[Row]:
     """A row of figures for every scenario at ``scale`` times its full size, in a process like the engine's worker."""
     suit_a_cluster()
     return [
+        *carried_on(scale, runs),
         _row("priority/P", runs, scenario_p(scale)),
         _row("priority/P-pdb", runs, scenario_p(scale, budgets=True)),
         _row("priority/P-affinity", runs, scenario_p(scale, rules=True)),
@@ -34,6 +36,7 @@ def decide(scale: float, runs: int) -> list[Row]:
         _row("fence/Y-yunikorn-none", runs, scenario_y(scale, priority=-1000), "yunikorn"),
         *_by_quota("K-small", runs, *scenario_k(scale)),
         *_by_quota("K-quarter", runs, *scenario_k(scale, quarter=True)),
+        *_by_deserved("D", runs, *scenario_d(scale)),
     ]
 
 
@@ -44,7 +47,7 @@ def _row(scenario: str, runs: int, scene: Scene, dialect: str = "") -> Row:
     decide(snapshot, tree, ask)  # warm
     # No two asks alike: what a pass keeps for the next ask of the same shape is of no use here.
     asks = [msgspec.structs.replace(ask, labels={**ask.labels, "run": str(run)}) for run in range(runs)]
-    return _figures(scenario, [_timed(lambda one=one: decide(snapshot, tree, one)) for one in asks])  # type: ignore[misc]
+    return figures(scenario, [timed(lambda one=one: decide(snapshot, tree, one)) for one in asks])  # type: ignore[misc]
 
 
 def _by_quota(scenario: str, runs: int, cluster: QuotaCluster, ask: Workload) -> list[Row]:
@@ -52,9 +55,34 @@ def _by_quota(scenario: str, runs: int, cluster: QuotaCluster, ask: Workload) ->
     rows = []
     for name, strategies in ((cohort.POLICY, None), (cohort.FAIR_SHARE, cohort.STRATEGIES)):
         cohort.decide(cluster, ask, strategies)  # warm
-        times = [_timed(lambda how=strategies: cohort.decide(cluster, ask, how)) for _ in range(runs)]  # type: ignore[misc]
-        rows.append(_figures(f"{name}/{scenario}", times))
+        times = [timed(lambda how=strategies: cohort.decide(cluster, ask, how)) for _ in range(runs)]  # type: ignore[misc]
+        rows.append(figures(f"{name}/{scenario}", times))
     return rows
+
+
+def _by_deserved(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> list[Row]:
+    """What all deserve, by both methods, then who gives back for one that waits, and for all of them in turn."""
+    rows = []
+    for method in deserved.Method:
+        times = []
+        for run in range(runs + 1):  # the first one gets warm; the capacity is never the one before
+            there = deserved.ground(snapshot, tree)
+            capacity = {name: amount - run for name, amount in there.capacity.items()}
+            work = partial(deserved.deserved, tree, there.requests, capacity, method)
+            times.append(timed(work))
+        rows.append(figures(f"deserved/{scenario}-{method}", times[1:]))
+    deserved.decide(snapshot, tree, snapshot.asks[0])
+    asks = [msgspec.structs.replace(snapshot.asks[0], labels={"run": str(run)}) for run in range(runs)]
+    rows.append(figures(f"reclaim/{scenario}", [timed(partial(deserved.decide, snapshot, tree, ask)) for ask in asks]))
+    rows.append(figures(f"reclaim/{scenario}-all", [timed(partial(_all, snapshot, tree))]))
+    rows.append(figures(f"reclaim/{scenario}-pass", [timed(partial(plan, snapshot, tree, deserved.decide))]))
+    return rows
+
+
+def _all(snapshot: Snapshot, tree: QueueTree) -> None:
+    """Decide for all that wait, each on what the former left, without an audit."""
+    for ask in sorted(snapshot.asks, key=lambda ask: ask.turn):
+        snapshot = carried_out(snapshot, deserved.decide(snapshot, tree, ask))
 
 
 def _pass(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> Row:
@@ -66,22 +94,5 @@ def _pass(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> Row:
     for _ in range(runs):
         anew = msgspec.structs.replace(snapshot)
         decide(anew, tree, other)  # warm
-        times.append(_timed(lambda anew=anew: plan(anew, tree, decide)))  # type: ignore[misc]
-    return _figures(scenario, times)
-
-
-def _figures(scenario: str, times: list[float]) -> Row:
-    return {
-        "scenario": scenario,
-        "median_ms": round(statistics.median(times), 2),
-        "min_ms": round(min(times), 2),
-        "max_ms": round(max(times), 2),
-        "runs": len(times),
-    }
-
-
-def _timed(work: Callable[[], object]) -> float:
-    """Milliseconds of wall time."""
-    began = time.perf_counter_ns()
-    work()
-    return (time.perf_counter_ns() - began) / 1e6
+        times.append(timed(lambda anew=anew: plan(anew, tree, decide)))  # type: ignore[misc]
+    return figures(scenario, times)

@@ -7,6 +7,8 @@ from engine.resources import parse_amounts
 from engine.snapshot import ClusterState, Node, Pod, PriorityClass, Snapshot
 
 NOW_MS = 1_767_268_800_000
+ASK = "ask"
+"""Its uid."""
 NODES, PODS, LEAVES = 5_000, 150_000, 1_000
 _OUT = PriorityClass(name="out", opted_out=True)
 _EACH = parse_amounts({"cpu": "1", "memory": "4Gi", "pods": "1"})
@@ -14,7 +16,14 @@ _EACH = parse_amounts({"cpu": "1", "memory": "4Gi", "pods": "1"})
 
 
 def scenario_y(scale: float, *, priority: int = 100) -> tuple[Snapshot, QueueTree, Pod]:
-    """Snapshot, tree and ask at ``scale`` times 5,000 nodes, 150,000 pods, 1,000 leaves.
+    """Snapshot, tree and ask of a cluster of ``scale``."""
+    state, tree = cluster_y(scale, priority=priority)
+    snapshot = state.snapshot(tree, now_ms=NOW_MS)
+    return snapshot, tree, next(pod for pod in snapshot.asks if pod.uid == ASK)
+
+
+def cluster_y(scale: float, *, priority: int = 100) -> tuple[ClusterState, QueueTree]:
+    """A cluster and its tree at ``scale`` times 5,000 nodes, 150,000 pods, 1,000 leaves, and one ask.
 
     ``priority`` is the ask's; with -1000 nothing is eligible.
     """
@@ -31,7 +40,7 @@ def scenario_y(scale: float, *, priority: int = 100) -> tuple[Snapshot, QueueTre
         counts[leaf] += 1
         state.pods[str(number)] = _pod(number, leaf, f"n-{number % nodes:05}")
     ask = Pod(
-        uid="ask",
+        uid=ASK,
         namespace="q-0000",
         name="ask",
         created_ms=NOW_MS - 3_600_000,
@@ -42,9 +51,7 @@ def scenario_y(scale: float, *, priority: int = 100) -> tuple[Snapshot, QueueTre
         application_label="app-0",
     )
     state.pods[ask.uid] = ask
-    tree = _tree(counts)
-    snapshot = state.snapshot(tree, now_ms=NOW_MS)
-    return snapshot, tree, next(pod for pod in snapshot.asks if pod.uid == ask.uid)
+    return state, _tree(counts)
 
 
 def waiting_y(scale: float, *, asks: int = 1_000, shapes: int = 50) -> tuple[Snapshot, QueueTree]:

@@ -1,4 +1,4 @@
-"""``python -m engine``: what needs no cluster; ``decide`` cases, ``lint`` a tree, ``forecast`` what would happen."""
+"""``python -m engine``: what needs no cluster; decide or replay cases, lint a tree, forecast what would happen."""
 
 import argparse
 import gzip
@@ -22,6 +22,9 @@ from engine.formats.yunikorn import read
 from engine.journal import Moment
 from engine.lint import lint
 from engine.offline import answer, name_of
+from engine.policies import UnknownPolicyError
+from engine.replaying import lines as replayed_lines
+from engine.replaying import replayed
 
 SOUND, SOME_ERRORS, USAGE = 0, 1, 2
 _ANY_SIZE = 2**40
@@ -31,8 +34,8 @@ _GZIP_MAGIC = b"\x1f\x8b"
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line. Exit code: 0 all cases answered, or no error in a tree; 1 else; 2 wrong usage."""
     options = _parser().parse_args(arguments)
-    if options.command == "forecast":
-        return _forecast(options)
+    if options.command in _COMMANDS:
+        return _COMMANDS[options.command](options)
     try:
         with _opened(options.file) as given:
             if options.command == "lint":
@@ -53,6 +56,9 @@ def _parser() -> argparse.ArgumentParser:
     decide.add_argument("--trace", action="store_true", help="with all that each decision rests on")
     decide.add_argument("--optimal", action="store_true", help="with the least victims there are")
     decide.add_argument("--dialect", choices=("design", "yunikorn"), help="in place of what each case names")
+    again = commands.add_parser("replay", help="a saved decision taken again: whether it comes out the same")
+    again.add_argument("file", metavar="ZIP", type=Path, help="the replay file of a decision")
+    again.add_argument("--json", action="store_true", help="for programs: the decision then, and now")
     tree = commands.add_parser("lint", help="what is wrong with a tree, or odd, and what to do about it")
     tree.add_argument("file", metavar="queues.yaml", nargs="?", default="-", help="gzipped or not; - is standard input")
     ahead = commands.add_parser("forecast", help="who would be preempted for whom, and where it settles")
@@ -66,7 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     ahead.add_argument("--tree", metavar="FILE", help="a queues.yaml, or a tree of our own form in YAML or JSON")
     ahead.add_argument(
-        "--policy", default="", help="fence (where the tree does not say either), priority, cohort or fair-share"
+        "--policy",
+        default="",
+        help="fence (where the tree does not say either), priority, cohort, fair-share or deserved",
     )
     ahead.add_argument("--dialect", default="", help="of the policy; its first one where nothing is said")
     ahead.add_argument("--now", type=_time, metavar="TIME", help="when it was so, RFC 3339; else the latest time told")
@@ -110,6 +118,31 @@ def _lint(document: bytes) -> int:
     return SOME_ERRORS if any(note.severity is Severity.ERROR for note in notes) else SOUND
 
 
+def _replay(options: argparse.Namespace) -> int:
+    try:
+        found = replayed(unpack(_bytes(options.file), _ANY_SIZE))
+    except (ImportFailure, DecodeError, msgspec.ValidationError, UnknownPolicyError) as failure:
+        print(failure, file=sys.stderr)
+        return SOME_ERRORS
+    except (ManifestError, BundleError) as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    if options.json:
+        told = {"same": found.same, "then": found.decision, "now": found.again}
+        sys.stdout.buffer.write(msgspec.json.encode(told) + b"\n")
+    else:
+        print(*replayed_lines(found), sep="\n")
+    return SOUND if found.same else SOME_ERRORS
+
+
+def _bytes(path: Path) -> bytes:
+    """What a file holds. Raises ManifestError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ManifestError(f"{path} can't be read: {error.strerror}.") from error
+
+
 def _forecast(options: argparse.Namespace) -> int:
     try:
         objects, document, moment = _cluster(options)
@@ -136,10 +169,7 @@ def _cluster(options: argparse.Namespace) -> tuple[list[Any], Any, Moment | None
     """The objects, with the tree's document and the moment where they are known. Raises ManifestError, BundleError."""
     if options.snapshot is None:
         return [document.obj for document in load(options.manifests)], None, None
-    try:
-        found = unpack(options.snapshot.read_bytes(), _ANY_SIZE)
-    except OSError as error:
-        raise ManifestError(f"{options.snapshot} can't be read: {error.strerror}.") from error
+    found = unpack(_bytes(options.snapshot), _ANY_SIZE)
     objects = [document.obj for one in found.objects for document in load([one])]
     return objects, found.tree, found.moment
 
@@ -173,6 +203,9 @@ def _answer_or_error(line: bytes, *, dialect: str | None, trace: bool, least: bo
         return answer(line, dialect=dialect, trace=trace, least=least)
     except (ValueError, RecursionError) as error:
         return {"name": name_of(line), "error": str(error)}
+
+
+_COMMANDS = {"forecast": _forecast, "replay": _replay}
 
 
 if __name__ == "__main__":

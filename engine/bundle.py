@@ -3,6 +3,7 @@
     manifests/cluster.json   every object, a List as kubectl writes it
     tree.json                the queues, the policy, its dialect and parameters, in our own form
     moment.json              when it was so, what was protected, which room was kept
+    decision.json            what was decided then about one ask, in a file that is to be replayed
     README.txt
 
 All but the manifests may be missing, and whatever else lies in ``manifests`` is read too.
@@ -12,10 +13,11 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from engine.decision import Decision
 from engine.formats.form import write_form
 from engine.formats.kubernetes_write import manifests
 from engine.formats.notes import gettext_noop
@@ -24,6 +26,7 @@ from engine.queues import QueueTree
 from engine.snapshot import ClusterState
 
 _CLUSTER, _TREE, _MOMENT, _README = "manifests/cluster.json", "tree.json", "moment.json", "README.txt"
+_DECISION = "decision.json"
 _FOLDER, _ENDING = "manifests/", ".json"
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """The others are unpacked whole, however little is asked for: a few bytes would fill the memory."""
@@ -35,6 +38,14 @@ _WORDS = """A cluster as Scheduler Admin saw it: manifests with what a scheduler
 
 says who would be preempted for whom. Upload it on a cluster's page Snapshots to compare it with other trees.
 """
+_AGAIN = """
+    python -m engine replay THIS.zip
+
+decides again what decision.json says, and tells whether it comes out the same.
+"""
+
+
+Part = TypeVar("Part")
 
 
 class BundleError(ValueError):
@@ -46,16 +57,27 @@ class BundleError(ValueError):
         self.params = params
 
 
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision that is to be taken again."""
+
+    decision: Decision
+    alone: bool = False
+    """Whether its ask was looked at by itself; else in its turn, after those that a pass decides before it."""
+
+
 class Bundle(NamedTuple):
     """What a file holds: objects in JSON's types, and a document of our own form, as they came."""
 
     objects: list[dict[str, Any]]
     tree: Any = None
     moment: Moment | None = None
+    kept: Kept | None = None
 
 
-def pack(state: ClusterState, moment: Moment, tree: QueueTree, terms: Mapping[str, Any]) -> bytes:
-    """The zip. ``terms``: ``policy``, ``dialect`` and ``parameters`` of the tree."""
+def pack(
+    state: ClusterState, moment: Moment, tree: QueueTree, terms: Mapping[str, Any], kept: Kept | None = None
+) -> bytes:
+    """The zip. ``terms``: ``policy``, ``dialect`` and ``parameters`` of the tree; ``kept``: what is to be replayed."""
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         with file.open(_entry(_CLUSTER), "w") as listed:
@@ -65,10 +87,10 @@ def pack(state: ClusterState, moment: Moment, tree: QueueTree, terms: Mapping[st
             listed.write(b"\n]}\n")
         form = msgspec.json.encode({**terms, **write_form(tree)}, order="sorted")
         file.writestr(_entry(_TREE), msgspec.json.format(form, indent=2))
-        file.writestr(
-            _entry(_MOMENT), msgspec.json.format(msgspec.json.encode(moment, order="deterministic"), indent=2)
-        )
-        file.writestr(_entry(_README), _WORDS)
+        file.writestr(_entry(_MOMENT), _text(moment))
+        if kept is not None:
+            file.writestr(_entry(_DECISION), _text(kept))
+        file.writestr(_entry(_README), _WORDS + (_AGAIN if kept else ""))
     return packed.getvalue()
 
 
@@ -88,7 +110,7 @@ def unpack(data: bytes, most: int) -> Bundle:
 def _unpacked(file: zipfile.ZipFile, most: int) -> Bundle:
     texts: dict[str, bytes] = {}
     for name in sorted(file.namelist()):
-        if name in (_TREE, _MOMENT) or (name.startswith(_FOLDER) and name.endswith(_ENDING)):
+        if name in (_TREE, _MOMENT, _DECISION) or (name.startswith(_FOLDER) and name.endswith(_ENDING)):
             if file.getinfo(name).compress_type not in _PACKINGS:
                 raise BundleError(gettext_noop("%(name)s is packed in another way than zip programs do it."), name=name)
             with file.open(name) as packed:  # what its header says of its size may be a lie
@@ -100,15 +122,21 @@ def _unpacked(file: zipfile.ZipFile, most: int) -> Bundle:
     if not objects:
         raise BundleError(gettext_noop("There is no file of manifests in it, such as %(name)s."), name=_CLUSTER)
     tree = _json(texts[_TREE], _TREE) if _TREE in texts else None
-    return Bundle(objects, tree, _moment(texts[_MOMENT]) if _MOMENT in texts else None)
+    return Bundle(objects, tree, _typed(texts, _MOMENT, Moment), _typed(texts, _DECISION, Kept))
 
 
-def _moment(text: bytes) -> Moment:
+def _text(part: Moment | Kept) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(part, order="deterministic"), indent=2)
+
+
+def _typed(texts: Mapping[str, bytes], name: str, kind: type[Part]) -> Part | None:
+    if name not in texts:
+        return None
     try:
-        return msgspec.json.decode(text, type=Moment)
+        return msgspec.json.decode(texts[name], type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BundleError(
-            gettext_noop("%(name)s can't be read: %(problem)s."), name=_MOMENT, problem=str(error)
+            gettext_noop("%(name)s can't be read: %(problem)s."), name=name, problem=str(error)
         ) from error
 
 

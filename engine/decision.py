@@ -67,6 +67,15 @@ class Reason(StrEnum):
     """Its queue could not have so much if all others had nothing; ``detail`` names the queue and the resource."""
     BORROWS = "borrows"
     """Its queue would have to borrow, and may not take from others for that; ``detail`` as above."""
+    # Of policy ``deserved``:
+    BELOW_DESERVED = "below-deserved"
+    """Its queue uses less than it deserves, and others more."""
+    HIGH_PRIORITY = "high-priority"
+    """Its queue would have more than it deserves, but pods of its priority class may take beyond that."""
+    GRACE = "grace"
+    """Those that use more than they deserve are told to give back; ``detail`` names the queue whose grace ends last."""
+    BEYOND_DESERVED = "beyond-deserved"
+    """With it its queue would have more than it deserves; ``detail`` names the queue and the resource."""
 
 
 class PodReason(StrEnum):
@@ -114,6 +123,15 @@ class PodReason(StrEnum):
     """The ask's queue may take it only while it borrows nothing itself."""
     SHARE = "share"
     """The ask's side would have the larger share."""
+    # Of policy ``deserved``:
+    OVER_DESERVED = "over-deserved"
+    """Its queue uses more than it deserves."""
+    WITHIN_DESERVED = "within-deserved"
+    """Its queue, or one above, uses no more than it deserves, or would by then; ``detail`` names it."""
+    IN_GRACE = "in-grace"
+    """Its queue uses more than it deserves, and still has time to give back by itself."""
+    SYSTEM = "system"
+    """Of the cluster's own namespace, which deserves all that it asks."""
 
 
 class NodeReason(StrEnum):
@@ -286,6 +304,29 @@ class ShareFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     weight: str = "1"
 
 
+class DeservedFigures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A queue under policy ``deserved``: what it asks, uses and deserves, rolled up."""
+
+    queue: str
+    requested: Amounts
+    used: Amounts
+    after: Amounts
+    """What it uses once the decision has come about."""
+    reserved: Amounts
+    hard: Amounts
+    deserved: Amounts
+
+
+class Notice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A queue that is told to give back."""
+
+    queue: str
+    over: Amounts
+    """What it uses beyond what it deserves."""
+    due_ms: int
+    """From when on pods may be taken from it."""
+
+
 class Trace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a decision rests on. Pods and nodes in full for the chosen node and the twenty best; the rest counted."""
 
@@ -308,6 +349,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Under policies that give quota: what there is too little of."""
     shares: tuple[ShareFigures, ...] = ()
     """Under ``fair-share``: the queues and cohorts on both sides."""
+    deserved: tuple[DeservedFigures, ...] = ()
+    """Under ``deserved``: the ask's queue and all above it first, then those of the victims and all above them."""
 
 
 BY_QUOTA = frozenset({"cohort", "fair-share"})
@@ -325,11 +368,13 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     detail: str = ""
     """What the reason's sentence names: a queue, a resource, a rule."""
     due_ms: int | None = None
-    """With reason ``delay``: when the ask may preempt."""
+    """With reason ``delay`` or ``grace``: when the ask may preempt."""
     node: str | None = None
     victims: tuple[PodVerdict, ...] = ()
     together: tuple[PodFacts, ...] = ()
     """The other pods of its workload, which get quota with it."""
+    notices: tuple[Notice, ...] = ()
+    """Under ``deserved``: who is told to give back for the ask."""
     trace: Trace = Trace()
 
     @property
@@ -345,8 +390,9 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def rooms(self) -> tuple[Reservation, ...]:
-        """What is kept from now on: on a node for the ask, or quota for all that get some."""
-        pods = self.admits or ((self.ask,) if self.evicts and self.node is not None else ())
+        """What is kept from now on: for the ask on a node, or on any, or quota for all that get some."""
+        anywhere = self.reason in (Reason.BELOW_DESERVED, Reason.HIGH_PRIORITY)
+        pods = self.admits or ((self.ask,) if self.evicts and (self.node is not None or anywhere) else ())
         return tuple(
             Reservation(ask_uid=pod.uid, node=self.node or "", queue=pod.queue, requests=pod.requests) for pod in pods
         )

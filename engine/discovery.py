@@ -9,25 +9,17 @@ from dataclasses import dataclass
 
 import msgspec
 
-from engine.formats import kueue, yunikorn
+from engine.formats import consumers, kueue, yunikorn
 from engine.formats.imported import Imported
 from engine.formats.notes import ImportFailure, Note
 from engine.lint import errors
 from engine.placement import grown
 from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 from engine.resources import Amounts, total
-from engine.snapshot import DisruptionBudget, Node, Pod, PriorityClass, queue_of
+from engine.snapshot import ClassQuota, DisruptionBudget, Node, Pod, PriorityClass, limits, queue_of
 
 SYSTEM = f"{ROOT}.system"
 """The parent of the leaves of namespaces that run the cluster itself."""
-
-
-class Quota(msgspec.Struct, frozen=True, kw_only=True):
-    """A ResourceQuota on requests, of every pod of its namespace."""
-
-    namespace: str
-    name: str
-    requests: Amounts = {}
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +32,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     pods: tuple[Pod, ...] = ()
     classes: tuple[PriorityClass, ...] = ()
     budgets: tuple[DisruptionBudget, ...] = ()
-    quotas: tuple[Quota, ...] = ()
+    quotas: tuple[ClassQuota, ...] = ()
     namespaces: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     """API groups that are served."""
@@ -48,6 +40,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """The queues.yaml that YuniKorn runs by."""
     kueue: str = ""
     """Kueue's Cohorts, ClusterQueues and LocalQueues, as one text; empty where there are none."""
+    consumers: str = ""
+    """kube-arbitrator's Consumers, likewise."""
     unread: tuple[str, ...] = ()
     """``verb resource`` of what may not be read, and can be done without."""
     odd: tuple[str, ...] = ()
@@ -100,9 +94,9 @@ class Proposal:
 
     tree: QueueTree
     origin: str
-    """``yunikorn``, ``kueue``, ``labels`` or ``namespaces``: what its queues come from in the first place."""
+    """What its queues come from first: ``yunikorn``, ``kueue``, ``consumers``, ``labels``, ``namespaces``."""
     text: str = ""
-    """YuniKorn's queues.yaml or Kueue's objects, where it is from there."""
+    """YuniKorn's queues.yaml, Kueue's objects or Consumers, where it is from there."""
     notes: tuple[Note, ...] = ()
     """What the import of the scheduler's tree has to say."""
     refused: tuple[Note, ...] = ()
@@ -117,7 +111,8 @@ def propose(survey: Survey) -> Proposal:
     ResourceQuota is a limit, and becomes a max. Namespaces without pods have their leaf too, as their first pod would
     have none; but not those of the cluster itself.
     """
-    scheduler, text = ("yunikorn", survey.yunikorn) if survey.yunikorn else ("kueue", survey.kueue)
+    kept = {"yunikorn": survey.yunikorn, "kueue": survey.kueue, "consumers": survey.consumers}
+    scheduler, text = next((one for one in kept.items() if one[1]), ("yunikorn", ""))
     imported, notes, refused = _imported(_READ[scheduler], text)
     if imported and scheduler == "kueue":
         return Proposal(tree=imported, origin=scheduler, text=text, notes=notes)
@@ -130,7 +125,7 @@ def propose(survey: Survey) -> Proposal:
     labelled = len(queues) > known
     tree = QueueTree(queues.values(), placement)
     left = {pod.namespace for pod in pods if queue_of(pod, tree) is None}
-    quotas = {} if imported else _by_namespace(survey.quotas)  # YuniKorn's tree says what is allowed
+    quotas = {} if imported else limits(survey.quotas)  # YuniKorn's tree says what is allowed
     empty = set() if imported else set(survey.namespaces) - {pod.namespace for pod in pods}
     left |= {namespace for namespace in empty if not _runs_the_cluster(namespace)}
     for namespace in sorted(left | set(quotas)):
@@ -140,7 +135,11 @@ def propose(survey: Survey) -> Proposal:
     return Proposal(tree=tree, origin=origin, text=text if imported else "", notes=notes, refused=refused)
 
 
-_READ: Mapping[str, Callable[[str], Imported]] = {"yunikorn": yunikorn.read, "kueue": kueue.read}
+_READ: Mapping[str, Callable[[str], Imported]] = {
+    "yunikorn": yunikorn.read,
+    "kueue": kueue.read,
+    "consumers": consumers.read,
+}
 
 
 def _imported(
@@ -196,16 +195,6 @@ def _grow_namespace(queues: dict[str, Queue], namespace: str, quota: Amounts) ->
 def _runs_the_cluster(namespace: str) -> bool:
     """By Kubernetes' own prefix, and the ending that controllers' namespaces have by custom."""
     return namespace.startswith("kube-") or namespace.endswith("-system")
-
-
-def _by_namespace(quotas: Iterable[Quota]) -> dict[str, Amounts]:
-    """Namespace -> the smallest limit of each resource: all of its quotas hold."""
-    found: dict[str, Amounts] = {}
-    for quota in quotas:
-        limits = found.setdefault(quota.namespace, {})
-        for resource, amount in quota.requests.items():
-            limits[resource] = min(amount, limits.get(resource, amount))
-    return found
 
 
 def facts(survey: Survey, tree: QueueTree) -> Found:

@@ -125,7 +125,7 @@ def _end(found: Forecast) -> Iterator[str]:
         f"Asks that get a node: {len(found.placed)}. Asks that still wait: {len(found.waiting)}."
     )
     for one in found.waiting:
-        yield f"  {_named(one.decision.ask)}: {_english(reason(one.decision))}"
+        yield f"  {_named(one.decision.ask)}: {english(reason(one.decision))}"
     if found.settles is Settling.QUIET:
         yield f"Nothing moves any more after round {found.passes}." if found.passes else "Nothing moves."
     elif found.loop is not None:
@@ -138,7 +138,8 @@ def _named(pod: PodFacts) -> str:
     return f"{pod.namespace}/{pod.name} ({pod.queue or 'no queue'})"
 
 
-def _english(message: Message) -> str:
+def english(message: Message) -> str:
+    """A message as it is written, translated into nothing."""
     plural = message.plural and message.count != 1
     return (message.plural if plural else message.id) % message.params
 

@@ -53,12 +53,20 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     reservations: tuple[Reservation, ...] = ()
     going: frozenset[str] = frozenset()
     """Uids of pods on their way out, whether or not the cluster shows it yet."""
+    notices: dict[str, int] = {}
+    """Queue -> when it was told to give back what it uses beyond what it deserves."""
     holds: dict[str, str] = {}
     """An ask's uid -> the interlock that held its decision back."""
 
     def snapshot(self, state: ClusterState, tree: QueueTree) -> Snapshot:
         """The cluster as the pass saw it."""
-        frozen = state.snapshot(tree, now_ms=self.now_ms, protection=self.protection, reservations=self.reservations)
+        frozen = state.snapshot(
+            tree,
+            now_ms=self.now_ms,
+            protection=self.protection,
+            reservations=self.reservations,
+            notices=self.notices,
+        )
         return frozen.expecting(pod for uid in sorted(self.going) if (pod := frozen.pod(uid)) is not None)
 
     def hold(self, considered: Considered) -> str:

@@ -264,6 +264,7 @@ class _Mask:
                 for one in moment.reservations
             ),
             going=frozenset(self.name("uid", one) for one in moment.going),
+            notices={self.path(queue): told_ms for queue, told_ms in moment.notices.items()},
             holds={self.name("uid", uid): hold for uid, hold in moment.holds.items()},
         )
 

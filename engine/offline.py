@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from engine.decision import Decision, Outcome, Reason, encode
+from engine.decision import Decision, Outcome, PodReason, Reason, encode
 from engine.formats.kubernetes import cluster_state
 from engine.formats.kueue.cluster import quota_cluster
 from engine.formats.volcano.cluster import volcano_cluster
@@ -239,13 +239,18 @@ def _of_workload(case: Case) -> dict[str, Any]:
 
 
 def _of_queues(case: Case) -> dict[str, Any]:
-    """Under Volcano: what its queues deserve. Who goes for whom is not decided, and so is not told."""
+    """Under Volcano: what its queues deserve, who goes for all that ask in one session, and who gets room where."""
+    cluster = volcano_cluster(case.objects)
+    turns = volcano.reclaim(cluster)
+    victims = [{"name": one.pod.key, "reason": PodReason.OVER_DESERVED} for turn in turns for one in turn.victims]
+    nodes = {turn.node for turn in turns}
     return {
         "name": case.name,
         "policy": deserved.POLICY,
         "dialect": volcano.DIALECT,
-        "outcome": None,
-        "reason": "not decided yet: only what queues deserve is worked out",
-        "node": None,
-        "figures": volcano.figures(volcano_cluster(case.objects)),
+        "outcome": Outcome.PREEMPT if victims else Outcome.FITS if turns else Outcome.NO_CANDIDATE,
+        "reason": Reason.BELOW_DESERVED if victims else Reason.FITS_SOON if turns else Reason.NO_CANDIDATES,
+        "node": nodes.pop() if len(nodes) == 1 else None,
+        "victims": victims,
+        "figures": volcano.figures(cluster) | {"pipelined": {turn.ask.pod.key: turn.node for turn in turns}},
     }

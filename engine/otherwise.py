@@ -19,4 +19,8 @@ class Change(StrEnum):
     GUARANTEE = "guarantee"
     WEIGHT = "weight"
     MAX = "max"
+    HARD = "hard"
+    """A max under policy ``deserved``."""
+    RESERVED = "reserved"
+    """A guarantee under policy ``deserved``."""
     FENCE = "fence"

@@ -14,6 +14,8 @@ Amounts = dict[str, int]
 
 CPU = "cpu"
 PODS = "pods"
+DOMINANT = "dominant-share"
+"""Where amounts are told by resource: the ``dominant_share``, in millionths of the cluster."""
 FLAVOR = "@"
 """Between a resource and the flavor of nodes that an amount of it is of: ``cpu@spot``."""
 
@@ -127,3 +129,9 @@ def subtract(left: Mapping[str, int], right: Mapping[str, int]) -> Amounts:
 def fits(request: Mapping[str, int], free: Mapping[str, int]) -> bool:
     """Whether every requested resource is free in that amount; one that is not listed as free has none."""
     return all(amount <= free.get(resource, 0) for resource, amount in request.items() if amount > 0)
+
+
+def dominant_share(held: Mapping[str, int], capacity: Mapping[str, int]) -> Fraction:
+    """The largest part that is held of any resource of a cluster; pods themselves are not counted as one."""
+    parts = (Fraction(amount, capacity[name]) for name, amount in held.items() if name != PODS and capacity.get(name))
+    return max(parts, default=Fraction(0))

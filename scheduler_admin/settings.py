@@ -88,6 +88,11 @@ SIMULATOR_CLUSTER = os.environ.get("SIMULATOR_CLUSTER", "")
 SIMULATOR_TOKEN = os.environ.get("SIMULATOR_TOKEN", "")
 # JOURNAL_MB: megabytes of journal kept for each cluster; decisions from before that can no longer be replayed.
 JOURNAL_MB = _number("JOURNAL_MB", 250)
+# USAGE_10S_HOURS, USAGE_1MIN_DAYS, USAGE_1H_DAYS: how long usage is kept by points of ten seconds, a minute, an hour:
+# a day is what one looks at to the second, a month to the minute, and two years are what budgets are made of.
+USAGE_10S_HOURS = _number("USAGE_10S_HOURS", 24)
+USAGE_1MIN_DAYS = _number("USAGE_1MIN_DAYS", 31)
+USAGE_1H_DAYS = _number("USAGE_1H_DAYS", 731)
 # EMAIL_HOST and the others: the server that sends notifications as e-mail; without it there are none.
 EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
 EMAIL_PORT = _number("EMAIL_PORT", 587)
@@ -187,6 +192,9 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
+else:
+    # Compiling a query takes PostgreSQL seconds where it expects many rows; ours end after a page of them.
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("options", "-c jit=off")
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["scheduler_admin.accounts.doors.PeopleBackend", "scheduler_admin.accounts.oidc.Backend"]
@@ -368,6 +376,16 @@ CELERY_BEAT_SCHEDULE = {
         "task": "scheduler_admin.history.tasks.write_due_digests",
         "schedule": 300.0,
         "options": {"expires": 300.0},
+    },
+    "roll-up-usage": {
+        "task": "scheduler_admin.history.tasks.roll_up_usage",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
+    "tally-hours": {
+        "task": "scheduler_admin.history.tasks.tally_hours",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
     },
     "prune": {"task": "scheduler_admin.history.tasks.prune", "schedule": 600.0, "options": {"expires": 600.0}},
 }

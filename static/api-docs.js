@@ -20,6 +20,7 @@ window.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   filter: true,
   validatorUrl: null,
+  onComplete: () => place.querySelector("main")?.setAttribute("role", "group"), // the page has a <main> already
   requestInterceptor: (request) => {
     if (new URL(request.url, location.href).origin === location.origin) request.headers["X-CSRFToken"] = token;
     return request;

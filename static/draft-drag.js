@@ -1,5 +1,5 @@
 // Moving by drag: a queue's name is dragged onto the row that it is to lie below. The dialog (m) does the same.
-import { grid } from "./draft-grid.js";
+import { grid } from "./draft-rows.js";
 import { isInside, nameOf, parentOf } from "./draft-folds.js";
 
 const told = document.getElementById("drag-said");
@@ -34,7 +34,7 @@ export function listen(move) {
     event.dataTransfer.setData("text/plain", name.textContent);
   });
   grid.addEventListener("dragover", (event) => {
-    const body = event.target.closest("#grid > tbody");
+    const body = event.target.closest("#grid tbody");
     if (!dragged || !body) return;
     const how = outcome(body);
     mark(body, how);
@@ -46,7 +46,7 @@ export function listen(move) {
     if (dragged && !grid.contains(event.relatedTarget)) mark(null);
   });
   grid.addEventListener("drop", (event) => {
-    const body = event.target.closest("#grid > tbody");
+    const body = event.target.closest("#grid tbody");
     if (!dragged || !body) return;
     event.preventDefault();
     move(dragged.dataset.row, body.dataset.row, dragged.dataset.above);

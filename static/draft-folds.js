@@ -1,13 +1,12 @@
 // Folding: what is folded is in the address. What that hides, and where each row stands among its siblings, is worked out
 // here, after every answer of the server too, which therefore need not send the rows for it.
-import { grid } from "./draft-grid.js";
+import { say, words } from "./draft-address.js";
+import { lineOf, measure, rows } from "./draft-rows.js";
 
-const line = (body) => body.rows[0];
-const level = (body) => Number(line(body).getAttribute("aria-level"));
-const folded = () => new Set(new URLSearchParams(location.search).getAll("folded"));
+const folded = () => new Set(words().getAll("folded"));
 
-export const nameOf = (body) => body?.rows[0].querySelector("a.name");
-export const shown = () => [...grid.tBodies].filter((body) => !body.hidden);
+export const nameOf = (body) => body && lineOf(body).querySelector("a.name");
+export const shown = () => rows().filter((body) => !body.hidden);
 
 /** The row of the queue above; null where that is not shown. */
 export function parentOf(body) {
@@ -34,25 +33,27 @@ export function draw() {
     set(one, "aria-posinset", String(index + 1));
     set(one, "aria-setsize", String(list.length));
   });
-  for (const body of grid.tBodies) {
-    const own = level(body);
+  for (const body of rows()) {
+    const at = lineOf(body);
+    const own = Number(at.getAttribute("aria-level"));
     if (own <= hiding) hiding = Infinity;
     if (body.hidden !== hiding < own) body.hidden = hiding < own;
     for (const list of siblings.splice(own + 1)) number(list);
-    (siblings[own] ??= []).push(line(body));
-    if (!line(body).hasAttribute("aria-expanded")) continue;
+    (siblings[own] ??= []).push(at);
+    if (!at.hasAttribute("aria-expanded")) continue;
     const isShut = shut.has(body.dataset.row);
-    set(line(body), "aria-expanded", String(!isShut));
+    set(at, "aria-expanded", String(!isShut));
     if (isShut && hiding === Infinity) hiding = own;
   }
   for (const list of siblings) number(list ?? []);
+  measure();
 }
 
 function keep(shut) {
-  const words = new URLSearchParams(location.search);
-  words.delete("folded");
-  for (const row of shut) words.append("folded", row);
-  history.replaceState(null, "", words.size ? `?${words}` : location.pathname);
+  const next = words();
+  next.delete("folded");
+  for (const row of shut) next.append("folded", row);
+  say(next);
   draw();
 }
 
@@ -69,7 +70,7 @@ export const unfoldAll = () => keep([]);
 
 /** Unfolds what hides an element. */
 export function reveal(element) {
-  const body = element?.closest("#grid > tbody");
+  const body = element?.closest("#grid tbody");
   if (!body?.hidden) return;
   const shut = folded();
   for (let at = parentOf(body); at; at = parentOf(at)) shut.delete(at.dataset.row);
@@ -82,6 +83,6 @@ document.addEventListener("click", (event) => {
   if (link?.matches("#grid a.fold")) {
     event.preventDefault();
     const body = link.closest("tbody");
-    fold(body, line(body).getAttribute("aria-expanded") === "true");
+    fold(body, lineOf(body).getAttribute("aria-expanded") === "true");
   } else if (link?.hash) reveal(document.getElementById(decodeURIComponent(link.hash.slice(1))));
 });

@@ -1,7 +1,6 @@
 // The grid as it stands in the page: what is typed and not saved yet, and how an answer is put in without touching that.
-import { state, token } from "./draft-server.js";
-
-export const grid = document.getElementById("grid");
+import { grid, putAfter, putLast, rows } from "./draft-rows.js";
+import { reshown, state, token } from "./draft-server.js";
 
 /** What the server says that a field says. */
 export const said = (field) => (field.options ? (([...field.options].find((one) => one.defaultSelected) ?? field.options[0])?.value ?? "") : field.defaultValue);
@@ -13,7 +12,20 @@ export function setSaid(field, text) {
 
 export const isTyped = (field) => field.value.trim() !== said(field);
 export const fieldsIn = (place) => [...place.querySelectorAll("[data-setting]")];
-export const unsaved = () => fieldsIn(document.getElementById("draft")).filter(isTyped);
+
+/** Fields in which somebody typed or chose: of thousands these alone may hold what is not saved. */
+const touched = new Set(fieldsIn(document.getElementById("draft")).filter(isTyped)); // before this script was there
+
+/** Has a field looked at, though nobody typed in it. */
+export const touch = (field) => touched.add(field);
+document.addEventListener("input", ({ target }) => target.matches("#draft [data-setting]") && touch(target));
+
+/** The fields that hold what is not saved. */
+export function unsaved() {
+  for (const field of touched) if (!field.isConnected) touched.delete(field);
+  return [...touched].filter(isTyped);
+}
+
 export const keeps = (place) => [...place.querySelectorAll("input:not([type=hidden]), select, textarea")].some(isTyped) || place.querySelector(".problem[data-now]");
 
 /** Fields work once this module does, and only the row that one is in is in the tab order. */
@@ -63,7 +75,7 @@ function putRow(pk, html, current) {
   const old = document.getElementById(`q${pk}`);
   enliven(fresh, old ? old === current : false);
   if (old) patch(old, fresh);
-  else grid.append(fresh);
+  else putLast(fresh);
 }
 
 /** Of numbers in a row, the places of the most that rise: what stands there can stay where it is. */
@@ -88,14 +100,14 @@ function rising(numbers) {
 /** Moves as few rows as can be: each that is moved is styled and laid out anew. */
 function putInOrder(order) {
   const turns = new Map(order.map((pk, turn) => [`q${pk}`, turn]));
-  for (const body of [...grid.tBodies]) if (!turns.has(body.id) && !keeps(body)) body.remove();
-  const bodies = [...grid.tBodies].filter((body) => turns.has(body.id));
+  for (const body of rows()) if (!turns.has(body.id) && !keeps(body)) body.remove();
+  const bodies = rows().filter((body) => turns.has(body.id));
   const places = rising(bodies.map((body) => turns.get(body.id)));
   const staying = new Set(bodies.filter((_, place) => places.has(place)));
-  let at = grid.tHead;
+  let at = null;
   for (const pk of order) {
     const body = document.getElementById(`q${pk}`);
-    if (!staying.has(body)) at.after(body);
+    if (!staying.has(body)) putAfter(at, body);
     at = body;
   }
 }
@@ -127,10 +139,12 @@ export function putParts(parts) {
 export function put(answer, current, more) {
   keepingPlace(() => {
     state.version = String(answer.version);
-    state.tag = answer.tag;
+    state.whole = Boolean(answer.parts);
+    if (state.whole) state.tag = answer.tag;
+    if (answer.order || Object.keys(answer.rows).length) reshown();
     for (const [pk, html] of Object.entries(answer.rows)) putRow(pk, html, current);
     if (answer.order) putInOrder(answer.order);
-    putEach(answer.parts);
+    if (answer.parts) putEach(answer.parts);
     more();
   });
 }

@@ -1,5 +1,6 @@
 // What empty cells say: what holds there all the same, by which queue above. It is dimmed, and never sent.
-import { fieldsIn, grid, said } from "./draft-grid.js";
+import { fieldsIn, said } from "./draft-grid.js";
+import { rows } from "./draft-rows.js";
 import { state } from "./draft-server.js";
 
 const NOTHING = ["", ""];
@@ -24,7 +25,7 @@ export function inherit({ tag, by_parent: byParent }) {
     if (told[above] !== text) changed.add(above);
     told[above] = text;
   }
-  for (const body of grid.tBodies) {
+  for (const body of rows()) {
     if (!changed.has(body.dataset.above)) continue;
     const above = byParent[body.dataset.above] ?? {};
     for (const field of fieldsIn(body)) say(field, (said(field) === "" && above[field.name]) || NOTHING);

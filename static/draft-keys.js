@@ -1,13 +1,14 @@
 // The keyboard in the grid: arrows go from cell to cell, letters on a queue's name act on it.
 // Tab goes along one row and then leaves the grid, however many rows there are.
 import { fold, nameOf, parentOf, shown, unfoldAll } from "./draft-folds.js";
-import { fieldsIn, grid } from "./draft-grid.js";
+import { fieldsIn } from "./draft-grid.js";
+import { grid, rows } from "./draft-rows.js";
 
 const ACTS = { a: "add", F2: "rename", m: "move", c: "copy", Delete: "delete" };
-let current = grid.tBodies[0] ?? null;
+let current = rows()[0] ?? null;
 
 /** The row that one is in, or was in last. */
-export const currentRow = () => (current?.isConnected ? current : grid.tBodies[0]);
+export const currentRow = () => (current?.isConnected ? current : rows()[0]);
 
 const stops = (body) => [...body.rows[0].querySelectorAll("a.name, [data-setting]")];
 
@@ -23,11 +24,10 @@ function enter(body) {
 const atStart = (field) => field.options || (field.selectionStart === 0 && field.selectionEnd === 0);
 const atEnd = (field) => field.options || (field.selectionStart === field.value.length && field.selectionEnd === field.value.length);
 
-/** The next row that is shown, upwards or downwards. */
-function beside(body, way) {
-  let at = body[way];
-  while (at?.hidden) at = at[way];
-  return at?.tagName === "TBODY" ? at : null;
+/** The row that is shown so many further down. */
+function beside(body, by) {
+  const all = shown();
+  return all[all.indexOf(body) + by];
 }
 
 /** What a key does to the tree from a queue's name, as in every treegrid. True where it did anything. */
@@ -47,7 +47,7 @@ function steer(key, body) {
 function target(key, from, body) {
   const line = stops(body);
   const column = line.indexOf(from);
-  const other = beside(body, key === "ArrowUp" ? "previousElementSibling" : "nextElementSibling");
+  const other = beside(body, key === "ArrowUp" ? -1 : 1);
   const isField = "value" in from;
   switch (key) {
     case "ArrowUp":

@@ -1,18 +1,21 @@
 // The editor of a draft. A field is saved when it is left; what others change comes in within two seconds; nothing that
 // is typed is lost: what can't be saved stays in its field, says so, and is tried again.
-import { fieldsIn, grid, isTyped, keeps, put, putParts, said, setSaid, unsaved, enliven } from "./draft-grid.js";
+import { closed, query, say as sayInAddress } from "./draft-address.js";
+import { enliven, fieldsIn, isTyped, keeps, put, putParts, said, setSaid, touch, unsaved } from "./draft-grid.js";
 import { listen as listenForDrags } from "./draft-drag.js";
 import { draw, reveal } from "./draft-folds.js";
 import { inherit } from "./draft-inherited.js";
 import { currentRow, listen } from "./draft-keys.js";
-import { busy, closed, hasNews, inOrder, read, send, state } from "./draft-server.js";
+import { grid, rows } from "./draft-rows.js";
+import { busy, givingWay, hasNews, inOrder, read, send, sendAct, state } from "./draft-server.js";
 
 const EVERY_MS = 2000;
+const SOON_MS = 50;
 const page = document.getElementById("draft");
 const mayEdit = Boolean(document.getElementById("publish-form"));
 const rulesTyped = () => [...document.querySelectorAll(".rules-form")].some(keeps);
-const forms = { edit: page.dataset.edit };
 let polling = 0;
+let completing = 0;
 
 // Saving ----------------------------------------------------------------------------------------
 const problemOf = (place) => place.querySelector(":scope > .problem");
@@ -38,14 +41,15 @@ function gone() {
 function save(field) {
   const text = field.value.trim();
   if (!mayEdit || !isTyped(field) || field.dataset.saving === text) return;
+  touch(field);
   field.dataset.saving = text;
-  inOrder(async () => {
+  doing(async () => {
     const was = said(field); // only now: what was typed here before may have been on its way
     const data = new FormData();
     data.set("row", field.closest("[data-row]").dataset.row);
     data.set(field.name, text);
     data.set(`was:${field.name}`, was);
-    const { kind, answer } = await send(forms.edit, data);
+    const { kind, answer } = await (grid.contains(field) ? sendAct : send)(page.dataset.edit, data);
     delete field.dataset.saving;
     if (kind === "done") {
       setSaid(field, text);
@@ -92,16 +96,29 @@ function show(answer) {
     reveal(document.getElementById(answer.focus));
     document.getElementById(answer.focus)?.focus();
   });
-  foretell();
+  markWhole();
+  if (state.whole) foretell();
 }
 
-function refresh(then) {
-  return inOrder(async () => {
-    const { kind, answer } = await send(page.dataset.news);
-    if (kind === "done") show(answer);
-    if (kind === "gone") gone();
-    then?.();
-  });
+async function look(ask, signal) {
+  const { kind, answer } = await ask(page.dataset.news, new FormData(), query(), signal);
+  if (kind === "done") show(answer);
+  if (kind === "gone") gone();
+}
+
+const refresh = (signal) => inOrder(() => look(send, signal?.()));
+
+/** What stands beside the tree says so where it is of an earlier version. */
+function markWhole() {
+  for (const panel of document.querySelectorAll("#draft > .panel")) panel.ariaBusy = state.whole ? null : "true";
+}
+
+/** Does an act. What is not answered with it is asked for after it, and given up again for the next. */
+const doing = (act) => inOrder(act).then(complete);
+
+function complete() {
+  clearTimeout(completing);
+  completing = setTimeout(() => state.whole || busy() || refresh(givingWay), SOON_MS);
 }
 
 async function poll() {
@@ -109,7 +126,7 @@ async function poll() {
   const found = await hasNews();
   if (!found) return;
   if (found.kind === "gone") return gone();
-  if (found.kind === "news" && !busy()) refresh();
+  if ((found.kind === "news" || !state.whole) && !busy()) refresh();
   for (const field of unsaved()) if (field !== document.activeElement && !problemOf(field.parentElement)?.dataset.now) retry(field);
 }
 
@@ -126,7 +143,7 @@ function foretell() {
   later = setTimeout(async () => {
     asked?.abort();
     asked = new AbortController();
-    const answer = await read(page.dataset.forecast + location.search, asked.signal);
+    const answer = await read(page.dataset.forecast + query(), asked.signal);
     // An answer about an earlier version comes too late: the next one is on its way.
     if (answer?.tag === state.tag) putParts(answer.parts);
   }, 400);
@@ -134,13 +151,14 @@ function foretell() {
 
 // Unfolding and acts ----------------------------------------------------------------------------
 function unfold(row = "", act = "") {
-  const words = new URLSearchParams(closed().startsWith("?") ? closed() : "");
+  const words = closed();
   if (row) words.set("queue", row);
   if (row && act) words.set("act", act);
-  history.replaceState(null, "", words.size ? `?${words}` : location.pathname);
+  sayInAddress(words);
   const from = currentRow();
   for (const form of grid.querySelectorAll("form.act")) form.reset();
-  refresh(() => {
+  doing(async () => {
+    await look(sendAct);
     const body = row ? document.getElementById(`q${row}`) : from;
     // Deleting is never the first: a second key pressed in haste must not do it.
     const stop = act === "delete" ? "a[data-close]" : "input:not([type=hidden]), select, button";
@@ -159,13 +177,13 @@ function done(form) {
 }
 
 function submitAct(form, submitter) {
-  inOrder(async () => {
+  doing(async () => {
     const data = new FormData(form, submitter);
-    const { kind, answer } = await send(form.action, data, closed());
+    const { kind, answer } = await (form.matches(".act") ? sendAct : send)(form.action, data, `?${closed()}`);
     if (kind === "done") {
       tell("");
       done(form);
-      history.replaceState(null, "", closed());
+      sayInAddress(closed());
       show(answer);
       if (document.activeElement === document.body) document.querySelector("#draft-conflicts button, #reason")?.focus();
     } else if (kind === "gone") gone();
@@ -178,8 +196,8 @@ function submitAct(form, submitter) {
 
 /** Undo and redo are the server's, of one's own acts: they last, and never take back what somebody else did since. */
 function step(form) {
-  inOrder(async () => {
-    const { kind, answer } = await send(form.action, new FormData(form));
+  doing(async () => {
+    const { kind, answer } = await sendAct(form.action, new FormData(form));
     tell(kind === "refused" ? answer.html : kind === "done" || kind === "gone" ? "" : unsaidOf(kind));
     if (kind === "done") {
       show({ ...answer, focus: "" });
@@ -201,10 +219,10 @@ function tell(html) {
 
 /** Drops a queue onto another. */
 function move(row, parent, was) {
-  inOrder(async () => {
+  doing(async () => {
     const data = new FormData();
     for (const [name, value] of Object.entries({ row, parent, was })) data.set(name, value);
-    const { kind, answer } = await send(page.dataset.move, data);
+    const { kind, answer } = await sendAct(page.dataset.move, data);
     tell(kind === "refused" ? answer.html : kind === "done" || kind === "gone" ? "" : unsaidOf(kind));
     if (kind === "done") show(answer);
     else if (kind === "gone") gone();
@@ -214,6 +232,7 @@ function move(row, parent, was) {
 /** The page is being left: what it still asked for would come too late, of a draft that is gone. */
 function rest() {
   clearInterval(polling);
+  clearTimeout(completing);
   document.removeEventListener("visibilitychange", poll);
   clearTimeout(later);
   asked?.abort();
@@ -222,13 +241,13 @@ function rest() {
 /** Only what one has read is published: what was still on its way is waited for, and looked at if it changed anything. */
 function publish(event) {
   const form = event.target;
-  const seen = state.version;
+  const seen = form.elements.version.value;
   document.getElementById("look").hidden = true;
   if (document.getElementById("publish").getAttribute("aria-disabled") === "true") event.preventDefault();
-  else if (busy() || unsaved().length || rulesTyped()) {
+  else if (busy() || !state.whole || unsaved().length || rulesTyped()) {
     event.preventDefault();
-    inOrder(() => {}).then(() => {
-      if (state.version === seen && !unsaved().length && !rulesTyped()) form.requestSubmit(event.submitter);
+    inOrder(() => {}).then(() => state.whole || refresh()).then(() => {
+      if (state.whole && state.version === seen && !unsaved().length && !rulesTyped()) form.requestSubmit(event.submitter);
       else document.getElementById("look").hidden = false;
     });
   }
@@ -277,7 +296,7 @@ document.addEventListener("click", (event) => {
 });
 
 // Starting --------------------------------------------------------------------------------------
-for (const body of grid.tBodies) enliven(body);
+for (const body of rows()) enliven(body);
 listen((row, act) => mayEdit && unfold(row, act), undo);
 if (mayEdit) {
   listenForDrags(move);

@@ -1,15 +1,23 @@
-// What a reader has opened or scrolled inside #live stays so when news is swapped in. Needs an id on each.
-let kept = new Map();
+// News leaves alone where a reader is: what is unfolded, how far a wide table is scrolled, and what has the focus.
+// Each is found again by its id, its name or where it leads.
+const NAMES = ["id", "aria-label", "aria-labelledby", "href"];
+let kept = [];
+let focused = null;
 
-const inside = (selector) => document.querySelectorAll(`#live ${selector}`);
+function again(node) {
+  const name = NAMES.find((each) => node?.getAttribute(each));
+  return name ? `${node.localName}[${name}="${CSS.escape(node.getAttribute(name))}"]` : null;
+}
 
-document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (detail.target.id !== "live") return;
-  kept = new Map();
-  for (const region of inside(".scroll[id]")) kept.set(region.id, { scrollLeft: region.scrollLeft });
-  for (const fold of inside("details[id]")) kept.set(fold.id, { open: fold.open });
+function stateOf(node) {
+  return node.localName === "details" ? { open: node.open } : { scrollLeft: node.scrollLeft, scrollTop: node.scrollTop };
+}
+
+document.addEventListener("htmx:beforeSwap", () => {
+  kept = [...document.querySelectorAll("main :is(.scroll, details)")].map((node) => [again(node), stateOf(node)]);
+  focused = again(document.activeElement);
 });
-document.addEventListener("htmx:afterSwap", ({ detail }) => {
-  if (detail.target.id !== "live") return;
-  for (const [id, state] of kept) Object.assign(document.getElementById(id) ?? {}, state);
+document.addEventListener("htmx:afterSwap", () => {
+  for (const [place, state] of kept) if (place) Object.assign(document.querySelector(place) ?? {}, state);
+  if (focused && document.activeElement === document.body) document.querySelector(focused)?.focus({ preventScroll: true });
 });

@@ -1,14 +1,26 @@
 // Asks every two seconds whether there is news for #live, and only then swaps it: an unchanged page answers 304.
-// Nothing is asked while the tab is hidden; coming back asks at once.
+// Nothing is asked while the tab is hidden, nor while the reader holds the page still; coming back asks at once.
+import { read, write } from "./store.js";
+
 const EVERY_MS = 2000;
 const live = () => document.getElementById("live");
 const here = () => location.pathname + location.search;
 // What the page itself was built from, so that the first question can already be answered by 304.
 let seen = live()?.dataset.etag ? { url: here(), etag: live().dataset.etag } : null;
 
+const hold = document.querySelector("[data-hold]");
+const held = () => hold.getAttribute("aria-pressed") === "true";
+
 function ask() {
-  if (!document.hidden && live()) htmx.trigger(live(), "poll");
+  if (!document.hidden && live() && !held()) htmx.trigger(live(), "poll");
 }
+
+if (read("updates") === "held") hold.ariaPressed = "true";
+hold.addEventListener("click", () => {
+  hold.ariaPressed = String(!held());
+  write("updates", held() ? "held" : "go");
+  ask();
+});
 
 function moveTimes(xhr) {
   for (const [header, times] of [["X-Read-At", "time[data-read]"], ["X-Pass-At", "[data-pass] time"]]) {
@@ -32,14 +44,6 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     detail.shouldSwap = false;
     location.reload();
   }
-});
-let focused = "";
-document.addEventListener("htmx:beforeSwap", () => {
-  focused = document.activeElement?.id ?? "";
-});
-document.addEventListener("htmx:afterSettle", () => {
-  // What was swapped out of band would lose the keyboard's place.
-  if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus({ preventScroll: true });
 });
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   const { xhr, target } = detail;

@@ -1,5 +1,5 @@
 // Times in the viewer's zone. <time data-clock> shows a time of day or a date; <time data-ago> and <time data-for>
-// count on, in the words of the page's language that #units carries.
+// count on and <time data-left> counts down, in the words of the page's language that #units carries.
 const units = JSON.parse(document.getElementById("units")?.textContent ?? "{}");
 const lang = document.documentElement.lang || "en";
 const clock = new Intl.DateTimeFormat(lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
@@ -19,7 +19,7 @@ function write(time, now) {
   let text;
   if ("clock" in time.dataset) text = (now - at < 43_200_000 && at - now < 43_200_000 ? clock : day).format(at);
   else {
-    text = duration((now - at) / 1000);
+    text = duration(("left" in time.dataset ? at - now : now - at) / 1000);
     if ("ago" in time.dataset) text = fill(units.ago, { time: text });
   }
   if (time.textContent !== text) time.textContent = text;
@@ -28,7 +28,7 @@ function write(time, now) {
 /** Writes every time below `root` as it reads now. */
 export function writeTimes(root = document) {
   const now = new Date();
-  for (const time of root.querySelectorAll("time[data-clock], time[data-ago], time[data-for]")) write(time, now);
+  for (const time of root.querySelectorAll("time[data-clock], time[data-ago], time[data-for], time[data-left]")) write(time, now);
 }
 
 const zone = document.querySelector("[data-zone]");

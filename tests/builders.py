@@ -115,7 +115,11 @@ OPTED_OUT = PriorityClass(name="keep", opted_out=True)
 
 
 def snapshot(
-    tree: QueueTree, *objects: Object | Iterable[Object], now: int = NOW, protection: Protection | None = None
+    tree: QueueTree,
+    *objects: Object | Iterable[Object],
+    now: int = NOW,
+    protection: Protection | None = None,
+    notices: Mapping[str, int] | None = None,
 ) -> Snapshot:
     """The objects frozen under a tree; lists of objects may be given as they are."""
     state, reservations = ClusterState(), []
@@ -128,7 +132,7 @@ def snapshot(
             state.classes[one.name] = one
         else:
             reservations.append(one)
-    return state.snapshot(tree, now_ms=now, protection=protection, reservations=reservations)
+    return state.snapshot(tree, now_ms=now, protection=protection, reservations=reservations, notices=notices)
 
 
 def refused(ask: Pod, node: Node, *pods: Pod) -> Refusal | None:

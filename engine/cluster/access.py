@@ -21,7 +21,7 @@ from engine.cluster.expiry import certificate_end, token_end
 from engine.cluster.timing import Clock
 from engine.formats.notes import gettext_noop
 
-POOL_SIZE = 20
+POOL_SIZE = 30
 """Kept connections: a watch for each kind that is served, and a few requests beside them."""
 _SELDOM_S = 5.0
 """Credentials that are refused are loaded anew at most this often."""

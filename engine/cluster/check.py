@@ -15,7 +15,7 @@ from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, S
 from engine.cluster.identity import LIMIT_S, STRANGER, bounded, cluster_uid, explained, unreachable
 from engine.cluster.lease import holder_of
 from engine.cluster.outcomes import reserved_for
-from engine.cluster.rights import APPLYING, REVIEWING, WRITING_CLASSES, Right, granted, needed
+from engine.cluster.rights import APPLYING, ARBITRATING, REVIEWING, WRITING_CLASSES, Right, granted, needed
 from engine.cluster.survey import read
 from engine.cluster.timing import Clock
 from engine.discovery import Survey, facts, propose, rivals
@@ -37,6 +37,7 @@ SUBJECTS = (
     gettext_noop("rights"),
     gettext_noop("priority classes"),
     gettext_noop("tree"),
+    gettext_noop("consumers"),
     gettext_noop("schedulers"),
     gettext_noop("two brains"),
     gettext_noop("taints"),
@@ -137,7 +138,8 @@ class _Check:
             yield from self._server()
             yield self._identity()
             yield self._credentials()
-            asked = (*self._needed(), *WRITING_CLASSES, *APPLYING, *(REVIEWING if self._expected.reviews else ()))
+            beside = (*WRITING_CLASSES, *APPLYING, *ARBITRATING, *(REVIEWING if self._expected.reviews else ()))
+            asked = (*self._needed(), *beside)
             rights = {right: granted(self._connection, right) for right in asked}
         except ConnectionFailure as error:
             raise unreachable(self._connection, error) from None
@@ -146,6 +148,7 @@ class _Check:
         yield from self._rights({right: rights[right] for right in self._needed()})
         yield self._classes([right for right in WRITING_CLASSES if not rights[right]])
         yield self._tree([right for right in APPLYING if not rights[right]])
+        yield self._consumers([right for right in ARBITRATING if not rights[right]])
         if self._expected.reviews:
             yield self._reviews(may=all(rights[right] for right in REVIEWING))
         if all(rights[right] for right in needed("observe") if not right.without):
@@ -242,6 +245,17 @@ class _Check:
         message = gettext_noop("Trees are not written back to the cluster: may not %(rights)s. %(manifest)s grants it.")
         params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
         return _line("tree", Level.OK, message, **params)
+
+    def _consumers(self, missing: list[Right]) -> Line:
+        """Nor these: who decides by what namespaces deserve need not tell them so in the cluster."""
+        if not missing:
+            message = gettext_noop("Namespaces can be told by Allocations what they deserve.")
+            return _line("consumers", Level.OK, message)
+        message = gettext_noop(
+            "Namespaces are not told by Allocations what they deserve: may not %(rights)s. %(manifest)s grants it."
+        )
+        params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
+        return _line("consumers", Level.OK, message, **params)
 
     def _reviews(self, *, may: bool) -> Line:
         """Whether the API server would review tokens for us."""

@@ -19,6 +19,8 @@ from engine.cluster.errors import ApiFailure, ConnectionFailure, SettingsError, 
 from engine.cluster.timing import Clock
 
 MERGE_PATCH = "application/merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+"""Server-side apply; JSON is YAML."""
 JSON = "application/json"
 _UNAUTHORIZED = 401
 _EXPIRED = 10

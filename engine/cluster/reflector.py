@@ -154,7 +154,7 @@ class Reflector:
     def _refuse(self, code: int) -> None:
         """The version stays: where lists are allowed and watches are not, only the watch is tried again."""
         self.health.refused = True
-        elsewhere = bool(self._table.older) and code == _NOT_FOUND
+        elsewhere = self._table.add_on and code == _NOT_FOUND
         self.health.absent = elsewhere and not self.health.synced
         if elsewhere:
             self._version = ""

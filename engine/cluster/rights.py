@@ -6,13 +6,27 @@ import msgspec
 
 from engine.cluster.connection import Connection
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
-from engine.cluster.tables import CLAIMS, KUEUE, NAMESPACES, PREEMPTED, QUOTAS, SHARING, TABLES, VOLUMES
+from engine.cluster.tables import (
+    ARBITRATED,
+    CLAIMS,
+    KUEUE,
+    NAMESPACES,
+    PREEMPTED,
+    QUOTAS,
+    SHARING,
+    TABLES,
+    VOLCANO_SETTINGS,
+    VOLCANOS,
+    VOLUMES,
+)
+from engine.formats.consumers import VERSION as ARBITRATION
 from engine.formats.kueue.names import GROUP
 from engine.formats.kueue.sharing import CONFIG as KUEUE_CONFIG
 from engine.formats.notes import gettext_noop
+from engine.formats.volcano.watched import CONFIG as VOLCANO_CONFIG
 
 OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/priority-classes.yaml"
-REVIEWS, APPLY = "deploy/token-review.yaml", "deploy/apply-tree.yaml"
+REVIEWS, APPLY, CONSUMERS = "deploy/token-review.yaml", "deploy/apply-tree.yaml", "deploy/consumers.yaml"
 CONFIG = "yunikorn-configs"
 """The ConfigMap in which YuniKorn keeps its queues.yaml."""
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -58,7 +72,7 @@ def _resource(path: str) -> tuple[str, str]:
 OBSERVING = (
     *(
         Right(verb, *_resource(table.path), without=table.without)
-        for table in (*TABLES, CLAIMS, VOLUMES, PREEMPTED, *KUEUE)
+        for table in (*TABLES, CLAIMS, VOLUMES, PREEMPTED, *KUEUE, *VOLCANOS, *ARBITRATED)
         for verb in ("list", "watch")
     ),
     *_optional("watch", "namespaces", NAMESPACES.without),
@@ -86,6 +100,7 @@ OBSERVING = (
         name=CONFIG,
     ),
     *_optional("list watch", "configmaps", SHARING.without, name=KUEUE_CONFIG),
+    *_optional("list watch", "configmaps", VOLCANO_SETTINGS.without, name=VOLCANO_CONFIG),
 )
 PUBLISHING = _acting("create get patch", "events")
 ACTING = (
@@ -111,8 +126,19 @@ APPLYING_KUEUE = tuple(
     for resource in ("cohorts", "clusterqueues", "localqueues")
     for verb in ("list", "create", "patch", "delete")
 )
-APPLYING = (*APPLYING_YUNIKORN, *APPLYING_KUEUE)
+APPLYING_CONSUMERS = tuple(
+    Right(verb, "consumers", ARBITRATION.partition("/")[0], manifest=APPLY)
+    for verb in ("list", "create", "patch", "delete")
+)
+APPLYING = (*APPLYING_YUNIKORN, *APPLYING_KUEUE, *APPLYING_CONSUMERS)
 """What it takes to write a tree back to where the cluster's own scheduler keeps it; no mode needs it."""
+
+ARBITRATING = tuple(
+    Right(verb, resource, ARBITRATION.partition("/")[0], manifest=CONSUMERS)
+    for verbs, resource in (("create", "consumers"), ("create patch", "allocations"), ("patch", "allocations/status"))
+    for verb in verbs.split()
+)
+"""What it takes to tell namespaces in the cluster what they deserve; no mode needs it."""
 
 
 def needed(mode: str, *, publish: bool = False) -> tuple[Right, ...]:

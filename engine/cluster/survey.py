@@ -11,25 +11,36 @@ from engine.cluster.connection import Connection, Query
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.identity import LIMIT_S, SYSTEM, UnreachableError, bounded, explained, unreachable
-from engine.cluster.kueue_copy import read_kueue
+from engine.cluster.object_copies import read_objects
 from engine.cluster.refusals import RefusedError
-from engine.cluster.tables import CLAIMS, KUEUE, NAMESPACES, PREEMPTED, QUOTAS, SHARING, TABLES, VOLUMES, Table
+from engine.cluster.tables import (
+    ARBITRATED,
+    CLAIMS,
+    KUEUE,
+    NAMESPACES,
+    PREEMPTED,
+    QUOTAS,
+    SHARING,
+    TABLES,
+    VOLCANO_SETTINGS,
+    VOLCANOS,
+    VOLUMES,
+    Table,
+)
 from engine.cluster.timing import Clock
-from engine.discovery import Quota, Survey, yunikorn_namespaces
+from engine.discovery import Survey, yunikorn_namespaces
+from engine.formats.consumers import FAMILY as CONSUMERS_FAMILY
+from engine.formats.families import Family
 from engine.formats.kubernetes import DecodeError
-from engine.formats.kubernetes_requests import amounts
-from engine.formats.kubernetes_wire import ConfigMapObject, ListPage, NamedObject, Quantities, QuotaObject
+from engine.formats.kubernetes_wire import ConfigMapObject, ListPage, NamedObject
+from engine.formats.kueue.family import KUEUE as KUEUE_FAMILY
 from engine.formats.notes import gettext_noop
-from engine.resources import CPU, PODS, Amounts
 
 Read = TypeVar("Read")
 
 _PAGE = 500
 _REQUEST_S = 10.0
 _FORBIDDEN, _NOT_FOUND = 403, 404
-_QUOTAS = "/api/v1/resourcequotas"
-_PLAIN = (CPU, "memory", "ephemeral-storage", PODS)
-"""What a quota limits the requests of without the prefix ``requests.``."""
 
 
 class SurveyError(UnreachableError):
@@ -78,7 +89,7 @@ class _Surveyor:
         nodes, pods, classes, budgets = (self._kind(table) for table in TABLES)
         if self._missing:
             raise MissingRightsError(tuple(self._missing))
-        for table in (CLAIMS, VOLUMES, PREEMPTED, *KUEUE, SHARING):
+        for table in (CLAIMS, VOLUMES, PREEMPTED, *KUEUE, SHARING, *VOLCANOS, VOLCANO_SETTINGS, *ARBITRATED):
             self._optional(f"list {_resource(table.path)}", partial(self._try_list, table))
             self._optional(f"watch {_resource(table.path)}", partial(self._try_watch, table))
         namespaces = self._optional("list namespaces", lambda: dict(self._namespaces())) or {}
@@ -90,13 +101,14 @@ class _Surveyor:
             pods=tuple(pods),
             classes=tuple(classes),
             budgets=tuple(budgets),
-            quotas=tuple(self._optional("list resourcequotas", lambda: list(self._quotas())) or ()),
+            quotas=tuple(self._optional("list resourcequotas", lambda: list(self._objects(QUOTAS))) or ()),
             namespaces=tuple(namespaces),
             uid=namespaces.get(SYSTEM, ""),
             groups=self._optional("get apis", self._groups) or (),
             yunikorn=self._yunikorn(yunikorn_namespaces(pods)),
-            kueue=self._kueue(),
-            unread=tuple(self._unread),
+            kueue=self._kept(KUEUE_FAMILY),
+            consumers=self._kept(CONSUMERS_FAMILY),
+            unread=tuple(dict.fromkeys(self._unread)),
             odd=tuple(self._odd),
         )
 
@@ -157,18 +169,6 @@ class _Surveyor:
             if meta.name:
                 yield meta.name, meta.uid or ""
 
-    def _quotas(self) -> Iterator[Quota]:
-        for item in self._items(_QUOTAS, {}):
-            try:
-                quota = msgspec.json.decode(item, type=QuotaObject)
-                meta, spec = quota.metadata, quota.spec
-                if spec is None or spec.scopes or spec.scope_selector:
-                    continue  # holds for some of the namespace's pods only
-                requests = _requests(spec.hard or {})
-                yield Quota(namespace=meta.namespace or "default", name=meta.name or "", requests=requests)
-            except (msgspec.DecodeError, ValueError, ArithmeticError) as error:
-                self._odd.append(f"ResourceQuota: {error}")
-
     def _yunikorn(self, namespaces: tuple[str, ...]) -> str:
         """The queues.yaml of the first YuniKorn that keeps one; other forms of its configuration are left alone."""
         for namespace in namespaces:
@@ -179,10 +179,10 @@ class _Surveyor:
                 return data["queues.yaml"]
         return ""
 
-    def _kueue(self) -> str:
-        """All of Kueue's queues, or none: without those that may not be read, which were named, they form no tree."""
+    def _kept(self, family: Family) -> str:
+        """All that keeps a tree, or none: without those that may not be read, which were named, they form no tree."""
         try:
-            copy = read_kueue(self._connection)
+            copy = read_objects(family, self._connection)
         except RefusedError:
             return ""
         return copy.text if copy else ""
@@ -230,14 +230,3 @@ def _resource(path: str) -> str:
     """``poddisruptionbudgets.policy`` of a list's path."""
     *_, group, _version, resource = path.split("/")
     return resource if path.startswith("/api/") else f"{resource}.{group}"
-
-
-def _requests(hard: Quantities) -> Amounts:
-    """What a quota limits of requests; limits, storage and counts of objects are left out. Raises QuantityError."""
-    found: Amounts = {}
-    for name, text in hard.items():
-        resource = name.removeprefix("requests.")
-        if resource != "storage" and (resource != name or name in _PLAIN):
-            amount = amounts({resource: text})[resource]
-            found[resource] = min(amount, found.get(resource, amount))
-    return found

@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 
 from engine.cluster.connection import Query
+from engine.formats.arbitration import allocation_from_bytes, consumer_from_bytes
+from engine.formats.consumers import VERSION as ARBITRATION
 from engine.formats.kubernetes import (
     budget_from_bytes,
     claim_from_bytes,
@@ -32,6 +34,9 @@ from engine.formats.kueue.watched import (
     workload_from_bytes,
 )
 from engine.formats.notes import gettext_noop
+from engine.formats.volcano.watched import CONFIG as VOLCANO_CONFIG
+from engine.formats.volcano.watched import NAMESPACE as VOLCANO_NAMESPACE
+from engine.formats.volcano.watched import group_from_bytes, queue_from_bytes, settings_from_bytes
 from engine.snapshot import ClusterState
 
 
@@ -54,7 +59,9 @@ class Table:
     without: str = ""
     """What is missing where it may not be read; empty: no pass can do without."""
     older: str = ""
-    """Where older versions of what serves it have it; with that, it belongs to a product that need not be there."""
+    """Where older versions of what serves it have it; empty: nowhere else."""
+    add_on: bool = False
+    """Whether it belongs to a product that need not be there."""
 
 
 def _by_name(one: Any) -> Hashable:
@@ -175,6 +182,7 @@ WORKLOADS = Table(
     lambda state: state.workloads,
     without=gettext_noop("what Kueue preempts stays unknown"),
     older=f"{_OLDER_KUEUE}/workloads",
+    add_on=True,
 )
 """Who holds Kueue's quota or waits for it, whom it preempted and for whom."""
 FLAVORS = Table(
@@ -186,6 +194,7 @@ FLAVORS = Table(
     lambda state: state.flavors,
     without=_QUOTA_UNKNOWN,
     older=f"{_OLDER_KUEUE}/resourceflavors",
+    add_on=True,
 )
 CLUSTER_QUEUES = Table(
     "ClusterQueue",
@@ -196,6 +205,7 @@ CLUSTER_QUEUES = Table(
     lambda state: state.cluster_queues,
     without=_QUOTA_UNKNOWN,
     older=f"{_OLDER_KUEUE}/clusterqueues",
+    add_on=True,
 )
 COHORTS = Table(
     "Cohort",
@@ -206,6 +216,7 @@ COHORTS = Table(
     lambda state: state.cohorts,
     without=_QUOTA_UNKNOWN,
     older=f"{_OLDER_KUEUE}/cohorts",
+    add_on=True,
 )
 LOCAL_QUEUES = Table(
     "LocalQueue",
@@ -216,6 +227,7 @@ LOCAL_QUEUES = Table(
     lambda state: state.local_queues,
     without=_QUOTA_UNKNOWN,
     older=f"{_OLDER_KUEUE}/localqueues",
+    add_on=True,
 )
 SHARING = Table(
     "ConfigMap",
@@ -231,6 +243,68 @@ SHARING = Table(
 KUEUE = (WORKLOADS, FLAVORS, CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES)
 """What Kueue decides by."""
 
+_VOLCANO = "/apis/scheduling.volcano.sh/v1beta1"
+_NOT_AGAIN = gettext_noop("what Volcano reclaims is not decided again")
+
+VOLCANO_QUEUES = Table(
+    "Queue",
+    f"{_VOLCANO}/queues",
+    queue_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.volcano_queues,
+    without=_NOT_AGAIN,
+    add_on=True,
+)
+POD_GROUPS = Table(
+    "PodGroup",
+    f"{_VOLCANO}/podgroups",
+    group_from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.pod_groups,
+    without=_NOT_AGAIN,
+    add_on=True,
+)
+VOLCANO_SETTINGS = Table(
+    "ConfigMap",
+    f"/api/v1/namespaces/{VOLCANO_NAMESPACE}/configmaps",
+    settings_from_bytes,
+    _as_known,
+    _by_name,
+    lambda state: state.volcano_settings,
+    {"fieldSelector": f"metadata.name={VOLCANO_CONFIG}"},
+    without=_NOT_AGAIN,
+)
+"""How Volcano's scheduler is set."""
+VOLCANOS = (VOLCANO_QUEUES, POD_GROUPS)
+"""What Volcano decides by."""
+
+_NOT_TOLD = gettext_noop("namespaces get no Consumers, and are not told by Allocations what they deserve")
+
+CONSUMERS = Table(
+    "Consumer",
+    f"/apis/{ARBITRATION}/consumers",
+    consumer_from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.consumers,
+    without=_NOT_TOLD,
+    add_on=True,
+)
+ALLOCATIONS = Table(
+    "Allocation",
+    f"/apis/{ARBITRATION}/allocations",
+    allocation_from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.allocations,
+    without=_NOT_TOLD,
+    add_on=True,
+)
+ARBITRATED = (CONSUMERS, ALLOCATIONS)
+"""What kube-arbitrator's proposal keeps in the cluster."""
+
 QUOTAS = Table(
     "ResourceQuota",
     "/api/v1/resourcequotas",
@@ -244,6 +318,6 @@ QUOTAS = Table(
 
 TOLD = (PREEMPTED, YUNIKORN, VOLCANO)
 """Events that tell of preemptions."""
-BESIDE = (*TOLD, *KUEUE, SHARING, QUOTAS)
+BESIDE = (*TOLD, *KUEUE, SHARING, *VOLCANOS, VOLCANO_SETTINGS, *ARBITRATED, QUOTAS)
 """What no pass rests on."""
 EVERY = (*TABLES, *PLACING, *BESIDE)

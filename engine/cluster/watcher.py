@@ -11,7 +11,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.identity import STRANGER, SameCluster
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.reflector import KindHealth, Reflector
-from engine.cluster.tables import BESIDE, EVERY, KUEUE, TOLD, Table
+from engine.cluster.tables import ARBITRATED, BESIDE, EVERY, KUEUE, TOLD, Table
 from engine.cluster.timing import BackOff, Clock
 from engine.formats.yunikorn.rest import Record
 from engine.formats.yunikorn.told import to_preempted
@@ -41,6 +41,8 @@ class Health:
     """Objects that can't be read and were skipped, Events and quotas included -> why."""
     quota_known: bool | None = True
     """Whether all that Kueue decides by is read, as far as it is there; None: not yet."""
+    arbitrated: bool = False
+    """Whether Consumers and Allocations are served, and read whole."""
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -136,6 +138,7 @@ class ClusterWatcher:
             stranger=STRANGER if self._same.stranger else "",
             odd={name: why for one in every for name, why in one.odd.items()},
             quota_known=_quota_known([one for one in every if one.kind in _KUEUE]),
+            arbitrated=all(one.synced and not one.refused for one in every if one.kind in _ARBITRATED),
         )
 
     def snapshot(
@@ -245,6 +248,7 @@ class ClusterWatcher:
 
 
 _KUEUE = frozenset(table.kind for table in KUEUE)
+_ARBITRATED = frozenset(table.kind for table in ARBITRATED)
 
 
 def _quota_known(kinds: Iterable[KindHealth]) -> bool | None:

@@ -59,7 +59,8 @@ class _Run:
         """Bring the cluster to a time, decide there, and count it until the next."""
         first = number == 1
         before = self._rolling.moment
-        now = msgspec.structs.replace(before, now_ms=step.at_ms) if first else Moment(now_ms=step.at_ms)
+        later = Moment(now_ms=step.at_ms, notices=before.notices)
+        now = msgspec.structs.replace(before, now_ms=step.at_ms) if first else later
         self._rolling.moment = msgspec.structs.replace(now, protection=step.protection)
         moved = self._take_over(step, first=first) | self._happen()
         if first:  # what open decisions were about comes about before anything else
@@ -131,7 +132,8 @@ class _Run:
         seen = self._seen()
         considered = plan(seen, seen.tree, side.decide, terms=side.terms, hold=self._served.hold)
         left, placed = rolling.carry_out(seen, considered, number)
-        rolling.moment = Moment(now_ms=seen.now_ms, protection=rolling.moment.protection)  # nothing is open any more
+        after = rolling.moment  # nothing is open any more
+        rolling.moment = Moment(now_ms=seen.now_ms, protection=after.protection, notices=after.notices)
         done = Round(number=number, now_ms=seen.now_ms, considered=tuple(considered), placed=placed, left=left)
         for decision in done.preemptions:
             self._served.note(decision)

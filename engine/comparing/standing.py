@@ -6,7 +6,7 @@ from functools import cached_property
 
 from engine.comparing.results import WHOLE
 from engine.queues import QueueTree
-from engine.resources import PODS, Amounts, total
+from engine.resources import Amounts, dominant_share, total
 from engine.shortfalls import shortfalls
 from engine.snapshot import Pod
 
@@ -32,7 +32,7 @@ class Standing:
         Pods themselves are not counted as a resource.
         """
         leaves = self._by_leaf.keys() | {ask.queue for ask in self._asks if ask.queue is not None}
-        return {leaf: self._dominant(self._by_leaf.get(leaf, {})) for leaf in sorted(leaves)}
+        return {leaf: dominant_share(self._by_leaf.get(leaf, {}), self._capacity) for leaf in sorted(leaves)}
 
     @cached_property
     def jain(self) -> int | None:
@@ -45,14 +45,6 @@ class Standing:
         for pod in self._bound:
             requests.setdefault(pod.queue or "", []).append(pod.requests)
         return {leaf: total(each) for leaf, each in requests.items()}
-
-    def _dominant(self, used: Mapping[str, int]) -> Fraction:
-        parts = (
-            Fraction(amount, self._capacity[name])
-            for name, amount in used.items()
-            if name != PODS and self._capacity.get(name)
-        )
-        return max(parts, default=Fraction(0))
 
 
 def jain(shares: Sequence[Fraction]) -> int | None:

@@ -11,7 +11,7 @@ from engine.counterfactual.results import Counterfactual, Then
 from engine.counterfactual.sparing import by_budget, by_priority
 from engine.decision import Decision
 from engine.otherwise import Change
-from engine.policies import cohort
+from engine.policies import cohort, deserved
 from engine.policies.priority import POLICY as BY_PRIORITY
 from engine.queues import WEIGHT_ONE
 from engine.resources import PODS
@@ -35,7 +35,7 @@ def for_own(again: Again, decision: Decision, uid: str) -> Iterator[Counterfactu
         return
     own = _Own(again, decision, uid)
     yield from own.guarantees()
-    if decision.policy == cohort.FAIR_SHARE:
+    if decision.policy in (cohort.FAIR_SHARE, deserved.POLICY):
         yield from own.weight()
     yield from own.priority()
     yield from own.requests()
@@ -79,7 +79,7 @@ class _Own:
                 yield self._spared(decided(found), Change.GUARANTEE, queue=path, unkept=unkept, **told)
 
     def weight(self) -> Iterator[Counterfactual]:
-        """The least weight of its own queue, in thousandths: the more, the less its borrowing counts."""
+        """The least weight of its own queue, in thousandths: with more its borrowing counts less, or it deserves it."""
         path = self.pod.queue or self.again.tree.root
         low = self.again.tree[path].weight // _STEP
 

@@ -4,6 +4,7 @@ Nothing here translates: a Message is rendered where the reader's language is kn
 """
 
 from engine.explain.aftermath import again, grace, in_its_place, odd_checkpoint, thrown_away
+from engine.explain.deserved import notices
 from engine.explain.hindsight import departures, hindsight_lines, unspared
 from engine.explain.holds import hold_heading, hold_sentence
 from engine.explain.laws import against, in_order, law, lines, number, unmet
@@ -18,17 +19,19 @@ from engine.explain.observed import (
     observed_victim,
     taken_verdict,
 )
-from engine.explain.otherwise import least, otherwise
+from engine.explain.otherwise import least, otherwise, supposed
 from engine.explain.quirks import quirk
 from engine.explain.quota import shares
-from engine.explain.reach import border_clause, border_label
+from engine.explain.reach import border_clause, border_label, conditions
 from engine.explain.reasons import label, reason, scheduler_says
 from engine.explain.remedies import remedies
 from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
 from engine.explain.shares import share_sentence
 from engine.explain.troubles import in_vain, trouble
 from engine.explain.verdicts import allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
-from engine.explain.waiting import asks_ahead, refused_nodes, remedy_sentence, tier_label, tier_sentence, together
+from engine.explain.waiting import asks_ahead, refused_nodes, tier_label, tier_sentence, together
+from engine.explain.waiting_remedies import remedy_sentence
+from engine.explain.waiting_shares import staying_pods
 
 __all__ = [
     "FLAG_LABELS",
@@ -45,6 +48,7 @@ __all__ = [
     "asks_ahead",
     "border_clause",
     "border_label",
+    "conditions",
     "departures",
     "grace",
     "hindsight_lines",
@@ -60,6 +64,7 @@ __all__ = [
     "lines",
     "node_label",
     "node_verdict",
+    "notices",
     "number",
     "observed_asker",
     "observed_because",
@@ -80,6 +85,8 @@ __all__ = [
     "sentence",
     "share_sentence",
     "shares",
+    "staying_pods",
+    "supposed",
     "taken_verdict",
     "thrown_away",
     "tier_label",

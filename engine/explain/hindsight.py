@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from engine.decision import PodFacts
+from engine.decision import Decision, PodFacts
 from engine.explain.kueue_again import NOT_SPARED, weighed_lines
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, ngettext_noop, short_name
 from engine.explain.quirks import quirk
@@ -44,6 +44,18 @@ ANSWERS: dict[Source, dict[Agreement, str]] = {
             "Decided again by YuniKorn’s own rules, on the cluster as it was just before, nothing is preempted."
         ),
     },
+    Source.VOLCANO: {
+        Agreement.SAME: gettext_noop(
+            "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is the same: "
+            "these victims."
+        ),
+        Agreement.OTHER_VICTIMS: gettext_noop(
+            "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is other victims."
+        ),
+        Agreement.NO_PREEMPTION: gettext_noop(
+            "Decided again by Volcano’s own rules, on the cluster as it was just before, nothing is reclaimed."
+        ),
+    },
 }
 ELSEWHERE: dict[Source, tuple[str, str]] = {
     Source.KUBE_SCHEDULER: OTHER_NODE,
@@ -53,7 +65,14 @@ ELSEWHERE: dict[Source, tuple[str, str]] = {
         "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is another node: "
         "%(node)s, with %(count)s victims.",
     ),
+    Source.VOLCANO: ngettext_noop(
+        "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is another node: "
+        "%(node)s, with %(count)s victim.",
+        "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is another node: "
+        "%(node)s, with %(count)s victims.",
+    ),
 }
+FOR_WHOM = gettext_noop("By its rules that makes room for %(pods)s, of the queue %(queue)s, below what it deserves.")
 NOT_OVER_MAX = gettext_noop("By the tree here no max that is to be enforced was exceeded in %(queue)s.")
 ONLY_THEIRS = ngettext_noop(
     "Ours would have left %(pods)s where it was.", "Ours would have left %(pods)s where they were."
@@ -79,6 +98,16 @@ CAUSES_OF_YUNIKORN: dict[Cause, str] = {
         "that is assigned here, or know what is not told: nodes that it keeps for others, users’ and groups’ limits."
     ),
 }
+CAUSES_OF_VOLCANO: dict[Cause, str] = {
+    Cause.TIE: gettext_noop(
+        "In which order Volcano looks at nodes, and at the pods of one, is chance: its answer differs from run to run."
+    ),
+    Cause.MOMENT: gettext_noop(
+        "Why is not known. It may have seen the cluster a moment earlier or later, or be set to plugins that are not "
+        "modelled here."
+    ),
+}
+_CAUSES = {Source.YUNIKORN: CAUSES_OF_YUNIKORN, Source.VOLCANO: CAUSES_OF_VOLCANO}
 UNTOLD: dict[Untold, str] = {
     Untold.NO_ASK: gettext_noop(
         "It was not decided again: for which pod it was is not known, or no more of that than the name."
@@ -105,6 +134,9 @@ OF_A_MAX = gettext_noop(
 OTHER_ANSWER = gettext_noop(
     "What would have spared it can’t be told: decided again by its scheduler’s own rules, on the cluster as it was "
     "just before, the answer is another."
+)
+NOBODY_NAMED = gettext_noop(
+    "What would have spared it is not worked out: for whom it went, Volcano does not tell, and its rules only suppose."
 )
 NOT_KEPT = gettext_noop(
     "What would have spared it can’t be worked out: how the cluster was just before is not kept, or no longer."
@@ -137,6 +169,8 @@ def unspared(seen: Observed, *, kept: bool) -> tuple[Message, ...]:
         return _unspared_by_quota(seen.weighed)
     if seen.hindsight is None:
         return (Message(UNTOLD[seen.untold]),) if seen.untold else ()
+    if seen.source is Source.VOLCANO:
+        return (Message(NOBODY_NAMED),)
     if not agrees(seen):
         return (Message(OTHER_ANSWER),)
     return () if kept else (Message(NOT_KEPT),)
@@ -162,7 +196,9 @@ def _differing(found: Compared, seen: Observed, hindsight: Hindsight) -> list[Me
     source, lines = seen.source, [_answer(found, seen.source, hindsight)]
     if found.agreement is Agreement.NO_PREEMPTION and seen.over_max:
         lines.append(Message(NOT_OVER_MAX, {"queue": short_name(seen.over_max)}))
-    elif found.agreement is Agreement.NO_PREEMPTION:
+    elif source is Source.VOLCANO and hindsight.decision.evicts:
+        lines.append(_for_whom(hindsight.decision))
+    elif found.agreement is Agreement.NO_PREEMPTION and source is not Source.VOLCANO:
         lines.append(reason(hindsight.decision))
     if found.agreement is Agreement.OTHER_VICTIMS and found.only_theirs:
         count, pods = len(found.only_theirs), _names(found.only_theirs)
@@ -170,10 +206,16 @@ def _differing(found: Compared, seen: Observed, hindsight: Hindsight) -> list[Me
     if found.agreement in (Agreement.OTHER_VICTIMS, Agreement.OTHER_NODE) and found.only_ours:
         lines.append(Message(ONLY_OURS, {"pods": _names(found.only_ours)}))
     if found.cause is not None:
-        template = (CAUSES_OF_YUNIKORN if source is Source.YUNIKORN else CAUSES)[found.cause]
+        template = _CAUSES.get(source, CAUSES)[found.cause]
         params: dict[str, Param] = {"nodes": str(hindsight.nodes)} if "%(nodes)s" in template else {}
         lines.append(Message(template, params))
     return lines
+
+
+def _for_whom(decision: Decision) -> Message:
+    """What Volcano itself never tells."""
+    pods = _names((decision.ask, *decision.together))
+    return Message(FOR_WHOM, {"pods": pods, "queue": Name(decision.detail)})
 
 
 def _answer(found: Compared, source: Source, hindsight: Hindsight) -> Message:

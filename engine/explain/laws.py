@@ -36,6 +36,11 @@ SENTENCES: dict[Law, str] = {
     Law.WHOLE: gettext_noop("Workloads go as a whole"),
     Law.QUOTA: gettext_noop("The quota holds the ask once they are gone"),
     Law.BORROWS: gettext_noop("Other queues give only of what they borrow"),
+    Law.DESERVED: gettext_noop("With the ask its queue has no more than it deserves"),
+    Law.OVERUSED: gettext_noop("Victims come from queues that use more than they deserve"),
+    Law.TOLD: gettext_noop("The victims’ queues were told, and had their grace period"),
+    Law.BUDGETS: gettext_noop("Disruption budgets are kept"),
+    Law.SYSTEM: gettext_noop("Nothing is taken from kube-system"),
     Law.PROGRESS: gettext_noop("What queues lack of their guarantees gets less"),
 }
 BROKEN: dict[Law, str] = {
@@ -56,6 +61,11 @@ BROKEN: dict[Law, str] = {
     Law.WHOLE: gettext_noop("Refused: a part of a workload would stay."),
     Law.QUOTA: gettext_noop("Refused: even with the victims gone the quota does not hold the ask."),
     Law.BORROWS: gettext_noop("Refused: a victim’s queue borrows nothing."),
+    Law.DESERVED: gettext_noop("Refused: with the ask its queue would have more than it deserves."),
+    Law.OVERUSED: gettext_noop("Refused: a victim’s queue uses no more than it deserves."),
+    Law.TOLD: gettext_noop("Refused: a victim’s queue was not told to give back, or still has time to do so."),
+    Law.BUDGETS: gettext_noop("Refused: a disruption budget would be broken."),
+    Law.SYSTEM: gettext_noop("Refused: a victim is of kube-system."),
     Law.PROGRESS: gettext_noop("Refused by law 8: what queues lack of their guarantees would not get less."),
 }
 AGAINST: dict[Law, str] = {
@@ -71,6 +81,8 @@ AGAINST: dict[Law, str] = {
     Law.PRIORITY: gettext_noop("Against law 6: a victim has a higher priority than the ask."),
     Law.FENCE: gettext_noop("Against law 7: a victim lies outside the asker’s fence."),
     Law.DISABLED: gettext_noop("Preemption is disabled where the ask or a victim runs."),
+    Law.BUDGETS: gettext_noop("A disruption budget is broken."),
+    Law.SYSTEM: gettext_noop("A victim is of kube-system."),
     Law.PROGRESS: gettext_noop("Against law 8: what queues lack of their guarantees does not get less."),
 }
 """What another scheduler does all the same."""
@@ -83,11 +95,18 @@ NOTHING_TO_CHECK: dict[Law, str] = {
     Law.FENCE: gettext_noop("no fence above the asker"),
     Law.DISABLED: gettext_noop("disabled nowhere above the asker or a victim"),
     Law.SHIELDED: gettext_noop("none among the victims"),
+    Law.DESERVED: gettext_noop("an ask of high priority may go beyond it"),
+    Law.OVERUSED: gettext_noop("an ask of high priority may take from others too"),
+    Law.TOLD: gettext_noop("an ask of high priority need not wait for that"),
+    Law.BUDGETS: gettext_noop("no budget covers a victim"),
+    Law.SYSTEM: gettext_noop("no victim is of it"),
     Law.PROGRESS: gettext_noop("a DaemonSet’s ask claims no guarantee"),
 }
 """What stands in place of arithmetic where a law had nothing to hold against."""
 PUT_BACK = gettext_noop("put %(pod)s back, and the ask no longer fits: %(short)s")
 COULD_STAY = gettext_noop("%(pod)s could stay: there is enough without it")
+WAITED = gettext_noop("the grace period of %(queue)s is over")
+NOT_WAITED = gettext_noop("%(queue)s was not told to give back, or still has time to do so by itself")
 INSIDE = gettext_noop("%(left)s lies within %(right)s")
 OUTSIDE = gettext_noop("%(left)s lies outside of %(right)s")
 NOT_INSIDE = gettext_noop("%(left)s does not lie within %(right)s")
@@ -136,6 +155,8 @@ def line(which: Law, of: Line) -> Message:
     if which is Law.MINIMAL:
         pod = Name(_subject(of.subject))
         return Message(PUT_BACK, {"pod": pod, "short": of.left}) if of.holds else Message(COULD_STAY, {"pod": pod})
+    if which is Law.TOLD:
+        return Message(WAITED if of.holds else NOT_WAITED, {"queue": Name(_subject(of.subject))})
     if which is Law.APPLICATION and of.holds:
         return Message(FORMULA, {"formula": f"{_subject(of.left)} ≠ {_subject(of.right)}"})
     return _comparison(of)
@@ -143,7 +164,7 @@ def line(which: Law, of: Line) -> Message:
 
 def _worth_showing(which: Law, of: Line) -> bool:
     """Conditions such as "pending = pending" say nothing to a reader while they hold."""
-    if isinstance(of, Sum) or not of.holds or which in (Law.MINIMAL, Law.APPLICATION):
+    if isinstance(of, Sum) or not of.holds or which in (Law.MINIMAL, Law.APPLICATION, Law.TOLD):
         return True
     return of.relation in (Relation.INSIDE, Relation.OUTSIDE)
 

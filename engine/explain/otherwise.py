@@ -2,6 +2,7 @@
 
 from engine.counterfactual import Counterfactual, Then
 from engine.decision import Decision
+from engine.explain.deserved import notices
 from engine.explain.message import (
     Message,
     Moment,
@@ -14,6 +15,8 @@ from engine.explain.message import (
     ngettext_noop,
     short_name,
 )
+from engine.explain.reasons import reason
+from engine.explain.sentence import Tense, sentence
 from engine.optimal import Optimal
 from engine.otherwise import Change
 from engine.policies import priority
@@ -181,3 +184,9 @@ def names(keys: tuple[str, ...]) -> Name:
     """A few pods by their names alone."""
     shown = [key.rpartition("/")[2] for key in keys[:_NAMED_UP_TO]]
     return Name(", ".join([*shown, "…"] if len(keys) > len(shown) else shown))
+
+
+def supposed(decision: Decision) -> tuple[Message, ...]:
+    """What a policy that nobody acts by decides; why, where that is to preempt nothing."""
+    why = () if decision.to_evict else (reason(decision),)
+    return (sentence(decision, Tense.WOULD), *why, *notices(decision))

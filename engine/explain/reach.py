@@ -1,7 +1,7 @@
 """Why a border between two queues is open or shut: a label for a box, a clause for a row of a table."""
 
 from engine.explain.message import Message, gettext_noop, short_name
-from engine.reach import Border, BorderReason
+from engine.reach import Border, BorderReason, Reach
 
 LABELS: dict[BorderReason, str] = {
     BorderReason.SAME_FENCE: gettext_noop("same fence"),
@@ -14,11 +14,21 @@ LABELS: dict[BorderReason, str] = {
     BorderReason.SHARED_GUARANTEE: gettext_noop("shared guarantee"),
     BorderReason.PRIORITY_FENCE: gettext_noop("priority fence"),
     BorderReason.OVER_MAX: gettext_noop("max"),
+    BorderReason.LOWER_PRIORITY: gettext_noop("lower priority"),
+    BorderReason.OVERUSED: gettext_noop("beyond its share"),
+    BorderReason.RELATED: gettext_noop("same area"),
+    BorderReason.OWN_QUEUE: gettext_noop("same queue"),
+    BorderReason.SAME_COHORT: gettext_noop("same cohort"),
+    BorderReason.NO_BORROWING: gettext_noop("only beyond its max"),
+    BorderReason.COHORT_BORDER: gettext_noop("other cohort"),
+    BorderReason.TAKES_WITHIN_NEVER: gettext_noop("takes nothing"),
+    BorderReason.TAKES_NEVER: gettext_noop("takes nothing"),
+    BorderReason.NO_QUOTA: gettext_noop("no quota"),
 }
 CLAUSES: dict[BorderReason, str] = {
     BorderReason.SAME_FENCE: gettext_noop("both below the fence of %(queue)s"),
     BorderReason.NO_FENCE: gettext_noop("the asker has no fence; that of %(queue)s lets it in"),
-    BorderReason.SAME_QUEUE: gettext_noop("never within one queue (law 3)"),
+    BorderReason.SAME_QUEUE: gettext_noop("never within one queue"),
     BorderReason.FENCE: gettext_noop("the fence of %(queue)s lets nothing out"),
     BorderReason.LEAF_FENCE: gettext_noop("behind a leaf fence it preempts nothing at all"),
     BorderReason.DISABLED: gettext_noop("%(queue)s turns preemption off"),
@@ -30,7 +40,41 @@ CLAUSES: dict[BorderReason, str] = {
     BorderReason.OVER_MAX: gettext_noop(
         "the max of %(queue)s has no room beside what is promised to the victim’s queue"
     ),
+    BorderReason.LOWER_PRIORITY: gettext_noop("priority alone decides: any pod of a lower one may go"),
+    BorderReason.OVERUSED: gettext_noop("while %(queue)s uses more than it deserves"),
+    BorderReason.RELATED: gettext_noop("both in the area %(queue)s, in which queues give to each other first"),
+    BorderReason.OWN_QUEUE: gettext_noop("its settings let it preempt in itself, by priority"),
+    BorderReason.SAME_COHORT: gettext_noop("both in the cohort %(queue)s, in which what is borrowed may be taken back"),
+    BorderReason.NO_BORROWING: gettext_noop("the max of %(queue)s leaves it nothing to borrow: only if it uses more"),
+    BorderReason.COHORT_BORDER: gettext_noop("nothing is lent or taken across the fence of %(queue)s"),
+    BorderReason.TAKES_WITHIN_NEVER: gettext_noop("its settings let it preempt nothing in itself"),
+    BorderReason.TAKES_NEVER: gettext_noop("its settings let %(queue)s preempt nothing in other queues"),
+    BorderReason.NO_QUOTA: gettext_noop(
+        "the asker has no quota of its own below %(queue)s to take back, and may not preempt while it borrows"
+    ),
 }
+CONDITIONS: dict[str, str] = {
+    "fence": gettext_noop(
+        "Whether an open border is used depends on the moment: the asker’s queue has to be below its guarantee, the "
+        "victim’s above its own, and the victim’s priority no higher."
+    ),
+    "priority": gettext_noop(
+        "Whether anything goes depends on the pods alone: the victim’s priority has to be lower, whichever its queue."
+    ),
+    "cohort": gettext_noop(
+        "Whether an open border is used depends on the moment: the victim’s queue has to use more than its own "
+        "quota, and so have the cohorts that hold it alone; in the queue itself priorities decide."
+    ),
+    "fair-share": gettext_noop(
+        "Whether an open border is used depends on the moment: the victim’s queue has to use more than its own "
+        "quota, and the shares of both sides decide; in the queue itself priorities do."
+    ),
+    "deserved": gettext_noop(
+        "Whether an open border is used depends on the moment: the asker has to stay within what it deserves, and the "
+        "victim’s queue to use more than it deserves, told so and past its grace period. What is reserved stays."
+    ),
+}
+"""Policy -> what else has to hold, which no tree tells."""
 UNFENCED = gettext_noop("the asker has no fence")
 
 
@@ -45,3 +89,8 @@ def border_clause(border: Border) -> Message:
         return Message(UNFENCED)
     clause = CLAUSES[border.reason]
     return Message(clause, {"queue": short_name(border.queue)} if "%(queue)s" in clause else {})
+
+
+def conditions(reach: Reach) -> Message:
+    """On what it depends whether an open border is used."""
+    return Message(CONDITIONS[reach.policy])

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from engine.decision import Decision, Outcome, Reason
-from engine.explain import priority, quota
+from engine.explain import deserved, priority, quota
 from engine.explain.figures import asked, decisive, figures, shortfall
 from engine.explain.message import (
     Message,
@@ -51,6 +51,10 @@ LABELS: dict[Reason, str] = {
     Reason.DECIDED_WITH: gettext_noop("decided with another pod"),
     Reason.BEYOND_QUOTA: gettext_noop("beyond all quota"),
     Reason.BORROWS: gettext_noop("would have to borrow"),
+    Reason.BELOW_DESERVED: gettext_noop("below what it deserves"),
+    Reason.HIGH_PRIORITY: gettext_noop("high priority"),
+    Reason.GRACE: gettext_noop("grace period"),
+    Reason.BEYOND_DESERVED: gettext_noop("beyond what it deserves"),
 }
 SENTENCES: dict[Reason, str] = {
     Reason.BELOW_GUARANTEE: gettext_noop(
@@ -112,6 +116,14 @@ SENTENCES: dict[Reason, str] = {
     Reason.DECIDED_WITH: quota.TOGETHER,
     Reason.BEYOND_QUOTA: gettext_noop("It asks more than its queue could ever have."),
     Reason.BORROWS: gettext_noop("Its queue would have to borrow, and may take nothing from others for that."),
+    Reason.BELOW_DESERVED: gettext_noop("Its queue uses less than it deserves, and others use more than they do."),
+    Reason.HIGH_PRIORITY: gettext_noop(
+        "Its queue would have more than it deserves, but pods of its priority class may take beyond that."
+    ),
+    Reason.GRACE: gettext_noop(
+        "%(queue)s uses more than it deserves, was told so, and still has time to give back by itself."
+    ),
+    Reason.BEYOND_DESERVED: gettext_noop("With it its queue would have more than it deserves."),
 }
 BELOW_UNKNOWN = gettext_noop("Its queue stands below its guarantee, so its asks may preempt.")
 AT_UNKNOWN = gettext_noop(
@@ -146,6 +158,8 @@ def label(reason: str) -> Message:
 def reason(decision: Decision) -> Message:
     """Why the decision ended as it did, in a sentence with its numbers."""
     if decision.by_quota and (told := quota.reason(decision)) is not None:
+        return told
+    if decision.policy == deserved.POLICY and (told := deserved.reason(decision)) is not None:
         return told
     special = _WITH_NUMBERS.get(decision.reason)
     if special is not None:

@@ -4,7 +4,7 @@ What a tenant reads names the other side's queue and nothing else of it: no pod,
 """
 
 from engine.decision import Decision, Outcome, Reason
-from engine.explain import priority, quota
+from engine.explain import deserved, priority, quota
 from engine.explain.figures import asked, decisive, figures, queues_of, shortfall, surplus
 from engine.explain.message import Message, Name, Param, amount, counted, short_name, short_names
 from engine.explain.sentences import (
@@ -37,6 +37,8 @@ def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
         return _without(decision)
     if decision.by_quota:
         return quota.sentence(decision, queues_of(decision), tense)
+    if decision.reason is Reason.BELOW_DESERVED:
+        return deserved.sentence(decision, tense)
     count, resource = len(decision.to_evict), decisive(decision)
     params: dict[str, Param] = {
         "ask": Name(decision.ask.name),

@@ -1,7 +1,7 @@
 """Why each pod goes or stays, why each node was passed over, and what held a decision back."""
 
 from engine.decision import Decision, Interlock, NodeReason, NodeVerdict, PodReason, PodVerdict
-from engine.explain import priority
+from engine.explain import deserved, priority
 from engine.explain.figures import decisive, figures, narrowest
 from engine.explain.message import Message, Name, Param, counted, gettext_noop, listed, ngettext_noop, short_name
 from engine.explain.words import words
@@ -36,6 +36,10 @@ POD_LABELS: dict[PodReason, str] = {
     PodReason.NOT_BORROWING: gettext_noop("borrows nothing"),
     PodReason.NOT_WHILE_BORROWING: gettext_noop("not while borrowing"),
     PodReason.SHARE: gettext_noop("smaller share"),
+    PodReason.OVER_DESERVED: gettext_noop("more than deserved"),
+    PodReason.WITHIN_DESERVED: gettext_noop("no more than deserved"),
+    PodReason.IN_GRACE: gettext_noop("grace period"),
+    PodReason.SYSTEM: gettext_noop("the cluster’s own"),
 }
 POD_SENTENCES: dict[PodReason, str] = {
     PodReason.OVER_GUARANTEE: gettext_noop("%(queue)s uses more than it is guaranteed (laws 2 and 5)"),
@@ -69,6 +73,10 @@ POD_SENTENCES: dict[PodReason, str] = {
         "the rules of the ask’s queue let it take this one only while it borrows nothing itself"
     ),
     PodReason.SHARE: gettext_noop("without it %(queue)s would have a smaller share than the ask’s side"),
+    PodReason.OVER_DESERVED: gettext_noop("%(queue)s uses more than it deserves"),
+    PodReason.WITHIN_DESERVED: gettext_noop("%(queue)s uses no more than it deserves of what is asked"),
+    PodReason.IN_GRACE: gettext_noop("%(queue)s uses more than it deserves, and still has time to give back by itself"),
+    PodReason.SYSTEM: gettext_noop("belongs to the cluster itself, which deserves all that it asks"),
 }
 ALLOWED = gettext_noop("laws 2, 5: %(queue)s %(before)s > %(guaranteed)s %(resource)s, stays at %(after)s")
 ALLOWED_THEIRS = gettext_noop(
@@ -230,6 +238,8 @@ def allowed(decision: Decision) -> tuple[Message, ...]:
 
 def _allowed(decision: Decision, verdict: PodVerdict, taken: dict[tuple[str, str], int]) -> Message:
     pod = verdict.pod
+    if verdict.reason is PodReason.OVER_DESERVED and (why := deserved.allowed(decision, verdict, taken)):
+        return why
     standing = figures(decision, pod.queue)
     if verdict.reason is not PodReason.OVER_GUARANTEE or standing is None:
         return pod_verdict(verdict, decision.policy)

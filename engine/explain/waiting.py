@@ -1,13 +1,10 @@
 """Why an ask waits, tier by tier, in words that a person outside the platform team understands."""
 
-from collections.abc import Mapping
-from fractions import Fraction
-
 from engine.decision import NodeReason
+from engine.explain import waiting_shares
 from engine.explain.message import (
     Message,
     Name,
-    Param,
     amount,
     counted,
     gettext_noop,
@@ -17,27 +14,32 @@ from engine.explain.message import (
     short_names,
 )
 from engine.explain.verdicts import NODE_LABELS
-from engine.otherwise import Change
-from engine.resources import PODS, format_amount
-from engine.waiting import NODES, Ahead, Need, Remedy, Tier, TierName
+from engine.explain.waiting_amounts import Limit, amounts_told, left, limited, part, there
+from engine.resources import PODS
+from engine.waiting import NODES, Ahead, Tier, TierName
 
 LABELS: dict[TierName, str] = {
+    TierName.HARD: gettext_noop("Hard cap"),
+    TierName.DESERVED: gettext_noop("Deserved"),
+    TierName.OVERUSED: gettext_noop("More than deserved"),
     TierName.QUOTA: gettext_noop("Max"),
     TierName.GUARANTEE: gettext_noop("Guarantee"),
     TierName.FENCE: gettext_noop("Fence"),
     TierName.PRIORITY: gettext_noop("Priority"),
+    TierName.GIVING: gettext_noop("Who may go"),
+    TierName.GRACE: gettext_noop("Grace period"),
     TierName.NODE: gettext_noop("Room on a node"),
     TierName.MOST: gettext_noop("Quota at most"),
     TierName.LEFT: gettext_noop("Quota left"),
 }
 
-QUOTA_NONE = gettext_noop("No max stands in its way.")
-QUOTA_ROOM = gettext_noop("%(queue)s has %(left)s left under its max, and that is enough.")
-QUOTA_MADE = gettext_noop(
-    "%(queue)s has only %(left)s left under its max, but evictions below it can make up the rest."
+_MAX = Limit(
+    none=gettext_noop("No max stands in its way."),
+    room=gettext_noop("%(queue)s has %(left)s left under its max, and that is enough."),
+    made=gettext_noop("%(queue)s has only %(left)s left under its max, but evictions below it can make up the rest."),
+    short=gettext_noop("%(queue)s has only %(left)s left under its max, and this pod asks %(asked)s."),
+    above=gettext_noop("A queue above its own has too little left under its max."),
 )
-QUOTA_SHORT = gettext_noop("%(queue)s has only %(left)s left under its max, and this pod asks %(asked)s.")
-QUOTA_ABOVE = gettext_noop("A queue above its own has too little left under its max.")
 
 GUARANTEE_LEFT = gettext_noop("%(queue)s has %(left)s of its guarantee left, so its pods may preempt others.")
 GUARANTEE_ABOVE_LEFT = gettext_noop(
@@ -83,6 +85,10 @@ PRIORITY_COUNTED = ngettext_noop(
 
 NODE_FREE = gettext_noop("%(node)s has room for it.")
 NODE_MADE = gettext_noop("On %(node)s evictions make room for it.")
+NODE_SOON = gettext_noop("%(node)s has room for it once the pods that are on their way out have gone.")
+NODES_MADE = gettext_noop("Evictions make so much room for it on all nodes together.")
+NODES_SHORT = gettext_noop("All nodes together lack %(missing)s for it, whatever is evicted.")
+NODES_TOGETHER = gettext_noop("No pods that may go together make room for it, though all nodes together come near.")
 NODE_NEAREST = gettext_noop("No node has room, and evictions make none. %(node)s comes nearest: it lacks %(missing)s.")
 NODE_TOGETHER = gettext_noop("No node has room, and no pods that may go together make it, though %(node)s comes near.")
 NODE_NONE = gettext_noop("No node may take it, whatever is free on it.")
@@ -105,53 +111,6 @@ AHEAD = ngettext_noop(
 )
 TOGETHER = gettext_noop("With the first change of every part together it would get room.")
 
-PASS: dict[Change, str] = {
-    Change.REQUEST: gettext_noop("It would pass this if it asked %(amounts)s less."),
-    Change.MAX: gettext_noop("It would pass this if this were the max of %(queue)s: %(amounts)s."),
-    Change.GUARANTEE: gettext_noop("It would pass this if %(queue)s were guaranteed more than this: %(amounts)s."),
-    Change.FENCE: gettext_noop("It would pass this if %(queue)s were no fence."),
-    Change.PRIORITY: gettext_noop("It would pass this with priority %(priority)s."),
-    Change.MAY_PREEMPT: gettext_noop("It would pass this if its priority class let it preempt."),
-}
-ENOUGH: dict[Change, str] = {
-    Change.REQUEST: gettext_noop("It would get room if it asked %(amounts)s less."),
-    Change.MAX: gettext_noop("It would get room if this were the max of %(queue)s: %(amounts)s."),
-    Change.GUARANTEE: gettext_noop("It would get room if %(queue)s were guaranteed more than this: %(amounts)s."),
-    Change.FENCE: gettext_noop("It would get room if %(queue)s were no fence."),
-    Change.PRIORITY: gettext_noop("It would get room with priority %(priority)s."),
-    Change.MAY_PREEMPT: gettext_noop("It would get room if its priority class let it preempt."),
-}
-SEVERAL: dict[Change, str] = {
-    Change.MAX: gettext_noop("It would pass this if these were the max: %(queues)s."),
-    Change.GUARANTEE: gettext_noop("It would pass this if these queues were guaranteed more than this: %(queues)s."),
-}
-SEVERAL_ENOUGH: dict[Change, str] = {
-    Change.MAX: gettext_noop("It would get room if these were the max: %(queues)s."),
-    Change.GUARANTEE: gettext_noop("It would get room if these queues were guaranteed more than this: %(queues)s."),
-}
-
-UNKEPT: dict[bool, str] = {
-    False: gettext_noop(
-        "It would pass this if %(queue)s were guaranteed more than this: %(amounts)s. For that the guarantee or "
-        "the max of %(above)s has to be raised, too."
-    ),
-    True: gettext_noop(
-        "It would get room if %(queue)s were guaranteed more than this: %(amounts)s. For that the guarantee or "
-        "the max of %(above)s has to be raised, too."
-    ),
-}
-SEVERAL_UNKEPT: dict[bool, str] = {
-    False: gettext_noop(
-        "It would pass this if these queues were guaranteed more than this: %(queues)s. For that the guarantee or "
-        "the max of %(above)s has to be raised, too."
-    ),
-    True: gettext_noop(
-        "It would get room if these queues were guaranteed more than this: %(queues)s. For that the guarantee or "
-        "the max of %(above)s has to be raised, too."
-    ),
-}
-"""Whether it then gets room -> where more is promised than a queue above has."""
-
 
 def tier_label(name: TierName) -> Message:
     """A tier in a word or two."""
@@ -164,15 +123,7 @@ def tier_sentence(tier: Tier, priority: int) -> Message:
 
 
 def _quota(tier: Tier, _priority: int) -> Message:
-    worst = min(tier.needs, key=_part, default=None)
-    if worst is None:
-        return Message(QUOTA_NONE if tier.passes else QUOTA_ABOVE)
-    if worst.missing == 0 and not tier.passes:
-        return Message(QUOTA_ABOVE)
-    params = {"queue": short_name(worst.where), "left": _left(worst)}
-    if worst.missing:
-        return Message(QUOTA_SHORT, {**params, "asked": amount(worst.resource, worst.required)})
-    return Message(QUOTA_ROOM if worst.available >= worst.required else QUOTA_MADE, params)
+    return limited(tier, _MAX)
 
 
 def _guarantee(tier: Tier, _priority: int) -> Message:
@@ -185,14 +136,14 @@ def _guarantee(tier: Tier, _priority: int) -> Message:
     if any(need.required > 1 for need in tier.needs):
         return _whole(tier)
     if tier.passes:
-        return Message(GUARANTEE_LEFT, {**params, "left": _left(worst)})
+        return Message(GUARANTEE_LEFT, {**params, "left": left(worst)})
     return Message(GUARANTEE_USED, {**params, "resource": worst.resource})
 
 
 def _whole(tier: Tier) -> Message:
     """Where all of the ask has to be guaranteed."""
-    worst = min(tier.needs, key=_part if not tier.passes else _there)
-    params = {"queue": short_name(worst.where), "left": _left(worst)}
+    worst = min(tier.needs, key=part if not tier.passes else there)
+    params = {"queue": short_name(worst.where), "left": left(worst)}
     if tier.passes and worst.available < worst.required:
         return Message(GUARANTEE_MADE, params)
     params["asked"] = amount(worst.resource, worst.required)
@@ -226,19 +177,35 @@ def _node(tier: Tier, _priority: int) -> Message:
     near = [need for need in tier.needs if need.resource != NODES]
     if not near:
         return Message(NODE_NONE)
+    if not near[0].where:
+        return _everywhere(tier)
     node = Name(near[0].where)
+    if tier.soon:
+        return Message(NODE_SOON, {"node": node})
     if tier.passes:
         free = all(need.available >= need.required for need in near)
         return Message(NODE_FREE if free else NODE_MADE, {"node": node})
-    missing = {need.resource: need.missing for need in near if need.missing}
+    missing = _missing(tier)
     if not missing:
         return Message(NODE_TOGETHER, {"node": node})
-    return Message(NODE_NEAREST, {"node": node, "missing": _amounts(missing)})
+    return Message(NODE_NEAREST, {"node": node, "missing": amounts_told(missing)})
+
+
+def _everywhere(tier: Tier) -> Message:
+    """Where it may have its room on any nodes."""
+    if tier.passes:
+        return Message(NODES_MADE)
+    missing = _missing(tier)
+    return Message(NODES_SHORT, {"missing": amounts_told(missing)}) if missing else Message(NODES_TOGETHER)
+
+
+def _missing(tier: Tier) -> dict[str, int]:
+    return {need.resource: need.missing for need in tier.needs if need.missing and need.resource != NODES}
 
 
 def _most(tier: Tier, _priority: int) -> Message:
-    worst = min(tier.needs, key=_there)
-    params = {"queue": short_name(worst.where), "left": _left(worst)}
+    worst = min(tier.needs, key=there)
+    params = {"queue": short_name(worst.where), "left": left(worst)}
     if tier.passes:
         return Message(MOST_ENOUGH, params)
     return Message(MOST_SHORT, {**params, "asked": amount(worst.resource, worst.required)})
@@ -247,14 +214,15 @@ def _most(tier: Tier, _priority: int) -> Message:
 def _quota_left(tier: Tier, _priority: int) -> Message:
     if not tier.needs:
         return Message(LEFT_NONE)
-    worst = min(tier.needs, key=_there)
-    params = {"queue": short_name(worst.where), "left": _left(worst)}
+    worst = min(tier.needs, key=there)
+    params = {"queue": short_name(worst.where), "left": left(worst)}
     if not tier.passes:
         return Message(LEFT_SHORT, {**params, "asked": amount(worst.resource, worst.required)})
     return Message(LEFT_ENOUGH if worst.available >= worst.required else LEFT_MADE, params)
 
 
 _SENTENCES = {
+    **waiting_shares.SENTENCES,
     TierName.QUOTA: _quota,
     TierName.GUARANTEE: _guarantee,
     TierName.FENCE: _fence,
@@ -265,56 +233,10 @@ _SENTENCES = {
 }
 
 
-def _part(need: Need) -> Fraction:
-    """How many times what is asked is there, or can be made."""
-    return Fraction(need.available + need.evictable, need.required)
-
-
-def _there(need: Need) -> Fraction:
-    """How many times what is asked is there."""
-    return Fraction(need.available, need.required)
-
-
-def _left(need: Need) -> Param:
-    return amount(need.resource, max(0, need.available))
-
-
-def _amounts(amounts: Mapping[str, int]) -> Param:
-    if len(amounts) == 1:
-        ((resource, value),) = amounts.items()
-        return amount(resource, value)
-    return listed(amounts)
-
-
 def refused_nodes(tier: Tier) -> tuple[tuple[Message, int], ...]:
     """Why nodes can't take it, each with how many, the most first."""
     ordered = sorted(tier.refusing.items(), key=lambda one: (-one[1], one[0]))
     return tuple((Message(NODE_LABELS[NodeReason(reason)]), count) for reason, count in ordered)
-
-
-def remedy_sentence(remedy: Remedy) -> Message:
-    """What would get the ask past a tier; where nothing else is in its way, what would get it room."""
-    # A guarantee is told as what it would have to be above: a unit less than the amount that does.
-    less = 1 if remedy.change is Change.GUARANTEE else 0
-    queues = {path: {name: value - less for name, value in amounts.items()} for path, amounts in remedy.queues.items()}
-    if len(queues) > 1:
-        told = ", ".join(f"{short_name(path)} {_plain(amounts)}" for path, amounts in queues.items())
-        if remedy.unkept:
-            above = short_name(remedy.unkept)
-            return Message(SEVERAL_UNKEPT[remedy.enough], {"queues": told, "above": above})
-        forms = SEVERAL_ENOUGH if remedy.enough else SEVERAL
-        return Message(forms[remedy.change], {"queues": told})
-    template = UNKEPT[remedy.enough] if remedy.unkept else (ENOUGH if remedy.enough else PASS)[remedy.change]
-    params: dict[str, Param] = {"priority": str(remedy.priority), "above": short_name(remedy.unkept)}
-    if remedy.smaller:
-        params["amounts"] = _amounts(remedy.smaller)
-    for path, amounts in queues.items():
-        params |= {"queue": short_name(path), "amounts": _plain(amounts)}
-    return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})
-
-
-def _plain(amounts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {format_amount(name, value)}" for name, value in sorted(amounts.items()))
 
 
 def asks_ahead(found: Ahead) -> Message:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from engine.decision import BY_QUOTA, PodReason, Reason
-from engine.explain import priority, quota
+from engine.explain import deserved, priority, quota
 from engine.laws import Law
 
 
@@ -22,7 +22,8 @@ class Words(NamedTuple):
 
 _PRIORITY = Words(priority.REASONS, priority.POD_LABELS, priority.POD_SENTENCES, priority.LAWS, priority.BROKEN)
 _QUOTA = Words(quota.REASONS, quota.POD_LABELS, quota.POD_SENTENCES, quota.LAWS, quota.BROKEN)
-_BY_POLICY = {priority.POLICY: _PRIORITY} | dict.fromkeys(BY_QUOTA, _QUOTA)
+_DESERVED = Words({}, deserved.POD_LABELS, deserved.POD_SENTENCES, deserved.LAWS, deserved.BROKEN)
+_BY_POLICY = {priority.POLICY: _PRIORITY, deserved.POLICY: _DESERVED} | dict.fromkeys(BY_QUOTA, _QUOTA)
 _OF_FENCE = Words(counts_laws=True)
 
 

@@ -117,11 +117,13 @@ class Spot:
 
     def __init__(self, feasibility: Feasibility, place: int) -> None:
         columns = feasibility.columns
-        self._row = {columns.pods[row].uid: row for row in columns.rows(place)}
+        rows = columns.rows(place)
+        self._turn = {pod.uid: turn for turn, pod in enumerate(columns.on(place))}
+        """A uid -> how many of the node's pods come before it."""
         self._checks: list[tuple[Refusal, _Line | None]] = []
         for check in feasibility.checks:
             if isinstance(check, Limit):
-                self._checks.append((check.refusal(), _Line(check, place)))
+                self._checks.append((check.refusal(), _Line(check, place, rows)))
             elif check.refused[place]:
                 self._checks.append((check.refusal(place), None))
 
@@ -130,55 +132,59 @@ class Spot:
 
         ``surely``: those of them that leave in any case. Then only what refuses the pod whoever of the others stays.
         """
-        rows = self._rows(gone)
-        sure = rows if surely is None else self._rows(surely)
+        turns = self._turns(gone)
+        sure = turns if surely is None else self._turns(surely)
         for nominated in (True, False):
             for told, line in self._checks:
-                if line is None or line.exceeded(rows, sure, nominated=nominated):
+                if line is None or line.exceeded(turns, sure, nominated=nominated):
                     return told
         return None
 
     def needed(self, gone: Collection[str] = ()) -> frozenset[str] | None:
         """Uids of the pods whose leaving lowers what is exceeded once those have left; None where nothing is."""
-        rows = self._rows(gone)
+        turns = self._turns(gone)
         exceeded = (
             line
             for _, line in self._checks
-            if line and any(line.exceeded(rows, rows, nominated=one) for one in (True, False))
+            if line and any(line.exceeded(turns, turns, nominated=one) for one in (True, False))
         )
         lines = list(exceeded)
         if not lines:
             return None
-        return frozenset(uid for uid, row in self._row.items() if any(line.limit.weight[row] > 0 for line in lines))
+        weights = (weight for line in lines for weight in zip(self._turn, line.weights, strict=True))
+        return frozenset(uid for uid, weight in weights if weight > 0)
 
     def far(self, gone: Collection[str] = ()) -> bool:
         """Whether the pod would not be near what it wants to be near, once these (uids) have left."""
-        rows = self._rows(gone)
+        turns = self._turns(gone)
         near = (line for _, line in self._checks if line and line.limit.mends)
-        return any(line.exceeded(rows, rows, nominated=False) for line in near)
+        return any(line.exceeded(turns, turns, nominated=False) for line in near)
 
     def weights(self, uid: str) -> tuple[int, ...]:
         """What a pod of the node weighs in every limit."""
-        row = self._row[uid]
-        return tuple(int(line.limit.weight[row]) for _, line in self._checks if line)
+        turn = self._turn[uid]
+        return tuple(int(line.weights[turn]) for _, line in self._checks if line)
 
-    def _rows(self, uids: Collection[str]) -> list[int]:
-        return [row for uid in uids if (row := self._row.get(uid)) is not None]
+    def _turns(self, uids: Collection[str]) -> list[int]:
+        return [turn for uid in uids if (turn := self._turn.get(uid)) is not None]
 
 
 class _Line:
     """A limit at one node."""
 
-    def __init__(self, limit: Limit, place: int) -> None:
+    def __init__(self, limit: Limit, place: int, rows: range) -> None:
         self.limit = limit
+        self.weights: list[int] = limit.weight[rows.start : rows.stop].tolist()
+        """Of the node's pods, in their turn."""
+        self._unless: list[int] = limit.unless_weight[rows.start : rows.stop].tolist()
         self.over = int(limit.held[place]) - int(limit.cap[place])
         self.more = limit.added.get(place, 0)
 
     def exceeded(self, gone: Collection[int], surely: Collection[int], *, nominated: bool) -> bool:
-        """Whether it is, whoever of the rows ``gone`` stays but those that leave ``surely``."""
+        """Whether it is, whoever of the pods ``gone`` stays but those that leave ``surely``."""
         limit = self.limit
         leaving = surely if limit.mends else gone
-        over = self.over + (self.more if nominated else 0) - sum(int(limit.weight[row]) for row in leaving)
+        over = self.over + (self.more if nominated else 0) - sum([self.weights[turn] for turn in leaving])
         if over <= 0:
             return False
-        return limit.unless is None or limit.unless > sum(int(limit.unless_weight[row]) for row in gone)
+        return limit.unless is None or limit.unless > sum([self._unless[turn] for turn in gone])

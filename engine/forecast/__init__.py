@@ -98,7 +98,8 @@ def forecast(
         served |= {decision.ask.uid for decision in rounds[-1].preemptions}
         if number <= last:  # who came in it waits for the delay
             continue
-        if number > 1 and not rounds[-1].moves:  # in the first some may still wait for their delay
+        waits = number == 1 or rolling.moment.notices != now.notices
+        if not rounds[-1].moves and not waits:  # nobody is still in a delay or a grace period
             settles = Settling.QUIET
             break
         if rounds[-1].preemptions:

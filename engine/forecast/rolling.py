@@ -11,6 +11,7 @@ from engine.forecast.results import AGAIN, Happening, Placed, origin
 from engine.forecast.scheduling import tries
 from engine.forecast.signature import Shapes
 from engine.journal import Moment
+from engine.notices import followed
 from engine.planning import Considered
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Node, Pod, Snapshot
@@ -41,7 +42,7 @@ class Rolling:
     def move_on(self, seen: Snapshot, considered: Iterable[Considered], number: int) -> tuple[int, tuple[Placed, ...]]:
         """Carry out what a round decided on what it had ``seen``; how many pods left, and who got a node.
 
-        Then enough time passes for every delay.
+        Then enough time passes for every delay and every grace period.
         """
         left, placed = self.carry_out(seen, considered, number)
         self._pass_time(seen.tree)
@@ -55,6 +56,9 @@ class Rolling:
         Decisions that were open come about first, then those of this round, then asks that simply fit. Who was given
         quota runs where there is room.
         """
+        considered = tuple(considered)
+        told = followed(seen.notices, (one.decision for one in considered), seen.now_ms)
+        self.moment = msgspec.structs.replace(self.moment, notices=told)
         decided = [one.decision for one in considered if not one.refused and not one.hold]
         taken = [decision for decision in decided if decision.evicts]
         victims = {verdict.pod.uid for decision in taken for verdict in decision.victims}
@@ -164,5 +168,6 @@ class Rolling:
     def _pass_time(self, tree: QueueTree) -> None:
         """Everybody has waited long enough when the next round begins."""
         protection = self.moment.protection
-        longest_ms = max(*(tree.delay_ms(leaf) for leaf in tree.leaves), protection.min_run_ms)
-        self.moment = Moment(now_ms=self.moment.now_ms + longest_ms + _A_LITTLE_MS, protection=protection)
+        delays = (tree.delay_ms(leaf, inherited=above) for leaf in tree.leaves for above in (False, True))
+        later_ms = self.moment.now_ms + max(*delays, protection.min_run_ms) + _A_LITTLE_MS
+        self.moment = Moment(now_ms=later_ms, protection=protection, notices=self.moment.notices)

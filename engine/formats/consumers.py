@@ -16,6 +16,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from engine.formats.amounts import AmountError, read_amount
 from engine.formats.documents import line_of, mapping_at, note_kept
+from engine.formats.families import Family
 from engine.formats.imported import Imported, Source
 from engine.formats.notes import MOST_QUEUES, ImportFailure, Note, Notebook, Severity, gettext_noop
 from engine.formats.objects import Fields, Manifests, Object
@@ -30,8 +31,17 @@ CONSUMER = "Consumer"
 GROUP = "arbitrator.incubator.k8s.io"
 """The end of it: the proposal writes kuabe-arbitrator, its code kube-arbitrator."""
 VERSION = "kube-arbitrator.incubator.k8s.io/v1"
-IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
 HARD, RESERVED, PARENT, WEIGHT = "hard", "reserved", "parent", "weight"
+FAMILY = Family(
+    group=VERSION.partition("/")[0],
+    versions=(VERSION.partition("/")[2],),
+    resources={CONSUMER: "consumers"},
+    anchor=CONSUMER,
+    decided=lambda _one: (HARD, RESERVED, PARENT, WEIGHT),
+    by_key=(HARD, RESERVED),
+)
+"""Of which a cluster keeps its tree."""
+IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
 _REQUESTS = "requests."
 _NOT_DIVIDED = re.compile(r"limits\..*|requests\.storage|count/.*")
 """Kept: nothing here is decided by them."""
@@ -169,6 +179,11 @@ def _weight(spec: Mapping[str, Any], path: str, book: Notebook) -> int:
         return WEIGHT_ONE
 
 
+def spelled(resource: str) -> str:
+    """What a resource is called in a Consumer: ``requests.cpu``."""
+    return resource if resource in (PODS, "storage") else f"{_REQUESTS}{resource}"
+
+
 def _our(name: str) -> str:
     return name.removeprefix(_REQUESTS)
 
@@ -199,7 +214,7 @@ def _amounts(spec: Mapping[str, Any], field: str, path: str, book: Notebook) -> 
 
 
 def _new(tree: QueueTree, path: str, taken: set[str]) -> dict[str, Any]:
-    """Named after the namespace of a leaf that claims one, else after the queue."""
+    """In the namespace that a leaf claims, else in one called as the queue, and named after it."""
     claims = tree[path].namespaces if tree.is_leaf(path) else ()
     wanted = claims[0] if len(claims) == 1 else tree[path].name
     name = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-") or "queue"
@@ -208,7 +223,7 @@ def _new(tree: QueueTree, path: str, taken: set[str]) -> dict[str, Any]:
         number += 1
         made = f"{name}-{number}"
     taken.add(made)
-    return {"apiVersion": VERSION, "kind": CONSUMER, "metadata": {"name": made}, "spec": {}}
+    return {"apiVersion": VERSION, "kind": CONSUMER, "metadata": {"name": made, "namespace": made}, "spec": {}}
 
 
 def _say(one: Object, queue: Queue, above: Object | None) -> None:
@@ -236,8 +251,7 @@ def _merge(spec: Fields, field: str, said: Amounts, wanted: Amounts) -> None:
             del given[keys[resource]]
     for resource, amount in wanted.items():
         if said.get(resource) != amount:
-            written = resource if resource in (PODS, "storage") else f"{_REQUESTS}{resource}"
-            given[keys.get(resource, written)] = format_amount(resource, amount)
+            given[keys.get(resource, spelled(resource))] = format_amount(resource, amount)
     if not given:
         del spec[field]
 

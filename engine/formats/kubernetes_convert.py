@@ -7,7 +7,7 @@ from sys import intern
 import msgspec
 
 from engine.formats.checkpoints import checkpoint
-from engine.formats.kubernetes_requests import amounts, pod_requests
+from engine.formats.kubernetes_requests import amounts, pod_requests, quota_requests
 from engine.formats.kubernetes_rules import (
     MATCHES_NOTHING,
     affinity_terms,
@@ -37,6 +37,7 @@ from engine.formats.kubernetes_wire import (
 )
 from engine.formats.sharing import shared, shared_map
 from engine.formats.submitter import submitter
+from engine.formats.volcano.told import GROUP_ANNOTATIONS, PREEMPTABLE
 from engine.formats.volcano.told import told as told_by_volcano
 from engine.snapshot import (
     EVICTION_BY_VOLCANO,
@@ -141,6 +142,8 @@ def to_pod(pod: PodObject) -> Pod:
         queue_label=queue_label(labels),
         application_label=_first(labels, APPLICATION_LABELS),
         workload=(meta.annotations or {}).get(WORKLOAD_ANNOTATION, ""),
+        pod_group=_first(meta.annotations or {}, GROUP_ANNOTATIONS),
+        kept_by_volcano=_first({**labels, **(meta.annotations or {})}, (PREEMPTABLE,)) == "false",
         user=user,
         groups=groups,
     )
@@ -202,15 +205,17 @@ def to_priority_class(priority_class: PriorityClassObject) -> PriorityClass:
 
 
 def to_class_quota(quota: QuotaObject) -> ClassQuota:
-    """What a quota says of priority classes. Raises ValueError for a missing name.
+    """What a quota says of priority classes, and of all pods. Raises ValueError for a missing name.
 
-    One that says nothing of them is told by its name alone: what it has used may change all the time.
+    Of one that says nothing of classes what it has used is left out: it may change all the time.
     """
     meta, spec = quota.metadata, quota.spec
     found = ClassQuota(namespace=meta.namespace or "default", name=_name(meta))
     given = [ScopeExpression(name, "Exists") for name in (spec.scopes if spec else None) or ()]
     given += (spec.scope_selector.match_expressions if spec and spec.scope_selector else None) or ()
     rules = tuple(ClassRule(one.operator or "", one.values or ()) for one in given if one.scope_name == CLASS_SCOPE)
+    if spec is not None and not given:
+        return msgspec.structs.replace(found, requests=quota_requests(spec.hard or {}))
     if spec is None or not rules:
         return found
     return msgspec.structs.replace(

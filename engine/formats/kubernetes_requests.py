@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from engine.formats.amounts import LARGEST
 from engine.formats.kubernetes_wire import ContainerStatus, PodSpec, PodStatus, Quantities, ResourceRequirements
 from engine.formats.sharing import shared
-from engine.resources import PODS, Amounts, QuantityError, add, parse_amount, total
+from engine.resources import CPU, PODS, Amounts, QuantityError, add, parse_amount, total
 
 Items = tuple[tuple[str, str | int | float], ...]
 """Quantities as they stand in the object, so that they can be looked up."""
+_PLAIN = (CPU, "memory", "ephemeral-storage", PODS)
+"""What a quota limits the requests of without the prefix ``requests.``."""
 Size = tuple[Items, Items]
 """Requests and limits."""
 Held = tuple[Items, Items] | None
@@ -18,6 +20,17 @@ Held = tuple[Items, Items] | None
 def amounts(quantities: Quantities | None) -> Amounts:
     """A Kubernetes resource list in integer units; equal ones share one mapping. Raises QuantityError."""
     return _amounts(_items(quantities))
+
+
+def quota_requests(hard: Quantities) -> Amounts:
+    """What a quota limits of requests; limits, storage and counts of objects are left out. Raises QuantityError."""
+    found: Amounts = {}
+    for name, text in hard.items():
+        resource = name.removeprefix("requests.")
+        if resource != "storage" and (resource != name or name in _PLAIN):
+            amount = amounts({resource: text})[resource]
+            found[resource] = min(amount, found.get(resource, amount))
+    return found
 
 
 def pod_requests(spec: PodSpec, status: PodStatus | None = None) -> Amounts:

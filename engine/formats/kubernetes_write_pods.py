@@ -8,7 +8,7 @@ from engine.formats.kubernetes_unread import UNREAD_ANNOTATION
 from engine.formats.kubernetes_write_rules import Object, affinity, metadata, ports, sparse, spread, texts, time_of
 from engine.formats.kubernetes_write_rules import tolerations as written_tolerations
 from engine.formats.submitter import USER_INFO_ANNOTATION, submitter
-from engine.formats.volcano.told import evicted
+from engine.formats.volcano.told import GROUP_ANNOTATIONS, PREEMPTABLE, evicted
 from engine.resources import PODS, format_amounts
 from engine.snapshot import EVICTION_BY_VOLCANO, Pod
 
@@ -46,6 +46,8 @@ def _metadata(pod: Pod) -> Object:
 def _annotations(pod: Pod) -> dict[str, str]:
     said = {
         WORKLOAD_ANNOTATION: pod.workload,
+        GROUP_ANNOTATIONS[0]: pod.pod_group,
+        PREEMPTABLE: "false" if pod.kept_by_volcano else "",
         MIRROR_ANNOTATION: "mirror" if pod.mirror else "",
         OPT_OUT_ANNOTATION: {True: "false", False: "true", None: ""}[pod.own_opt_out],
         CHECKPOINT_ANNOTATION: pod.odd_checkpoint or time_of(pod.checkpoint_ms) or "",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from engine.counterfactual import Again
-from engine.hindsight import kueue, yunikorn
+from engine.hindsight import kueue, volcano, yunikorn
 from engine.hindsight.log import Log
 from engine.observed import EVIDENCE, SCHEDULERS, Hindsight, Observed, Source, Untold
 from engine.policies import Decide, priority
@@ -87,6 +87,8 @@ def _untold(seen: Observed) -> Untold | None:
         return Untold.OTHER_RULES
     if seen.source is Source.KUEUE:
         return None if seen.asker else Untold.NO_ASK
+    if seen.source is Source.VOLCANO:
+        return None if volcano.reclaimed(seen) else Untold.OTHER_RULES
     if seen.ask_kind != "Pod":
         return Untold.GROUP
     return None if seen.over_max or (seen.ask and seen.ask_known) else Untold.NO_ASK
@@ -102,6 +104,8 @@ def _again(
     """
     if seen.source is Source.KUEUE:
         return kueue.decided(seen, past, state, among=weighed)
+    if seen.source is Source.VOLCANO:
+        return volcano.decided(seen, past, tree)
     if seen.over_max:
         return yunikorn.enforced(seen, past.snapshot(tree, now_ms=seen.at_ms), past, quirks=quirks)
     again = question(seen, past, tree)

@@ -7,7 +7,7 @@ import msgspec
 
 from engine.decision import Decision, Outcome, carried_out
 from engine.feasibility import unjudged
-from engine.laws import fence, priority, quota
+from engine.laws import deserved, fence, priority, quota
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum
 from engine.laws.ledger import Case, Ledger, Terms
 from engine.queues import QueueTree
@@ -29,13 +29,20 @@ __all__ = [
     "broken",
 ]
 
-_BY_POLICY = {"fence": fence.ALL, "priority": priority.ALL, "cohort": quota.ALL, "fair-share": quota.ALL}
-_BY_DIALECT = {"yunikorn": fence.OF_DIALECT}
+_BY_POLICY = {
+    "fence": fence.ALL,
+    "priority": priority.ALL,
+    "cohort": quota.ALL,
+    "fair-share": quota.ALL,
+    "deserved": deserved.ALL,
+}
+_BY_DIALECT = {"yunikorn": fence.OF_DIALECT, "volcano": deserved.OF_DIALECT}
 _OF_VICTIMS = {
     "fence": fence.OF_VICTIMS,
     "priority": priority.OF_VICTIMS,
     "cohort": quota.OF_VICTIMS,
     "fair-share": quota.OF_VICTIMS,
+    "deserved": deserved.OF_VICTIMS,
 }
 
 

@@ -1,8 +1,9 @@
 """Who uses what, kept by the audit itself: added up once for a snapshot, then moved on decision by decision."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -13,6 +14,7 @@ from engine.quota.forming import Reading
 from engine.snapshot import Node, Pod, Reservation, Snapshot
 from engine.snapshot.columns import Columns
 
+Made = TypeVar("Made")
 Book = dict[str, dict[str, int]]
 """Queue path -> resource -> amount, rolled up."""
 
@@ -30,6 +32,9 @@ class Ledger:
         self.snapshot = snapshot
         self.nodes = {node.name: node for node in snapshot.nodes}
         self.leaving_uids: set[str] = set()
+        self.gave: list[str] = []
+        """The queues of pods on their way out, in the order in which that was found out; of each pod once."""
+        self._kept: dict[Hashable, Any] = {}
         self.reservations: dict[str, Reservation] = {}
         self._keeping: dict[str, list[Reservation]] = {}
         self._bound, self._leaving, self._reserved = _book(), _book(), _book()
@@ -42,6 +47,13 @@ class Ledger:
             self._count_leaving(snapshot.columns.pods[row])
         for reservation in snapshot.reservations:
             self._reserve(reservation)
+
+    def once(self, what: Hashable, make: Callable[[], Made]) -> Made:
+        """What ``make`` makes, made once, whatever is carried out. It must not hold the ledger, nor any snapshot."""
+        made: Made | None = self._kept.get(what)
+        if made is None:
+            made = self._kept[what] = make()
+        return made
 
     def asker_side(self, queue: str, resource: str, ask: Pod) -> int:
         """What the queue uses when its claim is judged: bound, and reserved for other asks."""
@@ -85,6 +97,7 @@ class Ledger:
 
     def _count_leaving(self, pod: Pod) -> None:
         self.leaving_uids.add(pod.uid)
+        self.gave += [pod.queue] if pod.queue is not None else []
         self._enter(self._leaving, pod.queue, pod.requests)
 
     def _reserve(self, reservation: Reservation) -> None:
@@ -124,6 +137,12 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an ask has to have waited for its queue's delay."""
     reading: Reading = Reading()
     """How the tree is meant as quota."""
+    method: str = "drf"
+    """How a cluster is divided: drf, or proportional, each resource by itself."""
+    node_fit: bool = True
+    """Whether what a queue deserves is given to it on a node where its ask then fits."""
+    high_priority: tuple[str, ...] = ()
+    """The priority classes whose pods may reclaim beyond what their queue deserves."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -184,6 +203,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             for path in self.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in self.tree else ():
                 found.setdefault(path, []).append(pod)
         return found
+
+    @cached_property
+    def victims_by_leaf(self) -> dict[str, list[Pod]]:
+        """The victims by the leaf that they run in."""
+        return {path: pods for path, pods in self._victims_within.items() if self.tree.is_leaf(path)}
 
     def within(self, pod: Pod, queue: str) -> bool:
         """Whether a pod runs in the subtree of a queue."""

@@ -11,13 +11,19 @@ from engine.queues import Queue, QueueTree
 from engine.resources import Amounts, format_amount
 
 
+def above_max(tree: QueueTree) -> Iterator[Note]:
+    """Guarantees that a max does not let anybody have: errors."""
+    for path, limits in _tightest(tree).items():
+        queue = tree[path]
+        if limits and any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
+            yield from _above_max(tree, queue)
+
+
 def amounts(tree: QueueTree) -> Iterator[Note]:
-    """What of guaranteed and max contradicts what stands above, or below."""
+    """What else of guaranteed and max contradicts what stands above, or below."""
     promised, tightest = tree.promised_below, _tightest(tree)
     for path in tree.walk():
         queue, limits = tree[path], tightest[path]
-        if limits and any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
-            yield from _above_max(tree, queue)
         if promised[path]:
             yield from _promised_below(queue, promised[path])
         if limits is not queue.max and any(limits[resource] < limit for resource, limit in queue.max.items()):

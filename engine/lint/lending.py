@@ -11,15 +11,21 @@ from engine.lint.found import found
 from engine.queues import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree, Take
 from engine.resources import format_amount
 
-_TAKES = ("take_within", "take_reclaim", "take_borrowing", "take_threshold")
+TAKES = ("take_within", "take_reclaim", "take_borrowing", "take_threshold")
 
 
 def lending(tree: QueueTree) -> Iterator[Note]:
     """Weights, what is lendable, and whom queues may preempt."""
     for path in tree.walk():
         queue = tree[path]
-        if queue.weight != WEIGHT_ONE:
-            yield from _weight(tree, queue)
+        yield from weight(tree, queue)
+        if queue.weight == 0 and has_sibling(tree, queue):
+            message = gettext_noop(
+                "With a weight of 0 all that it borrows counts as the most there is: under fair sharing it is the "
+                "first to be preempted, and the last to borrow."
+            )
+            remedy = gettext_noop("Give it a weight above 0 if it is to borrow beside others.")
+            yield found(Severity.INFO, queue.path, message, remedy, "weight")
         if queue.lendable:
             yield from _lendable(tree, queue)
         if tree.is_leaf(path):
@@ -28,22 +34,16 @@ def lending(tree: QueueTree) -> Iterator[Note]:
             yield from _parent(queue)
 
 
-def _weight(tree: QueueTree, queue: Queue) -> Iterator[Note]:
-    if not _has_sibling(tree, queue):
+def weight(tree: QueueTree, queue: Queue) -> Iterator[Note]:
+    """A weight that there is nothing to be held against."""
+    if queue.weight != WEIGHT_ONE and not has_sibling(tree, queue):
         message = gettext_noop("Its weight has no effect: there is no queue beside it that shares with it.")
         remedy = gettext_noop("Take it away, or set it on the queues below.")
         yield found(Severity.WARNING, queue.path, message, remedy, "weight")
-    elif queue.weight == 0:
-        message = gettext_noop(
-            "With a weight of 0 all that it borrows counts as the most there is: under fair sharing it is the first to "
-            "be preempted, and the last to borrow."
-        )
-        remedy = gettext_noop("Give it a weight above 0 if it is to borrow beside others.")
-        yield found(Severity.INFO, queue.path, message, remedy, "weight")
 
 
 def _lendable(tree: QueueTree, queue: Queue) -> Iterator[Note]:
-    if not any(_has_sibling(tree, tree[above]) for above in _inside(tree, queue.path)):
+    if not any(has_sibling(tree, tree[above]) for above in _inside(tree, queue.path)):
         message = gettext_noop("What it may lend has no effect: there is no other queue that could borrow it.")
         remedy = gettext_noop("Take it away.")
         yield found(Severity.WARNING, queue.path, message, remedy, "lendable", min(queue.lendable))
@@ -74,7 +74,7 @@ def _is_border(tree: QueueTree, queue: Queue) -> bool:
     return queue.parent == tree.root and queue.preemption_policy is PreemptionPolicy.FENCE
 
 
-def _has_sibling(tree: QueueTree, queue: Queue) -> bool:
+def has_sibling(tree: QueueTree, queue: Queue) -> bool:
     """Whether there is, or may come, a queue beside it that shares with it."""
     parent = queue.parent
     if parent is None or _is_border(tree, queue):
@@ -84,7 +84,7 @@ def _has_sibling(tree: QueueTree, queue: Queue) -> bool:
 
 
 def _parent(queue: Queue) -> Iterator[Note]:
-    if said := [field for field in _TAKES if getattr(queue, field) is not None]:
+    if said := [field for field in TAKES if getattr(queue, field) is not None]:
         message = gettext_noop("Whom it may preempt has no effect on a queue that holds queues: set it on its leaves.")
         remedy = gettext_noop("Take it away, and set it on the leaves below.")
         yield found(Severity.WARNING, queue.path, message, remedy, said[0])

@@ -83,6 +83,8 @@ def _without(pods: Iterable[PodFacts], others: Iterable[PodFacts]) -> tuple[PodF
 
 def _worth(source: Source, pods: Iterable[PodFacts]) -> Counter[tuple[int | None, ...]]:
     """Which of them goes first, the scheduler tells by no more than this; YuniKorn knows whole seconds."""
+    if source is Source.VOLCANO:  # which looks at nodes, and at the pods of one, in any order
+        return Counter()
     if source is Source.YUNIKORN:
         return Counter((pod.opted_out, pod.originator, pod.priority, pod.created_ms // 1000) for pod in pods)
     return Counter((pod.priority, pod.started_ms) for pod in pods)
@@ -90,6 +92,8 @@ def _worth(source: Source, pods: Iterable[PodFacts]) -> Counter[tuple[int | None
 
 def _elsewhere(seen: Observed, ours: Decision, verdict: NodeVerdict | None) -> Cause:
     """``verdict``: what our trace says of the node that the scheduler took, if it says anything."""
+    if seen.source is Source.VOLCANO:
+        return Cause.TIE
     dearer = verdict is None or verdict.reason is NodeReason.DEARER
     if seen.source is Source.YUNIKORN:  # which takes whatever check ends first where as many have to go
         alike = verdict is not None and dearer and verdict.victims == len(ours.victims)

@@ -39,7 +39,7 @@ EVIDENCE: dict[Source, Evidence] = {
     # The Event Informational on the pod, or what it answers itself.
     Source.YUNIKORN: Evidence(asks=True, one_node=False, again=True),
     # The Event Evict on the pod; without one, its condition Ready. kube-arbitrator, its ancestor, leaves nothing.
-    Source.VOLCANO: Evidence(asks=False, one_node=True, again=False),
+    Source.VOLCANO: Evidence(asks=False, one_node=True, again=True),
 }
 """Those that preempt; the others evict for reasons of their own, as for a drain, and their condition is all."""
 SCHEDULERS = tuple(EVIDENCE)

@@ -1,15 +1,16 @@
 """The ways to preempt. Each is pure: snapshot, tree, ask and parameters in, Decision out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from engine.decision import BY_QUOTA, Decision
 from engine.laws import Terms
-from engine.policies import cohort, fence, priority, yunikorn
+from engine.policies import cohort, deserved, fence, priority, volcano, yunikorn
 from engine.policies.parameters import Parameter, described
 from engine.queues import QueueTree
+from engine.reach import BY_GUARANTEES, BY_PRIORITIES, BY_SHARES, Reach, by_quota
 from engine.snapshot import Pod, Snapshot
 
 DIALECTS = {
@@ -17,6 +18,7 @@ DIALECTS = {
     priority.POLICY: (priority.DIALECT,),
     cohort.POLICY: (cohort.DIALECT,),
     cohort.FAIR_SHARE: (cohort.DIALECT,),
+    deserved.POLICY: (deserved.DIALECT,),
 }
 """The dialects of every policy that can be decided by; the first one is meant where none is named."""
 
@@ -26,10 +28,14 @@ _PARAMETERS: Mapping[tuple[str, str], type[msgspec.Struct]] = {
     (priority.POLICY, priority.DIALECT): priority.Parameters,
     (cohort.POLICY, cohort.DIALECT): cohort.Parameters,
     (cohort.FAIR_SHARE, cohort.DIALECT): cohort.FairParameters,
+    (deserved.POLICY, deserved.DIALECT): deserved.Parameters,
 }
 
-FOREIGN = frozenset({yunikorn.DIALECT})
+FOREIGN = frozenset({yunikorn.DIALECT, volcano.DIALECT})
 """Dialects that explain what another scheduler does; no law of ours stops that."""
+
+PASSED_ON = FOREIGN | {deserved.DIALECT}
+"""Dialects under which a leaf without a delay, or grace period, of its own has that of the nearest queue above."""
 
 
 def enforceable(name: str, dialect: str) -> bool:
@@ -71,8 +77,19 @@ def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None)
             return cohort.ByQuota(msgspec.convert(given, cohort.Parameters))
         case cohort.FAIR_SHARE, cohort.DIALECT:
             return cohort.ByQuota(msgspec.convert(given, cohort.FairParameters))
+        case deserved.POLICY, deserved.DIALECT:
+            shares = msgspec.convert(given, deserved.Parameters)
+            return lambda snapshot, tree, ask: deserved.decide(snapshot, tree, ask, shares)
         case _:
             raise UnknownPolicyError(name, dialect)
+
+
+def by_others(snapshot: Snapshot, tree: QueueTree, ask: Pod, decision: Decision) -> Iterator[Decision]:
+    """The ask of a decision, at the same moment, by every other policy and dialect; none is given parameters."""
+    for name, dialects in DIALECTS.items():
+        for dialect in dialects:
+            if (name, dialect) != (decision.policy, decision.dialect):
+                yield policy(name, dialect)(snapshot, tree, ask)
 
 
 def parameters_of(name: str, dialect: str) -> tuple[Parameter, ...]:
@@ -81,13 +98,29 @@ def parameters_of(name: str, dialect: str) -> tuple[Parameter, ...]:
     return described(kind) if kind else ()
 
 
+def reach_of(name: str, parameters: Mapping[str, Any]) -> Reach:
+    """Who may preempt whom under a policy with a revision's parameters; of YuniKorn's dialect what its design says."""
+    match name:
+        case priority.POLICY:
+            return BY_PRIORITIES
+        case deserved.POLICY:
+            return BY_SHARES
+        case cohort.POLICY | cohort.FAIR_SHARE:
+            return by_quota(terms(parameters).reading, fair=name == cohort.FAIR_SHARE)
+        case _:
+            return BY_GUARANTEES
+
+
 def terms(parameters: Mapping[str, Any]) -> Terms:
     """What a revision's parameters say that an audit needs to know."""
-    own = fence.Parameters()
+    own, shares = fence.Parameters(), msgspec.convert(_known(parameters, deserved.Parameters), deserved.Parameters)
     return Terms(
         last_resort=str(parameters.get("last_resort", own.last_resort)),
         check_delay=bool(parameters.get("check_delay", own.check_delay)),
         reading=cohort.reading_of(msgspec.convert(_known(parameters, cohort.Parameters), cohort.Parameters)),
+        method=shares.method,
+        node_fit=shares.node_fit,
+        high_priority=shares.high_priority,
     )
 
 

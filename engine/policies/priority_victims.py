@@ -11,7 +11,7 @@ import numpy as np
 from engine.feasibility import Feasibility
 from engine.feasibility.selectors import matches
 from engine.snapshot import DisruptionBudget, Pod
-from engine.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.snapshot.columns import Columns, Flags, Numbers, Rows, starts
 from engine.snapshot.leaving import Leaving
 
 CRITERIA = ("violations", "priority", "sum", "victims", "start", "name")
@@ -162,7 +162,7 @@ class Costs:
 
     def __init__(self, columns: Columns, victims: Rows, violating: Flags) -> None:
         node = columns.node[victims]
-        first = np.flatnonzero(np.diff(node, prepend=-1))
+        first = np.flatnonzero(starts(node))
         self.places: Rows = node[first]
         """In the order of names."""
         top = victims[first]  # the most important one, and of its priority the one that started first

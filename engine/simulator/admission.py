@@ -90,7 +90,8 @@ def _check_namespace(store: Store, kind: Kind, obj: Object) -> None:
         raise not_found(store.kinds["namespaces"], name)
     if "deletionTimestamp" in space["metadata"]:
         why = f"unable to create new content in namespace {name} because it is being terminated"
-        raise forbidden(kind, obj["metadata"]["name"], why)
+        ends = cause("NamespaceTerminating", f"namespace {name} is being terminated", "metadata.namespace")
+        raise forbidden(kind, obj["metadata"]["name"], why, [ends])
 
 
 def _check_definition(kind: Kind, obj: Object) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from engine.simulator.objects import clone
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -46,6 +48,26 @@ def written(old: Object | None, new: Object, manager: Manager, now: str) -> list
     if changed and not mine:
         found.append(_entry(new, manager, changed, now))
     return found
+
+
+def without_former(obj: Object, said: Object, manager: Manager) -> Object:
+    """The object without what a manager applied before, no longer says, and nobody else answers for."""
+    entries = obj["metadata"].get("managedFields") or []
+    own = {path for entry in entries if (entry["manager"], entry["operation"]) == manager for path in paths(entry)}
+    others = {path for entry in entries if (entry["manager"], entry["operation"]) != manager for path in paths(entry)}
+    left: Object = clone(obj)
+    for path in own - others - fields(said).keys():
+        _take(left, path)
+    return left
+
+
+def _take(obj: Object, path: Path) -> None:
+    """A field, and what above it holds nothing else."""
+    name, *below = path
+    if below and isinstance(obj.get(name), dict):
+        _take(obj[name], tuple(below))
+    if not below or not obj.get(name):
+        obj.pop(name, None)
 
 
 def fields(obj: Object) -> dict[Path, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.simulator import calls, reviews
 from engine.simulator.lists import list_objects
+from engine.simulator.managed import tracked, without_former
 from engine.simulator.objects import Object, condition_true
 from engine.simulator.patch import apply_patch
 from engine.simulator.status import (
@@ -99,7 +100,10 @@ def _patch(store: Store, call: Call) -> Answer:
     found = store.find(call.kind.storage, call.namespace, call.name or "")
     if found is None and applies and not call.subresource:
         return _create_applied(store, call)
-    return _write(store, call, _patched(call, present(call.kind, _stored(store, call))))
+    current = present(call.kind, _stored(store, call))
+    if applies and not call.subresource and tracked(call.kind):
+        current = without_former(current, calls.mapping(call.body), call.manager)
+    return _write(store, call, _patched(call, current))
 
 
 def _patched(call: Call, current: Object) -> Object:

@@ -104,9 +104,10 @@ def invalid_options(field: str, why: str) -> ApiError:
     return ApiError(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {field}: Forbidden: {why}', details)
 
 
-def forbidden(kind: Kind, name: str, why: str) -> ApiError:
+def forbidden(kind: Kind, name: str, why: str, causes: Sequence[Cause] = ()) -> ApiError:
     """403: admission refuses the object."""
-    return ApiError(403, "Forbidden", f'{kind.key} "{name}" is forbidden: {why}', _about(kind, name))
+    details = {**_about(kind, name), **({"causes": list(causes)} if causes else {})}
+    return ApiError(403, "Forbidden", f'{kind.key} "{name}" is forbidden: {why}', details)
 
 
 def gone(version: int, oldest: int) -> ApiError:

@@ -1,5 +1,6 @@
 """A cluster at one moment, in the types that policies decide on, and the same kept by deltas."""
 
+from engine.snapshot.arbitration import Allocation, Consumer, Told
 from engine.snapshot.moment import Reservation, Snapshot
 from engine.snapshot.objects import (
     EVICTION_BY_VOLCANO,
@@ -16,6 +17,7 @@ from engine.snapshot.objects import (
     PriorityClass,
     Shield,
     Volume,
+    limits,
 )
 from engine.snapshot.placing import Protection, queue_of
 from engine.snapshot.quota import (
@@ -48,7 +50,17 @@ from engine.snapshot.rules import (
     Toleration,
 )
 from engine.snapshot.state import DEPARTED_KEPT, Change, ClusterState
-from engine.snapshot.volcano import SharePlugin, VolcanoCluster, VolcanoQueue
+from engine.snapshot.volcano import (
+    PodGroup,
+    SharePlugin,
+    Task,
+    VolcanoCluster,
+    VolcanoPod,
+    VolcanoQueue,
+    VolcanoSettings,
+    volcano_cluster,
+    volcano_pod,
+)
 
 __all__ = [
     "ANY_ADDRESS",
@@ -57,6 +69,7 @@ __all__ = [
     "PREEMPTION_BY_SCHEDULER",
     "SYSTEM_PRIORITY",
     "AffinityTerm",
+    "Allocation",
     "BorrowWithinCohort",
     "Change",
     "Claim",
@@ -65,6 +78,7 @@ __all__ = [
     "ClusterQueue",
     "ClusterState",
     "Cohort",
+    "Consumer",
     "DisruptionBudget",
     "Flavor",
     "FlavorResource",
@@ -75,6 +89,7 @@ __all__ = [
     "Node",
     "NodeSelectorTerm",
     "Pod",
+    "PodGroup",
     "PodSet",
     "Preempted",
     "Preemption",
@@ -93,11 +108,18 @@ __all__ = [
     "Snapshot",
     "SpreadConstraint",
     "Taint",
+    "Task",
+    "Told",
     "Toleration",
     "VolcanoCluster",
+    "VolcanoPod",
     "VolcanoQueue",
+    "VolcanoSettings",
     "Volume",
     "Workload",
+    "limits",
     "queue_of",
     "quota_cluster",
+    "volcano_cluster",
+    "volcano_pod",
 ]

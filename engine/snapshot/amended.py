@@ -4,6 +4,9 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import TypeVar, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 Name = TypeVar("Name")
 Thing = TypeVar("Thing")
 
@@ -30,7 +33,10 @@ class Amended(Sequence[Thing]):
     def __getitem__(self, place: slice) -> Sequence[Thing]: ...
     def __getitem__(self, place: int | slice) -> Thing | Sequence[Thing]:
         if isinstance(place, slice):
-            return tuple(self)[place]
+            rows, things = range(*place.indices(len(self))), self._base[place]
+            if self._other.keys().isdisjoint(rows):
+                return tuple(things)
+            return tuple([self._other.get(row, thing) for row, thing in zip(rows, things, strict=True)])
         found = self._other.get(place if place >= 0 else place + len(self))
         return self._base[place] if found is None else found
 
@@ -48,3 +54,25 @@ class Amended(Sequence[Thing]):
 
     def __hash__(self) -> int:
         return hash(tuple(self))
+
+
+class Picked(Sequence[Thing]):
+    """The things of ``base`` in some places, in their order: looked up when they are asked for, as few are."""
+
+    def __init__(self, base: Sequence[Thing], places: NDArray[np.intp]) -> None:
+        self._base, self._places = base, places
+
+    @overload
+    def __getitem__(self, place: int) -> Thing: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Thing]: ...
+    def __getitem__(self, place: int | slice) -> Thing | Sequence[Thing]:
+        if isinstance(place, slice):
+            return Picked(self._base, self._places[place])
+        return self._base[int(self._places[place])]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Thing]:
+        return map(self._base.__getitem__, self._places.tolist())

@@ -4,18 +4,19 @@ Rows of pods are sorted by node, then by importance as kube-scheduler has it: hi
 start. A pod that has not started yet counts as started now.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from itertools import compress, count
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.snapshot.amended import Amended
+from engine.snapshot import fields
+from engine.snapshot.amended import Amended, Picked
+from engine.snapshot.fields import Key, Number
+from engine.snapshot.importance import importance, started_by
+from engine.snapshot.roster import Coded
 
 if TYPE_CHECKING:
     from engine.snapshot.moment import Snapshot
@@ -34,10 +35,23 @@ class Kinds:
     """Things of which many are alike: row -> kind, and one of each kind."""
 
     def __init__(self, things: Sequence[Any], key: Callable[[Any], Hashable]) -> None:
-        numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
-        self.of: Rows = np.fromiter(map(numbers.__getitem__, map(key, things)), np.intp, len(things))
-        firsts = np.flatnonzero(np.diff(np.maximum.accumulate(self.of), prepend=-1))
-        self.each: list[Any] = [things[row] for row in firsts.tolist()]
+        coded = Coded.anew(things, key)
+        self.of: Rows = coded.of
+        self.each: list[Any] = coded.each
+
+    @classmethod
+    def picked(cls, things: Sequence[Any], coded: Coded, places: Rows) -> "Kinds":
+        """Of the things in some places, in that order, numbered from the first one on."""
+        codes = coded.of[places]
+        firsts = np.full(len(coded.each), -1, np.intp)
+        firsts[codes[::-1]] = np.arange(len(codes))[::-1]  # of many the last one stays: the first row
+        there = np.flatnonzero(firsts >= 0)
+        there = there[np.argsort(firsts[there])]
+        number = np.zeros(len(coded.each), np.intp)
+        number[there] = np.arange(len(there))
+        made = cls.__new__(cls)
+        made.of, made.each = number[codes], [things[row] for row in firsts[there].tolist()]
+        return made
 
     @classmethod
     def joined(cls, things: Sequence[Any], *kinds: "Kinds") -> "Kinds":
@@ -66,26 +80,21 @@ class Columns:
         self.nodes: tuple[Node, ...] = snapshot.nodes
         self.place = {node.name: place for place, node in enumerate(self.nodes)}
         """A node's name -> its place."""
-        here = _flags(pod.node in self.place for pod in snapshot.pods)
-        bound = list(compress(snapshot.pods, here))
-        node = _integers((self.place[pod.node or ""] for pod in bound), len(bound))
-        priority = _integers((pod.priority for pod in bound), len(bound))
-        now = snapshot.now_ms
-        started = _integers((now if pod.started_ms is None else pod.started_ms for pod in bound), len(bound))
-        order = np.lexsort((started, -priority, node))  # stable: what is equal stays in the order of names
-        self.now_ms = now
-        self.pods: Sequence[Pod] = [bound[row] for row in order]
-        self.told: Rows = np.flatnonzero(here)[order]
+        self.now_ms = snapshot.now_ms
+        self._roster = roster = snapshot.roster
+        order = importance(roster, self.place, self.now_ms)
+        self.told: Rows = order.rows
         """Row -> the pod's place among all of the snapshot, which are in the order of namespaces and names."""
-        self.node: Rows = node[order].astype(np.intp)
+        self.pods: Sequence[Pod] = Picked(roster.pods, self.told)
+        self.node: Rows = order.node[self.told]
         """Row -> the place of its node."""
-        self.priority: Numbers = priority[order]
-        self.started: Numbers = started[order]
+        self.priority: Numbers = self.numbers(fields.priority)
+        self.started: Numbers = started_by(roster, self.now_ms)[self.told]
         self.first: Rows = np.searchsorted(self.node, np.arange(len(self.nodes) + 1)).astype(np.intp)
         """Place -> the first row of its pods; the next place's is where they end."""
-        self.stray = tuple(pod for pod in snapshot.pods if pod.node is not None and pod.node not in self.place)
+        self.stray = tuple(roster.at(np.flatnonzero(roster.numbers(fields.bound, np.bool_) & (order.node < 0))))
         """Pods bound to nodes that are not here."""
-        self.leaving: Rows = np.flatnonzero(_flags(pod.terminating for pod in self.pods))
+        self.leaving: Rows = np.flatnonzero(self.numbers(fields.terminating, np.bool_))
         """The rows of pods on their way out, in the order in which it was found out."""
         self._kept: dict[tuple[str, Hashable], Any] = {}
 
@@ -102,11 +111,11 @@ class Columns:
             later.stray = tuple(elsewhere.get(pod.uid, pod) for pod in self.stray)
         return later
 
-    def row_of(self, pod: "Pod") -> int | None:
+    def row_of(self, uid: str, node: str | None) -> int | None:
         """The row of a pod, None where it is on none of these nodes; sooner than all are numbered."""
-        place = self.place.get(pod.node or "")
-        rows = () if place is None else self.rows(place)
-        return next((row for row in rows if self.pods[row].uid == pod.uid), None)
+        place = self.place.get(node or "")
+        here = () if place is None else zip(self.rows(place), self.on(place), strict=True)
+        return next((row for row, one in here if one.uid == uid), None)
 
     def since(self, earlier: "Columns") -> Rows | None:
         """The rows of pods on their way out since an earlier moment of the same pass; None of any other moment."""
@@ -126,12 +135,25 @@ class Columns:
         """The rows of a node's pods."""
         return range(int(self.first[place]), int(self.first[place + 1]))
 
+    def on(self, place: int) -> "Sequence[Pod]":
+        """A node's pods, row by row."""
+        rows = self.rows(place)
+        return self.pods[rows.start : rows.stop]
+
     def once(self, what: str, of: Hashable, make: Callable[[], Any]) -> Any:
         """What ``make`` makes, made once: it must be the same whoever asks, and whichever pods are on their way out."""
         made = self._kept.get((what, of))
         if made is None:
             made = self._kept[what, of] = make()
         return made
+
+    def numbers(self, of: Number, dtype: type = np.int64) -> Numbers:
+        """Row -> a number of the pod, or whether something holds."""
+        return self._roster.numbers(of, dtype)[self.told]
+
+    def kinds(self, key: Key) -> Kinds:
+        """Pods with the same key."""
+        return Kinds.picked(self.pods, self._roster.coded(key), self.told)
 
     def requests(self, resource: str) -> Numbers:
         """Row -> what the pod requests of a resource."""
@@ -193,22 +215,22 @@ class Columns:
     @cached_property
     def pod_kinds(self) -> Kinds:
         """Pods that no selector tells apart: of the same namespace and labels."""
-        return Kinds(self.pods, lambda pod: (pod.namespace, id(pod.labels)))
+        return self.kinds(fields.selected)
 
     @cached_property
     def anti_kinds(self) -> Kinds:
         """Pods with the same required anti-affinity."""
-        return Kinds(self.pods, lambda pod: pod.anti_affinity)
+        return self.kinds(fields.anti_affinity)
 
     @cached_property
     def port_kinds(self) -> Kinds:
         """Pods with the same host ports."""
-        return Kinds(self.pods, lambda pod: pod.host_ports)
+        return self.kinds(fields.host_ports)
 
     @cached_property
     def claim_kinds(self) -> Kinds:
         """Pods of the same namespace with the same claims."""
-        return Kinds(self.pods, lambda pod: (pod.namespace, pod.claims) if pod.claims else None)
+        return self.kinds(fields.claims)
 
     @cached_property
     def taint_kinds(self) -> Kinds:
@@ -218,12 +240,12 @@ class Columns:
     @cached_property
     def shielded(self) -> Flags:
         """Row -> whether the pod is never a victim."""
-        return _flags(bool(pod.shield) for pod in self.pods)
+        return self.numbers(fields.shielded, np.bool_)
 
     @cached_property
     def unread(self) -> Flags:
         """Row -> whether nobody knows what the pod holds."""
-        return _flags(pod.unread for pod in self.pods)
+        return self.numbers(fields.unread, np.bool_)
 
     @cached_property
     def unschedulable(self) -> Flags:
@@ -243,12 +265,12 @@ class Columns:
     @cached_property
     def queue_kinds(self) -> Kinds:
         """Pods of the same queue."""
-        return Kinds(self.pods, attrgetter("queue"))
+        return self.kinds(fields.queue)
 
     @cached_property
     def request_kinds(self) -> Kinds:
         """Pods with the same requests; such that share them in memory, as all do of a cluster that is read."""
-        return Kinds(self.pods, lambda pod: id(pod.requests))
+        return self.kinds(fields.requests)
 
     @cached_property
     def _allocatable_kinds(self) -> Kinds:
@@ -262,15 +284,18 @@ class Columns:
         return np.array(amounts, np.int64 if every <= SAFE else object)[kinds.of]
 
 
+def starts(numbers: Numbers) -> Flags:
+    """Row -> whether it has another number than the row before; the first one has."""
+    flags = np.ones(len(numbers), np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=flags[1:])
+    return flags
+
+
 def running(numbers: Numbers) -> Numbers:
     """Before each row, and at the end, the sum of all rows before."""
     upto = np.zeros(len(numbers) + 1, np.int64 if numbers.dtype == np.bool_ else numbers.dtype)
     np.cumsum(numbers, out=upto[1:])
     return upto
-
-
-def _integers(numbers: Iterable[int], count: int) -> Numbers:
-    return np.fromiter(numbers, np.int64, count)
 
 
 def _flags(flags: Iterable[bool]) -> Flags:

@@ -9,9 +9,11 @@ import numpy as np
 
 from engine.queues import BARE, QueueTree
 from engine.resources import PODS, Amounts, subtract, total
+from engine.snapshot import fields
 from engine.snapshot.amended import Amended, amended
 from engine.snapshot.columns import Columns
 from engine.snapshot.objects import Claim, DisruptionBudget, Node, Pod, Volume
+from engine.snapshot.roster import Roster
 
 
 class Reservation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -26,7 +28,7 @@ class Reservation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 Made = TypeVar("Made")
 
 # What a snapshot works out once, by what it is that it depends on:
-_OF_BOUND = ("_places", "_kept", "capacity", "held_by_node")
+_OF_BOUND = ("_places", "_kept", "capacity", "_held")
 _OF_PENDING = ("_unbound", "asks", "nominated")
 _OF_RESERVATIONS = ("kept_for",)
 _PODS = ("keeping_apart", "unread")
@@ -51,6 +53,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """By name. One that is not here is not known, so no node is known to reach it."""
     queued: frozenset[str] | None = None
     """Uids of the pods in the scheduler's queue; None: every pod without a node is."""
+    notices: dict[str, int] = {}
+    """Queue -> when it was told to give back what it uses beyond what it deserves."""
+
+    @classmethod
+    def of_roster(cls, roster: Roster, **rest: Any) -> "Snapshot":
+        """Of pods that are in order already, with what is known of them by column."""
+        made = cls(pods=roster.pods, **rest)
+        unbound = roster.at(np.flatnonzero(~roster.numbers(fields.bound, np.bool_)))
+        unread = roster.at(np.flatnonzero(roster.numbers(fields.unread, np.bool_)))
+        made.__dict__.update(roster=roster, unread=tuple(unread), _unbound={pod.uid: pod for pod in unbound})
+        return made
 
     def expecting(self, going: Iterable[Pod]) -> "Snapshot":
         """The same with these of its pods on their way out, whether or not the cluster shows it yet."""
@@ -59,7 +72,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """By place: pods that are on none of the nodes."""
         for pod in going:
             if not pod.terminating:
-                row = self.columns.row_of(pod)
+                row = self.columns.row_of(pod.uid, pod.node)
                 at, those = (self._places[pod.uid], elsewhere) if row is None else (row, rows)
                 those[at] = msgspec.structs.replace(pod, terminating=True)
         if not rows and not elsewhere:
@@ -101,6 +114,18 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         later.__dict__["kept_for"] = self.kept_for | {held.ask_uid}
         return later
 
+    def asking(self, ask: Pod) -> "Snapshot":
+        """The same where one of its asks is this one instead."""
+        place = self._places[ask.uid]
+        if self.pods[place] == ask:
+            return self
+        later = msgspec.structs.replace(self, pods=Amended(self.pods, {place: ask}))
+        _ = self.columns
+        names = ({*_OF_BOUND, *_OF_RESERVATIONS} - {"_kept"}) | {"columns", "keeping_apart", "pods_by_node"}
+        later.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
+        later.__dict__["_unbound"] = {**self._unbound, ask.uid: ask}
+        return later
+
     def with_budgets(self, budgets: tuple[DisruptionBudget, ...]) -> "Snapshot":
         """The same with other disruption budgets."""
         return self._sharing(msgspec.structs.replace(self, budgets=budgets))
@@ -124,9 +149,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def pod(self, uid: str, node: str | None = None) -> Pod | None:
         """The pod of that uid; found sooner if it is bound to this ``node``, or to none where none is given."""
-        near = self._unbound.get(uid) if node is None else _named(self.pods_by_node.get(node, ()), uid)
-        if near is not None:
-            return near
+        if node is None and uid in self._unbound:
+            return self._unbound[uid]
+        if node is not None and (row := self.columns.row_of(uid, node)) is not None:
+            return self.columns.pods[row]
         place = self._places.get(uid)
         return None if place is None else self.pods[place]
 
@@ -147,6 +173,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def kept_for(self) -> frozenset[str]:
         """Uids of the asks that room is reserved for."""
         return frozenset(held.ask_uid for held in self.reservations)
+
+    @cached_property
+    def roster(self) -> Roster:
+        """The pods column by column, from which ``columns`` are made."""
+        return Roster(tuple(self.pods))
 
     @cached_property
     def columns(self) -> Columns:
@@ -195,22 +226,20 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return total(node.allocatable for node in self.nodes)
 
     @cached_property
-    def held_by_node(self) -> dict[str, Amounts]:
-        """Node -> what the pods bound to it request, those on their way out included."""
-        return {name: total(pod.requests for pod in pods) for name, pods in self.pods_by_node.items()}
+    def _held(self) -> dict[str, Amounts]:
+        """Node -> what the pods bound to it request, those on their way out included; of nodes that were asked for."""
+        return {}
 
     def free(self, node: Node, without: Iterable[Pod] = ()) -> Amounts:
         """What is free on a node once ``without``, pods bound to it, are gone; others on their way out hold theirs."""
-        held = subtract(self.held_by_node[node.name], total(pod.requests for pod in without))
+        if node.name not in self._held:
+            self._held[node.name] = total(pod.requests for pod in self.pods_by_node[node.name])
+        held = subtract(self._held[node.name], total(pod.requests for pod in without))
         return subtract(node.allocatable, held)
 
     def usage(self, tree: QueueTree) -> dict[str, Amounts]:
         """Queue path -> what its bound pods hold, those on their way out included, rolled up."""
         return tree.roll_up(_by_leaf(tree, (pod for pod in self.pods if pod.node is not None)))
-
-
-def _named(pods: Iterable[Pod], uid: str) -> Pod | None:
-    return next((pod for pod in pods if pod.uid == uid), None)
 
 
 def _unknown(pod: Pod) -> Pod:

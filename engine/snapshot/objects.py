@@ -3,6 +3,7 @@
 Times are integer milliseconds since 1970 (UTC). Requests and allocatable are Amounts; both count ``pods``.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
@@ -67,17 +68,29 @@ class ClassRule(msgspec.Struct, frozen=True):
 
 
 class ClassQuota(msgspec.Struct, frozen=True, kw_only=True):
-    """A ResourceQuota as far as it goes by priority class; one that doesn't has no rules."""
+    """A ResourceQuota: what it allows the pods of its namespace to request, or some of them by their priority class."""
 
     namespace: str
     name: str
     rules: tuple[ClassRule, ...] = ()
-    """All must hold for a pod that counts."""
+    """All must hold for a pod that counts; none where it does not go by priority class."""
     scopes: tuple[str, ...] = ()
     """Within which it has to lie besides."""
     hard: dict[str, str] = {}
     used: dict[str, str] = {}
     """Both as the API server writes them; ``used`` is empty until the quota was counted."""
+    requests: Amounts = {}
+    """The most that all pods of the namespace may request; nothing where it is for some of them."""
+
+
+def limits(quotas: Iterable[ClassQuota]) -> dict[str, Amounts]:
+    """Namespace -> the most that its pods may request of each resource: all of its quotas hold."""
+    found: dict[str, Amounts] = {}
+    for quota in quotas:
+        for resource, amount in quota.requests.items():
+            allowed = found.setdefault(quota.namespace, {})
+            allowed[resource] = min(amount, allowed.get(resource, amount))
+    return found
 
 
 class Shield(StrEnum):
@@ -161,6 +174,10 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     application_label: str = ""
     workload: str = ""
     """The Workload of Kueue's, in its own namespace, that it says it is part of."""
+    pod_group: str = ""
+    """The PodGroup of Volcano's, in its own namespace, that it says it is part of."""
+    kept_by_volcano: bool = False
+    """It says by ``volcano.sh/preemptable: "false"`` that Volcano may not take it."""
     user: str = ""
     """Who submitted it, as it says itself; rules of placement go by it."""
     groups: tuple[str, ...] = ()

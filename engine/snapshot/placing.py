@@ -1,13 +1,13 @@
 """What the tree and the protection make of a pod: its queue and application, and whether it is spared."""
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
-
 import msgspec
+import numpy as np
 
-from engine.placement import Submission, grown, leaf_for, template_of
-from engine.queues import BARE, QueueTree
-from engine.snapshot.objects import SYSTEM_PRIORITY, Namespace, Pod, PriorityClass, Shield
+from engine.placement import Submission, leaf_for, template_of
+from engine.queues import QueueTree
+from engine.snapshot import fields
+from engine.snapshot.objects import SYSTEM_PRIORITY, Pod, PriorityClass, Shield
+from engine.snapshot.roster import Roster
 
 
 class Protection(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,78 +18,16 @@ class Protection(msgspec.Struct, frozen=True, kw_only=True):
     """Pods that have run for less are spared: what has just begun would lose its start and bring back no less load."""
 
 
-class Placing:
-    """Pods as they stand in a snapshot, remembered until the next: of most nothing has changed between two passes."""
-
-    def __init__(self) -> None:
-        self._last: tuple[QueueTree | None, Protection | None, dict[str, _Placed]]
-        self._last = (None, None, {})
-        """By uid, under this tree and protection."""
-        self._grown: tuple[QueueTree | None, tuple[str, ...], QueueTree] = (None, (), BARE)
-        """A tree, the leaves that were wanted besides, and the tree grown with them."""
-
-    def of(
-        self,
-        pods: Mapping[str, Pod],
-        classes: Mapping[str, PriorityClass],
-        namespaces: Mapping[str, Namespace],
-        tree: QueueTree,
-        protection: Protection | None,
-    ) -> tuple[list[Pod], QueueTree]:
-        """Those of ``pods`` (by uid) that are not finished, with queue, application and, under a protection, shield.
-
-        And the tree with the dynamic queues that they are in; while these are the same it is the same tree.
-        """
-        last_tree, last_protection, known = self._last
-        if last_tree is not tree or last_protection != protection:
-            known = {}
-        above_by = {name: one.parent_queue for name, one in namespaces.items() if tree.placement and one.parent_queue}
-        found = {}
-        for uid, pod in pods.items():
-            if pod.finished:
-                continue
-            priority_class = classes.get(pod.priority_class)
-            above = above_by.get(pod.namespace, "")
-            before = known.get(uid)
-            if before is None or before[0] is not pod or before[1] is not priority_class or before[2] != above:
-                one = placed(pod, tree, priority_class, above)
-                before = _Placed(pod, priority_class, above, _shielded(one, tree, protection))
-            found[uid] = before
-        # Replaced, never changed: copies of a state share this, and may be frozen from several threads.
-        self._last = (tree, protection, found)
-        return self._within([one.pod_placed for one in found.values()], tree, protection)
-
-    def _within(self, pods: list[Pod], tree: QueueTree, protection: Protection | None) -> tuple[list[Pod], QueueTree]:
-        """The pods, and the tree with their queues. Of leaves that can't both be, that of the oldest pod is."""
-        if not tree.placement:
-            return pods, tree
-        wanted = _wanted(pods, tree)
-        last_tree, last_wanted, tree_grown = self._grown
-        if last_tree is not tree or last_wanted != wanted:
-            tree_grown = grown(tree, wanted)
-            self._grown = (tree, wanted, tree_grown)
-        if refused := {path for path in wanted if path not in tree_grown or not tree_grown.is_leaf(path)}:
-            pods = [_unplaced(pod, protection) if pod.queue in refused else pod for pod in pods]
-        return pods, tree_grown
-
-
-class _Placed(NamedTuple):
-    """A pod, its class and what its namespace says as they were then, and what was made of them."""
-
-    pod: Pod
-    priority_class: PriorityClass | None
-    parent_queue: str
-    pod_placed: Pod
-
-
-def _wanted(pods: list[Pod], tree: QueueTree) -> tuple[str, ...]:
+def wanted(roster: Roster, tree: QueueTree) -> tuple[str, ...]:
     """The leaves of the pods that the tree does not have. Where one is above another, those of older pods first."""
-    missing = sorted(path for path in {pod.queue for pod in pods} if path is not None and path not in tree)
+    missing = sorted(
+        path for path in {pod.queue for pod in roster.coded(fields.queue).there} if path and path not in tree
+    )
     above = {path[:dot] for path in missing for dot, mark in enumerate(path) if mark == "."}
     if above.isdisjoint(missing):
         return tuple(missing)
     first: dict[str, tuple[int, str]] = {}
-    for pod in pods:
+    for pod in roster.pods:
         if pod.queue is not None and pod.queue not in tree:
             came = (pod.created_ms, pod.key)
             first[pod.queue] = min(came, first.get(pod.queue, came))
@@ -135,24 +73,31 @@ def _never_by_scheduler(pod: Pod, priority_class: PriorityClass | None) -> bool:
     return (priority_class or pod).never_preempts if pod.node is not None else pod.never_preempts
 
 
-def originators(pods: Iterable[Pod]) -> set[str]:
-    """The uids of each application's first pod: the oldest, ties by name."""
-    first: dict[tuple[str, str], Pod] = {}
-    for pod in pods:
-        key = (pod.namespace, pod.application)
-        other = first.get(key)
-        if other is None or (pod.created_ms, pod.name) < (other.created_ms, other.name):
-            first[key] = pod
-    return {pod.uid for pod in first.values()}
+def originators(roster: Roster) -> Roster:
+    """The same where each application's first pod is marked: the oldest, ties by name."""
+    if not roster.pods:
+        return roster
+    application, created = roster.coded(fields.application), roster.numbers(fields.created)
+    oldest = np.full(len(application.each), created.max())
+    np.minimum.at(oldest, application.of, created)
+    ties = np.flatnonzero(created == oldest[application.of])[::-1]
+    first = np.zeros(len(application.each), np.intp)
+    first[application.of[ties]] = ties  # of many the last one stays: the first by name
+    marked = first[application.of] == np.arange(len(roster.pods))
+    other = np.flatnonzero(marked != roster.numbers(fields.originator, np.bool_))
+    pods = [msgspec.structs.replace(pod, originator=not pod.originator) for pod in roster.at(other)]
+    return roster.swapped(other, pods)
 
 
-def _unplaced(pod: Pod, protection: Protection | None) -> Pod:
+def unplaced(pod: Pod, protection: Protection | None) -> Pod:
+    """The pod where its leaf can't be in the tree."""
     pod = msgspec.structs.replace(pod, queue=None)
     spared = protection is not None and pod.shield in {Shield.NONE, Shield.NO_CONTROLLER}
     return msgspec.structs.replace(pod, shield=Shield.NO_QUEUE) if spared else pod
 
 
-def _shielded(pod: Pod, tree: QueueTree, protection: Protection | None) -> Pod:
+def shielded(pod: Pod, tree: QueueTree, protection: Protection | None) -> Pod:
+    """The pod with why it is never a victim."""
     shield = _shield(pod, tree, protection)
     return pod if shield is Shield.NONE else msgspec.structs.replace(pod, shield=shield)
 
@@ -178,8 +123,10 @@ def _shield(pod: Pod, tree: QueueTree, protection: Protection | None) -> Shield:
     return Shield.NONE
 
 
-def sparing(pod: Pod, *, since_ms: int) -> Pod:
-    """The pod, shielded if it was started after ``since_ms``."""
-    if pod.shield is Shield.NONE and pod.started_ms is not None and pod.started_ms > since_ms:
-        return msgspec.structs.replace(pod, shield=Shield.JUST_STARTED)
-    return pod
+def sparing(roster: Roster, *, since_ms: int) -> Roster:
+    """The same where pods that were started after ``since_ms`` are shielded."""
+    started = roster.numbers(fields.started)
+    young = (started > since_ms) & (started != fields.NEVER) & ~roster.numbers(fields.shielded, np.bool_)
+    places = np.flatnonzero(young)
+    spared = [msgspec.structs.replace(pod, shield=Shield.JUST_STARTED) for pod in roster.at(places)]
+    return roster.swapped(places, spared)

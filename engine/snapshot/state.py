@@ -1,13 +1,13 @@
 """A cluster's objects, kept by deltas."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
-
-import msgspec
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from engine.queues import QueueTree
+from engine.snapshot.followed import Followed
+from engine.snapshot.freezing import Freezing, Rules
 from engine.snapshot.moment import Reservation, Snapshot
 from engine.snapshot.objects import (
     Claim,
@@ -20,7 +20,7 @@ from engine.snapshot.objects import (
     PriorityClass,
     Volume,
 )
-from engine.snapshot.placing import Placing, Protection, originators, placed, queue_of, sparing
+from engine.snapshot.placing import Protection, placed, queue_of
 from engine.snapshot.quota import (
     ClusterQueue,
     Cohort,
@@ -31,7 +31,17 @@ from engine.snapshot.quota import (
     Workload,
     quota_cluster,
 )
-from engine.snapshot.unjudged import unjudged
+from engine.snapshot.volcano import (
+    PodGroup,
+    VolcanoCluster,
+    VolcanoQueue,
+    VolcanoSettings,
+    volcano_cluster,
+    volcano_pod,
+)
+
+if TYPE_CHECKING:
+    from engine.snapshot.arbitration import Allocation, Consumer
 
 Kept = TypeVar("Kept")
 
@@ -57,7 +67,7 @@ class ClusterState:
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
-        self.pods: dict[str, Pod] = {}
+        self.pods: dict[str, Pod] = Followed()
         """By uid."""
         self.classes: dict[str, PriorityClass] = {}
         self.budgets: dict[tuple[str, str], DisruptionBudget] = {}
@@ -83,13 +93,22 @@ class ClusterState:
         """By namespace and name."""
         self.sharing: dict[str, Sharing] = {}
         """How Kueue is set to preempt, by the name of its ConfigMap; empty: not known."""
+        self.volcano_queues: dict[str, VolcanoQueue] = {}
+        self.pod_groups: dict[tuple[str, str], PodGroup] = {}
+        """Volcano's, by namespace and name."""
+        self.volcano_settings: dict[str, VolcanoSettings] = {}
+        """How Volcano's scheduler is set, by the name of its ConfigMap; empty: not known."""
+        self.consumers: dict[tuple[str, str], Consumer] = {}
+        """kube-arbitrator's, by namespace and name."""
+        self.allocations: dict[tuple[str, str], Allocation] = {}
+        """The same."""
         self.departed: dict[str, Pod] = {}
         """The pods that left last, as they were, by uid, oldest first."""
         self.departed_workloads: dict[str, Workload] = {}
         """The same of Workloads that were preempted: that of a plain pod goes with it."""
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
         """What happened last, in the order in which it came; nothing is missing in between."""
-        self._placing = Placing()
+        self._freezing = Freezing()
 
     def copy(self) -> "ClusterState":
         """The same objects (they never change), kept apart from what happens to this one from now on."""
@@ -101,7 +120,7 @@ class ClusterState:
     def past(self) -> "ClusterState":
         """A copy to be rewound. It remembers pods apart: what this one remembers is for the next pass."""
         past = self.copy()
-        past._placing = Placing()  # noqa: SLF001 - of its own kind
+        past._freezing = Freezing()  # noqa: SLF001 - of its own kind
         return past
 
     def rewind(self, place: int) -> None:
@@ -152,27 +171,40 @@ class ClusterState:
         now_ms: int,
         protection: Protection | None = None,
         reservations: Iterable[Reservation] = (),
+        notices: Mapping[str, int] | None = None,
     ) -> Snapshot:
         """Freeze: every pod with its queue, application, originator mark and, given a protection, its shield.
 
         All that is asked of the snapshot is asked under its own tree: this one, with the dynamic queues of its pods.
         """
-        pods, tree = self._placing.of(self.pods, self.classes, self.namespaces, tree, protection)
-        pods = unjudged(pods, self.namespaces.keys())
-        first = originators(pods)
-        pods = [msgspec.structs.replace(pod, originator=True) if pod.uid in first else pod for pod in pods]
-        if protection is not None and protection.min_run_ms:
-            pods = [sparing(pod, since_ms=now_ms - protection.min_run_ms) for pod in pods]
-        return Snapshot(
+        rules = Rules.of(tree, protection, self.classes, self.namespaces)
+        roster, tree = self._freezing.of(self.pods, rules, self.namespaces, now_ms)
+        return Snapshot.of_roster(
+            roster,
             now_ms=now_ms,
             tree=tree,
-            nodes=tuple(sorted(self.nodes.values(), key=lambda node: node.name)),
-            pods=tuple(sorted(pods, key=attrgetter("namespace", "name", "uid"))),
+            nodes=tuple(sorted(self.nodes.values(), key=attrgetter("name"))),
             budgets=tuple(budget for _, budget in sorted(self.budgets.items())),
             reservations=tuple(sorted(reservations, key=lambda held: held.ask_uid)),
             namespaces=self.namespace_labels,
             claims=dict(self.claims),
             volumes=dict(self.volumes),
+            notices=dict(notices or {}),
+        )
+
+    def volcano_session(self) -> VolcanoCluster | None:
+        """What Volcano decides by; None where there is no Volcano, or how it is set is not known."""
+        settings = next(iter(self.volcano_settings.values()), None)
+        if settings is None or not self.volcano_queues:
+            return None
+        return volcano_cluster(
+            settings,
+            self.volcano_queues.values(),
+            self.pod_groups.values(),
+            map(volcano_pod, self.pods.values()),
+            self.nodes.values(),
+            self.classes,
+            self.budgets.values(),
         )
 
     def quota(self, *, now_ms: int) -> QuotaCluster:

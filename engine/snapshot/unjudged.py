@@ -3,20 +3,30 @@
 from collections.abc import Collection
 
 import msgspec
+import numpy as np
 
+from engine.snapshot import fields
 from engine.snapshot.objects import Pod
+from engine.snapshot.roster import Roster
 from engine.snapshot.rules import AffinityTerm
 
 NAMESPACE_SELECTOR = "namespaceSelector"
 
 
-def unjudged(pods: list[Pod], known: Collection[str]) -> list[Pod]:
+def unjudged(roster: Roster, known: Collection[str]) -> Roster:
     """The same pods; asks say so whose rules, or those of others about them, can't be judged without ``known`` more."""
-    unknown = {pod.namespace for pod in pods}.difference(known)
+    unknown = {pod.namespace for pod in roster.coded(fields.namespace).there}.difference(known)
     if not unknown:
-        return pods
-    keeping = [term for pod in pods for term in pod.anti_affinity if _by_labels(term)]
-    return [_said(pod) if pod.node is None and _depends(pod, unknown, keeping) else pod for pod in pods]
+        return roster
+    apart = roster.coded(fields.anti_affinity).there
+    keeping = [term for pod in apart for term in pod.anti_affinity if _by_labels(term)]
+    asks = np.flatnonzero(~roster.numbers(fields.bound, np.bool_))
+    said = {
+        place: _said(pod)
+        for place, pod in zip(asks.tolist(), roster.at(asks), strict=True)
+        if _depends(pod, unknown, keeping)
+    }
+    return roster.swapped(np.array(list(said), np.intp), list(said.values()))
 
 
 def _depends(ask: Pod, unknown: set[str], keeping: Collection[AffinityTerm]) -> bool:

@@ -60,7 +60,7 @@ def waiting(
 
 
 def _together(case: Case, tiers: tuple[Tier, ...]) -> bool:
-    refusing = [tier for tier in tiers if not tier.passes]
+    refusing = [tier for tier in tiers if not tier.passes and tier.name is not TierName.GRACE]
     if not refusing or not all(tier.remedies for tier in refusing):
         return False
     for remedy in combined(tier.remedies[0] for tier in refusing):

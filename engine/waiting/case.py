@@ -22,11 +22,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     def tiers(self) -> tuple[Tier, ...]:
         """Every tier, without remedies; see ``Waiting.tiers``."""
-        return self.rules.judge(self.snapshot, self.tree, self.ask)
+        return tuple(self.rules.judge(self.snapshot, self.tree, self.ask))
 
     def lets(self, name: TierName) -> bool:
         """Whether a tier lets the ask through."""
-        return all(tier.passes for tier in self.tiers() if tier.name is name)
+        judged = self.rules.judge(self.snapshot, self.tree, self.ask)
+        return next((tier.passes for tier in judged if tier.name is name), True)
 
     def gets_room(self) -> bool:
         """Whether the policy finds room or makes it, its delay over."""
@@ -46,7 +47,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
                     {path: {"preemption_policy": PreemptionPolicy.DEFAULT} for path in remedy.queues}
                 )
             case _:
-                field = "max" if remedy.change is Change.MAX else "guaranteed"
+                field = "max" if remedy.change in (Change.MAX, Change.HARD) else "guaranteed"
                 more = {path: {**getattr(self.tree[path], field), **more} for path, more in remedy.queues.items()}
                 return self._with_queues({path: {field: amounts} for path, amounts in more.items()})
 

@@ -31,7 +31,7 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, *, last_resort: str) ->
     for leaving_counted in (False, True):
         node = question.node_with_room(leaving_counted=leaving_counted)
         if node is not None:
-            return (_fits(question, node),)
+            return (fits(question, node, soon=leaving_counted),)
     told = _told(question, last_resort)
     may_go = candidates(question, told.survey)
     return (
@@ -154,10 +154,11 @@ def _priority(told: Told, may_go: Flags) -> Tier:
     )
 
 
-def _fits(question: Question, node: str) -> Tier:
+def fits(question: Question, node: str, *, soon: bool) -> Tier:
+    """The one tier where a node has room; ``soon``: once those on their way out are gone."""
     place = question.columns.place[node]
     needs = nodes.needs(question.columns, question.feasibility, question.ask, place, gone=question.columns.terminating)
-    return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=1), *needs])
+    return Tier.of(TierName.NODE, [Need(resource=NODES, required=1, available=1), *needs], soon=soon)
 
 
 def _node(told: Told) -> Tier:

@@ -46,11 +46,17 @@ def _proposed(case: Case, tier: Tier) -> Iterator[Remedy]:
         case TierName.QUOTA:
             yield from _smaller(case, tier)
             yield Remedy(change=Change.MAX, queues=_raised(case, tier, "max"))
+        case TierName.HARD:
+            yield from _smaller(case, tier)
+            yield Remedy(change=Change.HARD, queues=_raised(case, tier, "max"))
+        case TierName.DESERVED:
+            yield from _smaller(case, tier)
+            yield Remedy(change=Change.RESERVED, queues=_reserved(tier))
         case TierName.GUARANTEE:
             if any(need.required > 1 for need in tier.needs):  # all of it has to be guaranteed
                 yield from _smaller(case, tier)
             yield Remedy(change=Change.GUARANTEE, queues=_raised(case, tier, "guaranteed"))
-        case TierName.FENCE if fence := tier.needs[0].where:
+        case TierName.FENCE | TierName.OVERUSED if fence := tier.needs[0].where:
             yield Remedy(change=Change.FENCE, queues={fence: {}})
         case TierName.PRIORITY:
             yield from _may_preempt(case)
@@ -72,7 +78,8 @@ def _smaller(case: Case, tier: Tier) -> Iterator[Remedy]:
     pods = any(need.missing and need.resource == PODS for need in tier.needs)
     if not by or pods or any(amount >= case.ask.requests[resource] for resource, amount in by.items()):
         return
-    yield Remedy(change=Change.REQUEST, smaller=by if len(by) > 1 else _least(case, tier.name, by))
+    tried = len(by) == 1 and (case.rules.quick or tier.name is not TierName.NODE)
+    yield Remedy(change=Change.REQUEST, smaller=_least(case, tier.name, by) if tried else by)
 
 
 def _least(case: Case, name: TierName, by: Amounts) -> Amounts:
@@ -102,6 +109,12 @@ def _raised(case: Case, tier: Tier, field: str) -> dict[str, Amounts]:
     return queues
 
 
+def _reserved(tier: Tier) -> dict[str, Amounts]:
+    """What would have to be reserved for its queue: all of what that would use, of which it deserves less."""
+    (queue,) = {need.where for need in tier.needs}
+    return {queue: {need.resource: need.required for need in tier.needs if need.missing}}
+
+
 def _may_preempt(case: Case) -> Iterator[Remedy]:
     if case.ask.never_preempts:
         yield Remedy(change=Change.MAY_PREEMPT)
@@ -109,7 +122,7 @@ def _may_preempt(case: Case) -> Iterator[Remedy]:
 
 def _priority(case: Case, name: TierName) -> Iterator[Remedy]:
     """The lowest priority with which the tier lets it through: with a higher one no fewer pods may go for it."""
-    higher = _higher(case)
+    higher = _higher(case) if case.rules.ranks else ()
 
     def passes(priority: int) -> bool:
         return case.with_remedy(Remedy(change=Change.PRIORITY, priority=priority)).lets(name)

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from engine.decision import Notice
 from engine.otherwise import Change
 from engine.resources import Amounts
 
@@ -16,6 +17,12 @@ NODES = "nodes"
 class TierName(StrEnum):
     """In the order in which they are told."""
 
+    HARD = "hard"
+    """Of policy ``deserved``: the hard cap of the ask's leaf and of every queue above."""
+    DESERVED = "deserved"
+    """Of policy ``deserved``: with the ask its queue uses no more than it deserves."""
+    OVERUSED = "overused"
+    """Of policy ``deserved``: whether preemption reaches a queue that uses more than it deserves of what is asked."""
     QUOTA = "quota"
     """The max of the ask's leaf and of every queue above."""
     GUARANTEE = "guarantee"
@@ -26,6 +33,10 @@ class TierName(StrEnum):
     """Of policies that give quota: what the ask's queue could have if nobody else used any."""
     PRIORITY = "priority"
     """Who of those may go for an ask of its priority."""
+    GIVING = "giving"
+    """Of policy ``deserved``: who of all may go, with what is reserved for others left alone."""
+    GRACE = "grace"
+    """Of policy ``deserved``: whether those who would go for it had their time to give back; it passes by itself."""
     NODE = "node-fit"
     """Whether there is a node that has room, or where those who may go make it."""
     LEFT = "left"
@@ -67,7 +78,8 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     smaller: Amounts = {}
     """Of change ``request``: by how much less of each resource."""
     queues: dict[str, Amounts] = {}
-    """Of changes ``max`` and ``guarantee``: path -> what it would have to be; of ``fence`` the queue alone."""
+    """Of changes ``max``, ``hard``, ``guarantee`` and ``reserved``: path -> what it would have to be; of ``fence`` the
+    queue alone."""
     unkept: str = ""
     """Of change ``guarantee``: the nearest queue upwards whose own one or max does not allow for that; empty: none."""
     priority: int | None = None
@@ -86,9 +98,15 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True):
     shut: str = ""
     """What shuts it: the leaf without any guarantee, the queue that disables preemption, the class that says Never."""
     reached: tuple[Reached, ...] = ()
-    """Of tier ``fence``, the queues with pods that could go, in the tree's order."""
+    """Of tiers ``fence`` and ``overused``, the queues with pods that could go, in the tree's order."""
     held: Amounts = {}
-    """Of tier ``priority``, what those who may go hold of what is asked."""
+    """Of tiers ``priority`` and ``giving``, what those who may go hold of what is asked."""
+    staying: dict[str, int] = {}
+    """Of tier ``giving``, why others of those queues stay: PodReason -> number of pods."""
+    notices: tuple[Notice, ...] = ()
+    """Of tier ``grace``, who still has time to give back; the queue is empty where it is not told."""
+    soon: bool = False
+    """Of tier ``node-fit``, whether there is room only once pods on their way out are gone."""
     refusing: dict[str, int] = {}
     """Of tier ``node-fit``, why nodes can't take it: NodeReason -> number of nodes."""
     remedies: tuple[Remedy, ...] = ()

@@ -1,15 +1,15 @@
 """By which rules an ask is judged: those of the policy and dialect that it waits under, its delay over."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
 
-from engine.decision import Decision, Outcome
-from engine.policies import Decide, cohort, fence, policy, priority, yunikorn
+from engine.decision import Decision, Outcome, Reason
+from engine.policies import Decide, cohort, deserved, fence, policy, priority, yunikorn
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
-from engine.waiting import fence_tiers, priority_tiers, quota_tiers, yunikorn_tiers
+from engine.waiting import deserved_tiers, fence_tiers, priority_tiers, quota_tiers, yunikorn_tiers
 from engine.waiting.results import Tier
 
 _ROOM = (Outcome.FITS, Outcome.PREEMPT)
@@ -18,10 +18,14 @@ _ROOM = (Outcome.FITS, Outcome.PREEMPT)
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """One way to judge."""
 
-    judge: Callable[[Snapshot, QueueTree, Pod], tuple[Tier, ...]]
-    """Every tier, without remedies."""
+    judge: Callable[[Snapshot, QueueTree, Pod], Iterable[Tier]]
+    """Every tier, without remedies, perhaps each only when it is asked for."""
     gets_room: Callable[[Snapshot, QueueTree, Pod], bool]
-    """Whether there is room, or is made."""
+    """Whether there is room, or is made, everybody's grace over."""
+    ranks: bool = True
+    """Whether a higher priority may get room."""
+    quick: bool = True
+    """Whether nodes are looked at so fast that the least amount which does there is found by trying many."""
 
 
 def _design(parameters: Mapping[str, Any]) -> Rules:
@@ -69,6 +73,20 @@ def _quota(by: cohort.ByQuota) -> Rules:
     return Rules(judge=judge, gets_room=_room_by(by))
 
 
+def _deserved(parameters: Mapping[str, Any]) -> Rules:
+    by = msgspec.convert(dict(parameters), deserved.Parameters)
+
+    def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Iterable[Tier]:
+        return deserved_tiers.judge(snapshot.asking(ask), tree, ask, by)
+
+    def gets_room(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> bool:
+        tried = msgspec.structs.replace(ask, unschedulable_ms=ask.unschedulable_ms or 0)
+        found = deserved.decide(snapshot.asking(tried), tree, tried, by)
+        return found.outcome in _ROOM or found.reason is Reason.GRACE
+
+    return Rules(judge=judge, gets_room=gets_room, ranks=bool(by.high_priority), quick=False)
+
+
 def _at_once(dialect: str, parameters: Mapping[str, Any]) -> Decide:
     return policy(fence.POLICY, dialect, {**parameters, "check_delay": False})
 
@@ -87,5 +105,6 @@ RULES: dict[tuple[str, str], Callable[[Mapping[str, Any]], Rules]] = {
     (priority.POLICY, priority.DIALECT): _priority,
     (cohort.POLICY, cohort.DIALECT): _cohort,
     (cohort.FAIR_SHARE, cohort.DIALECT): _fair_share,
+    (deserved.POLICY, deserved.DIALECT): _deserved,
 }
 """Policy and dialect -> the rules with a revision's parameters; msgspec.ValidationError for those that it lacks."""

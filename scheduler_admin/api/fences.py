@@ -12,8 +12,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.explain import border_clause
-from engine.policies import FOREIGN
+from engine.explain import border_clause, conditions
+from engine.policies import FOREIGN, reach_of
 from engine.reach import Border, BorderReason
 from scheduler_admin.api import problems
 from scheduler_admin.api.base import ApiView
@@ -27,7 +27,8 @@ from scheduler_admin.history.pair_selectors import preempted_pairs
 from scheduler_admin.history.sentences import text
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors import tree_with, visible
-from scheduler_admin.web.fences.scene import Choice, Scene
+from scheduler_admin.web.fences.choice import Choice
+from scheduler_admin.web.fences.scene import Scene
 
 MOST_LOOKED_AT = 20_000
 """Borders, for one page: of those that are left out, too."""
@@ -56,7 +57,7 @@ class FencesParameters(LimitParameters):
 
 
 class BorderSerializer(serializers.Serializer[Any]):
-    """What lies between the asks of one leaf and the pods of another."""
+    """What lies between the asks of one leaf and the pods of another, or its own where it may take from itself."""
 
     asker = serializers.CharField()
     victim = serializers.CharField()
@@ -73,6 +74,10 @@ class FencesSerializer(serializers.Serializer[Any]):
 
     cluster = serializers.CharField()
     revision = serializers.IntegerField(allow_null=True)
+    policy = serializers.CharField(allow_null=True, help_text="By whose rules the borders are.")
+    conditions = serializers.CharField(
+        allow_null=True, help_text="What else has to hold for an open border to be used, which the tree does not tell."
+    )
     applies = serializers.BooleanField(
         help_text="False: it is decided by another scheduler's rules, which do not keep to these borders."
     )
@@ -115,8 +120,11 @@ class Borders:
             if asker < after[0]:
                 continue
             for victim in victims if asker in chosen else of_chosen:
-                if victim != asker and (asker, victim) > after:
+                if (victim != asker or self._itself(asker)) and (asker, victim) > after:
                     yield asker, victim
+
+    def _itself(self, leaf: str) -> bool:
+        return self.scene.rules.open_to_itself(self.scene.tree, leaf)
 
     def _leaves(self, name: str) -> list[str]:
         """The leaves in a queue that the query names, all where it names none."""
@@ -173,6 +181,8 @@ class FencesView(ApiView):
         body: dict[str, Any] = {
             "cluster": cluster.name,
             "revision": revision.number if revision else None,
+            "policy": revision.policy if revision else None,
+            "conditions": text(conditions(reach_of(revision.policy, revision.parameters))) if revision else None,
             "applies": revision is None or revision.dialect not in FOREIGN,
             **(borders.others() if borders else {"partial": revision is not None, **_NONE_OF_OTHERS}),
         }
@@ -192,6 +202,7 @@ class FencesView(ApiView):
         since = asked.get("since", timezone.now() - _SINCE)
         scene = Scene(
             tree=tree_with(revision, there),
+            rules=reach_of(revision.policy, revision.parameters),
             seen=seen,
             choice=Choice(queue=asked["queue"]),
             happened=preempted_pairs(user, cluster, since),

@@ -15,12 +15,11 @@ from scheduler_admin.api import problems
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.pagination import PageParameters
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.filters import REPEATED
-from scheduler_admin.history.models import Decision, DecisionQuerySet, Usage, Victim
+from scheduler_admin.history.filters import LONGEST, REPEATED
+from scheduler_admin.history.models import Decision, DecisionQuerySet, Victim
+from scheduler_admin.history.usage_selectors import oldest
 from scheduler_admin.queues.models import Queue
 
-LONGEST_USAGE = timedelta(days=2)
-"""A sample every five seconds: two days are some 35,000."""
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 NAMESPACE = rf"^{_LABEL}$"
@@ -81,7 +80,11 @@ class UsageParameters(serializers.Serializer[Any]):
     """Which usage, and when."""
 
     queue = serializers.RegexField(QUEUE, max_length=500, help_text="Path of the queue.")
-    resource = serializers.CharField(max_length=253, help_text="Name of the resource: cpu, memory, pods, ...")
+    resource = serializers.CharField(
+        max_length=253,
+        help_text="Name of the resource: cpu, memory, pods, ...; or `dominant-share`: the largest part of the cluster "
+        "that is held of any resource.",
+    )
     to = UtcField(required=False, help_text="Samples before this time, RFC 3339; now if not given.")
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -93,8 +96,8 @@ class UsageParameters(serializers.Serializer[Any]):
         """Fill in the times, and keep the answer to a size that a chart can show."""
         until: datetime = attrs.setdefault("to", timezone.now())
         since: datetime = attrs.setdefault("from", max(until, _EARLIEST) - timedelta(hours=1))
-        if until - since > LONGEST_USAGE:
-            raise serializers.ValidationError({"from": _("Ask for at most %d days at once.") % LONGEST_USAGE.days})
+        if until - since > LONGEST:
+            raise serializers.ValidationError({"from": _("Ask for at most %d days at once.") % LONGEST.days})
         return forward(attrs, "from", "to")
 
 
@@ -116,7 +119,7 @@ def cluster_asked(asked: Mapping[str, Any], user: Who) -> str:
 def queue_known(path: str, *, cluster_id: int, user: Who) -> bool:
     """Whether the user can see such a queue in any revision of the cluster's tree, or in what was recorded of it."""
     queues = Queue.objects.restrict(user, "view").filter(revision__hierarchy__clusters=cluster_id, path=path)
-    return queues.exists() or Usage.objects.restrict(user, "view").filter(cluster=cluster_id, queue=path).exists()
+    return queues.exists() or oldest(user, cluster_id, path) is not None
 
 
 def mentioned(asked: Mapping[str, Any]) -> tuple[str, str]:

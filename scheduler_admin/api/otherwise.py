@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.explain import Message, least, otherwise, quirk, trouble
+from engine.explain import Message, least, otherwise, quirk, supposed, trouble
 from engine.journal import JournalError
 from scheduler_admin.api import problems
 from scheduler_admin.api.schema import PROBLEM
@@ -35,6 +35,9 @@ class OtherwiseSerializer(serializers.Serializer[Any]):
     troubles = ToldSerializer(many=True, help_text="What may look wrong in it, and is not.")
     quirks = ToldSerializer(
         many=True, help_text="YuniKorn's departures from its own design that changed it, each turned off alone."
+    )
+    others = ToldSerializer(
+        many=True, help_text="What every other policy decides of the same ask at the same moment, without parameters."
     )
     optimal = ToldSerializer(allow_null=True, help_text="Null where no set of pods helps, or none is needed.")
 
@@ -62,6 +65,7 @@ class OtherwiseView(DecisionView):
             "counterfactuals": [_told(one, otherwise(one)) for one in found.counterfactuals],
             "troubles": [_told(one, trouble(one)) for one in found.troubles],
             "quirks": [_told(one, *quirk(one, found.decision)) for one in found.quirks],
+            "others": [_told(one, *supposed(one)) for one in found.others],
             "optimal": _told(found.least, *least(found.least, found.decision)) if found.least else None,
         }
         return Response(OtherwiseSerializer(body).data)

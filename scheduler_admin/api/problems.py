@@ -148,6 +148,13 @@ class NotOtherwise(Refusal):
     default_detail = gettext_lazy("What would have changed this decision can't be worked out, or can no longer.")
 
 
+class NotReplayed(Refusal):
+    """A decision that others took in their own way, or of which what was seen then is no longer stored."""
+
+    status_code = HTTPStatus.CONFLICT
+    default_detail = gettext_lazy("This decision can't be taken again, or can no longer.")
+
+
 class NotWorkedOut(Refusal):
     """Why an ask waits: of a decision that is not ours to do nothing, or of which too little is still stored."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from django.db.models import Prefetch
 
+from engine.decision import Reason
 from engine.explain import hindsight_lines
 from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.history.models import Decision, DecisionQuerySet, Step, Victim
@@ -83,8 +84,9 @@ class SeenDecision:
 
     @property
     def detail(self) -> str | None:
-        """What the reason's sentence names: told to the ask's own side."""
-        return self.decision.detail if self.own else None
+        """What the reason's sentence names: told to the ask's own side, but for who is to give back for it."""
+        others = self.decision.reason == Reason.GRACE and not self.scope.has_path(self.decision.detail)
+        return self.decision.detail if self.own and not others else None
 
     @property
     def took_us(self) -> int | None:

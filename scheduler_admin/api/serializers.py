@@ -15,7 +15,7 @@ from scheduler_admin.api.redaction import SeenAsk, SeenDecision
 from scheduler_admin.api.standing import UNKNOWN, QueueStanding, ResourceStanding
 from scheduler_admin.api.waits import QueueWaitsSerializer
 from scheduler_admin.clusters.holds import Hold
-from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.models import Cluster, ClusterStatus, Notice
 from scheduler_admin.clusters.selectors import holds, status_of
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.queues.models import Revision
@@ -143,6 +143,13 @@ class ResourceSerializer(serializers.Serializer[ResourceStanding]):
     max = serializers.CharField(allow_null=True)
     standing = serializers.ChoiceField([*(standing.value for standing in Standing), UNKNOWN])
     difference = serializers.CharField(allow_null=True, help_text="used - guaranteed; without a guarantee, used.")
+    requested = serializers.CharField(
+        allow_null=True, help_text="By its pods, running and waiting; null where the policy is not `deserved`."
+    )
+    deserved = serializers.CharField(allow_null=True, help_text="Null where the policy is not `deserved`.")
+    against_deserved = serializers.ChoiceField(
+        [standing.value for standing in Standing], allow_null=True, help_text="As `standing`, against `deserved`."
+    )
 
 
 class QueueSerializer(serializers.Serializer[QueueStanding]):
@@ -189,6 +196,41 @@ class ApplicationSerializer(serializers.Serializer[Any]):
     requests = AmountsField()
 
 
+class PartSerializer(serializers.Serializer[Any]):
+    """One of those that something is borrowed of, or lent to."""
+
+    who = serializers.ChoiceField(
+        ["queue", "others", "nobody"],
+        help_text="`others`: queues that are not the user's to see; `nobody`: what nobody deserves.",
+    )
+    queue = serializers.CharField(allow_blank=True)
+    amount = serializers.CharField()
+
+
+class DealingSerializer(serializers.Serializer[Any]):
+    """What a queue borrows or lends of one resource."""
+
+    resource = serializers.CharField()
+    borrows = serializers.BooleanField(help_text="False: it lends.")
+    amount = serializers.CharField()
+    parts = PartSerializer(many=True, help_text="The largest first.")
+
+
+class NoticeSerializer(serializers.Serializer[Notice]):
+    """That a queue is told to give back what it uses beyond what it deserves."""
+
+    over = AmountsField()
+    told_at = UtcField()
+    due_at = UtcField(help_text="From when on pods may be taken from it.")
+
+
+class AboveQuotaSerializer(serializers.Serializer[Any]):
+    """A namespace that may have less than the hard cap of its queue."""
+
+    namespace = serializers.CharField()
+    allows = AmountsField(help_text="What its ResourceQuotas allow of what the hard cap is above.")
+
+
 class QueueDetailSerializer(serializers.Serializer[Any]):
     """One queue with the largest applications that run in it."""
 
@@ -201,6 +243,11 @@ class QueueDetailSerializer(serializers.Serializer[Any]):
     )
     applications = ApplicationSerializer(many=True, help_text="Largest first, at most twenty; empty unless a leaf.")
     waits = QueueWaitsSerializer(allow_null=True, help_text="How long its asks wait; null unless a leaf.")
+    notice = NoticeSerializer(allow_null=True, help_text="Null unless it is told to give back.")
+    above_quota = AboveQuotaSerializer(
+        allow_null=True, help_text="Null unless, under policy `deserved`, its hard cap is above its namespace's quota."
+    )
+    borrowed_and_lent = DealingSerializer(many=True, help_text="Empty unless the policy is `deserved`.")
 
 
 class AskSerializer(serializers.Serializer[SeenAsk]):
@@ -336,13 +383,15 @@ class DecisionDetailSerializer(DecisionSerializer):
 
 
 class SampleSerializer(serializers.Serializer[Any]):
-    """Usage at one moment."""
+    """Usage in one step of time."""
 
-    at = UtcField()
-    used = serializers.CharField()
-    guaranteed = serializers.CharField(allow_null=True)
-    max = serializers.CharField(allow_null=True)
-    asks_waiting = serializers.IntegerField()
+    at = UtcField(help_text="Where the step begins.")
+    used = serializers.CharField(help_text="The mean of all samples in the step; a share is a part of 1.")
+    highest = serializers.CharField(help_text="The highest of them.")
+    guaranteed = serializers.CharField(allow_null=True, help_text="As the step began.")
+    max = serializers.CharField(allow_null=True, help_text="As the step began.")
+    deserved = serializers.CharField(allow_null=True, help_text="The mean. Null where the policy was not `deserved`.")
+    asks_waiting = serializers.IntegerField(help_text="The most that waited.")
 
 
 class UsageSerializer(serializers.Serializer[Any]):
@@ -352,6 +401,9 @@ class UsageSerializer(serializers.Serializer[Any]):
     queue = serializers.CharField()
     resource = serializers.CharField()
     to = UtcField()
+    step_s = serializers.IntegerField(
+        help_text="For how many seconds each sample stands, from `at` on; 10: as it was taken."
+    )
     samples = SampleSerializer(many=True)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:

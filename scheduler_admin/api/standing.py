@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.policies import FOREIGN
+from engine.policies import PASSED_ON
 from engine.queues import QueueTree, Standing
 from engine.resources import format_amount
 from scheduler_admin.clusters.models import ClusterStatus
@@ -26,6 +26,12 @@ class ResourceStanding:
     """engine.queues.Standing, or UNKNOWN."""
     difference: str | None
     """``used - guaranteed``; without a guarantee, what is used."""
+    requested: str | None
+    """By its pods, running and waiting; None where the policy is not ``deserved``."""
+    deserved: str | None
+    """The same."""
+    against_deserved: str | None
+    """As ``standing``, against what it deserves; the same."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +56,23 @@ class QueueStanding:
 def stand(queue: Queue, status: ClusterStatus | None, tree: QueueTree, *, dialect: str) -> QueueStanding:
     """A queue's standing in its tree; what was never read is unknown rather than nothing."""
     read: Mapping[str, Any] | None = status.queues.get(queue.path) if status else None
-    used = read["used"] if read else None
-    names = sorted({*queue.guaranteed, *queue.max, *(used or {})})
+    given = read or {}
+    names = sorted({*queue.guaranteed, *queue.max, *given.get("used", {}), *given.get("deserved", {})})
     oldest = read.get("oldest_ask_ms") if read else None
     return QueueStanding(
         queue=queue,
-        resources={name: _resource(name, queue, used) for name in names},
+        resources={name: _resource(name, queue, read) for name in names},
         asks_waiting=read["asks"] if read else None,
         oldest_ask_at=datetime.fromtimestamp(oldest / 1000, UTC) if oldest is not None else None,
         fence=tree.fence(queue.path),  # only ever a part of its own path: it tells a tenant nothing of other queues
-        delay_ms=tree.delay_ms(queue.path, inherited=dialect in FOREIGN) if queue.leaf else None,
+        delay_ms=tree.delay_ms(queue.path, inherited=dialect in PASSED_ON) if queue.leaf else None,
     )
 
 
-def _resource(name: str, queue: Queue, used: Mapping[str, int] | None) -> ResourceStanding:
-    has = None if used is None else used.get(name, 0)
+def _resource(name: str, queue: Queue, read: Mapping[str, Any] | None) -> ResourceStanding:
+    has, requested, deserved = (
+        read[figure].get(name, 0) if read and figure in read else None for figure in ("used", "requested", "deserved")
+    )
     promised = queue.guaranteed.get(name)
     return ResourceStanding(
         used=_text(name, has),
@@ -72,6 +80,9 @@ def _resource(name: str, queue: Queue, used: Mapping[str, int] | None) -> Resour
         max=_text(name, queue.max.get(name)),
         standing=UNKNOWN if has is None else Standing.of(has, promised).value,
         difference=None if has is None else format_amount(name, has - (promised or 0)),
+        requested=_text(name, requested),
+        deserved=_text(name, deserved),
+        against_deserved=None if has is None or deserved is None else Standing.of(has, deserved).value,
     )
 
 

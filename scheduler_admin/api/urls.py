@@ -24,6 +24,7 @@ from scheduler_admin.api import (
     priority_classes,
     quota,
     repeats,
+    replays,
     revisions,
     site,
     snapshots,
@@ -134,6 +135,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("windows/<int:pk>", stops.WindowView.as_view(), name="window"),
     path("decisions/<int:pk>", views.DecisionDetailView.as_view(), name="decision"),
     path("decisions/<int:pk>/otherwise", otherwise.OtherwiseView.as_view(), name="otherwise"),
+    path("decisions/<int:pk>/replay", replays.ReplayView.as_view(), name="replay"),
     path("decisions/<int:pk>/waiting", waiting.WaitingView.as_view(), name="waiting"),
     # Not <path:rest>: a line may end within an address.
     re_path(r"^(?P<rest>[\s\S]*)\Z", NothingHere.as_view(), name="nothing"),

@@ -1,27 +1,29 @@
-"""Stored usage, hour by hour, as one series of samples."""
+"""Usage over time as programs read it."""
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
-from engine.resources import format_amount
-from scheduler_admin.history.models import Usage
+from engine.resources import DOMINANT, format_amount
+from scheduler_admin.history.usage_selectors import Series
 
 
-def samples(hours: Iterable[Usage], resource: str, *, since: datetime, until: datetime) -> Iterator[dict[str, Any]]:
-    """Each sample of the resource in ``[since, until)``; hours that know nothing of it are gaps, not zeros."""
-    for hour in hours:
-        guaranteed, cap = (
-            format_amount(resource, limits[resource]) if resource in limits else None
-            for limits in (hour.guaranteed, hour.max)
-        )
-        for second, used, asks in zip(hour.seconds, hour.used.get(resource, []), hour.asks, strict=False):
-            at = hour.hour + timedelta(seconds=second)
-            if since <= at < until:
-                yield {
-                    "at": at,
-                    "used": format_amount(resource, used),
-                    "guaranteed": guaranteed,
-                    "max": cap,
-                    "asks_waiting": asks,
-                }
+def samples(series: Series) -> Iterator[dict[str, Any]]:
+    """Every point, with its amounts as people type them."""
+    resource = series.resource
+    for point in series.points:
+        yield {
+            "at": point.at,
+            "used": _amount(resource, point.used),
+            "highest": _amount(resource, point.highest),
+            "guaranteed": _amount(resource, point.guaranteed),
+            "max": _amount(resource, point.max),
+            "deserved": _amount(resource, point.deserved),
+            "asks_waiting": point.asks,
+        }
+
+
+def _amount(resource: str, value: int | None) -> str | None:
+    if value is None:
+        return None
+    return f"{Decimal(value).scaleb(-6):f}" if resource == DOMINANT else format_amount(resource, value)

@@ -1,9 +1,8 @@
 """Version 1 of the REST API: one cluster, its queues, their usage, decisions."""
 
-from datetime import timedelta
+from dataclasses import asdict
 from typing import Any
 
-from django.db.models import Q
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -13,6 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from engine.resources import format_amount
 from scheduler_admin.api import problems, serializers
 from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, mentioned, queue_known
@@ -22,10 +22,13 @@ from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.api.standing import QueueStanding, stand
 from scheduler_admin.api.usage import samples
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.notices import notices_of
 from scheduler_admin.clusters.selectors import present, status_of
-from scheduler_admin.history.models import DecisionQuerySet, Usage
+from scheduler_admin.history.models import DecisionQuerySet
 from scheduler_admin.history.redaction import Redaction
+from scheduler_admin.history.usage_selectors import series
 from scheduler_admin.history.waits import waits_of
+from scheduler_admin.queues.lending import Dealing, dealings
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors import tree_with, visible
 
@@ -104,7 +107,6 @@ class QueueDetailView(QueueView):
     )
     def get(self, request: Request, name: str, path: str) -> Response:
         """One queue with the applications that run in it."""
-        del request
         cluster = self.cluster(name)
         revision = self.current(cluster)
         queues = self.stand(cluster, revision) if revision else []
@@ -120,15 +122,32 @@ class QueueDetailView(QueueView):
                 "queue": found,
                 "namespaces": found.queue.namespaces,
                 "waits": self._waits(cluster, path) if found.queue.leaf else None,
+                "notice": next((one for one in notices_of(request.user, cluster) if one.queue == path), None),
+                "above_quota": status.queues.get(path, {}).get("above_quota") if status else None,
+                "borrowed_and_lent": [_told(dealing) for dealing in self._dealings(cluster, revision, path)],
                 "applications": [app for app in running if self.scope.has_pod(app["namespace"], path)],
             }
         ).data
         return Response(body)
 
+    def _dealings(self, cluster: Cluster, revision: Revision | None, path: str) -> list[Dealing]:
+        status = status_of(cluster)
+        if revision is None or status is None:
+            return []
+        return dealings(self.scope, status.queues, tree_with(revision, present(cluster)).leaves, path)
+
     def _waits(self, cluster: Cluster, path: str) -> dict[str, Any]:
         """What was told of asks, and came of it, is told to those who see everything."""
         found, told = waits_of(cluster, path, timezone.now()), self.scope.everything
         return {"estimate": found.estimate, "half": found.half if told else None, "most": found.most if told else None}
+
+
+def _told(dealing: Dealing) -> dict[str, Any]:
+    def written(amount: int) -> str:
+        return format_amount(dealing.resource, amount)
+
+    parts = [{"who": one.who, "queue": one.queue, "amount": written(one.amount)} for one in dealing.parts]
+    return {**asdict(dealing), "amount": written(dealing.amount), "parts": parts}
 
 
 class DecisionView(ApiView):
@@ -156,7 +175,8 @@ class DecisionsView(DecisionView):
         queue = self.asked.get("queue")
         if queue and not queue_known(queue, cluster_id=cluster.pk, user=request.user):
             raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
-        rows = self.rows().placed(cluster, *mentioned(self.asked)).defer("document", "laws")
+        large = ("document", "laws", "revision__document", "revision__source")
+        rows = self.rows().placed(cluster, *mentioned(self.asked)).defer(*large)
         mine = filtered(rows, self.asked, user=request.user, scope=scope)
         found, place = NewestFirst(self.asked, "at", "number").page(mine)
         redaction = Redaction.of(scope)
@@ -196,8 +216,6 @@ class UsageView(ApiView):
         cluster, asked = self.cluster(name), self.asked
         if not queue_known(asked["queue"], cluster_id=cluster.pk, user=request.user):
             raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
-        within = Q(hour__gt=asked["from"] - timedelta(hours=1), hour__lt=asked["to"])
-        hours = Usage.objects.restrict(request.user, "view").filter(within, cluster=cluster, queue=asked["queue"])
-        found = list(samples(hours, asked["resource"], since=asked["from"], until=asked["to"]))
-        body = {**asked, "cluster": cluster.name, "samples": found}
+        found = series(request.user, cluster, asked["queue"], asked["resource"], asked["from"], asked["to"])
+        body = {**asked, "cluster": cluster.name, "step_s": found.step_s, "samples": list(samples(found))}
         return Response(serializers.UsageSerializer(body).data)

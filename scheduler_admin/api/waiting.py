@@ -1,14 +1,15 @@
 """Why an ask waits, tier by tier, by REST: for its own tenant as for those who see everything."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.decision import NodeReason
+from engine.decision import NodeReason, Notice
 from engine.explain import asks_ahead, remedy_sentence, tier_sentence
 from engine.journal import JournalError
 from engine.otherwise import Change
@@ -25,7 +26,16 @@ from scheduler_admin.history.replay import CannotReplayError
 from scheduler_admin.history.sentences import text
 from scheduler_admin.history.waits import wait_of
 
-_CHANGES = (Change.REQUEST, Change.MAX, Change.GUARANTEE, Change.FENCE, Change.PRIORITY, Change.MAY_PREEMPT)
+_CHANGES = (
+    Change.REQUEST,
+    Change.MAX,
+    Change.HARD,
+    Change.GUARANTEE,
+    Change.RESERVED,
+    Change.FENCE,
+    Change.PRIORITY,
+    Change.MAY_PREEMPT,
+)
 
 
 class NeedSerializer(serializers.Serializer[Need]):
@@ -60,7 +70,20 @@ class ReachedSerializer(serializers.Serializer[Reached]):
 
     queue = serializers.CharField()
     pods = serializers.IntegerField(help_text="So many could go, were it not for their priority.")
-    spare = AmountsField(help_text="What may be taken from it before a guarantee breaks.")
+    spare = AmountsField(help_text="What may be taken from it before a guarantee, or what it deserves, breaks.")
+
+
+class GraceSerializer(serializers.Serializer[Notice]):
+    """A queue that still has time to give back."""
+
+    queue = serializers.CharField(help_text="Empty for tenants where it is not theirs.")
+    over = AmountsField(help_text="What it uses beyond what it deserves; for tenants of their own.")
+    due_at = serializers.SerializerMethodField()
+
+    @extend_schema_field(UtcField())
+    def get_due_at(self, notice: Notice) -> str:
+        """From when on its pods may go."""
+        return str(UtcField().to_representation(datetime.fromtimestamp(notice.due_ms / 1000, UTC)))
 
 
 class RemedySerializer(serializers.Serializer[Remedy]):
@@ -69,7 +92,8 @@ class RemedySerializer(serializers.Serializer[Remedy]):
     change = serializers.ChoiceField([one.value for one in _CHANGES])
     smaller = AmountsField(help_text="Of change `request`: by how much less of each resource.")
     queues = serializers.DictField(
-        child=AmountsField(), help_text="Of `max` and `guarantee`: what it would have to be."
+        child=AmountsField(),
+        help_text="Of `max` and `guarantee`, under policy `deserved` `hard` and `reserved`: what it would have to be.",
     )
     unkept = serializers.CharField(
         help_text="Of `guarantee`: the nearest queue upwards whose own or max does not allow for that; empty: none."
@@ -95,6 +119,11 @@ class TierSerializer(serializers.Serializer[Tier]):
         child=serializers.IntegerField(),
         help_text=f"Why nodes can't take it -> how many: {', '.join(sorted(reason.value for reason in NodeReason))}.",
     )
+    staying = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="Of `giving`: why pods that could give back stay -> how many; for tenants without the numbers (0).",
+    )
+    grace = GraceSerializer(many=True, source="notices", help_text="Of `grace`: who still has time to give back.")
     remedies = RemedySerializer(many=True, help_text="Each alone gets it past this tier; the nearest first.")
     text = serializers.SerializerMethodField()
 

@@ -259,7 +259,11 @@ class ClusterStatus(models.Model):
     capacity = models.JSONField(default=dict)
     """Resource -> amount of all nodes."""
     queues = models.JSONField(default=dict)
-    """Path -> {"used": amounts, "asks": count, "oldest_ask_ms": ms since 1970 or null}, rolled up."""
+    """Path -> {"used": amounts, "asks": count, "oldest_ask_ms": ms since 1970 or null}, rolled up.
+
+    Under policy ``deserved`` also {"requested": amounts, "deserved": amounts}, and for a leaf whose hard cap is above
+    what the ResourceQuotas of its namespace allow {"above_quota": {"namespace": name, "allows": amounts}}.
+    """
     applications = models.JSONField(default=dict)
     """Leaf path -> [{"name", "namespace", "pods", "requests": amounts}], largest first, at most twenty a leaf."""
 
@@ -291,3 +295,32 @@ class KueueQuota(models.Model):
 
     def __str__(self) -> str:
         return f"Kueue's quota in {self.cluster}"
+
+
+class NoticeQuerySet(RestrictedQuerySet["Notice"]):
+    """Notices; tenants see those of their subtrees."""
+
+    def within(self, scope: Scope) -> Self:
+        return self.filter(scope.paths("queue"))
+
+
+class Notice(models.Model):
+    """A queue that is told to give back what it uses beyond what it deserves, as long as others ask for that."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="notices")
+    queue = models.CharField(max_length=500)
+    mode = models.CharField(max_length=10, help_text=_("Of the cluster when it was told."))
+    over = models.JSONField(default=dict)
+    """Resource -> what it uses beyond what it deserves."""
+    told_at = models.DateTimeField()
+    due_at = models.DateTimeField(help_text=_("From when on pods may be taken from it."))
+    published = models.BooleanField(default=False, help_text=_("Whether Events on its pods say so."))
+
+    objects = NoticeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["queue"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "queue"], name="notice_once")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.queue}"

@@ -32,6 +32,7 @@ def store_status(
     snapshot: Snapshot,
     state: ClusterState,
     tree: QueueTree,
+    figures: Mapping[str, Mapping[str, Any]],
     now: datetime,
     pass_us: int,
     news: bool,
@@ -41,8 +42,9 @@ def store_status(
 ) -> None:
     """Replace the cluster's status after a pass at ``now`` that took ``pass_us`` microseconds.
 
-    ``snapshot`` is of ``state``. ``news`` tells that decisions changed; other changes are found here. ``missing``:
-    see ClusterStatus. ``odd``: objects that can't be read -> why. ``yunikorn``: what it last said of its queues.
+    ``snapshot`` is of ``state``, ``figures`` are its queues'. ``news`` tells that decisions changed; other changes are
+    found here. ``missing``: see ClusterStatus. ``odd``: objects that can't be read -> why. ``yunikorn``: what it last
+    said of its queues.
     """
     status, created = ClusterStatus.objects.get_or_create(cluster=cluster)
     facts: dict[str, Any] = {
@@ -50,7 +52,7 @@ def store_status(
         "nodes": len(snapshot.nodes),
         "pods": len(snapshot.pods),
         "capacity": snapshot.capacity,
-        "queues": queue_figures(snapshot, tree),
+        "queues": figures,
         "applications": applications(snapshot),
         "rivals": rivals(snapshot.pods),
         "class_use": class_use(snapshot.pods),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
+from engine.cluster.allocations import KIND as WRITTEN
 from engine.cluster.check import Line
 from engine.cluster.errors import ClusterError
 from engine.cluster.tables import EVERY
@@ -26,6 +27,9 @@ def told_missing(missing: Mapping[str, str]) -> list[str]:
     if KIND in missing:
         asked = _("YuniKorn can’t be asked itself (%(why)s): what it preempts is told by Events on pods alone.")
         found.append(asked % {"why": missing[KIND]})
+    if WRITTEN in missing:
+        written = _("Allocations can’t be written (%(why)s): namespaces are not told there what they deserve.")
+        found.append(written % {"why": missing[WRITTEN].rstrip(".")})
     return list(dict.fromkeys(found))  # two tables may be of one kind
 
 

@@ -12,6 +12,8 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from engine.cluster.actuator import Actuator
+from engine.cluster.allocations import KIND as WRITTEN
+from engine.cluster.allocations import AllocationWriter
 from engine.cluster.connection import Connection
 from engine.cluster.errors import SettingsError
 from engine.cluster.lease import ClusterLease
@@ -62,6 +64,7 @@ class Watch:
         reading = ReflectorSettings(streamed=settings.STREAMED_LISTS)
         self.watcher = ClusterWatcher(self.connection, uid=cluster.uid, settings=reading)
         self.actuator = Actuator(self.connection, nodes=self.watcher.nodes, reached=reached)
+        self.allocations = AllocationWriter(self.connection)
         self.writes = Writes()
         self.busy = threading.Lock()
         """Held by the one pass that runs."""
@@ -84,9 +87,10 @@ class Watch:
 
     @property
     def missing(self) -> dict[str, str]:
-        """What can't be read, and passes go on without -> why, as a sentence."""
+        """What can't be read or, of Allocations, written, and passes go on without -> why, as a sentence."""
         asked = {KIND: self._yunikorn.trouble} if self._yunikorn and self._yunikorn.trouble else {}
-        return {**self.watcher.health().missing, **asked}
+        told = {WRITTEN: self.allocations.trouble} if self.allocations.trouble else {}
+        return {**self.watcher.health().missing, **asked, **told}
 
     def lead(self) -> bool:
         """Claim to be the one that acts here, and keep claiming; whether we are."""

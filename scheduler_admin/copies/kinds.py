@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from engine.cluster.config_map import read_config_map, write_config_map
 from engine.cluster.connection import Connection
 from engine.cluster.copies import Copy, Rewrite
-from engine.cluster.kueue_copy import read_kueue, write_kueue
+from engine.cluster.object_copies import read_objects, write_objects
+from engine.formats import consumers
+from engine.formats.families import Family
+from engine.formats.kueue.family import KUEUE
 from engine.formats.native import Format
 
 Read = Callable[[Connection, Iterable[str]], Copy | None]
@@ -21,12 +24,17 @@ class Kind:
     write: Write
 
 
+def _of(family: Family) -> Kind:
+    return Kind(
+        lambda connection, _namespaces: read_objects(family, connection),
+        lambda connection, _there, asked: write_objects(family, connection, asked),
+    )
+
+
 KINDS = {
     Format.YUNIKORN: Kind(read_config_map, write_config_map),
-    Format.KUEUE: Kind(
-        lambda connection, _namespaces: read_kueue(connection),
-        lambda connection, _there, asked: write_kueue(connection, asked),
-    ),
+    Format.KUEUE: _of(KUEUE),
+    Format.CONSUMERS: _of(consumers.FAMILY),
 }
 
 
@@ -37,4 +45,4 @@ def kind_of(form: str) -> Kind:
 
 def form_of(source_format: str) -> Format:
     """Where a cluster keeps trees that came from such a document; in YuniKorn's ConfigMap unless it says otherwise."""
-    return Format.KUEUE if source_format == Format.KUEUE else Format.YUNIKORN
+    return Format(source_format) if source_format in KINDS else Format.YUNIKORN

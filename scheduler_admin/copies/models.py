@@ -11,7 +11,7 @@ from scheduler_admin.accounts.scopes import RestrictedQuerySet
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Revision
 
-KEPT = (Format.YUNIKORN, Format.KUEUE)
+KEPT = (Format.YUNIKORN, Format.KUEUE, Format.CONSUMERS)
 """In which formats clusters keep trees themselves."""
 check_namespace = RegexValidator(
     r"\A[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z", _("This is no name of a namespace: small letters, digits and -.")
@@ -23,7 +23,7 @@ class CopyQuerySet(RestrictedQuerySet["Copy"]):
 
 
 class Copy(models.Model):
-    """What a cluster's own scheduler goes by: YuniKorn's ConfigMap, or Kueue's objects. Pages show this row alone."""
+    """Where a cluster keeps its tree: YuniKorn's ConfigMap, Kueue's objects, or Consumers. Pages show just this row."""
 
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="copy")
     due_at = models.DateTimeField(default=timezone.now, help_text=_("When it is looked at next."))

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce, TruncHour
 
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.history.models import Decision, Mention, Victim
 from scheduler_admin.history.pods import own_asks
 from scheduler_admin.history.redaction import Redaction
 
@@ -69,12 +69,13 @@ def _last(decision: Decision, other: str) -> LastPreemption:
 
 
 def _roll_up(by_leaf: dict[str, LastPreemption], paths: Iterable[str]) -> dict[str, LastPreemption]:
-    result = {}
-    for path in paths:
-        below = [last for leaf, last in by_leaf.items() if leaf == path or leaf.startswith(f"{path}.")]
-        if below:
-            result[path] = max(below, key=lambda last: (last.at, last.decision))
-    return result
+    latest = dict[str, LastPreemption]()
+    for leaf, last in by_leaf.items():
+        path = leaf
+        while path:
+            latest[path] = max(latest.get(path, last), last, key=lambda each: (each.at, each.decision))
+            path = path.rpartition(".")[0]
+    return {path: latest[path] for path in paths if path in latest}
 
 
 def preempted_by_hour(user: Who, clusters: Sequence[Cluster], now: datetime, hours: int = 24) -> dict[int, list[int]]:
@@ -153,16 +154,26 @@ def waiting_place(row: Decision) -> WaitingPlace:
     return row.ask_since or row.first_seen, row.ask_uid
 
 
-def preemptions_of(user: Who, cluster: Cluster, queue: str, since: datetime, limit: int = 200) -> list[Decision]:
-    """Decisions since then that evicted pods for a queue or out of it, newest first, with their counts."""
-    mine = Q(victims__queue=queue) | Q(victims__queue__startswith=f"{queue}.")
+def preemptions_of(
+    user: Who, cluster: Cluster, queue: str, since: datetime, until: datetime, limit: int
+) -> list[Decision]:
+    """Decisions in ``[since, until)`` that evicted pods for a queue or out of it, newest first, with their counts."""
     lost = Q(victims__state__in=_LOST)
+    mine = lost & (Q(victims__queue=queue) | Q(victims__queue__startswith=f"{queue}."))
+    mentioned = Mention.objects.filter(
+        Exists(Victim.objects.filter(decision=OuterRef("decision"), state__in=_LOST)),
+        cluster=cluster,
+        kind=Mention.Kind.QUEUE,
+        name=queue,
+        first_seen__gte=since,
+        first_seen__lt=until,
+    )
+    newest = mentioned.order_by("-first_seen", "-decision").values("decision")[:limit]
     return list(
         Decision.objects.restrict(user, "view")
-        .filter(cluster=cluster, first_seen__gte=since)
-        .annotate(lost=Count("victims", filter=lost), taken=Count("victims", filter=lost & mine))
-        .filter(lost__gt=0)
+        .filter(pk__in=newest)
+        .annotate(lost=Count("victims", filter=lost), taken=Count("victims", filter=mine))
         .filter(Q(taken__gt=0) | Q(ask_queue=queue) | Q(ask_queue__startswith=f"{queue}."))
         .defer("document", "laws")
-        .order_by("-first_seen", "-pk")[:limit]
+        .order_by("-first_seen", "-pk")
     )

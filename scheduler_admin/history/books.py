@@ -13,6 +13,7 @@ from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_going, tell_preempted
+from scheduler_admin.history.tallies import recount
 
 UNANSWERED = Q(state=Victim.State.CHOSEN, attempts__gt=0)
 """They were asked to go, and no answer came: they may be on their way."""
@@ -44,6 +45,7 @@ class Books:
         perhaps = victims.filter(UNANSWERED, decision__cluster=self.cluster, decision__closed_at__gt=since, **ended)
         return sum(self._followed(victim) for victim in (*leaving, *perhaps)) > 0
 
+    @transaction.atomic
     def _followed(self, victim: Victim) -> bool:
         """Whether there is news of a victim whose decision has ended. Nobody is told: what we had to say is over."""
         row, unanswered = victim.decision, victim.state == Victim.State.CHOSEN
@@ -56,6 +58,8 @@ class Books:
             victim.save(update_fields=["state"])
         else:
             return False
+        if unanswered:
+            recount(cluster=self.cluster, at=[row.first_seen])
         return True
 
     def _left(self, victim: Victim | PodFacts) -> bool:

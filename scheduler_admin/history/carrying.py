@@ -77,14 +77,14 @@ class Carrier(Books):
 
     def close(self, row: Decision, ending: Decision.Ending, note: str = "") -> None:
         """End a decision: free its node, spare the victims that were not evicted yet."""
-        released = self.executor.release(row.node, row.ask_uid)
+        released = self._release(row)
         reached("released")
         self.end(row, ending, note, released=released.done)
 
     def end(self, row: Decision, ending: Decision.Ending, note: str, *, released: bool) -> None:
         """End a decision in our books, and touch nothing in the cluster."""
         with transaction.atomic():
-            if released and row.state != Decision.State.INTENDED:
+            if released and row.node and row.state != Decision.State.INTENDED:
                 self._step(row, Step.Kind.RELEASED, note=row.node)
             row.victims.filter(state__in=_PENDING).exclude(UNANSWERED).update(state=Victim.State.SPARED)
             row.state, row.ending, row.closed_at = Decision.State.CLOSED, ending, self.now()
@@ -97,9 +97,13 @@ class Carrier(Books):
     def leave(self, row: Decision, note: str) -> None:
         """End a decision where we act no longer; it stays open until its node is free."""
         self._watch_victims(row)
-        released = self.executor.release(row.node, row.ask_uid)
+        released = self._release(row)
         if released.outcome is not Outcome.RETRY:
             self.end(row, Decision.Ending.EXPIRED, note, released=released.done)
+
+    def _release(self, row: Decision) -> Result:
+        """Of one that takes from anywhere no node was kept."""
+        return self.executor.release(row.node, row.ask_uid) if row.node else Result(outcome=Outcome.DONE)
 
     def _link(self, row: Decision) -> str:
         return f"{settings.SITE_URL}/pods/{self.cluster.name}/{row.ask_namespace}/{row.ask_name}/"
@@ -109,7 +113,7 @@ class Carrier(Books):
         ask = self.last_seen(row.ask_uid)
         if ask is not None and ask.node is not None:
             self._watch_victims(row)  # those that made room for it have gone by now
-            here = ask.node == row.node
+            here = row.node in ("", ask.node)
             self.close(row, Decision.Ending.BOUND if here else Decision.Ending.BOUND_ELSEWHERE, note=ask.node)
         elif self.pod(row.ask_uid) is None or ask is None or ask.terminating or ask.finished:
             self.close(row, Decision.Ending.GONE)
@@ -119,7 +123,7 @@ class Carrier(Books):
         """Look again just before acting: every victim is still where it was."""
         for victim in row.victims.all():
             pod = self.pod(victim.uid)
-            if pod is None or pod.terminating or pod.finished or pod.node != row.node:
+            if pod is None or pod.terminating or pod.finished or pod.node != victim.node:
                 self.close(row, Decision.Ending.OVERTAKEN, note=str(victim))
                 return False
         return True
@@ -133,7 +137,7 @@ class Carrier(Books):
         graces = [verdict.pod.grace_s for verdict in decided.victims] if decided else []
         graces += [pod.grace_s for victim in victims if (pod := self.pod(victim.uid))]
         until = deadline(self.cluster, graces, self.now())
-        if not self._reserved(row, self.executor.reserve(row.node, _asker(row), self._terms(row, until))):
+        if row.node and not self._reserved(row, self.executor.reserve(row.node, _asker(row), self._terms(row, until))):
             return
         reached("reserved")
         if not self._all_may_go(row, victims) or not self._still_lawful(row):
@@ -141,9 +145,11 @@ class Carrier(Books):
         with transaction.atomic():
             row.state, row.deadline = Decision.State.EVICTING, until
             row.save(update_fields=["state", "deadline"])
-            self._step(row, Step.Kind.RESERVED, note=row.node)
+            if row.node:
+                self._step(row, Step.Kind.RESERVED, note=row.node)
         reached("begun")
-        kept_s = self.cluster.bind_margin_s if self.cluster.room_kept_by == Cluster.KeptBy.TAINT else None
+        kept = row.node and self.cluster.room_kept_by == Cluster.KeptBy.TAINT
+        kept_s = self.cluster.bind_margin_s if kept else None
         self.executor.event(_asker(row), "RoomIsMade", told_ask(row, self._link(row), kept_s=kept_s))
 
     def _terms(self, row: Decision, until: datetime) -> Terms:
@@ -248,7 +254,8 @@ class Carrier(Books):
         if row.deadline is not None and until > row.deadline + _HARDLY:
             row.deadline = until
             row.save(update_fields=["deadline"])
-            self.heard(self.executor.reserve(row.node, _asker(row), self._terms(row, until)).outcome)
+            if row.node:
+                self.heard(self.executor.reserve(row.node, _asker(row), self._terms(row, until)).outcome)
 
     def _accepted(self, row: Decision, victim: Victim) -> None:
         self._evicted(row, victim)

@@ -20,6 +20,12 @@ MOST = "24h"
 """Without a choice: the smallest range that holds all there is, up to this one."""
 LONGEST = timedelta(days=731)
 """Nothing is kept for longer."""
+_WIDTHS = (
+    (timedelta(minutes=20), timedelta(minutes=1)),
+    (timedelta(hours=2), timedelta(minutes=5)),
+    (timedelta(hours=36), timedelta(hours=1)),
+    (timedelta(days=10), timedelta(hours=6)),
+)
 OUTCOMES = ("preempt", "fits", "no-candidate", "not-eligible")
 """The engine's; ``all`` asks for every one of them."""
 DEFAULT_OUTCOME = "preempt"
@@ -60,16 +66,15 @@ class Filters:
     def of(cls, query: Mapping[str, str], now: datetime, oldest: datetime | None = None) -> "Filters":
         """Read the address; ``oldest``: when what there is begins."""
         texts = {name: query.get(name, "").strip() for name in _TEXT}
-        chosen, start, end = (
-            query.get("range", ""),
-            _moment(query.get("from", ""), now),
-            _moment(query.get("to", ""), now),
-        )
-        given = start is not None and end is not None and start < end
-        between = chosen == "between" or (chosen == "" and given)
+        chosen, given = query.get("range", ""), times(query, now)
+        between = chosen == "between" or given is not None
         if not between:
             chosen = chosen if chosen in RANGES else ""
-        if not (between and given):
+        start: datetime
+        end: datetime | None
+        if given:
+            start, end = given
+        else:
             length = RANGES.get(chosen) or RANGES[fitting(RANGES, MOST, oldest, now)]
             start, end = now - length, now if between else None
         outcome, stack = query.get("outcome", ""), query.get("stack", "")
@@ -77,7 +82,7 @@ class Filters:
         return cls(
             now=now,
             range="between" if between else chosen,
-            start=start or now,
+            start=start,
             end=end,
             outcome=outcome if outcome in known else DEFAULT_OUTCOME,
             stack=stack if stack in STACKS else STACKS[0],
@@ -111,6 +116,12 @@ class Filters:
         asked = ((kind, getattr(self, kind)) for kind in ("application", "namespace", "queue"))
         return next(((kind, name) for kind, name in asked if name), ("", ""))
 
+    @property
+    def tallied(self) -> bool:
+        """Whether tallies tell what is asked for: only preemptions, and by nothing of which each pod has its own."""
+        named = self.namespace or self.application or self.priority_class or self.node
+        return not named and (self.outcome == DEFAULT_OUTCOME or self.outcome not in {*OUTCOMES, "all"})
+
     def apply(self, rows: QuerySet[Decision]) -> QuerySet[Decision]:
         """The decisions that are asked for, of some that are placed."""
         rows = rows.filter(self._outcomes(), Q(at__gte=self.start))
@@ -138,11 +149,23 @@ class Filters:
         return _STATES.get(self.outcome, Q(ending=self.outcome))
 
 
+def times(query: Mapping[str, str], now: datetime) -> tuple[datetime, datetime] | None:
+    """The time that an address says by ``from`` and ``to``; None where it says none, or chooses a range by its name."""
+    start, end = _moment(query.get("from", ""), now), _moment(query.get("to", ""), now)
+    named = query.get("range", "") not in {"", "between"}
+    return None if named or start is None or end is None or start >= end else (start, end)
+
+
 def fitting(ranges: Mapping[str, timedelta], most: str, oldest: datetime | None, now: datetime) -> str:
     """The smallest of some ranges, the smallest first, that reaches back to ``oldest``, or else ``most``."""
     if oldest is None:
         return most
     return next((name for name, length in ranges.items() if now - length <= oldest or name == most), most)
+
+
+def width_of(span: timedelta) -> timedelta:
+    """How finely a time is told: in a dozen to three dozen pieces, each a round time."""
+    return next((width for limit, width in _WIDTHS if span <= limit), timedelta(days=1))
 
 
 def written(at: datetime) -> str:

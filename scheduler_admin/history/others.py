@@ -23,6 +23,7 @@ from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_recorded
 from scheduler_admin.history.recording import deadline, fitting, moment
 from scheduler_admin.history.repeats import note_again
+from scheduler_admin.history.tallies import recount
 from scheduler_admin.queues.models import Revision
 
 _TOGETHER = timedelta(seconds=10)
@@ -67,6 +68,8 @@ class Others:
         Step.objects.bulk_create(self._steps)
         self._move()
         mention(rows)
+        mistaken = [self._rows[pk] for pk in self._unsure.values() if pk in self._rows]
+        recount(cluster=self._cluster, at=[row.first_seen for row in (*rows, *mistaken)])
         transaction.on_commit(partial(count_observed, self._cluster.name, [row.source for row in self._new]))
         happenings.decided(self._cluster, self._new, self._now)
         happenings.ended(self._cluster, self._ended, self._now)
@@ -80,7 +83,7 @@ class Others:
             Victim.objects.filter(pk=victim.pk).update(decision=row, position=position, preempted_in_day=None)
         left = {victim.decision_id for victim, _row, _position in self._moved}
         Decision.objects.filter(pk__in=left, victims=None).delete()
-        note_again(left)
+        note_again(self._cluster, left)
 
     def _load(self, found: Iterable[Observed]) -> None:
         """Those that have ended before all was known of them."""

@@ -14,7 +14,7 @@ from engine.decision import Decision as EngineDecision
 from engine.explain import Message, unspared
 from engine.journal import JournalError
 from engine.optimal import Optimal, known, optimal
-from engine.policies import policy, priority, yunikorn
+from engine.policies import by_others, policy, priority, yunikorn
 from engine.troubles import Recognised, troubles
 from scheduler_admin.clusters.status import mark_news
 from scheduler_admin.history import rewinding
@@ -40,6 +40,8 @@ class Otherwise:
     least: Optimal | None = None
     quirks: tuple[yunikorn.Effect, ...] = ()
     """YuniKorn's departures from its own design that changed it."""
+    others: tuple[EngineDecision, ...] = ()
+    """The same ask at the same moment by every other policy."""
 
 
 def answers(row: Decision) -> bool:
@@ -60,16 +62,18 @@ def otherwise(row: Decision) -> Otherwise:
     again, decision = _as_it_was(row)
     snapshot, ask = again.snapshot, again.ask
     parameters = _parameters(row)
+    others = tuple(by_others(snapshot, snapshot.tree, ask, decision))
     if decision.dialect == yunikorn.DIALECT:
         partition = msgspec.convert(parameters, yunikorn.Parameters)
         quirks = yunikorn.effects(snapshot, snapshot.tree, ask, decision, partition)
-        return Otherwise(decision=decision, quirks=quirks)
+        return Otherwise(decision=decision, quirks=quirks, others=others)
     by_priority, sets = decision.policy == priority.POLICY, known(decision.policy, decision.dialect)
     return Otherwise(
         decision=decision,
         counterfactuals=counterfactuals(again, decision),
         troubles=troubles(snapshot, ask, decision) if by_priority else (),
         least=optimal(snapshot, snapshot.tree, ask, decision, parameters) if sets else None,
+        others=others,
     )
 
 

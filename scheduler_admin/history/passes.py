@@ -1,6 +1,7 @@
 """One pass over one cluster: settle what is open, take a snapshot, decide, audit, hold back, store, carry out."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,6 +17,7 @@ from engine.journal import Moment, holds_of
 from engine.laws import audit, audit_rest, broken
 from engine.planning import Considered, plan
 from engine.policies import UnknownPolicyError, enforceable, policy, terms
+from engine.policies.deserved import Standing
 from engine.snapshot import ClusterState, Protection, Reservation, Snapshot
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
@@ -27,9 +29,10 @@ from scheduler_admin.clusters.status import queue_figures, store_error, store_st
 from scheduler_admin.clusters.stops import Stops
 from scheduler_admin.clusters.watching import OWNER, Watch
 from scheduler_admin.faults import reached
-from scheduler_admin.history import journal
+from scheduler_admin.history import allocating, giving_back, journal
 from scheduler_admin.history.aftermath import follow_aftermath
 from scheduler_admin.history.carrying import Carrier
+from scheduler_admin.history.deserving import quotas, shares, standings
 from scheduler_admin.history.disruption import Disruption, promised
 from scheduler_admin.history.interlocks import Interlocks, breakers_of, may_go
 from scheduler_admin.history.ledger import book
@@ -40,7 +43,7 @@ from scheduler_admin.history.recording import Finding, record
 from scheduler_admin.history.repeats import count_repeats
 from scheduler_admin.history.selectors import read
 from scheduler_admin.history.shortfalls import follow_shortfalls
-from scheduler_admin.history.usage import INTERVAL, sample
+from scheduler_admin.history.usage import sample, slot
 from scheduler_admin.history.waits import follow_waits
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import tree_of
@@ -56,6 +59,7 @@ class _Plan:
     state: ClusterState
     moment: Moment
     snapshot: Snapshot
+    standings: Mapping[str, Standing]
     findings: list[Finding]
     holds: list[Hold]
     took_us: int
@@ -114,6 +118,17 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
             carrier.carry(row)
         elif cluster.mode == Cluster.Mode.ADVISE and cluster.publish and row.first_seen == now:
             carrier.advise(row)
+    if leads:
+        decisions = [finding.considered.decision for finding in found.findings]
+        allocating.tell(
+            standings=found.standings,
+            watch=watch,
+            state=found.state,
+            snapshot=found.snapshot,
+            decisions=decisions,
+        )
+    if leads or (cluster.mode == Cluster.Mode.ADVISE and cluster.publish):
+        giving_back.publish(cluster=cluster, executor=watch.actuator, pods=found.snapshot.pods)
     if leads and watch.leads():  # what is on the nodes may be another leader's by now
         watch.actuator.sweep(set(Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True)))
     return Ended.DONE
@@ -196,6 +211,7 @@ def _moment(cluster: Cluster, now: datetime, *, but: Decision | None = None) -> 
             for row in others
         ),
         going=frozenset(victim.uid for row in others for victim in row.victims.all()),
+        notices=giving_back.told(cluster),
     )
 
 
@@ -205,6 +221,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     state, moment = journal.seen(watch=watch, now=now), _moment(cluster, now)
     snapshot = moment.snapshot(state, tree_of(revision))
     enforced = cluster.mode == Cluster.Mode.ENFORCE and enforceable(revision.policy, revision.dialect)
+    stands = standings(revision, snapshot)
     stops, breakers = Stops.of(cluster, now), breakers_of(watch) if enforced else []
     options: dict[str, Any] = {}
     if enforced:  # where nothing is carried out, nothing is held back
@@ -216,6 +233,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
         state=state,
         moment=msgspec.structs.replace(moment, holds=holds_of(considered)),
         snapshot=snapshot,
+        standings=stands,
         findings=_findings(snapshot, considered, enforced=enforced),
         holds=counted([*stops.holds(), *breakers], [one.hold for one in considered]),
         took_us=(time.perf_counter_ns() - began) // 1000,
@@ -235,6 +253,16 @@ def _findings(snapshot: Snapshot, considered: list[Considered], *, enforced: boo
     ]
 
 
+def _sampled(cluster: Cluster, snapshot: Snapshot, figures: Mapping[str, Mapping[str, Any]], now: datetime) -> bool:
+    """Take a sample of what queues use, and of who is short, if it is time for one; whether it is."""
+    if Pass.objects.filter(cluster=cluster, sampled=True, at__gte=slot(now)).exists():
+        return False
+    tree = snapshot.tree
+    sample(cluster=cluster, tree=tree, capacity=snapshot.capacity, figures=figures, now=now)
+    follow_shortfalls(cluster=cluster, tree=tree, figures=figures, asks=snapshot.asks, now=now)
+    return True
+
+
 @transaction.atomic
 def _store(
     cluster: Cluster, revision: Revision, watch: Watch, found: _Plan, others: Seen, now: datetime, *, settled: bool
@@ -249,13 +277,16 @@ def _store(
     news = record_others(cluster=cluster, revision=revision, state=found.state, seen=others, entry=entry, now=now)
     news |= follow_aftermath(cluster=cluster, state=found.state, now=now)
     news |= count_repeats(cluster=cluster)
+    news |= giving_back.follow(
+        cluster=cluster,
+        before=moment.notices,
+        decisions=(one.decision for one in found.findings),
+        now=now,
+    )
     news |= book(cluster=cluster)
     news |= store_quota(cluster=cluster, state=found.state, known=health.quota_known, now=now)
-    due = not Pass.objects.filter(cluster=cluster, sampled=True, at__gt=now - INTERVAL).exists()
-    if due:
-        figures = queue_figures(found.snapshot, found.snapshot.tree)
-        sample(cluster=cluster, tree=found.snapshot.tree, figures=figures, now=now)
-        follow_shortfalls(cluster=cluster, tree=found.snapshot.tree, figures=figures, asks=found.snapshot.asks, now=now)
+    figures = _figures(revision, found)
+    due = _sampled(cluster, found.snapshot, figures, now)
     acting = [finding for finding in found.findings if finding.act]
     took_us = found.took_us + (time.perf_counter_ns() - began) // 1000
     if due or acting:
@@ -278,6 +309,7 @@ def _store(
         snapshot=found.snapshot,
         state=found.state,
         tree=found.snapshot.tree,
+        figures=figures,
         now=now,
         pass_us=took_us,
         news=bool(decided) or settled or news,
@@ -286,6 +318,14 @@ def _store(
         odd=health.odd,
     )
     return rows
+
+
+def _figures(revision: Revision, found: _Plan) -> dict[str, dict[str, Any]]:
+    """As ClusterStatus.queues."""
+    snapshot, tree = found.snapshot, found.snapshot.tree
+    divided, narrow = shares(found.standings, snapshot), quotas(revision, found.state, tree)
+    figures = queue_figures(snapshot, tree)
+    return {path: one | divided.get(path, {}) | narrow.get(path, {}) for path, one in figures.items()}
 
 
 def due_clusters(now: datetime) -> list[int]:

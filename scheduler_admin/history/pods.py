@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from engine.decision import Decision as EngineDecision
+from engine.decision import Reason
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
@@ -217,8 +218,24 @@ def seen_by(scope: Scope, event: PodEvent) -> EngineDecision | None:
     decision = read(event.decision)
     if decision is None or scope.everything:
         return decision
-    queues = tuple(one for one in decision.trace.queues if one.path == event.queue or scope.has_path(one.path))
+
+    def own(path: str) -> bool:
+        return path == event.queue or scope.has_path(path)
+
     trace = msgspec.structs.replace(
-        decision.trace, queues=queues, reprieved=(), excluded=(), excluded_counts={}, candidates=0
+        decision.trace,
+        queues=tuple(one for one in decision.trace.queues if own(one.path)),
+        short=tuple(one for one in decision.trace.short if own(one.queue)),
+        shares=tuple(one for one in decision.trace.shares if own(one.queue)),
+        deserved=tuple(one for one in decision.trace.deserved if own(one.queue)),
+        reprieved=(),
+        excluded=(),
+        excluded_counts={},
+        candidates=0,
     )
-    return msgspec.structs.replace(decision, trace=trace)
+    return msgspec.structs.replace(
+        decision,
+        trace=trace,
+        detail="" if decision.reason is Reason.GRACE and not own(decision.detail) else decision.detail,
+        notices=tuple(one for one in decision.notices if own(one.queue)),
+    )

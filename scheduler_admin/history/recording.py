@@ -17,6 +17,7 @@ from scheduler_admin.history import happenings
 from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.meters import count_begun
 from scheduler_admin.history.models import Decision, Step, Victim
+from scheduler_admin.history.tallies import recount
 from scheduler_admin.queues.models import Revision
 
 LONGEST_GRACE = timedelta(days=30)
@@ -99,7 +100,9 @@ def record(
     new = [(row.policy, row.outcome, str(row.ending)) for row, _finding in rows if row.pk in begun]
     transaction.on_commit(partial(count_begun, cluster.name, new))
     happenings.decided(cluster, [row for row, _finding in rows if row.pk in begun], now)
-    return rows, begun | _refresh(same)
+    if begun:
+        recount(cluster=cluster, at=[now])
+    return rows, begun | _refresh(cluster, same)
 
 
 Signature = tuple[str, str, str, str, str, int | None, str, tuple[str, ...]]
@@ -137,16 +140,20 @@ def _signature_of(finding: Finding, revision: Revision) -> Signature:
     )
 
 
-def _refresh(same: Mapping[int, Finding]) -> set[int]:
+def _refresh(cluster: Cluster, same: Mapping[int, Finding]) -> set[int]:
     """Keep the newest figures of outcomes that stay the same, and their audits; the rows (ids) where any changed."""
     changed: set[int] = set()
-    for pk, document in Decision.objects.filter(pk__in=same).values_list("pk", "document"):
+    judged_anew: set[datetime] = set()
+    stored = Decision.objects.filter(pk__in=same).values_list("pk", "document", "against_laws", "first_seen")
+    for pk, document, against_laws, at in stored:
         considered = same[pk].considered
         new = encode(considered.decision).decode()
         if new != document:
             laws = msgspec.to_builtins(considered.laws)
             Decision.objects.filter(pk=pk).update(document=new, laws=laws, against_laws=considered.against_laws)
             changed.add(pk)
+            judged_anew |= {at} if against_laws != considered.against_laws else set()
+    recount(cluster=cluster, at=judged_anew)
     Victim.objects.filter(decision__in=changed).update(changes=None)
     return changed
 

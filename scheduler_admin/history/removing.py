@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import Decision, LedgerEntry, Usage
+from scheduler_admin.history.models import Decision, LedgerEntry, Usage, UsageSample
 
 
 @transaction.atomic
@@ -25,7 +25,7 @@ def remove_cluster(*, cluster: Cluster, actor: User | None, reason: str, with_hi
         message = _("Something of ours may still be in %(name)s: a pass that reads it takes that away first.")
         raise ValidationError(message % {"name": cluster.name})
     count = decisions.count()
-    kept = any(model.objects.filter(cluster=cluster).exists() for model in (Usage, LedgerEntry))
+    kept = any(model.objects.filter(cluster=cluster).exists() for model in (Usage, UsageSample, LedgerEntry))
     if not with_history and (count or kept):
         message = _("%(name)s has a history (%(count)s decisions), which would go too: say --with-history for that.")
         raise ValidationError(message % {"name": cluster.name, "count": count})

@@ -18,6 +18,7 @@ from scheduler_admin.history.loops import DAY, MOST_LISTED, follow_loops
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import work_of
 from scheduler_admin.history.setbacks import tell_repeated
+from scheduler_admin.history.tallies import recount
 
 _AT_ONCE = 500
 _LISTED = ("namespace", "application", "queue", "requests", "started_at", "checkpoint_at", "evicted_at", "decision_id")
@@ -61,7 +62,7 @@ def count_repeats(*, cluster: Cluster) -> bool:
     for count, pks in changed.items():
         Victim.objects.filter(pk__in=pks).update(preempted_in_day=count)
     recounted = Victim.objects.filter(pk__in=[pk for pks in changed.values() for pk in pks])
-    note_again(recounted.values_list("decision", flat=True))
+    note_again(cluster, recounted.values_list("decision", flat=True))
     counts = {pk: count for count, pks in changed.items() for pk in pks}
     again, now = _again(fresh, counts), timezone.now()
     happenings.repeated(cluster, again, now)
@@ -80,10 +81,14 @@ def _again(fresh: list[_Hit], counts: Mapping[int, int]) -> dict[int, int]:
     return {pk: counts[pk] for pk in last.values()}
 
 
-def note_again(decisions: Iterable[int]) -> None:
+def note_again(cluster: Cluster, decisions: Iterable[int]) -> None:
     """Take down of some decisions (ids) whether they hit anybody again and again, after their victims have changed."""
     again = Exists(Victim.objects.filter(decision=OuterRef("pk"), preempted_in_day__gte=REPEATED))
-    Decision.objects.filter(pk__in=set(decisions)).exclude(again=again).update(again=again)
+    other = Decision.objects.filter(pk__in=set(decisions)).exclude(again=again)
+    at = list(other.values_list("first_seen", flat=True))
+    if at:
+        other.update(again=again)
+        recount(cluster=cluster, at=at)
 
 
 def _hits(rows: QuerySet[Victim]) -> list[_Hit]:

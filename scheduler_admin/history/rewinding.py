@@ -71,8 +71,7 @@ def as_it_was(row: Decision, seen: Observed) -> tuple[Again, EngineDecision]:
     """
     if row.revision is None or not answers(row, seen):
         raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be decided again.")
-    entry = row.rewound.entry
-    state, moment = journal.read([*chain(entry.segment_id, entry.offset), bytes(row.rewound.blob)])
+    state, moment = just_before(row)
     # What was learned of it first may have been of an earlier moment, and was not decided again.
     again = question(msgspec.structs.replace(seen, at_ms=moment.now_ms), state, tree_of(row.revision))
     decision = again.as_it_was() if again is not None else None
@@ -80,3 +79,9 @@ def as_it_was(row: Decision, seen: Observed) -> tuple[Again, EngineDecision]:
     if again is None or decision is None or encode(decision) != encode(seen.hindsight.decision):
         raise CannotReplayError(f"Decision {row.pk} does not come out again.")
     return again, decision
+
+
+def just_before(row: Decision) -> tuple[ClusterState, Moment]:
+    """The cluster of just before another's decision, of which it is kept. Raises engine.journal.JournalError."""
+    entry = row.rewound.entry
+    return journal.read([*chain(entry.segment_id, entry.offset), bytes(row.rewound.blob)])

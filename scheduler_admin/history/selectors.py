@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from engine import observed
@@ -20,6 +20,8 @@ from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.models import Decision, Step, Victim
 
 PAGE = 50
+PIECE = 500
+"""Of an export: so many rows are in memory."""
 NEWEST_FIRST, OLDEST_FIRST = ("-at", "-number"), ("at", "number")
 """As DecisionQuerySet.placed has them."""
 
@@ -68,14 +70,6 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Counts:
-    """What the filtered time holds, in numbers."""
-
-    decisions: int
-    refused: int
-
-
-@dataclass(frozen=True)
 class Detail:
     """One decision, everything that was stored of it."""
 
@@ -119,12 +113,6 @@ def _cursor(rows: Sequence[Decision], index: int) -> Cursor | None:
     return Cursor(rows[index].first_seen, rows[index].pk) if rows else None
 
 
-def counts(rows: QuerySet[Decision]) -> Counts:
-    """How many decisions, and how many of them a law refused. One query."""
-    refused = Count("pk", filter=Q(ending=Decision.Ending.REFUSED))
-    return Counts(**rows.aggregate(decisions=Count("pk"), refused=refused))
-
-
 def audits(pks: Iterable[int]) -> dict[int, list[LawCheck]]:
     """The audits of some decisions that the caller was allowed to read. One query, none for none."""
     wanted = list(pks)
@@ -145,9 +133,16 @@ def work_of(victims: Iterable[Victim]) -> Amounts | None:
 
 
 def each(rows: QuerySet[Decision]) -> Iterator[Decision]:
-    """Every row, newest first, read in pieces: an export never holds them all."""
+    """Every row, newest first, a piece at a time, each found where the one before it ended.
+
+    No cursor stays open in the database: outside of a transaction PostgreSQL would write all down before the first row.
+    """
     ordered = rows.defer("document", "laws").order_by(*NEWEST_FIRST).prefetch_related("victims")
-    return ordered.iterator(chunk_size=500)
+    piece = list(ordered[:PIECE])
+    yield from piece
+    while len(piece) == PIECE:
+        piece = list(ordered.filter(Cursor(piece[-1].first_seen, piece[-1].pk).older)[:PIECE])
+        yield from piece
 
 
 def detail(user: Who, cluster: Cluster, pk: int) -> Detail:

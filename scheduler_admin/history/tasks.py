@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from celery import shared_task
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
@@ -17,11 +17,12 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import note_heartbeat
 from scheduler_admin.clusters.status import store_error
 from scheduler_admin.clusters.watching import WATCHES
-from scheduler_admin.history import journal, passes
+from scheduler_admin.history import journal, passes, tallies, usage_rollup
 from scheduler_admin.history.digests import write_digests
 from scheduler_admin.history.meters import PASSES, Ended
-from scheduler_admin.history.models import Decision, Happening, Pass, Usage, Wait
+from scheduler_admin.history.models import Decision, Happening, Pass, Wait
 from scheduler_admin.history.otherwise import work_out
+from scheduler_admin.history.pieces import drop
 from scheduler_admin.history.waits import KEPT
 from scheduler_admin.notifications.models import Notification
 
@@ -30,11 +31,11 @@ log = logging.getLogger(__name__)
 KEEP_NOTED = timedelta(days=7)
 """How long decisions without a preemption are kept; those with one, carried out or only shown, are the history."""
 KEEP_PASSES = timedelta(days=2)
-KEEP_USAGE = timedelta(days=90)
 KEEP_NOTIFICATIONS = timedelta(days=30)
 KEEP_PREEMPTIONS = timedelta(days=730)
-_PIECE = 500
 WORKING_OUT_S = 5.0
+ROLLING_UP_S = 5.0
+TALLYING_S = 5.0
 SILENT = timedelta(seconds=30)
 """A pass claims its cluster as it begins, about once a second: after so long the engine's worker, or beat, is stuck."""
 SILENT_SENTENCE = "No pass has begun for half a minute: the engine's worker, or beat, stands still."
@@ -90,22 +91,34 @@ def write_due_digests() -> None:
 
 
 @shared_task
+def roll_up_usage() -> None:
+    """Turn samples of usage into blocks of each queue, and those into coarser ones, in the other worker."""
+    now = timezone.now()
+    for cluster in Cluster.objects.all():
+        usage_rollup.roll_up(cluster=cluster, now=now, for_s=ROLLING_UP_S)
+
+
+@shared_task
+def tally_hours() -> None:
+    """Count the preemptions of hours that are over, in the other worker."""
+    now = timezone.now()
+    for cluster in Cluster.objects.all():
+        tallies.tally(cluster=cluster, now=now, for_s=TALLYING_S)
+
+
+@shared_task
 def prune() -> None:
     """Drop rows that are past their time."""
     now = timezone.now()
     Pass.objects.filter(at__lt=now - KEEP_PASSES).delete()
-    Usage.objects.filter(hour__lt=now - KEEP_USAGE).delete()
+    for cluster in Cluster.objects.all():
+        usage_rollup.prune(cluster=cluster, now=now)
+        tallies.forget(cluster=cluster, before=now - KEEP_PREEMPTIONS)
     Wait.objects.filter(since__lt=now - KEPT).delete()
     Happening.objects.filter(at__lt=now - KEEP_NOTED).delete()
     answers.forget_old(now=now)
     Notification.objects.filter(created_at__lt=now - KEEP_NOTIFICATIONS).delete()
     noted = Decision.objects.filter(state=Decision.State.NOTED, last_seen__lt=now - KEEP_NOTED)
-    _drop(noted.exclude(outcome=Outcome.PREEMPT))
-    _drop(Decision.objects.filter(last_seen__lt=now - KEEP_PREEMPTIONS))
+    drop(noted.exclude(outcome=Outcome.PREEMPT))
+    drop(Decision.objects.filter(last_seen__lt=now - KEEP_PREEMPTIONS))
     journal.drop_beyond(limit=settings.JOURNAL_MB * 1_000_000)
-
-
-def _drop(rows: QuerySet[Decision]) -> None:
-    """Delete in pieces, each a transaction of its own: passes write between them, and memory holds one."""
-    while pks := list(rows.order_by().values_list("pk", flat=True)[:_PIECE]):
-        Decision.objects.filter(pk__in=pks).delete()

@@ -1,38 +1,68 @@
-"""Usage over time: one row per queue and hour, samples appended to its arrays."""
+"""Usage as passes sample it: one row for all queues of a cluster at one moment, so that a pass has one row to write."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.queues import QueueTree
+from engine.queues import Queue, QueueTree
+from engine.resources import DOMINANT, PODS, Amounts, dominant_share
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import Usage
+from scheduler_admin.history.models import UsageSample
+from scheduler_admin.history.usage_runs import LEVELS, Amount, Now, pack
 
-INTERVAL = timedelta(seconds=5)
+INTERVAL = timedelta(seconds=LEVELS[0].step)
 """Time between two samples."""
+WHOLE = 1_000_000
 
 
-def sample(*, cluster: Cluster, tree: QueueTree, figures: Mapping[str, Mapping[str, Any]], now: datetime) -> None:
-    """Append what every queue uses now; ``figures`` as ClusterStatus.queues. Called within a transaction."""
-    hour = now.replace(minute=0, second=0, microsecond=0)
-    second = int((now - hour).total_seconds())
-    rows = {row.queue: row for row in Usage.objects.filter(cluster=cluster, hour=hour)}
-    missing = [Usage(cluster=cluster, queue=path, hour=hour) for path in tree.queues if path not in rows]
-    for path, queue in tree.queues.items():
-        row = rows.get(path)
-        if row is None:
-            row = next(one for one in missing if one.queue == path)
-        _append(row, second, figures[path])
-        row.guaranteed, row.max = queue.guaranteed, queue.max
-    Usage.objects.bulk_create(missing)
-    Usage.objects.bulk_update(rows.values(), ["seconds", "used", "asks", "guaranteed", "max"])
+def slot(now: datetime) -> datetime:
+    """The time of which a sample is taken at ``now``: there is one for each interval."""
+    return now - timedelta(microseconds=now.microsecond, seconds=now.timestamp() // 1 % INTERVAL.seconds)
 
 
-def _append(row: Usage, second: int, figures: Mapping[str, Any]) -> None:
-    """A resource seen for the first time, or not any more, is nothing where it has no sample."""
-    used: dict[str, list[int]] = row.used
-    for resource in {*used, *figures["used"]}:
-        series = used.setdefault(resource, [0] * len(row.seconds))
-        series.append(figures["used"].get(resource, 0))
-    row.seconds.append(second)
-    row.asks.append(figures["asks"])
+def sample(
+    *,
+    cluster: Cluster,
+    tree: QueueTree,
+    capacity: Mapping[str, int],
+    figures: Mapping[str, Mapping[str, Any]],
+    now: datetime,
+) -> None:
+    """Keep what every queue uses now; ``figures`` as ClusterStatus.queues. Called within a transaction."""
+    said = {path: _now(queue, figures[path], capacity) for path, queue in tree.queues.items()}
+    row = UsageSample(cluster=cluster, at=slot(now), document=pack(said))
+    UsageSample.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def _now(queue: Queue, figures: Mapping[str, Any], capacity: Mapping[str, int]) -> Now:
+    """All that the cluster has is told, also where the queue uses nothing of it."""
+    used: Amounts = figures["used"]
+    deserved: Amounts | None = figures.get("deserved")
+    names = {**capacity, **used, **queue.guaranteed, **queue.max}
+    amounts = {
+        name: Amount(
+            used.get(name, 0),
+            queue.guaranteed.get(name),
+            queue.max.get(name),
+            None if deserved is None else deserved.get(name, 0),
+        )
+        for name in names
+    }
+    amounts[DOMINANT] = Amount(
+        _share(used, capacity),
+        _share(queue.guaranteed, capacity) if queue.guaranteed else None,
+        _reach(queue.max, capacity),
+        None if deserved is None else _share(deserved, capacity),
+    )
+    return Now(figures["asks"], amounts)
+
+
+def _share(held: Mapping[str, int], capacity: Mapping[str, int]) -> int:
+    return int(dominant_share(held, capacity) * WHOLE)
+
+
+def _reach(limits: Mapping[str, int], capacity: Mapping[str, int]) -> int | None:
+    """The share beyond which a queue can't get; None where something is not limited."""
+    if all(name in limits for name, amount in capacity.items() if amount and name != PODS):
+        return _share(limits, capacity)
+    return None

@@ -8,7 +8,7 @@ import msgspec
 from django.core.cache import cache
 
 from engine import waiting as engine
-from engine.decision import Outcome
+from engine.decision import Notice, Outcome
 from engine.snapshot import Pod, Snapshot
 from engine.waiting import Need, Tier, TierName, Waiting
 from scheduler_admin.accounts.scopes import Scope
@@ -101,7 +101,7 @@ def seen_by(scope: Scope, found: Waiting, queue: str) -> Waiting:
 
 def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
     needs: tuple[Need, ...] = tier.needs
-    if tier.name is TierName.QUOTA:
+    if tier.name in (TierName.QUOTA, TierName.HARD):
         needs = tuple(need for need in needs if own(need.where))
     elif tier.name is TierName.GUARANTEE:  # what others would give up for it is theirs
         needs = tuple(need for need in needs if own(need.where) and not need.evictable)
@@ -109,13 +109,15 @@ def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
         needs = tuple(_joined(need) for need in needs)
     elif tier.name is TierName.LEFT:  # likewise
         needs = tuple(msgspec.structs.replace(need, evictable=0) for need in needs)
-    elif tier.passes and tier.name is not TierName.MOST:
+    elif tier.passes and tier.name not in (TierName.MOST, TierName.DESERVED):
         needs = ()
     return msgspec.structs.replace(
         tier,
         needs=needs,
         reached=tuple(one for one in tier.reached if own(one.queue)),
         held={},
+        staying=dict.fromkeys(tier.staying, 0),
+        notices=tuple(one if own(one.queue) else Notice(queue="", over={}, due_ms=one.due_ms) for one in tier.notices),
         remedies=tuple(one for one in tier.remedies if all(map(own, one.queues))),
     )
 

@@ -1,9 +1,9 @@
 """Reads of drafts: the tree with what is wrong and what is new in it, and who else has a draft open."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property, lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -11,9 +11,10 @@ from django.db import transaction
 from django.http import Http404
 
 from engine.changes import Change, Kind, Setting, changes
-from engine.formats.notes import Note, Severity
+from engine.formats.form import Reading
+from engine.formats.notes import Note
 from engine.formats.shares import Capacity
-from engine.lint import lint
+from engine.lint import errors, remarks
 from engine.queues import Queue, QueueTree
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
 from scheduler_admin.queues.differences import differing_terms, differing_tree
@@ -30,7 +31,7 @@ class DraftRow(msgspec.Struct, frozen=True):
 
     placed: Placed
     leaf: bool
-    notes: tuple[Note, ...]
+    errors: tuple[Note, ...]
     change: Change | None
     queue: Queue | None = None
     """As it was read, without the settings that can't be; None where the queues form no tree."""
@@ -61,23 +62,25 @@ class DraftState:
     rows: tuple[DraftRow, ...]
     tree: QueueTree | None
     """What it says, without the settings that can't be read; None when the queues form no tree."""
-    notes: tuple[Note, ...]
-    """Errors, warnings, what holds. A note's ``index`` is the place in ``rows`` where it comes from reading."""
+    errors: tuple[Note, ...]
+    """What keeps it from being published. A note's ``index`` is the place in ``rows`` where it comes from reading."""
     changes: tuple[Change, ...]
     terms: Terms
     """By which policy it is to be enforced, without the parameters that can't be read."""
     beside: tuple[Setting, ...] = ()
     """What it changes beside its queues: of the terms, and of the rules by which pods find their leaf."""
+    remarks: Callable[[], tuple[Note, ...]] = tuple
+    """Warnings, and what holds. They take longest to find, so that is only done once somebody asks."""
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Errors, warnings, what holds."""
+        return (*self.errors, *self.remarks())
 
     @property
     def differs(self) -> bool:
         """Whether there is anything to publish."""
         return bool(self.changes or self.beside)
-
-    @cached_property
-    def errors(self) -> tuple[Note, ...]:
-        """What keeps it from being published."""
-        return tuple(note for note in self.notes if note.severity is Severity.ERROR)
 
     @property
     def publishable(self) -> bool:
@@ -90,13 +93,24 @@ class DraftState:
             return self
         places = [index for index, row in enumerate(self.rows) if scope.has_path(row.path)]
         at = {index: place for place, index in enumerate(places)}
-        notes = [
-            note for note in self.notes if (note.index in at if note.index is not None else scope.has_path(note.path))
-        ]
-        placed = [note if note.index is None else msgspec.structs.replace(note, index=at[note.index]) for note in notes]
         rows = tuple(self.rows[index] for index in places)
         found = tuple(change for change in self.changes if scope.has_path(change.path))
-        return replace(self, rows=rows, notes=tuple(placed), changes=found, beside=())
+
+        def inside(notes: Iterable[Note]) -> tuple[Note, ...]:
+            return tuple(
+                note if note.index is None else msgspec.structs.replace(note, index=at[note.index])
+                for note in notes
+                if (scope.has_path(note.path) if note.index is None else note.index in at)
+            )
+
+        return replace(
+            self,
+            rows=rows,
+            errors=inside(self.errors),
+            changes=found,
+            beside=(),
+            remarks=lambda: inside(self.remarks()),
+        )
 
 
 @dataclass(frozen=True)
@@ -186,35 +200,33 @@ def _worked_out(
     base = tree_of(draft.base)
     read = reading(draft, queues)
     terms = terms_in(read)
-    notes = read.notes if unfit is None else (unfit, *read.notes)
+    wrong = read.notes if unfit is None else (unfit, *read.notes)
     others = differing_terms(terms_of(draft.base), terms)
     found: tuple[Change, ...] = ()
     if read.tree is not None:
         others += differing_tree(base, read.tree)
-        told = lint(read.tree, capacity, policy=terms.policy, dialect=terms.dialect)
         foreign = (*outside(base, read.tree, scope), *beside(others, scope))
-        notes = (*notes, *_sound(read.tree, notes, told), *foreign)
+        wrong = (*wrong, *errors(read.tree, policy=terms.policy), *foreign)
         row_at = {one.path: one.row for one in queues}
         differing = changes(base, read.tree, moved(queues))
         found = tuple(_as_typed(one, row_at.get(one.path)) for one in differing)
     by_path = {one.path: one for one in found if one.kind is not Kind.REMOVED}
     parents = {one.above for one in queues}
     by_place: dict[Any, list[Note]] = {}
-    for note in notes:
+    for note in wrong:
         by_place.setdefault(note.path if note.index is None else note.index, []).append(note)
     rows = tuple(
         DraftRow(
             placed=one,
             leaf=one.pk not in parents and not one.row.parent_declared,
-            notes=(*by_place.get(index, ()), *by_place.get(one.path, ())),
+            errors=(*by_place.get(index, ()), *by_place.get(one.path, ())),
             change=by_path.get(one.path),
             queue=read.tree.queues.get(one.path) if read.tree else None,
         )
         for index, one in enumerate(queues)
     )
-    order = list(Severity)
-    ordered = tuple(sorted(notes, key=lambda note: order.index(note.severity)))
-    return DraftState(draft, rows, read.tree, ordered, found, terms, others)
+    told = cache(partial(_remarks, read, capacity, terms))
+    return DraftState(draft, rows, read.tree, wrong, found, terms, others, told)
 
 
 def forget() -> None:
@@ -222,18 +234,18 @@ def forget() -> None:
     _kept.cache_clear()
 
 
-def _sound(tree: QueueTree, notes: Iterable[Note], found: Iterable[Note]) -> list[Note]:
-    """What lint finds that is so whatever the settings that can't be read are to say.
+def _remarks(read: Reading, capacity: Mapping[str, int] | None, terms: Terms) -> tuple[Note, ...]:
+    """What lint remarks that is so whatever the settings that can't be read are to say.
 
-    That is what contradicts itself, and what is about queues without such a setting, also above and below them.
+    That is what is about queues without such a setting, also above and below them.
     """
-    unread = {note.path for note in notes if note.severity is Severity.ERROR and note.path}
+    tree = read.tree
+    if tree is None:
+        return ()
+    unread = {note.path for note in read.notes if note.path}
     above = {path for one in unread for path in tree.lineage(one)}
-    return [
-        note
-        for note in found
-        if note.severity is Severity.ERROR or (note.path not in above and unread.isdisjoint(tree.lineage(note.path)))
-    ]
+    found = remarks(tree, capacity, policy=terms.policy, dialect=terms.dialect)
+    return tuple(note for note in found if note.path not in above and unread.isdisjoint(tree.lineage(note.path)))
 
 
 def _as_typed(change: Change, row: DraftQueue | None) -> Change:

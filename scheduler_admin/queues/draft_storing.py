@@ -47,7 +47,7 @@ def _changed_by(draft: Draft, at: DraftQueue | Draft) -> str:
 def locked(draft: Draft) -> Draft:
     """The draft as it is now, kept from others until the transaction ends. Raises Draft.DoesNotExist."""
     # Apart from the join: after a wait PostgreSQL reads the locked row anew, but not those that it was joined to.
-    Draft.objects.select_for_update().get(pk=draft.pk)
+    Draft.objects.select_for_update().only("pk").get(pk=draft.pk)
     return Draft.objects.select_related("hierarchy__current", "base").get(pk=draft.pk)
 
 
@@ -65,7 +65,7 @@ def changed(draft: Draft, actor: User, *queues: DraftQueue, gone: Sequence[Draft
 def store(draft: Draft, actor: User, queues: Iterable[DraftQueue], gone: Sequence[DraftQueue] = ()) -> list[Difference]:
     """Count the version up and write what an act changed. What it was."""
     pin(draft, queues)
-    own_before, own_after = said_itself(Draft.objects.get(pk=draft.pk)), said_itself(draft)
+    own_before, own_after = said_itself(Draft.objects.defer("source").get(pk=draft.pk)), said_itself(draft)
     draft.version += 1
     draft.changed_by = actor.get_username()
     if own_before != own_after:

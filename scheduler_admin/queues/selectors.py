@@ -1,5 +1,6 @@
 """Reads of queue trees: the rows that a person may see, with what runs in them."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,16 +22,23 @@ class Figure:
     used: int
     guaranteed: int | None
     max: int | None
+    deserved: int | None = None
+    """None where nothing is divided by shares."""
+
+    @property
+    def promised(self) -> int | None:
+        """What usage is held against: what it deserves, where that is worked out, else its guarantee."""
+        return self.guaranteed if self.deserved is None else self.deserved
 
     @property
     def standing(self) -> Standing:
-        """Against the guarantee."""
-        return Standing.of(self.used, self.guaranteed)
+        """Against what is promised."""
+        return Standing.of(self.used, self.promised)
 
     @property
     def excess(self) -> float:
-        """How far above the guarantee, as a share of it; negative below it."""
-        return (self.used - (self.guaranteed or 0)) / (self.guaranteed or self.max or self.used or 1)
+        """How far above what is promised, as a share of it; negative below it."""
+        return (self.used - (self.promised or 0)) / (self.promised or self.max or self.used or 1)
 
 
 @dataclass(frozen=True)
@@ -52,12 +60,12 @@ class TreeRow:
 
     @cached_property
     def below(self) -> list[str]:
-        """Resources in which it is below its guarantee."""
+        """Resources in which it is below what is promised."""
         return [figure.resource for figure in self.figures if figure.standing == "below"]
 
     @cached_property
     def above(self) -> list[str]:
-        """Resources in which it is above its guarantee."""
+        """Resources in which it is above what is promised."""
         return [figure.resource for figure in self.figures if figure.standing == "above"]
 
     def stands(self, standing: str) -> bool:
@@ -65,6 +73,11 @@ class TreeRow:
         if standing == "at":
             return all(figure.standing in {"at", "none"} for figure in self.figures)
         return any(figure.standing == standing for figure in self.figures)
+
+    @property
+    def shared(self) -> bool:
+        """Whether the cluster is divided by shares, so that the queue deserves something or nothing."""
+        return any(figure.deserved is not None for figure in self.figures)
 
 
 def visible(user: Who, revision: Revision | None, present: Collection[str] = ()) -> list[Queue]:
@@ -112,8 +125,9 @@ def rows(
     queues: Sequence[Queue], figures: Mapping[str, Mapping[str, Any]], capacity: Amounts, names: Sequence[str]
 ) -> list[TreeRow]:
     """The tree as rows, parents before children. ``figures`` and ``capacity`` are ClusterStatus's."""
-    by_path = {queue.path: queue for queue in queues}
-    children = {path: [q for q in queues if q.path.rpartition(".")[0] == path] for path in by_path}
+    children: dict[str, list[Queue]] = defaultdict(list)
+    for queue in queues:
+        children[queue.path.rpartition(".")[0]].append(queue)
     promised: dict[str, Amounts] = {}
     leaves: dict[str, int] = {}
     for queue in reversed(queues):
@@ -137,13 +151,22 @@ def _row(
     leaves: int,
     top: int,
 ) -> TreeRow:
-    used = found.get("used", {})
+    used, deserved = found.get("used", {}), found.get("deserved")
     limits = queue.max if queue.depth else capacity | queue.max
     return TreeRow(
         queue=queue,
         depth=queue.depth - top,
         leaves=leaves,
-        figures=tuple(Figure(name, used.get(name, 0), promised.get(name), limits.get(name)) for name in names),
+        figures=tuple(
+            Figure(
+                resource=name,
+                used=used.get(name, 0),
+                guaranteed=promised.get(name),
+                max=limits.get(name),
+                deserved=None if deserved is None else deserved.get(name, 0),
+            )
+            for name in names
+        ),
         asks=found.get("asks", 0),
         oldest_ask_ms=found.get("oldest_ask_ms"),
     )

@@ -1,12 +1,27 @@
 """Filters, order and folds of the tree, as the address of the page says them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from django.http import QueryDict
+
+from engine.queues import PreemptionPolicy
 from scheduler_admin.queues.selectors import TreeRow
 
 STANDINGS = ("below", "at", "above")
+POLICIES = tuple(PreemptionPolicy)
 ORDERS = ("below", "above", "wait")
+COLUMNS = ("name", "asks", "in", "out")
+AMOUNTS = ("used", "guaranteed", "max", "deserved")
+"""With a colon and a resource after it: ``used:cpu``."""
+MANY = 200
+"""So many rows are shown at first: a larger tree is folded, a longer list is cut."""
+EVERY_LEVEL = 99
+_LEVELS = frozenset(map(str, range(1, EVERY_LEVEL)))
+_ASCENDING = ("below", "wait", "name")
+"""The others begin with the most."""
+Times = Mapping[str, Mapping[str, float]]
+"""``in`` and ``out`` -> path -> when it was preempted for, or lost pods, at last."""
 
 
 @dataclass(frozen=True)
@@ -15,68 +30,143 @@ class Sift:
 
     text: str = ""
     standing: str = ""
+    policy: str = ""
     waiting: bool = False
     order: str = ""
+    backwards: bool = False
+    levels: int | None = None
+    """So many levels are shown; None: as many as there is room for."""
     folded: frozenset[str] = frozenset()
+    opened: frozenset[str] = frozenset()
+    below: frozenset[str] = frozenset()
+    """All below these is open."""
+    whole: bool = False
+    """Whether a long list is shown to its end."""
 
     @classmethod
-    def read(cls, query: Mapping[str, str], folded: Iterable[str]) -> "Sift":
+    def read(cls, query: QueryDict) -> "Sift":
         """From a page's query."""
-        standing, order = query.get("state", ""), query.get("sort", "")
+        standing, policy, levels = query.get("state", ""), query.get("policy", ""), query.get("levels", "")
+        order = query.get("sort", "")
+        backwards, order = order.startswith("-"), order.removeprefix("-")
         return cls(
             text=query.get("q", "").strip(),
             standing=standing if standing in STANDINGS else "",
+            policy=policy if policy in POLICIES else "",
             waiting=query.get("asks") == "waiting",
-            order=order if order in ORDERS else "",
-            folded=frozenset(folded),
+            order=order if _is_order(order) else "",
+            backwards=backwards,
+            levels=EVERY_LEVEL if levels == "all" else int(levels) if levels in _LEVELS else None,
+            folded=frozenset(query.getlist("folded")),
+            opened=frozenset(query.getlist("open")),
+            below=frozenset(query.getlist("below")),
+            whole=query.get("rows") == "all",
         )
 
     @property
     def filtering(self) -> bool:
         """Whether any filter is set."""
-        return bool(self.text or self.standing or self.waiting)
+        return bool(self.text or self.standing or self.policy or self.waiting)
+
+    @property
+    def by_column(self) -> bool:
+        """Whether it is sorted as a head of the table says."""
+        return bool(self.order) and self.order not in ORDERS
 
     def matches(self, row: TreeRow) -> bool:
         """Whether the row passes every filter."""
         return (
             self.text.lower() in row.path.lower()
             and (not self.standing or row.stands(self.standing))
+            and (not self.policy or row.queue.preemption_policy == self.policy)
             and (not self.waiting or row.asks > 0)
         )
 
 
-def sift(rows: Sequence[TreeRow], how: Sift) -> list[TreeRow]:
-    """The rows to show, fences marked: in tree order with the queues above every match, else leaves in a flat list."""
+def _is_order(word: str) -> bool:
+    return word in ORDERS + COLUMNS or word.partition(":")[0] in AMOUNTS
+
+
+def sift(rows: Sequence[TreeRow], how: Sift, times: Times | None = None) -> list[TreeRow]:
+    """The rows that pass: in tree order with the queues above every match, else leaves in a flat list."""
     matching = [row for row in rows if how.matches(row)]
     if how.order:
-        return [replace(row, depth=0) for row in sorted((r for r in matching if r.queue.leaf), key=_key(how.order))]
-    if how.filtering:
-        kept = {row.path for row in matching}
-        rows = [row for row in rows if row.path in kept or any(path.startswith(f"{row.path}.") for path in kept)]
-    return mark_fences(rows, how.folded)
+        return _sorted([replace(row, depth=0) for row in matching if row.queue.leaf], how, times or {})
+    if not how.filtering:
+        return list(rows)
+    kept = {row.path for row in matching}
+    kept |= {above for path in kept for above in _above(path)}
+    return [row for row in rows if row.path in kept]
 
 
-def _key(order: str) -> Callable[[TreeRow], tuple[bool, float]]:
-    def key(row: TreeRow) -> tuple[bool, float]:
-        if order == "wait":
-            return row.oldest_ask_ms is None, row.oldest_ask_ms or 0
-        excess = [figure.excess for figure in row.figures if figure.guaranteed]
-        if order == "below":
-            return not excess, min(excess, default=0.0)
-        return not excess, -max(excess, default=0.0)
-
-    return key
+def _sorted(rows: Iterable[TreeRow], how: Sift, times: Times) -> list[TreeRow]:
+    """What there is nothing to say of comes last, either way."""
+    valued = [(_value(row, how.order, times), row) for row in rows]
+    told = [(value, row) for value, row in valued if value is not None]
+    told.sort(key=lambda pair: pair[0], reverse=(how.order not in _ASCENDING) != how.backwards)
+    return [row for _, row in told] + [row for value, row in valued if value is None]
 
 
-def is_hidden(path: str, folded: Iterable[str]) -> bool:
+def _value(row: TreeRow, order: str, times: Times) -> tuple[float, str] | None:
+    """What a row is sorted by; None: it has nothing of the kind."""
+    kind, _colon, resource = order.partition(":")
+    found: float | None = 0.0
+    if kind in ("below", "above"):
+        excess = [figure.excess for figure in row.figures if figure.promised]
+        found = (min if kind == "below" else max)(excess, default=None)
+    elif kind == "wait":
+        found = row.oldest_ask_ms
+    elif kind == "asks":
+        found = row.asks
+    elif kind in ("in", "out"):
+        found = times.get(kind, {}).get(row.path)
+    elif kind in AMOUNTS:
+        found = next((getattr(figure, kind) for figure in row.figures if figure.resource == resource), None)
+    return None if found is None else (found, row.path if kind == "name" else "")
+
+
+def folds(rows: Sequence[TreeRow], how: Sift) -> frozenset[str]:
+    """The parents that are folded: those that the address names, and what lies deeper than there is room for."""
+    levels = how.levels or (EVERY_LEVEL if how.filtering else _fitting(rows))
+    return frozenset(row.path for row in rows if not row.queue.leaf and _is_folded(row, how, levels))
+
+
+def _is_folded(row: TreeRow, how: Sift, levels: int) -> bool:
+    if row.path in how.folded:
+        return True
+    if row.path in how.opened or how.below.intersection((row.path, *_above(row.path))):
+        return False
+    return row.depth + 1 >= levels
+
+
+def _fitting(rows: Sequence[TreeRow]) -> int:
+    """As many levels as make no more than MANY rows; two at least."""
+    if len(rows) <= MANY:
+        return EVERY_LEVEL
+    deepest = max(row.depth for row in rows)
+    fitting = [level for level in range(2, deepest + 2) if sum(row.depth < level for row in rows) <= MANY]
+    return max(fitting, default=2)
+
+
+def is_hidden(path: str, folded: frozenset[str]) -> bool:
     """Whether a folded queue lies above."""
-    return any(path.startswith(f"{above}.") for above in folded)
+    return any(above in folded for above in _above(path))
 
 
-def mark_fences(rows: Sequence[TreeRow], folded: Iterable[str]) -> list[TreeRow]:
-    """Rows with the classes that draw a line beside every fence."""
-    fences = [row.path for row in rows if row.queue.fenced]
-    marks = fence_marks([row.path for row in rows if not is_hidden(row.path, folded)], fences)
+def holding(folded: Iterable[str]) -> frozenset[str]:
+    """The queues that have a folded one below them."""
+    return frozenset(above for path in folded for above in _above(path))
+
+
+def _above(path: str) -> Iterable[str]:
+    """The paths of all above it, the nearest first."""
+    while path := path.rpartition(".")[0]:
+        yield path
+
+
+def mark_fences(rows: Sequence[TreeRow], shown: Sequence[str]) -> list[TreeRow]:
+    """Rows with the classes that draw a line beside every fence, of those that are ``shown`` (paths)."""
+    marks = fence_marks(shown, [row.path for row in rows if row.queue.fenced])
     return [replace(row, marks=marks.get(row.path, "")) for row in rows]
 
 

@@ -16,7 +16,6 @@ from scheduler_admin.comparisons.sides import CURRENT, MOST, Chosen, ways
 from scheduler_admin.history.models import SavedSnapshot
 from scheduler_admin.history.snapshot_selectors import snapshots_of
 from scheduler_admin.queues import draft_selectors, revision_selectors
-from scheduler_admin.queues.models import Revision
 
 WHENS = ("now", "at", "between", "snapshot")
 _REVISIONS = 30
@@ -138,17 +137,11 @@ def terms() -> list[Option]:
     return found
 
 
-def missing() -> list[str]:
-    """The policies that this version can't decide by yet."""
-    return [str(word) for value, word in Revision.Policy.choices if value not in DIALECTS]
-
-
 def context(user: Who, cluster: Cluster, form: CompareForm) -> dict[str, Any]:
     """What the form's template needs."""
     return {
         "form": form,
         "trees": trees(user, cluster),
         "terms": terms(),
-        "missing": ", ".join(missing()),
         "saved": [Option(str(one.pk), one.name) for one in snapshots_of(user, cluster)],
     }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from engine.decision import NodeVerdict, Outcome, PodVerdict, Reason
+from engine.decision import NodeVerdict, Outcome, PodVerdict, Reason, Trace
 from engine.explain import (
     Message,
     Tense,
@@ -19,6 +19,7 @@ from engine.explain import (
     lines,
     node_label,
     node_verdict,
+    notices,
     number,
     observed_because,
     observed_sentence,
@@ -41,7 +42,7 @@ from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.otherwise import own_changes, untold
 from scheduler_admin.history.selectors import Detail, work_of
 from scheduler_admin.history.sentences import as_it_came, offset, outcome, step, tense_of
-from scheduler_admin.web.figures import QueueLanes, observed_sides, sides
+from scheduler_admin.web.figures import QueueLanes, ShareLine, observed_sides, share_lines, sides
 from scheduler_admin.web.repeats import hit_again
 from scheduler_admin.web.words import Unit, duration, work_text
 
@@ -102,6 +103,10 @@ class DecisionPage:
     kind: str
     word: str
     sides: list[QueueLanes]
+    told: tuple[Message, ...]
+    """Who is to give back for it, under policy ``deserved``."""
+    shares: list[ShareLine]
+    """What the queues on both sides use and deserve there."""
     victims: list[VictimLine]
     units: list[Unit]
     lost: str
@@ -162,12 +167,14 @@ def decision_page(detail: Detail) -> DecisionPage:
         kind=kind,
         word=word,
         sides=sides(engine) if engine else observed_sides(seen) if seen else [],
+        told=notices(engine) if engine else (),
+        shares=share_lines(engine) if engine else [],
         victims=_victims(detail),
         units=_units(victims),
         lost=_lost(victims),
         again=hindsight_lines(seen) if seen else (),
         departures=departures(seen) if seen else (),
-        node=(traced.node if traced else None) or row.node,
+        node=(traced.node if traced else None) or row.node or _looked_at(trace),
         reprieved=_pods(trace.reprieved, policy) if trace else [],
         excluded=_pods(trace.excluded, policy) if trace else [],
         excluded_counts=_counted(trace.excluded_counts, lambda why: pod_label(why, policy)) if trace else [],
@@ -185,6 +192,12 @@ def decision_page(detail: Detail) -> DecisionPage:
         by_quota=engine is not None and engine.by_quota,
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
+
+
+def _looked_at(trace: Trace | None) -> str:
+    """The node that would be chosen, of a decision that is not taken yet."""
+    pods = (*trace.reprieved, *trace.excluded) if trace else ()
+    return next((each.pod.node for each in pods), "")
 
 
 def _prevention(detail: Detail) -> tuple[Message, ...]:

@@ -31,6 +31,20 @@ class QueueLanes:
     lanes: list[Lane]
 
 
+@dataclass(frozen=True)
+class ShareLine:
+    """One resource of one queue under policy ``deserved``; ``after`` is None where nobody goes."""
+
+    queue: str
+    resource: str
+    requested: int
+    used: int
+    after: int | None
+    deserved: int
+    reserved: int
+    hard: int | None
+
+
 def sides(decision: Decision) -> list[QueueLanes]:
     """The asker's queue, those whose guarantee it claims, then those that give way; as far as there are figures."""
     own = [decision.ask.queue]
@@ -47,12 +61,30 @@ def sides(decision: Decision) -> list[QueueLanes]:
 def lanes_of(decision: Decision, path: str, side: str) -> QueueLanes | None:
     """One queue's lanes: what was asked or taken, of which it uses, is promised or is limited in something."""
     standing = figures(decision, path)
-    if standing is None:
+    if standing is None or decision.trace.deserved:  # guarantees are not what is measured there: see ShareLine
         return None
     held = {name for verdict in decision.victims for name, amount in verdict.pod.requests.items() if amount > 0}
     wanted = set(asked(decision)) | (held if side == "gave" else set())
     lanes = [_lane(standing, name, changes=decision.evicts) for name in _ordered(wanted - {PODS})]
     return QueueLanes(path, short_name(path), side, [lane for lane in lanes if lane is not None])
+
+
+def share_lines(decision: Decision) -> list[ShareLine]:
+    """What queues on both sides use and deserve of what is asked; nothing under other policies."""
+    return [
+        ShareLine(
+            queue=one.queue,
+            resource=name,
+            requested=one.requested.get(name, 0),
+            used=one.used.get(name, 0),
+            after=one.after.get(name, 0) if decision.evicts else None,
+            deserved=one.deserved.get(name, 0),
+            reserved=one.reserved.get(name, 0),
+            hard=one.hard.get(name),
+        )
+        for one in decision.trace.deserved
+        for name in sorted(asked(decision), key=column)
+    ]
 
 
 def observed_sides(seen: Observed) -> list[QueueLanes]:

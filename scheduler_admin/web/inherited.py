@@ -1,11 +1,13 @@
 """The settings of a queue that are in effect, each with the queue that they come from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.formats.durations import format_duration
-from engine.policies import FOREIGN
+from engine.policies import PASSED_ON
 from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
 from engine.resources import Amounts, format_amount
+from scheduler_admin.queues.selectors import Figure
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,19 @@ class Granted:
     guaranteed_by: str | None
     max: int | None
     max_by: str | None
+    deserved: int | None = None
+    """Where the cluster is divided by shares; then the guarantee is what is reserved for the queue itself."""
+
+
+def shared(tree: QueueTree, path: str, figures: Sequence[Figure]) -> list[Granted]:
+    """What is reserved for a queue, what it deserves, and the tightest hard cap above it, of every resource."""
+    result = []
+    for figure in figures:
+        reserved = tree[path].guaranteed.get(figure.resource)
+        limit, limit_by = tightest(tree, path, figure.resource) or (None, None)
+        by = None if reserved is None else path
+        result.append(Granted(figure.resource, reserved, by, limit, limit_by, figure.deserved))
+    return result
 
 
 def granted(tree: QueueTree, path: str, resources: list[str], capacity: Amounts) -> list[Granted]:
@@ -56,7 +71,7 @@ def from_above(tree: QueueTree, parent: str, setting: str, dialect: str) -> Inhe
             return Inherited(format_amount(resource, found[0]), found[1])
         case "preemption_policy" if by := tree.disabled_by(parent):
             return Inherited(PreemptionPolicy.DISABLED.value, by)
-        case "delay" if dialect in FOREIGN and (by := tree.delay_by(parent, inherited=True)):
+        case "delay" if dialect in PASSED_ON and (by := tree.delay_by(parent, inherited=True)):
             return Inherited(format_duration(tree[by].delay_ms or 0), by)
         case "quota_delay" if by := tree.quota_delay_by(parent):
             return Inherited(format_duration(tree[by].quota_delay_ms or 0), by)
@@ -68,7 +83,7 @@ def delay(tree: QueueTree, path: str, dialect: str) -> Inherited | None:
     """How long a leaf's asks wait before they may preempt, in milliseconds; None for queues that hold queues."""
     if not tree.is_leaf(path):
         return None
-    inherited = dialect in FOREIGN
+    inherited = dialect in PASSED_ON
     return Inherited(tree.delay_ms(path, inherited=inherited), tree.delay_by(path, inherited=inherited))
 
 

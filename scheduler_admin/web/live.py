@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
@@ -16,13 +17,13 @@ from scheduler_admin.clusters.selectors import freshness, status_of
 Context = dict[str, Any]
 
 
-def etag(request: HttpRequest, *clusters: Cluster) -> str:
+def etag(request: HttpRequest, *clusters: Cluster, at: datetime | None = None) -> str:
     """Differs whenever the page would: its address, who asks in which language, and what each cluster's news says.
 
-    With several clusters every pass is news: the page shows when each had its last one.
+    With several clusters every pass is news: the page shows when each had its last one. ``at``: what else it is of.
     """
     now = timezone.now()
-    parts: list[object] = [request.get_full_path(), request.user.pk, get_language()]
+    parts: list[object] = [request.get_full_path(), request.user.pk, get_language(), at]
     for cluster in clusters:
         status = status_of(cluster)
         fresh = freshness(status, now)

@@ -4,12 +4,25 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from engine.explain import Message, least, otherwise, quirk, trouble
+from engine.decision import Decision as EngineDecision
+from engine.explain import Message, least, otherwise, quirk, supposed, trouble
 from engine.journal import JournalError
 from engine.policies import yunikorn
 from scheduler_admin.history import otherwise as history
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.replay import CannotReplayError
+
+
+@dataclass(frozen=True)
+class ByOther:
+    """What another policy decides of the same."""
+
+    way: str
+    """``fence/yunikorn``: policy and dialect."""
+    told: tuple[Message, ...]
+    victims: int
+    same: int
+    """So many of them are victims of the decision itself, too."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +37,7 @@ class OtherwisePart:
     """Whether they are YuniKorn's departures from its own design."""
     least: tuple[Message, ...] = ()
     troubles: tuple[Message, ...] = ()
+    others: tuple[ByOther, ...] = ()
     problem: str = ""
 
 
@@ -42,4 +56,12 @@ def otherwise_part(row: Decision) -> OtherwisePart:
         quirks=found.decision.dialect == yunikorn.DIALECT,
         least=least(found.least, found.decision) if found.least else (),
         troubles=tuple(map(trouble, found.troubles)),
+        others=tuple(_by_other(one, found.decision) for one in found.others),
+    )
+
+
+def _by_other(other: EngineDecision, decision: EngineDecision) -> ByOther:
+    theirs, ours = ({one.pod.uid for one in each.to_evict} for each in (other, decision))
+    return ByOther(
+        way=f"{other.policy}/{other.dialect}", told=supposed(other), victims=len(theirs), same=len(theirs & ours)
     )

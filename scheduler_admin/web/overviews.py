@@ -11,6 +11,7 @@ from scheduler_admin.clusters.told import told_missing
 from scheduler_admin.copies.models import Copy
 from scheduler_admin.copies.standing import drifted
 from scheduler_admin.history import activity_selectors
+from scheduler_admin.history.loops import looping
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue
 from scheduler_admin.web.words import Unit
@@ -39,6 +40,8 @@ class Overview:
     oldest_ask_ms: int | None
     hours: list[int]
     refused: int
+    loops: int
+    """Applications that took from each other in turn, in the last 24 hours."""
     missing: list[str]
     """What passes do without, as sentences."""
     drifted: Copy | None
@@ -51,13 +54,14 @@ class Overview:
 
 
 def overviews(user: Who, clusters: Sequence[Cluster], now: datetime) -> list[Overview]:
-    """Every cluster in one row. Four queries, however many clusters."""
+    """Every cluster in one row. Five queries, however many clusters."""
     revisions = {cluster.hierarchy.current_id for cluster in clusters if cluster.hierarchy}
     queues: dict[int, list[Queue]] = {}
     for queue in Queue.objects.restrict(user, "view").filter(revision__in=revisions).order_by("position"):
         queues.setdefault(queue.revision_id, []).append(queue)
     hours = activity_selectors.preempted_by_hour(user, clusters, now)
     refused = activity_selectors.refusals(user, clusters, now - timedelta(hours=24))
+    loops = looping(user, clusters, now)
     copies = drifted(user, clusters)
     return [
         _overview(
@@ -66,6 +70,7 @@ def overviews(user: Who, clusters: Sequence[Cluster], now: datetime) -> list[Ove
             now,
             hours,
             refused,
+            loops,
             copies.get(cluster.pk),
         )
         for cluster in clusters
@@ -78,6 +83,7 @@ def _overview(
     now: datetime,
     hours: dict[int, list[int]],
     refused: dict[int, int],
+    loops: dict[int, int],
     copy: Copy | None,
 ) -> Overview:
     status = status_of(cluster)
@@ -99,6 +105,7 @@ def _overview(
         oldest_ask_ms=root.oldest_ask_ms if root else None,
         hours=hours[cluster.pk],
         refused=refused[cluster.pk],
+        loops=loops[cluster.pk],
         missing=told_missing(status.missing) if status else [],
         drifted=copy,
     )

@@ -4,9 +4,9 @@ Colours are not chosen here. A trace says in ``meta`` what it is, and the page's
 stylesheet, so that light and dark follow at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -25,24 +25,65 @@ class Mark:
     out: bool
 
 
+_Shown = Sequence[tuple[datetime, Point | None]]
+"""Points with their times; none where nothing was sampled for a while, which no line goes across."""
+_MISSED = 3
+"""So many steps without a sample are a gap."""
+
+
 def usage_figure(series: Series, marks: Sequence[Mark], since: datetime, until: datetime) -> dict[str, Any]:
-    """Usage with guarantee and max as lines, what is over the guarantee filled, preemptions as marks."""
+    """Usage with what is promised and max as lines, what is over the promise filled, preemptions as marks."""
     points = series.points
-    values = [v for p in points for v in (p.used, p.guaranteed, p.max) if v is not None]
+    values = [v for p in points for v in (p.highest, p.deserved, p.guaranteed, p.max) if v is not None]
     unit = Unit.of(series.resource, values)
-    times = [_iso(point.at) for point in points]
+    shown = list(_with_gaps(points, timedelta(seconds=series.step_s)))
+    texts = ["" if point is None else amount_text(series.resource, point.used) for _at, point in shown]
     data = [
-        _line("guaranteed", _("guaranteed"), times, [_in(unit, p.guaranteed) for p in points], shape="hv"),
-        {
-            **_line("over", _("above the guarantee"), times, [_over(unit, p) for p in points]),
-            "fill": "tonexty",
-            "hoverinfo": "skip",
-        },
-        _line("max", _("max"), times, [_in(unit, p.max) for p in points], shape="hv", dash="dot"),
-        _line("used", _("used"), times, [_in(unit, p.used) for p in points], text=_texts(series)),
+        *(_shares if series.shared else _guarantees)(unit, shown),
+        _line("used", _("used, mean") if series.rolled else _("used"), unit, shown, text=texts),
+        *([_line("highest", _("used, highest"), unit, shown)] if series.rolled else []),
         *(_marks(kind, unit, points, marks) for kind in ("in", "out")),
     ]
     return {"data": data, "layout": _layout(unit, since, until, _top(unit, points))}
+
+
+def _with_gaps(points: Sequence[Point], step: timedelta) -> Iterator[tuple[datetime, Point | None]]:
+    for former, point in zip((None, *points), points, strict=False):
+        if former and point.at - former.at > _MISSED * step:
+            yield former.at + step, None
+        yield point.at, point
+
+
+def _guarantees(unit: Unit, shown: _Shown) -> list[dict[str, Any]]:
+    return [
+        _line("guaranteed", _("guaranteed"), unit, shown, shape="hv"),
+        _over(_("above the guarantee"), "guaranteed", unit, shown),
+        _line("max", _("max"), unit, shown, shape="hv", dash="dot"),
+    ]
+
+
+def _shares(unit: Unit, shown: _Shown) -> list[dict[str, Any]]:
+    """As kube-arbitrator draws it: hard is the upper edge, what is deserved is dashed, reserved is a line below."""
+    return [
+        _line("reserved", _("reserved"), unit, shown, shape="hv"),
+        _line("deserved", _("deserved"), unit, shown, shape="hv", dash="dash"),
+        _over(_("borrowed"), "deserved", unit, shown),
+        _line("hard", _("hard"), unit, shown, shape="hv"),
+    ]
+
+
+_FIELDS = {"over": "used", "reserved": "guaranteed", "hard": "max"}
+"""What of a point a trace shows, where it is not called the same."""
+
+
+def _over(name: str, promise: str, unit: Unit, shown: _Shown) -> dict[str, Any]:
+    """What is used beyond a promise: filled down to the line before it."""
+    promised = [None if point is None else getattr(point, promise) for _at, point in shown]
+    amounts = [
+        None if point is None or each is None else _in(unit, max(point.used, each))
+        for (_at, point), each in zip(shown, promised, strict=True)
+    ]
+    return {**_line("over", name, unit, shown), "y": amounts, "fill": "tonexty", "hoverinfo": "skip"}
 
 
 def _iso(at: datetime) -> str:
@@ -53,17 +94,9 @@ def _in(unit: Unit, value: int | None) -> float | None:
     return None if value is None else round(value / unit.size, 3)
 
 
-def _over(unit: Unit, point: Point) -> float | None:
-    return None if point.guaranteed is None else _in(unit, max(point.used, point.guaranteed))
-
-
-def _texts(series: Series) -> list[str]:
-    return [amount_text(series.resource, point.used) for point in series.points]
-
-
 def _top(unit: Unit, points: Sequence[Point]) -> float:
     """The top of the axis: what was used and promised, and max where it is not far above that."""
-    used = max((max(p.used, p.guaranteed or 0) for p in points), default=0)
+    used = max((max(p.highest, p.guaranteed or 0, p.deserved or 0) for p in points), default=0)
     limit = max((p.max or 0 for p in points), default=0)
     highest = limit if used <= limit <= 2 * used else used
     return 1.12 * (highest / unit.size) or 1.0
@@ -72,8 +105,8 @@ def _top(unit: Unit, points: Sequence[Point]) -> float:
 def _line(
     kind: str,
     name: str,
-    x: list[str],
-    y: list[float | None],
+    unit: Unit,
+    shown: _Shown,
     *,
     shape: str = "linear",
     dash: str = "solid",
@@ -84,9 +117,13 @@ def _line(
         "mode": "lines",
         "meta": kind,
         "name": name,
-        "x": x,
-        "y": y,
-        "line": {"shape": shape, "dash": dash, "width": {"used": 2, "guaranteed": 2, "over": 0}.get(kind, 1.5)},
+        "x": [_iso(at) for at, _point in shown],
+        "y": [None if point is None else _in(unit, getattr(point, _FIELDS.get(kind, kind))) for _at, point in shown],
+        "line": {
+            "shape": shape,
+            "dash": dash,
+            "width": {"used": 2, "guaranteed": 2, "deserved": 2, "over": 0, "highest": 1}.get(kind, 1.5),
+        },
         "hovertemplate": "%{y:.1f}",
     }
     return trace | ({"text": text, "hovertemplate": "%{text}"} if text else {})

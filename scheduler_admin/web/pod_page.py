@@ -49,7 +49,7 @@ from scheduler_admin.history.sentences import (
     why_victim,
 )
 from scheduler_admin.history.waiting import answers
-from scheduler_admin.web.figures import QueueLanes, lanes_of, observed_lanes
+from scheduler_admin.web.figures import QueueLanes, ShareLine, lanes_of, observed_lanes, share_lines
 from scheduler_admin.web.repeats import hit_again
 from scheduler_admin.web.words import duration, span, work_text
 
@@ -105,6 +105,8 @@ class PodPage:
     kind: str
     word: str
     side: QueueLanes | None
+    shares: list[ShareLine]
+    """What its own queue uses and deserves, under policy ``deserved``."""
     prevention: tuple[Message, ...]
     untold: tuple[Message, ...]
     """Why that is not told."""
@@ -170,6 +172,7 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
         kind=kind,
         word=word,
         side=_side(event, decision),
+        shares=[line for line in share_lines(decision) if line.queue == event.queue] if decision else [],
         prevention=prevented,
         untold=untold(row, victim) if victim else (),
         working=victim is not None and victim.changes is None and tense is not Tense.STOPPED,

@@ -1,34 +1,35 @@
 """What the page of one queue shows, put together from the selectors."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.http import Http404
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from engine import explain
 from engine.changes import parts
 from engine.explain.message import listed
 from engine.formats.form import write_sharing
+from engine.policies import reach_of
 from engine.queues import Settings
+from engine.resources import DOMINANT
 from scheduler_admin.accounts.scopes import Scope, Who, is_inside, scope_of
-from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.models import Cluster, Notice
+from scheduler_admin.clusters.notices import notices_of
 from scheduler_admin.clusters.quota import quota_of
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history import activity_selectors, sentences, usage_selectors, wait_sentences
-from scheduler_admin.history.filters import fitting
+from scheduler_admin.history.deserving import divides
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.pods import PodEvent, seen_by
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.selectors import read_observed
 from scheduler_admin.history.waits import waits_of
 from scheduler_admin.queues import selectors
+from scheduler_admin.queues.lending import Dealing, dealings
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.web import inherited, plots
 from scheduler_admin.web.editor.words import setting_name, text_in_words
@@ -36,16 +37,7 @@ from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templat
 from scheduler_admin.web.quota import QuotaBlock, block
 from scheduler_admin.web.reach import Reach, reach
 from scheduler_admin.web.trees import Cell, columns
-
-RANGES: dict[str, timedelta] = {
-    "15m": timedelta(minutes=15),
-    "1h": timedelta(hours=1),
-    "6h": timedelta(hours=6),
-    "24h": timedelta(hours=24),
-    "7d": timedelta(days=7),
-}
-MOST = "6h"
-"""Without a choice: the smallest range that holds every sample, up to this one."""
+from scheduler_admin.web.usage_page import Span, chosen, marks, resource_word
 
 
 @dataclass(frozen=True)
@@ -81,6 +73,14 @@ class QueuePage:
     """How long asks wait; of leaves alone."""
     quota: QuotaBlock | None
     """Kueue's, where it is one of its queues."""
+    notices: list[Notice]
+    """Who is told to give back, of it and those below it."""
+    dealings: list[Dealing]
+    """What it borrows and lends, where the cluster is divided by shares."""
+    shares: bool
+    """Whether the cluster is divided by shares."""
+    above_quota: dict[str, Any] | None
+    """Of a leaf: the namespace whose ResourceQuotas allow less than its hard cap, and what they allow of that."""
     reach: Reach
     granted: list[inherited.Granted]
     delay: inherited.Inherited | None
@@ -92,24 +92,9 @@ class QueuePage:
     """Its own one."""
     revisions: list[tuple[Revision, Queue | None]]
     series: usage_selectors.Series
+    choices: list[tuple[str, str, str]]
+    """What the plot can show: name, word and address."""
     marks: list[plots.Mark]
-
-
-@dataclass(frozen=True)
-class Span:
-    """Which time and resource the plot shows, as the address says."""
-
-    name: str
-    resource: str
-    since: datetime
-    until: datetime
-
-    @classmethod
-    def read(cls, query: Any, now: datetime, oldest: datetime | None) -> "Span":
-        """From a page's query; words that are unknown count as not said. ``oldest``: when the samples begin."""
-        name = query.get("range", "")
-        name = name if name in RANGES else fitting(RANGES, MOST, oldest, now)
-        return cls(name, query.get("resource", ""), now - RANGES[name], now)
 
 
 def find(user: Who, cluster: Cluster, path: str) -> tuple[Queue, list[Queue]]:
@@ -127,6 +112,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
     queue, visible = find(user, cluster, path)
     status = status_of(cluster)
     revision = queue.revision
+    shares = divides(revision)
     tree = selectors.tree_with(revision, present(cluster))
     capacity = status.capacity if status else {}
     names = selectors.resources(visible, capacity)
@@ -144,16 +130,27 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
         wait=_wait(cluster, path, everything=scope_of(user, "view").everything) if queue.leaf else None,
         quota=block(quota_of(user, cluster, seen), path),
-        reach=reach(tree, path, seen, tells_askers=Redaction.of(scope_of(user, "view")).tells_queue("")),
-        granted=inherited.granted(tree, path, names, capacity),
+        notices=notices_of(user, cluster, path),
+        dealings=dealings(scope_of(user, "view"), status.queues if status else {}, tree.leaves, path),
+        shares=shares,
+        above_quota=(status.queues.get(path, {}) if status else {}).get("above_quota"),
+        reach=reach(
+            tree,
+            path,
+            seen,
+            reach_of(revision.policy, revision.parameters),
+            tells_askers=Redaction.of(scope_of(user, "view")).tells_queue(""),
+        ),
+        granted=inherited.shared(tree, path, row.figures) if shares else inherited.granted(tree, path, names, capacity),
         delay=inherited.delay(tree, path, revision.dialect),
         priority_fence=inherited.priority_fence(tree, path),
         lending=_lending(tree[path]),
         rules=rules(tree) if path == tree.root and scope_of(user, "view").everything else [],
         templates=[one for one in templates(tree) if one.path == path],
         revisions=selectors.revisions(user, revision, path),
-        series=usage_selectors.series(user, cluster, path, _resource(span, names), span.since, span.until),
-        marks=marks(user, cluster, path, span.since),
+        series=usage_selectors.series(user, cluster, path, chosen(span, names), span.since, span.until),
+        choices=[(name, resource_word(name), span.address(resource=name)) for name in (*names, DOMINANT)],
+        marks=marks(user, cluster, path, span),
     )
 
 
@@ -209,33 +206,10 @@ def reasons(scope: Scope, row: Decision) -> list[explain.Message]:
     return [explain.reason(decision), *([said] if said else [])]
 
 
-def marks(user: Who, cluster: Cluster, path: str, since: datetime) -> list[plots.Mark]:
-    """The preemptions of a queue since then, each with the page of its decision."""
-    found, redaction = [], Redaction.of(scope_of(user, "view"))
-    for row in activity_selectors.preemptions_of(user, cluster, path, since):
-        out = row.taken > 0  # type: ignore[attr-defined]
-        pods = row.taken if out else row.lost  # type: ignore[attr-defined]
-        told = redaction.preemptor(row).queue
-        name = told.rpartition(".")[2]
-        if out and row.ask_queue and not told:
-            text = ngettext("%(n)s pod went", "%(n)s pods went", pods)
-        elif out:
-            text = ngettext("%(n)s pod went, for %(queue)s", "%(n)s pods went, for %(queue)s", pods)
-        else:
-            text = ngettext("%(n)s pod preempted for %(queue)s", "%(n)s pods preempted for %(queue)s", pods)
-        url = reverse("web:decision", args=[cluster.name, row.pk])
-        found.append(plots.Mark(row.first_seen, text % {"n": pods, "queue": name or _("no queue")}, url, out))
-    return found
-
-
 def figure(user: Who, cluster: Cluster, path: str, span: Span) -> dict[str, Any]:
     """The plot of the page. Raises Http404 for a stranger."""
     _queue, visible = find(user, cluster, path)
     status = status_of(cluster)
-    resource = _resource(span, selectors.resources(visible, status.capacity if status else {}))
+    resource = chosen(span, selectors.resources(visible, status.capacity if status else {}))
     series = usage_selectors.series(user, cluster, path, resource, span.since, span.until)
-    return plots.usage_figure(series, marks(user, cluster, path, span.since), span.since, span.until)
-
-
-def _resource(span: Span, names: list[str]) -> str:
-    return span.resource if span.resource in names else next(iter(names), "")
+    return plots.usage_figure(series, marks(user, cluster, path, span), span.since, span.until)

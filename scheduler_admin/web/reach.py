@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engine.explain import Message, border_clause
+from engine.explain import Message, border_clause, conditions
 from engine.queues import QueueTree
-from engine.reach import Border, border
+from engine.reach import Border
+from engine.reach import Reach as Rules
 
 
 @dataclass(frozen=True)
@@ -31,22 +32,28 @@ class Group:
 
 @dataclass(frozen=True)
 class Reach:
-    """Both sides of a queue: open borders, then the shut ones that the reader may know of."""
+    """Both sides of a queue: open borders, then the shut ones that the reader may know of.
+
+    ``itself``: why its asks may take from the queue itself, None where they may not. ``conditions``: on what that
+    depends.
+    """
 
     may_preempt: list[Group]
     spared: list[Group]
     preempted_by: list[Group]
     kept_away: list[Group]
+    itself: Message | None
+    conditions: Message
 
 
-def neighbours(tree: QueueTree, path: str) -> list[Neighbour]:
+def neighbours(tree: QueueTree, path: str, rules: Rules) -> list[Neighbour]:
     """All leaves but the queue itself; for a parent, what any leaf below it may do to leaves that are not."""
     inside = [leaf for leaf in tree.leaves if tree.contains(path, leaf)]
     return [
         Neighbour(
             path=other,
-            out=_foremost(border(tree, leaf, other) for leaf in inside),
-            into=_foremost(border(tree, other, leaf) for leaf in inside),
+            out=_foremost(rules.border(tree, leaf, other) for leaf in inside),
+            into=_foremost(rules.border(tree, other, leaf) for leaf in inside),
         )
         for other in tree.leaves
         if inside and not tree.contains(path, other)
@@ -64,12 +71,13 @@ def _foremost(borders: Iterable[Border]) -> Border:
     return next(each for each in shut if (each.reason, each.queue) == (reason, queue))
 
 
-def reach(tree: QueueTree, path: str, seen: set[str], *, tells_askers: bool = True) -> Reach:
+def reach(tree: QueueTree, path: str, seen: set[str], rules: Rules, *, tells_askers: bool = True) -> Reach:
     """Both sides of a queue for a reader who may see the queues ``seen``: of others only names, where they matter.
 
     ``tells_askers``: whether those that may preempt it are named, though they are others'.
     """
-    found = neighbours(tree, path)
+    found = neighbours(tree, path, rules)
+    own = rules.open_to_itself(tree, path)
     out = [(each.path, each.out) for each in found]
     into = [(each.path, each.into) for each in found]
     return Reach(
@@ -77,6 +85,8 @@ def reach(tree: QueueTree, path: str, seen: set[str], *, tells_askers: bool = Tr
         spared=_groups(out, seen, allowed=False),
         preempted_by=_groups(into, seen, allowed=True, names_others=tells_askers),
         kept_away=_groups(into, seen, allowed=False),
+        itself=border_clause(rules.border(tree, path, path)) if own else None,
+        conditions=conditions(rules),
     )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scheduler_admin.accounts.scopes import Who
-from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.models import Cluster, Notice
+from scheduler_admin.clusters.notices import notices_of
 from scheduler_admin.clusters.quota import quota_of
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history import activity_selectors
@@ -32,9 +33,13 @@ class Row:
     cells: tuple[Cell, ...]
     into: LastPreemption | None
     out: LastPreemption | None
+    notice: Notice | None
+    """That it is told to give back."""
     folds: bool
     folded: bool
     hidden: bool
+    opens: bool
+    """Whether something below it is folded that could be opened with all the rest."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,11 @@ class TreePage:
     """Everything that the page of the tree shows."""
 
     rows: list[Row]
+    left_out: int
+    """So many rows more are there to be shown."""
     columns: list[Unit]
+    levels: range
+    """How many levels can be shown."""
     total: int
     leaves: int
     sift: sifting.Sift
@@ -61,10 +70,24 @@ def tree_page(user: Who, cluster: Cluster, sift: sifting.Sift) -> TreePage:
     names = selectors.resources(queues, capacity)
     tree = selectors.rows(queues, status.queues if status else {}, capacity, names)
     last = activity_selectors.last_preemptions(user, cluster, [queue.path for queue in queues])
+    notices = {notice.queue: notice for notice in notices_of(user, cluster)}
     units = columns(tree, names)
     told = lead(tree)
+    times = {
+        side: {path: one.at.timestamp() for path, one in found.items()}
+        for side, found in (("in", last.into), ("out", last.out))
+    }
+    passing = sifting.sift(tree, sift, times)
+    folded = frozenset[str]() if sift.order else sifting.folds(passing, sift)
+    shown = [row for row in passing if not sifting.is_hidden(row.path, folded)]
+    most = len(shown) if sift.whole else sifting.MANY
+    # Rows that are folded away come along where there are few, so that unfolding needs no round trip.
+    kept = passing if len(passing) <= sifting.MANY else shown[:most]
+    marked = kept if sift.order else sifting.mark_fences(kept, [row.path for row in shown[:most]])
     return TreePage(
-        rows=_rows(sifting.sift(tree, sift), units, last, sift),
+        rows=_rows(marked, units, last, notices, folded, flat=bool(sift.order)),
+        left_out=max(0, len(shown) - most),
+        levels=range(1, max((row.depth for row in tree), default=0) + 2),
         columns=list(units.values()),
         total=len(tree),
         leaves=sum(row.queue.leaf for row in tree),
@@ -77,25 +100,37 @@ def tree_page(user: Who, cluster: Cluster, sift: sifting.Sift) -> TreePage:
 
 def columns(tree: Sequence[TreeRow], names: Sequence[str]) -> dict[str, Unit]:
     """One unit for each resource."""
-    values: dict[str, list[int]] = {name: [] for name in names}
+    used: dict[str, list[int]] = {name: [] for name in names}
+    promised: dict[str, list[int]] = {name: [] for name in names}
     for row in tree:
         for figure in row.figures:
-            values[figure.resource] += [v for v in (figure.used, figure.guaranteed, figure.max) if v is not None]
-    return {name: Unit.of(name, found) for name, found in values.items()}
+            used[figure.resource].append(figure.used)
+            told = (figure.deserved, figure.guaranteed, figure.max)
+            promised[figure.resource] += [value for value in told if value is not None]
+    return {name: Unit.of(name, used[name] + promised[name], promised[name]) for name in names}
 
 
 def _rows(
-    tree: Sequence[TreeRow], units: Mapping[str, Unit], last: activity_selectors.LastPreemptions, sift: sifting.Sift
+    tree: Sequence[TreeRow],
+    units: Mapping[str, Unit],
+    last: activity_selectors.LastPreemptions,
+    notices: Mapping[str, Notice],
+    folded: frozenset[str],
+    *,
+    flat: bool,
 ) -> list[Row]:
+    opening = sifting.holding(folded)
     return [
         Row(
             tree=row,
             cells=tuple(Cell(figure, units[figure.resource]) for figure in row.figures),
             into=last.into.get(row.path),
             out=last.out.get(row.path),
-            folds=not row.queue.leaf and not sift.order,
-            folded=row.path in sift.folded,
-            hidden=not sift.order and sifting.is_hidden(row.path, sift.folded),
+            notice=notices.get(row.path),
+            folds=not row.queue.leaf and not flat,
+            folded=row.path in folded,
+            hidden=sifting.is_hidden(row.path, folded),
+            opens=row.path in opening,
         )
         for row in tree
     ]

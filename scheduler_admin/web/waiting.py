@@ -14,6 +14,7 @@ from engine.explain import (
     asks_ahead,
     refused_nodes,
     remedy_sentence,
+    staying_pods,
     tier_label,
     tier_sentence,
     together,
@@ -36,7 +37,15 @@ AT_ONCE = 20_000
 """In clusters of up to so many pods it is worked out with every look at the page; in larger ones when asked for."""
 
 
-_OF_AMOUNTS = (TierName.QUOTA, TierName.GUARANTEE, TierName.MOST, TierName.NODE, TierName.LEFT)
+_OF_AMOUNTS = (
+    TierName.HARD,
+    TierName.DESERVED,
+    TierName.QUOTA,
+    TierName.GUARANTEE,
+    TierName.MOST,
+    TierName.NODE,
+    TierName.LEFT,
+)
 """Tiers that need amounts; the others need a pod, and their sentence tells whether there is one."""
 
 
@@ -62,6 +71,7 @@ class TierLine:
     sentence: Message
     needs: list[NeedLine]
     nodes: tuple[tuple[Message, int], ...]
+    staying: tuple[tuple[Message, int], ...]
     remedies: list[Message]
 
 
@@ -130,6 +140,7 @@ def _line(tier: Tier, priority: int) -> TierLine:
         sentence=tier_sentence(tier, priority),
         needs=[_need(tier, need) for need in tier.needs if tier.name in _OF_AMOUNTS and need.resource != NODES],
         nodes=refused_nodes(tier),
+        staying=staying_pods(tier),
         remedies=[remedy_sentence(remedy) for remedy in tier.remedies],
     )
 

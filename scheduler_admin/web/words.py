@@ -9,9 +9,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext, pgettext
 
 from engine.queues import Standing
-from engine.resources import CPU, column, format_amount, is_bytes
+from engine.resources import CPU, DOMINANT, column, format_amount, is_bytes
 
 _UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
+
+_PER_CENT = 10_000
+"""Of shares, which are millionths."""
 
 SECONDS, MINUTES, HOURS, DAYS = (
     gettext_noop("%(n)s s"),
@@ -113,6 +116,8 @@ def names(found: Sequence[str], most: int = 8) -> str:
 
 def readable(resource: str, value: int) -> tuple[str, str]:
     """Digits and unit as people type them; sums of bytes that no unit divides are rounded to three digits."""
+    if resource == DOMINANT:
+        return f"{value / _PER_CENT:.1f}", "%"
     text = format_amount(resource, value)
     if is_bytes(resource):
         for unit in reversed(_UNITS):
@@ -156,9 +161,14 @@ class Unit:
     decimals: int
 
     @classmethod
-    def of(cls, resource: str, values: list[int]) -> "Unit":
-        """Cores for cpu, for bytes the largest binary unit that divides all values or leaves them digits, else ones."""
+    def of(cls, resource: str, values: list[int], promised: Sequence[int] = ()) -> "Unit":
+        """Cores for cpu, for bytes the largest binary unit that divides all values or leaves them digits, else ones.
+
+        None of what is ``promised`` (zero says nothing) is less than half a unit: one decimal is enough to tell it.
+        """
         name, size = "", 1
+        if resource == DOMINANT:
+            return cls(resource, "%", _PER_CENT, 1)
         if resource == CPU:
             size = 1000
         elif is_bytes(resource):
@@ -166,7 +176,8 @@ class Unit:
             fitting = [
                 unit
                 for unit, scale in _UNITS.items()
-                if scale * 8 <= largest or (scale <= largest and all(value % scale == 0 for value in values))
+                if (scale * 8 <= largest and all(scale <= 2 * value for value in promised if value))
+                or (scale <= largest and all(value % scale == 0 for value in values))
             ]
             name = fitting[-1] if fitting else "Mi"
             size = _UNITS[name]

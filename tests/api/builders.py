@@ -13,6 +13,7 @@ from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.models import Decision, Step, Usage, Victim
+from scheduler_admin.history.usage_runs import Amount, Now, pack, run_of
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import publish
 from tests import builders
@@ -152,14 +153,9 @@ def _victim(row: Decision, position: int, pod: PodFacts) -> None:
     )
 
 
-def usage(on: Cluster, queue: str, *, hour: datetime, cpu: list[int], every_s: int = 600) -> Usage:
+def usage(on: Cluster, queue: str, *, hour: datetime, cpu: list[int], every_s: int = 600) -> None:
     """An hour of samples."""
-    return Usage.objects.create(
-        cluster=on,
-        queue=queue,
-        hour=hour,
-        seconds=[index * every_s for index in range(len(cpu))],
-        used={"cpu": cpu},
-        asks=[0] * len(cpu),
-        guaranteed=amounts(cpu="4"),
-    )
+    for index, amount in enumerate(cpu):
+        at = hour + timedelta(seconds=index * every_s)
+        said = [(int(at.timestamp()), Now(0, {"cpu": Amount(amount, 4000)}))]
+        Usage.objects.create(cluster=on, queue=queue, step=10, start=at, document=pack(run_of(said)))

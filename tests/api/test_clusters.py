@@ -12,6 +12,8 @@ from tests.api.builders import NOW, RED
 from tests.builders import queue, tree
 
 PROD = "/api/v1/clusters/prod"
+UNDIVIDED = {"requested": None, "deserved": None, "against_deserved": None}
+"""Under any policy but ``deserved``."""
 
 
 def test_a_cluster_says_how_it_is(olga: APIClient, cluster: Cluster) -> None:
@@ -54,8 +56,22 @@ def test_queues_stand_below_at_or_above_their_guarantee(olga: APIClient, cluster
     found = {row["path"]: row for row in olga.get(f"{PROD}/queues").json()["results"]}
     assert list(found) == ["root", "root.blue", "root.red", RED]
     assert found[RED]["resources"] == {
-        "cpu": {"used": "5500m", "guaranteed": "4", "max": "10", "standing": "above", "difference": "1500m"},
-        "memory": {"used": "8Gi", "guaranteed": "8Gi", "max": None, "standing": "at", "difference": "0"},
+        "cpu": {
+            "used": "5500m",
+            "guaranteed": "4",
+            "max": "10",
+            "standing": "above",
+            "difference": "1500m",
+            **UNDIVIDED,
+        },
+        "memory": {
+            "used": "8Gi",
+            "guaranteed": "8Gi",
+            "max": None,
+            "standing": "at",
+            "difference": "0",
+            **UNDIVIDED,
+        },
     }
     assert found["root.blue"]["resources"]["cpu"]["standing"] == "below"
     assert found["root.blue"]["resources"]["cpu"]["difference"] == "-1"

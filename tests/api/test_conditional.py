@@ -15,7 +15,8 @@ from scheduler_admin.accounts.services import change_site
 from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.pausing import pause
-from scheduler_admin.history.models import Decision, Usage
+from scheduler_admin.history.models import Decision, UsageSample
+from scheduler_admin.history.usage_runs import Amount, Now, pack
 from tests.api.builders import NOW, RED, amounts, blue_pod, decision, red_pod, usage
 from tests.api.sending import PROD, put
 
@@ -74,7 +75,9 @@ CHANGES: dict[str, Callable[[Cluster, int], object]] = {
     "usage": lambda on, n: ClusterStatus.objects.filter(cluster=on).update(
         queues={RED: {"used": amounts(cpu=f"{n}m"), "asks": n, "oldest_ask_ms": None}}
     ),
-    "samples": lambda on, n: Usage.objects.filter(cluster=on).update(used={"cpu": [n]}),
+    "a sample": lambda on, n: UsageSample.objects.get_or_create(
+        cluster=on, at=NOW - timedelta(minutes=n), defaults={"document": pack({RED: Now(n, {"cpu": Amount(n)})})}
+    ),
     "a limit": lambda on, n: Cluster.objects.filter(pk=on.pk).update(evictions_per_minute=n),
     "a mode": lambda on, n: Cluster.objects.filter(pk=on.pk).update(mode=("observe", "advise")[n % 2]),
     "a pause": lambda on, n: pause(cluster=on, actor=None, reason=f"why {n}"),

@@ -6,8 +6,14 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from engine import explain
+from engine.decision import Decision as EngineDecision
+from engine.decision import DeservedFigures, Notice, Outcome, Reason, ShareFigures, Trace, encode
+from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history import pods
 from scheduler_admin.history.models import Decision, JournalEntry, JournalSegment, Victim
+from scheduler_admin.history.pods import PodEvent
 from scheduler_admin.history.repeats import note_again
 from tests.api import builders
 from tests.api.builders import NOW, blue_pod, decision, red_pod
@@ -35,6 +41,48 @@ def test_a_decision_is_told_in_full(olga: APIClient, cluster: Cluster) -> None:
     assert body["document"]["victims"][0]["detail"] == "canary detail"
     assert [step["pod"] for step in body["steps"]] == ["red/red-pod", "canary-ns/canary-pod"]
     assert body["first_seen"] == "2026-01-05T11:50:00Z"
+
+
+def test_who_is_to_give_back_for_an_ask_is_not_told_to_its_tenant(
+    olga: APIClient, alice: APIClient, cluster: Cluster
+) -> None:
+    """Nor what that uses and deserves: only that somebody is, and until when."""
+    figures = {"requested": {}, "used": {"cpu": 9000}, "after": {}, "reserved": {}, "hard": {}, "deserved": {"cpu": 1}}
+    told = EngineDecision(
+        policy="deserved",
+        dialect="arbitrator",
+        ask=red_pod(),
+        outcome=Outcome.NOT_ELIGIBLE,
+        reason=Reason.GRACE,
+        detail=builders.BLUE,
+        due_ms=0,
+        notices=(Notice(queue=builders.BLUE, over={"cpu": 1}, due_ms=0),),
+        trace=Trace(deserved=(DeservedFigures(queue=builders.BLUE, **figures),)),
+    )
+    saying = {"reason": "grace", "detail": builders.BLUE, "document": encode(told).decode()}
+    row = decision(cluster, ask=red_pod(), **saying)
+    url = f"/api/v1/decisions/{row.pk}"
+    assert (olga.get(url).json()["detail"], alice.get(url).json()["detail"]) == (builders.BLUE, None)
+    seen = pods.seen_by(Scope(namespaces=frozenset({"red"}), subtrees=frozenset({"root.red"})), PodEvent(row, None))
+    assert seen is not None
+    assert builders.BLUE not in encode(seen).decode()
+    assert "Others use more than they deserve" in explain.reason(seen).id
+
+
+def test_shares_of_others_are_not_told_to_a_tenant(cluster: Cluster) -> None:
+    """Under fair sharing a decision rests on those of both sides: the own one stays."""
+    shares = tuple(ShareFigures(queue=queue, text="1", after="2") for queue in (builders.RED, builders.BLUE))
+    fair = EngineDecision(
+        policy="fair-share",
+        ask=red_pod(),
+        outcome=Outcome.PREEMPT,
+        reason=Reason.LOWER_PRIORITY,
+        trace=Trace(shares=shares),
+    )
+    row = decision(cluster, ask=red_pod(), document=encode(fair).decode())
+    seen = pods.seen_by(Scope(namespaces=frozenset({"red"}), subtrees=frozenset({"root.red"})), PodEvent(row, None))
+    assert seen is not None
+    assert [one.queue for one in seen.trace.shares] == [builders.RED]
 
 
 def test_a_decision_says_whether_it_can_be_decided_again(olga: APIClient, cluster: Cluster) -> None:
@@ -201,7 +249,7 @@ def test_decisions_that_hit_somebody_again_are_found(alice: APIClient, olga: API
     )
     Victim.objects.filter(decision__in=[own, others]).update(preempted_in_day=3)
     Victim.objects.filter(decision=once).update(preempted_in_day=1)
-    note_again([own.pk, others.pk, once.pk])
+    note_again(cluster, [own.pk, others.pk, once.pk])
     assert ids(olga, again="true") == [others.pk, own.pk]
     assert ids(olga, again="false") == [once.pk]
     assert ids(alice, again="true") == [own.pk]

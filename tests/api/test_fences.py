@@ -20,7 +20,7 @@ FENCES = "/api/v1/clusters/prod/fences"
 WIDE = {f"{team}.{name}": shapes.queue("1") for team in ("red", "blue") for name in ("a", "b")}
 
 
-def published(queues: dict[str, Any], **terms: str) -> None:
+def published(queues: dict[str, Any], **terms: Any) -> None:
     """Another tree is in force."""
     publish(
         hierarchy=Hierarchy.objects.get(), tree=shapes.tree(queues), author=None, reason="other", terms=Terms(**terms)
@@ -62,6 +62,11 @@ def test_every_border_is_told_with_why(olga: APIClient, cluster: Cluster) -> Non
     assert {**response.json(), "results": []} == {
         "cluster": "prod",
         "revision": 1,
+        "policy": "fence",
+        "conditions": (
+            "Whether an open border is used depends on the moment: the asker’s queue has to be below its guarantee, "
+            "the victim’s above its own, and the victim’s priority no higher."
+        ),
         "applies": True,
         "partial": False,
         "reaches_others": False,
@@ -150,6 +155,37 @@ def test_another_schedulers_rules_do_not_keep_to_them(olga: APIClient, cluster: 
     published(WIDE, policy="fence", dialect="yunikorn")
     found = read(olga)
     assert (found["applies"], len(found["results"])) == (False, 12)
+
+
+def test_borders_are_those_of_the_policy_in_force(olga: APIClient, cluster: Cluster) -> None:
+    """By priority all are open, also to oneself; by quota a fence is shut either way; by shares it lets others in."""
+    fenced = {"red.a": shapes.queue("1"), "red.b": shapes.queue("1"), "red": shapes.queue("2", fence=True)}
+    fenced["blue"] = shapes.queue("1")
+
+    def reasons(policy: str, dialect: str, **parameters: Any) -> dict[str, str]:
+        published(fenced, policy=policy, dialect=dialect, parameters=parameters)
+        response = olga.get(FENCES)
+        check(response, "/api/v1/clusters/{name}/fences", "get")
+        assert response.json()["policy"] == policy
+        return {f"{row['asker']} {row['victim']}".replace("root.", ""): row["reason"] for row in read(olga)["results"]}
+
+    assert set(reasons("priority", "kube-scheduler").values()) == {"lower-priority"}
+    assert len(read(olga)["results"]) == 9
+    by_quota = reasons("cohort", "kueue", within_queue="Never")
+    assert by_quota == {
+        "blue red.a": "cohort-border",
+        "blue red.b": "cohort-border",
+        "red.a blue": "cohort-border",
+        "red.a red.b": "same-cohort",
+        "red.b blue": "cohort-border",
+        "red.b red.a": "same-cohort",
+    }
+    by_shares = reasons("deserved", "arbitrator")
+    assert (by_shares["blue red.a"], by_shares["red.a blue"], by_shares["red.a red.b"]) == (
+        "overused",
+        "fence",
+        "related",
+    )
 
 
 def test_a_queue_that_there_is_not_or_that_is_others_is_an_error(alice: APIClient, cluster: Cluster) -> None:

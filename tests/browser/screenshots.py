@@ -1,20 +1,33 @@
 """`make screenshots`: run the demo, wait for a preemption, draw every page in both schemes at three widths."""
 
+import os
 import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import django
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.chromium import launch
 from tests.e2e.product import free_port
 
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
+django.setup()
+
+from tests.browser.pages import PAGES, short  # noqa: E402 - reads the URLconf
+
 WIDTHS = (360, 1280, 2560)
 SCHEMES = ("light", "dark")
 ENOUGH = 15
 """So many decisions make a history to look at."""
+QUEUE = "root.tenant-1.training"
+OF_OTHERS = {"login", "pods", "pod"}
+"""Pages that are drawn as somebody else sees them."""
+WITH = {"fences": f"?queue={QUEUE}"}
+READY = {"queue": ".js-plotly-plot .main-svg", "fences": ".map", "draft": "#prospect", "snapshot": "#prospect"}
+"""What a page waits for before it is drawn, where that comes after the rest."""
 _LOGIN = re.compile(r"^\s+(admin|tenant)\s+(\S+) / (\S+)", re.MULTILINE)
 
 
@@ -56,28 +69,35 @@ def _logins(demo: "subprocess.Popen[str]") -> dict[str, tuple[str, str]]:
 
 def _draw(browser: Browser, site: str, logins: dict[str, tuple[str, str]], folder: Path) -> None:
     page = _signed_in(browser, site, *logins["admin"])
-    decision = _wait_for_decision(page, site)
-    queue = f"{site}/clusters/demo/queues/root.tenant-1.training/"
-    _shoot(page, f"{site}/clusters/", folder / "clusters")
-    _shoot(page, f"{site}/clusters/demo/queues/", folder / "queues")
-    _shoot(page, queue, folder / "queue", wait_for=".js-plotly-plot .main-svg")
-    _shoot(page, f"{site}/clusters/demo/fences/?queue=root.tenant-1.training", folder / "fences", wait_for=".map")
-    _shoot(page, f"{site}/clusters/demo/history/", folder / "history")
-    _shoot(page, decision, folder / "decision")
-    _shoot(page, _draft(page, site), folder / "editor", wait_for="#prospect")
-    _shoot(page, f"{site}/clusters/demo/settings/", folder / "settings")
-    _shoot(page, f"{site}/clusters/demo/revisions/1/", folder / "revision")
+    known = {"decision": _wait_for_decision(page, site), **_made(page, site)}
+    values = {"name": "demo", "path": QUEUE, "number": 1, "priority_class": "standard"}
+    for route in PAGES:
+        name = short(route)
+        if name in OF_OTHERS:
+            continue
+        address = known.get(name) or site + route.address(values)
+        _shoot(page, address + WITH.get(name, ""), folder / name, wait_for=READY.get(name, "main"))
     page.context.close()
     page = _signed_in(browser, site, *logins["tenant"])
     _shoot(page, f"{site}/pods/", folder / "pods")
     for state in ("preempted", "pending"):
+        page.goto(f"{site}/pods/")
         link = page.locator("main tr", has_text=state).locator("a").first
         if link.count():
             _shoot(page, f"{site}{link.get_attribute('href')}", folder / f"pod-{state}")
-            page.goto(f"{site}/pods/")
     page.context.close()
     page = browser.new_page()
-    _shoot(page, f"{site}/sign-in/", folder / "sign-in")
+    _shoot(page, f"{site}/sign-in/", folder / "login")
+
+
+def _made(page: Page, site: str) -> dict[str, str]:
+    """The addresses of what the demo does not begin with: name of the page -> address."""
+    return {
+        "draft": _draft(page, site),
+        "notification_channel": _channel(page, site),
+        "snapshot": _snapshot(page, site),
+        "comparison": _comparison(page, site),
+    }
 
 
 def _signed_in(browser: Browser, site: str, name: str, password: str) -> Page:
@@ -88,6 +108,45 @@ def _signed_in(browser: Browser, site: str, name: str, password: str) -> Page:
     page.click("main button[type=submit]")
     page.wait_for_url(lambda url: "sign-in" not in url)
     return page
+
+
+def _channel(page: Page, site: str) -> str:
+    """Add a channel that is told nothing; its address."""
+    page.goto(f"{site}/notifications/")
+    page.locator("[name=name]").fill("on call")
+    page.locator("[name=address]").fill("https://hooks.example.com/scheduler")
+    for box in page.locator("main [type=checkbox]").all():
+        box.uncheck()
+    page.get_by_role("button", name="Add the channel").click()
+    return _first(page, "main tbody th a", f"{site}/notifications/")
+
+
+def _snapshot(page: Page, site: str) -> str:
+    """Save a snapshot; its address."""
+    page.goto(f"{site}/clusters/demo/snapshots/")
+    page.get_by_label("Name", exact=True).fill("before the change")
+    page.get_by_role("button", name="Save", exact=True).click()
+    return _first(page, "main tbody th a", f"{site}/clusters/demo/snapshots/")
+
+
+def _comparison(page: Page, site: str) -> str:
+    """Compare what was recorded under two policies, and wait for it; its address."""
+    page.goto(f"{site}/clusters/demo/compare/")
+    page.get_by_label("all that was recorded between them").check()
+    page.locator("#c-terms-2").select_option(index=1)
+    page.locator("#c-tree-2").select_option(index=1)
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.wait_for_url("**/compare/*/")
+    page.locator("#h-figures").wait_for(timeout=240_000)
+    return page.url
+
+
+def _first(page: Page, link: str, listed: str) -> str:
+    """The address that the first such link of a list leads to."""
+    page.goto(listed)
+    page.locator(link).first.click()
+    page.wait_for_url(lambda url: url != listed)
+    return page.url
 
 
 def _draft(page: Page, site: str) -> str:
@@ -123,10 +182,10 @@ def _wait_for_decision(page: Page, site: str) -> str:
 def _shoot(page: Page, address: str, target: Path, wait_for: str = "main") -> None:
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
+        page.goto(address)
+        page.wait_for_selector(wait_for)
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
-            page.goto(address)
-            page.wait_for_selector(wait_for)
             page.screenshot(path=f"{target}-{scheme}-{width}.png", full_page=True)
 
 

@@ -84,7 +84,7 @@ def test_it_is_accessible_at_every_width(open_page: OpenPage, draft: Draft, widt
     """With a template unfolded, rules, and something wrong."""
     above = '{"name": "tag"}'
     decided(draft, "placement", f'[{{"name": "user", "create": true, "parent": {above}}}, {{"name": "provided"}}]')
-    decided(draft, "policy", "deserved")
+    decided(draft, "policy", "later")
     opened = open_page(page(draft, f"?queue={row(draft, 'tenant-1').pk}"), width=width, scheme=scheme)
     assert [one["id"] for one in Axe().run(opened, options=RULES).response["violations"]] == []
     assert opened.evaluate("document.documentElement.scrollWidth") <= width

@@ -117,6 +117,28 @@ def test_nothing_typed_is_lost_while_the_server_is_away(open_page: OpenPage, dra
     said.clear()  # the browser itself notes each request that failed
 
 
+def test_what_is_not_looked_at_as_a_whole_yet_is_not_published(open_page: OpenPage, draft: Draft) -> None:
+    """The tree stands at once; what is said of it says that it is of before, and to publish it is to look again."""
+    edited_by_rae(draft, "queue-a", "max/memory", "900Gi")
+    opened = open_page(page(draft))
+    away = [True]  # while anything is in it, no answer comes
+    opened.route("**/news/**", lambda route: None if away else route.continue_())
+    opened.locator("#reason").fill("more")
+    field(opened, "queue-b, max cpu").fill("300")
+    with opened.expect_request("**/news/**"):
+        field(opened, "queue-b, max cpu").press("Enter")
+    expect(opened.locator("#grid .was", has_text="was 320")).to_be_visible()
+    expect(opened.locator(".panel")).to_have_attribute("aria-busy", "true")
+    away.clear()
+    opened.get_by_role("button", name="Publish").click()
+    saved(opened, 3)
+    expect(opened.locator("#look")).to_be_visible()
+    expect(opened.locator(".panel")).not_to_have_attribute("aria-busy", "true")
+    assert draft.hierarchy.revisions.count() == 1
+    opened.get_by_role("button", name="Publish").click()
+    opened.wait_for_url("**/revisions/2/")
+
+
 def test_a_draft_that_is_gone_says_so_and_keeps_what_was_typed(
     open_page: OpenPage, draft: Draft, said: list[str]
 ) -> None:

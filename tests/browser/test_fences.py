@@ -1,7 +1,9 @@
 """The map of fences in a real browser: sound in every look, by keyboard, on a phone, and as fresh as the news."""
 
+import struct
 from datetime import timedelta
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -18,6 +20,20 @@ from tests.web import rows
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PAGE = "/clusters/demo/fences/"
 TRAINING = f"{PAGE}?queue=root.tenant-1.training"
+
+INKS = """() => {
+  const image = document.images[0], canvas = document.createElement("canvas"), counts = {};
+  [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+  const context = canvas.getContext("2d");
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+  for (let at = 0; at < data.length; at += 4) {
+    const ink = data.slice(at, at + 3).join();
+    counts[ink] = (counts[ink] ?? 0) + 1;
+  }
+  return counts;
+}"""
+"""Of an image that the page shows by itself: each colour, and how many pixels have it."""
 
 
 @pytest.fixture
@@ -113,3 +129,51 @@ def test_the_saved_file_shows_by_itself(open_page: OpenPage, demo: Cluster, tmp_
     page.goto(f"file://{target}")
     assert target.name == "demo-fences.svg"
     assert page.evaluate("getComputedStyle(document.querySelector('.fenced')).stroke") == "rgb(21, 25, 27)"
+
+
+@pytest.mark.parametrize(("size", "times"), [("single size", 1), ("double size", 2), ("four times", 4)])
+def test_the_map_is_saved_as_png_of_a_chosen_size(
+    open_page: OpenPage, demo: Cluster, tmp_path: Any, size: str, times: int
+) -> None:
+    """The same picture as the SVG's: its ground, its fences, its size."""
+    page = open_page(TRAINING)
+    page.get_by_label("Size of the PNG").select_option(size)
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Save as PNG").click()
+    target = tmp_path / started.value.suggested_filename
+    started.value.save_as(target)
+    assert target.name == "demo-fences.png"
+    width, height = struct.unpack(">II", target.read_bytes()[16:24])
+    svg = page.evaluate("fetch(document.querySelector('[data-picture]').dataset.picture).then((each) => each.text())")
+    sheet = ET.fromstring(svg)
+    assert (width, height) == (times * int(sheet.get("width")), times * int(sheet.get("height")))
+    page.goto(f"file://{target}")
+    inks = page.evaluate(INKS)
+    assert {"253,253,251", "21,25,27"} < set(inks)  # paper and ink
+    assert inks["21,25,27"] > 1000 * times
+
+
+def test_a_picture_that_can_not_be_drawn_is_said_to_be(open_page: OpenPage, demo: Cluster, said: list[str]) -> None:
+    """As after signing out elsewhere."""
+    page = open_page(TRAINING)
+    page.route("**/fences.svg*", lambda route: route.fulfill(status=200, content_type="text/html", body="sign in"))
+    page.get_by_role("button", name="Save as PNG").click()
+    expect(page.locator("[data-picture] [role=status]")).to_contain_text("could not be drawn")
+    expect(page.get_by_role("button", name="Save as PNG")).to_be_enabled()
+
+
+def test_a_part_is_drawn_alone_and_folded_by_keyboard(open_page: OpenPage, demo: Cluster) -> None:
+    """Each step is an address, so that the browser's Back undoes it."""
+    page = open_page(f"{PAGE}?queue=root.system", width=360)
+    page.get_by_role("link", name="root.tenant-1: only this").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**in=root.tenant-1")
+    expect(page.locator(".map .name", has_text="training")).to_be_visible()
+    expect(page.locator(".map .name", has_text="queue-2")).to_have_count(0)
+    page.get_by_role("link", name="root.tenant-1: whole tree").press("Enter")
+    page.wait_for_url(lambda url: "in=" not in url)
+    page.get_by_role("link", name="root.tenant-2: fold").press("Enter")
+    page.wait_for_url("**fold=root.tenant-2")
+    expect(page.locator(".map .name", has_text="queue-2")).to_have_count(0)
+    page.go_back()
+    expect(page.locator(".map .name", has_text="queue-2")).to_be_visible()

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.history.models import Decision
+from scheduler_admin.history.usage_runs import Amount, Now
 from scheduler_admin.queues.models import Revision
 from tests.browser.conftest import OpenPage
 from tests.builders import rewrite
@@ -124,15 +125,15 @@ def test_a_cluster_is_paused_from_the_keyboard(open_page: OpenPage, demo: Cluste
 
 
 def drawn(page: Page) -> None:
-    """Waits until plotly has drawn."""
-    page.wait_for_selector(".js-plotly-plot .scatterlayer .trace")
+    """Waits until plotly has drawn, be it a single point, which has no size."""
+    page.wait_for_selector(".js-plotly-plot .scatterlayer .trace", state="attached")
 
 
 def test_the_plot_keeps_to_the_policy(open_page: OpenPage, demo: Cluster) -> None:
     """plotly draws every trace, and adds neither a style element nor a message to the console."""
     page = open_page(QUEUE)
     drawn(page)
-    assert page.locator(".js-plotly-plot .scatterlayer .trace").count() == 6
+    assert page.locator(".js-plotly-plot .scatterlayer .trace").count() == 7
     assert page.evaluate("document.querySelectorAll('style').length") == 0
 
 
@@ -160,21 +161,40 @@ def test_a_mark_opens_its_decision(open_page: OpenPage, demo: Cluster) -> None:
     assert int(page.url.rstrip("/").rpartition("/")[2]) in Decision.objects.values_list("pk", flat=True)
 
 
+def test_a_part_that_is_chosen_becomes_the_address(open_page: OpenPage, demo: Cluster) -> None:
+    """Drawn more finely in place; the address shows the same to whoever gets it; the keyboard goes on from there."""
+    page = open_page(QUEUE)
+    drawn(page)
+    box = page.locator(".js-plotly-plot .nsewdrag").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 100, steps=4)
+    page.mouse.up()
+    page.wait_for_url("**from=*")
+    shown = "document.querySelector('.js-plotly-plot')?.layout?.xaxis.range.join()"
+    drawn(page)
+    chosen = page.evaluate(shown)
+    page.reload()
+    drawn(page)
+    assert page.evaluate(shown) == chosen
+    address = page.url
+    page.get_by_role("link", name="wider").press("Enter")
+    page.wait_for_url(lambda url: "from=" in url and url != address)
+
+
 def test_the_plot_follows_the_news(open_page: OpenPage, demo: Cluster) -> None:
     """A sample that arrives is drawn without a reload."""
     page = open_page(QUEUE)
     drawn(page)
-    before = page.evaluate("document.querySelector('.js-plotly-plot').data[3].x.at(-1)")
-    hour = demo.usage.filter(queue="root.tenant-1.queue-b").latest("hour")
-    hour.seconds.append(hour.seconds[-1] + 1)
-    hour.asks.append(0)
-    hour.used = {name: [*values, values[-1]] for name, values in hour.used.items()}
-    hour.save()
+    before = page.evaluate("document.querySelector('.js-plotly-plot').data[3].y.at(-1)")
+    now = Now(0, {"cpu": Amount(200_000, 160_000, 320_000)})
+    rows.add_sample(demo, "root.tenant-1.queue-b", now, timezone.now())
     news()
     page.evaluate(
         """(before) => new Promise((done, fail) => {
           setTimeout(fail, 30_000);
-          const look = () => document.querySelector(".js-plotly-plot").data[3].x.at(-1) !== before
+          const look = () => document.querySelector(".js-plotly-plot").data[3].y.at(-1) !== before
             ? done() : requestAnimationFrame(look);
           look();
         })""",

@@ -38,8 +38,8 @@ def test_a_cluster_that_is_as_it_should_be(cluster: AnyCluster, connection: Conn
     assert {line.level for line in report.lines} == {Level.OK}
     assert {line.subject for line in report.lines} < set(SUBJECTS)
     assert [line.subject for line in report.lines] == [
-        "server", "clock", "identity", "credentials", "rights", "priority classes", "tree", "schedulers", "two brains",
-        "taints",
+        "server", "clock", "identity", "credentials", "rights", "priority classes", "tree", "consumers", "schedulers",
+        "two brains", "taints",
     ]  # fmt: skip
     assert "answers in" in said(report, "server")[0][1]
     assert said(report, "identity") == [("ok", f"kube-system has the UID {uid}.")]

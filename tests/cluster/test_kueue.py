@@ -223,6 +223,8 @@ def test_who_may_not_read_them_is_told_so(plane: ControlPlane) -> None:
         {"apiGroups": [""], "resources": core, "verbs": verbs},
         {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": verbs},
         {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": verbs},
+        {"apiGroups": ["scheduling.volcano.sh"], "resources": ["*"], "verbs": verbs},
+        {"apiGroups": ["kube-arbitrator.incubator.k8s.io"], "resources": ["*"], "verbs": verbs},
     ]
     with anycluster.real(plane) as cluster:
         settings = cluster.account(*rules)

@@ -7,9 +7,10 @@ import pytest
 
 from engine.cluster.connection import Connection
 from engine.cluster.copies import MANAGER, ClashError, Conflict, Copy, MovedError, Rewrite
-from engine.cluster.kueue_copy import read_kueue, write_kueue
+from engine.cluster.object_copies import read_objects, write_objects
 from engine.cluster.refusals import RefusedError
-from engine.formats.kueue.objects import parse
+from engine.formats.families import parse
+from engine.formats.kueue.family import KUEUE
 from tests.controlplane import anycluster, kueue
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
@@ -35,7 +36,7 @@ def connection(real: AnyCluster) -> Connection:
 
 def made_by(cluster: AnyCluster, manager: str, text: str) -> None:
     """Somebody applies these objects, by the server."""
-    for one in parse(text).values():
+    for one in parse(KUEUE, text).values():
         space = f"/namespaces/{one.namespace}" if one.namespace else ""
         path = f"/apis/{one.body['apiVersion']}{space}/{one.kind.lower()}s/{one.name}?fieldManager={manager}"
         code, answer = cluster.raw("PATCH", path, one.body, APPLY)
@@ -49,7 +50,7 @@ def edit(cluster: AnyCluster, manager: str, spec: dict[str, Any], path: str = QU
 
 
 def seen(connection: Connection) -> Copy:
-    found = read_kueue(connection)
+    found = read_objects(KUEUE, connection)
     assert found is not None
     return found
 
@@ -69,7 +70,7 @@ def quota(cluster: AnyCluster) -> str:
 
 def test_where_kueue_is_not_there_is_no_copy(plane: ControlPlane) -> None:
     with anycluster.real(plane) as bare:
-        assert read_kueue(bare.connection()) is None
+        assert read_objects(KUEUE, bare.connection()) is None
 
 
 def test_all_queues_are_one_text_with_who_wrote_them_last(real: AnyCluster, connection: Connection) -> None:
@@ -77,7 +78,7 @@ def test_all_queues_are_one_text_with_who_wrote_them_last(real: AnyCluster, conn
     text = kueue.three(real.namespace)
     made_by(real, "kubectl", text)
     first = seen(connection)
-    assert parse(first.text) == parse(text)
+    assert parse(KUEUE, first.text) == parse(KUEUE, text)
     assert first.writer == "kubectl"
     whole = real.send("GET", QUEUE)
     real.send("PUT", f"{QUEUE}/status", {**whole, "status": {"pendingWorkloads": 3}})
@@ -90,12 +91,12 @@ def test_what_nobody_answers_for_is_made(real: AnyCluster, connection: Connectio
     before = seen(connection)
     assert before.text == ""
     for _ in range(2):
-        made = write_kueue(connection, asked(before, text))
-    assert parse(made.text) == parse(text)
+        made = write_objects(KUEUE, connection, asked(before, text))
+    assert parse(KUEUE, made.text) == parse(KUEUE, text)
     assert made.writer == MANAGER
-    changed = write_kueue(connection, asked(made, kueue.three(real.namespace, cpu="9")))
+    changed = write_objects(KUEUE, connection, asked(made, kueue.three(real.namespace, cpu="9")))
     assert quota(real) == "9"
-    assert parse(changed.text) == parse(kueue.three(real.namespace, cpu="9"))
+    assert parse(KUEUE, changed.text) == parse(KUEUE, kueue.three(real.namespace, cpu="9"))
 
 
 def test_what_others_answer_for_is_not_taken_over_unless_that_is_confirmed(
@@ -106,48 +107,48 @@ def test_what_others_answer_for_is_not_taken_over_unless_that_is_confirmed(
     before = seen(connection)
     wanted = kueue.three(real.namespace, cpu="9")
     with pytest.raises(ClashError) as told:
-        write_kueue(connection, asked(before, wanted))
+        write_objects(KUEUE, connection, asked(before, wanted))
     (clash,) = told.value.conflicts
     assert (clash.object, clash.field) == ("ClusterQueue research", ".spec.resourceGroups")
     assert 'conflict with "argocd"' in clash.message
     assert quota(real) == "4"
-    write_kueue(connection, asked(before, wanted, clash))
+    write_objects(KUEUE, connection, asked(before, wanted, clash))
     assert quota(real) == "9"
     edit(real, "kubectl-edit", spec_of(real) | {"resourceGroups": []})
     moved = seen(connection)
     with pytest.raises(ClashError):
-        write_kueue(connection, asked(moved, wanted, clash))
+        write_objects(KUEUE, connection, asked(moved, wanted, clash))
     assert spec_of(real)["resourceGroups"] == []
 
 
 def test_what_is_sent_is_what_the_tree_decides(real: AnyCluster, connection: Connection) -> None:
     """All else that others say of an object stays, and stays theirs."""
-    made = write_kueue(connection, asked(seen(connection), kueue.three(real.namespace)))
+    made = write_objects(KUEUE, connection, asked(seen(connection), kueue.three(real.namespace)))
     edit(real, "kubectl-edit", {"stopPolicy": "Hold", "namespaceSelector": {"matchLabels": {"a": "b"}}})
     before = seen(connection)
     assert before.version != made.version
-    write_kueue(connection, asked(before, before.text.replace("'4'", '"9"').replace('"4"', '"9"')))
+    write_objects(KUEUE, connection, asked(before, before.text.replace("'4'", '"9"').replace('"4"', '"9"')))
     assert quota(real) == "9"
     assert (spec_of(real)["stopPolicy"], spec_of(real)["namespaceSelector"]) == ("Hold", {"matchLabels": {"a": "b"}})
 
 
 def test_what_changed_after_it_was_shown_is_left_as_it_is(real: AnyCluster, connection: Connection) -> None:
     """Nothing of the rest is written either."""
-    made = write_kueue(connection, asked(seen(connection), kueue.three(real.namespace)))
+    made = write_objects(KUEUE, connection, asked(seen(connection), kueue.three(real.namespace)))
     edit(real, "kubectl-edit", {"fairSharing": {"weight": "2"}}, COHORT)
     with pytest.raises(MovedError):
-        write_kueue(connection, asked(made, kueue.three(real.namespace, cpu="9")))
+        write_objects(KUEUE, connection, asked(made, kueue.three(real.namespace, cpu="9")))
     assert quota(real) == "4"
 
 
 def test_a_queue_that_leaves_its_cohort_does_and_what_the_tree_lacks_goes(
     real: AnyCluster, connection: Connection
 ) -> None:
-    made = write_kueue(connection, asked(seen(connection), kueue.three(real.namespace)))
+    made = write_objects(KUEUE, connection, asked(seen(connection), kueue.three(real.namespace)))
     alone = "---\n" + kueue.three(real.namespace).split("---\n")[2].replace("  cohortName: company\n", "")
-    left = write_kueue(connection, asked(made, alone))
+    left = write_objects(KUEUE, connection, asked(made, alone))
     assert "cohortName" not in spec_of(real)
-    assert [one.title for one in parse(left.text).values()] == ["ClusterQueue research"]
+    assert [one.title for one in parse(KUEUE, left.text).values()] == ["ClusterQueue research"]
 
 
 def test_a_threshold_that_the_tree_lacks_goes_whoever_answers_for_it(real: AnyCluster, connection: Connection) -> None:
@@ -159,28 +160,28 @@ def test_a_threshold_that_the_tree_lacks_goes_whoever_answers_for_it(real: AnyCl
     before = seen(connection)
     wanted = "".join(line for line in before.text.splitlines(keepends=True) if "maxPriorityThreshold" not in line)
     assert wanted != before.text
-    write_kueue(connection, asked(before, wanted))
+    write_objects(KUEUE, connection, asked(before, wanted))
     assert spec_of(real)["preemption"] == {**rules, "borrowWithinCohort": {"policy": "LowerPriority"}}
     edit(real, "kubectl-edit", {"preemption": {"borrowWithinCohort": borrow}})
-    write_kueue(connection, asked(before, wanted))
+    write_objects(KUEUE, connection, asked(before, wanted))
     assert "maxPriorityThreshold" not in spec_of(real)["preemption"]["borrowWithinCohort"]
 
 
 def test_a_writer_that_died_half_way_is_continued(real: AnyCluster, connection: Connection) -> None:
     """Each object is as it was, on its way, or as it is to be: the rest is written. What others did since is not."""
-    made = write_kueue(connection, asked(seen(connection), kueue.three(real.namespace)))
+    made = write_objects(KUEUE, connection, asked(seen(connection), kueue.three(real.namespace)))
     wanted = kueue.three(real.namespace, cpu="9").replace("  cohortName: company\n", "")
-    groups = parse(wanted)["ClusterQueue", "", "research"].body["spec"]["resourceGroups"]
+    groups = parse(KUEUE, wanted)["ClusterQueue", "", "research"].body["spec"]["resourceGroups"]
     edit(real, MANAGER, {"resourceGroups": groups})  # it is still in its cohort
     shown = Rewrite(onto=made.version, before=made.text, text=wanted, confirmed=())
     edit(real, "kubectl-edit", {"cohortName": "another"})
     with pytest.raises(MovedError):
-        write_kueue(connection, shown)
+        write_objects(KUEUE, connection, shown)
     assert spec_of(real)["cohortName"] == "another"
     edit(real, "kubectl-edit", {"cohortName": "company"})
-    write_kueue(connection, shown)
+    write_objects(KUEUE, connection, shown)
     assert (quota(real), "cohortName" in spec_of(real)) == ("9", False)
-    write_kueue(connection, shown)
+    write_objects(KUEUE, connection, shown)
     assert quota(real) == "9"
 
 
@@ -188,7 +189,7 @@ def test_a_right_that_is_missing_is_named(real: AnyCluster) -> None:
     listing = {"apiGroups": [kueue.GROUP], "resources": ["cohorts", "clusterqueues", "localqueues"], "verbs": ["list"]}
     limited = Connection(real.account(listing))
     with pytest.raises(RefusedError, match=r"may not patch cohorts.kueue.x-k8s.io. deploy/apply-tree.yaml"):
-        write_kueue(limited, asked(seen(limited), kueue.three(real.namespace)))
+        write_objects(KUEUE, limited, asked(seen(limited), kueue.three(real.namespace)))
 
 
 def test_what_may_only_be_changed_is_not_made(real: AnyCluster) -> None:
@@ -196,10 +197,10 @@ def test_what_may_only_be_changed_is_not_made(real: AnyCluster) -> None:
     changing = {"apiGroups": [kueue.GROUP], "resources": ["*"], "verbs": ["list", "patch"]}
     limited = Connection(real.account(changing))
     with pytest.raises(RefusedError, match="cannot create resource"):
-        write_kueue(limited, asked(seen(limited), kueue.three(real.namespace)))
+        write_objects(KUEUE, limited, asked(seen(limited), kueue.three(real.namespace)))
 
 
 def test_what_may_not_be_read_is_not_taken_for_none(real: AnyCluster) -> None:
     nothing = {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["list"]}
     with pytest.raises(RefusedError, match="may not list cohorts"):
-        read_kueue(Connection(real.account(nothing)))
+        read_objects(KUEUE, Connection(real.account(nothing)))

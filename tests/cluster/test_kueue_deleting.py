@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from engine.cluster.copies import MovedError, Rewrite
-from engine.cluster.kueue_copy import read_kueue, write_kueue
+from engine.cluster.object_copies import read_objects, write_objects
+from engine.formats.kueue.family import KUEUE
 from tests.cluster.doubles import Answer, Asked, scripted
 
 
@@ -45,9 +46,9 @@ def deleted(served: Served) -> None:
     """Everything that is shown is to go."""
     with scripted(served) as server:
         connection = server.connection()
-        seen = read_kueue(connection)
+        seen = read_objects(KUEUE, connection)
         assert seen is not None
-        write_kueue(connection, Rewrite(onto=seen.version, before=seen.text, text=""))
+        write_objects(KUEUE, connection, Rewrite(onto=seen.version, before=seen.text, text=""))
 
 
 def test_it_goes_though_its_status_moves_on() -> None:

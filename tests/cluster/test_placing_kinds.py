@@ -11,6 +11,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.errors import ConnectionFailure
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.tables import (
+    ARBITRATED,
     CLAIMS,
     EVERY,
     KUEUE,
@@ -20,6 +21,7 @@ from engine.cluster.tables import (
     QUOTAS,
     SHARING,
     TABLES,
+    VOLCANOS,
     VOLUMES,
     Table,
 )
@@ -38,7 +40,12 @@ PREEMPTION = {
     "message": "Preempted by pod uid-c on node n1",
     "eventTime": "2026-01-01T00:00:00.000000Z",
 }
-CONFIG = {"data": {"controller_manager_config.yaml": "fairSharing: {}"}}
+CONFIG = {
+    "data": {
+        "controller_manager_config.yaml": "fairSharing: {}",
+        "volcano-scheduler.conf": "tiers: [{plugins: [{name: proportion}]}]",
+    }
+}
 ONE = {"metadata": {"name": "one", "namespace": "a", "uid": "u", "resourceVersion": "5"}, **PREEMPTION, **CONFIG}
 """Of whatever kind it is read as."""
 EVENTS = {
@@ -278,7 +285,7 @@ def test_an_account_of_before_goes_on_working(plane: ControlPlane):
         connection = Connection(cluster.account(*rules))
         with closing(ClusterWatcher(connection, back_off=back_off)) as watcher:
             assert watcher.wait_synced(10)
-            since = {one.kind for one in (*PLACING, *KUEUE, SHARING, QUOTAS)}
+            since = {one.kind for one in (*PLACING, *KUEUE, SHARING, *VOLCANOS, *ARBITRATED, QUOTAS)}
             missing = until(lambda: (found := watcher.health().missing).keys() == since and found, "all are told")
             assert 'cannot list resource "persistentvolumes"' in missing[VOLUMES.kind]
             assert 'cannot list resource "persistentvolumeclaims"' in missing[CLAIMS.kind]

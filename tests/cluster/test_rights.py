@@ -8,21 +8,25 @@ import msgspec
 import pytest
 from ruamel.yaml import YAML
 
+from engine.allocations import NAME
 from engine.cluster.actuator import Actuator
+from engine.cluster.allocations import AllocationWriter
 from engine.cluster.check import Expected, Level, check
 from engine.cluster.config_map import read_config_map, write_config_map
 from engine.cluster.connection import Connection
 from engine.cluster.copies import Rewrite
 from engine.cluster.credentials import ConnectionSettings
-from engine.cluster.kueue_copy import write_kueue
 from engine.cluster.lease import ClusterLease
+from engine.cluster.object_copies import write_objects
 from engine.cluster.outcomes import EvictionOutcome, Terms
 from engine.cluster.priority_classes import ChangedError, PriorityClasses
 from engine.cluster.rights import (
     ACTING,
     APPLY,
     APPLYING,
+    ARBITRATING,
     CLASSES,
+    CONSUMERS,
     ENFORCE,
     OBSERVE,
     OBSERVING,
@@ -35,10 +39,13 @@ from engine.cluster.rights import (
 from engine.cluster.survey import survey
 from engine.cluster.token_review import review
 from engine.cluster.watcher import ClusterWatcher
+from engine.formats import consumers
 from engine.formats.kubernetes import decode_pod
-from engine.snapshot import PriorityClass
+from engine.formats.kueue.family import KUEUE
+from engine.queues import Queue, QueueTree
+from engine.snapshot import Allocation, PriorityClass, Told
 from tests.cluster.doubles import until
-from tests.controlplane import anycluster, kueue
+from tests.controlplane import anycluster, arbitration, kueue
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
 
@@ -60,6 +67,7 @@ def granted(*paths: str) -> set[RULE]:
         (verb, group, resource, name, role["metadata"].get("namespace", ""))
         for path in paths
         for role in manifest(path)
+        if role["kind"].endswith("Role")
         for rule in role.get("rules", ())
         for verb in rule["verbs"]
         for group in rule["apiGroups"]
@@ -76,6 +84,7 @@ def test_the_manifests_are_what_the_table_of_rights_says():
         (CLASSES, WRITING_CLASSES),
         (REVIEWS, REVIEWING),
         (APPLY, APPLYING),
+        (CONSUMERS, ARBITRATING),
     )
     for path, rights in manifests:
         assert granted(path) == {(one.verb, one.group, one.resource, one.name, one.namespace) for one in rights}
@@ -107,7 +116,7 @@ class Account:
 
     def give(self, path: str) -> ConnectionSettings:
         """What a manifest grants, too."""
-        for document in manifest(path):
+        for document in (one for one in manifest(path) if one["kind"] != "CustomResourceDefinition"):
             meta, kind = document["metadata"], document["kind"].lower() + "s"
             space = f"/namespaces/{meta['namespace']}" if "namespace" in meta else ""
             at = f"{GROUPS[document['apiVersion']]}{space}/{kind}"
@@ -131,7 +140,7 @@ def account(plane: ControlPlane) -> Iterator[Account]:
 
 def used(plane: ControlPlane, since: int) -> set[RULE]:
     """What the account asked for and was allowed by a role of ours; fails where it was forbidden anything."""
-    rules, known = set(), granted(OBSERVE, ENFORCE, CLASSES, REVIEWS, APPLY)
+    rules, known = set(), granted(OBSERVE, ENFORCE, CLASSES, REVIEWS, APPLY, CONSUMERS)
     for event in plane.events(since):
         if event["user"].get("username") != ACCOUNT:
             continue
@@ -239,6 +248,15 @@ def test_nothing_forbidden_is_tried_and_nothing_granted_is_unused(
     # To make by applying takes the right to create as well, but the log says only that it was applied.
     assert {rule for rule in granted(APPLY) if rule[0] != "create"} <= used(plane, since)
 
+    assert told_of("consumers", settings).endswith("deploy/consumers.yaml grants it.")
+    settings = account.give(CONSUMERS)
+    since = plane.audited()
+    tell(settings, real)
+    assert told_of("consumers", settings) == "Namespaces can be told by Allocations what they deserve."
+    # To make by applying takes the right to create as well, as above.
+    missed = granted(CONSUMERS) - used(plane, since)
+    assert [(verb, resource) for verb, _group, resource, *_ in missed] == [("create", "allocations")]
+
     assert tokens_of(settings).endswith("deploy/token-review.yaml grants it.")
     settings = account.give(REVIEWS)
     since = plane.audited()
@@ -258,8 +276,18 @@ def tokens_of(settings: ConnectionSettings) -> str:
     return next(str(line) for line in lines if line.subject == "tokens")
 
 
+def tell(settings: ConnectionSettings, cluster: AnyCluster) -> None:
+    """All that is done to Consumers and Allocations."""
+    writer = AllocationWriter(Connection(settings))
+    one = Allocation(namespace=cluster.namespace, name=NAME, deserved={"cpu": "1"})
+    told = Told("Overused", "False", "WithinDeserved", "It uses no more.", "2026-11-23T10:00:00Z")
+    every = {cluster.namespace: msgspec.structs.replace(one, conditions=(told,))}
+    assert writer.write({cluster.namespace: {}}, every, [], lambda: True) == 1
+    assert writer.trouble == ""
+
+
 def write_back(settings: ConnectionSettings, cluster: AnyCluster) -> None:
-    """All that is done to YuniKorn's ConfigMap, and to Kueue's objects."""
+    """All that is done to YuniKorn's ConfigMap, to Kueue's objects, and to Consumers."""
     connection = Connection(settings)
     seen = read_config_map(connection, (cluster.namespace,))
     assert seen is not None
@@ -269,7 +297,11 @@ def write_back(settings: ConnectionSettings, cluster: AnyCluster) -> None:
     made = kueue.three(cluster.namespace)
     changed = kueue.three(cluster.namespace, cpu="9", local="other")
     for before, after in (("", made), (made, changed), (changed, "")):
-        write_kueue(connection, Rewrite(onto="", before=before, text=after))
+        write_objects(KUEUE, connection, Rewrite(onto="", before=before, text=after))
+    arbitration.install(cluster)
+    one = consumers.write("", QueueTree([consumers.IMPLIED_ROOT, Queue(path=f"root.{cluster.namespace}")])).text
+    for before, after in (("", one), (one, "")):
+        write_objects(consumers.FAMILY, connection, Rewrite(onto="", before=before, text=after))
 
 
 def missing(settings: ConnectionSettings) -> list[str]:

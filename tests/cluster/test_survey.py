@@ -50,7 +50,8 @@ def test_what_is_there_is_read_and_nothing_is_sent_but_get(cluster: AnyCluster):
     found = read(cluster)
     assert [one.name for one in (*found.nodes, *found.pods, *found.budgets)] == ["n1", "a", "b"]
     assert found.quotas[0].requests == {"cpu": 4000, "memory": 8 * 2**30, "nvidia.com/gpu": 1}
-    assert (len(found.quotas), found.unread, found.odd) == (1, (), ())
+    assert [one.requests for one in found.quotas[1:]] == [{}]
+    assert (found.unread, found.odd) == ((), ())
     assert cluster.namespace in found.namespaces
     assert "policy" in found.groups
     assert found.version
@@ -108,6 +109,8 @@ def test_an_account_without_a_right_is_told_which(plane: ControlPlane):
             f"{one}.kueue.x-k8s.io"
             for one in ("workloads", "resourceflavors", "clusterqueues", "cohorts", "localqueues")
         }
+        unread |= {f"{one}.scheduling.volcano.sh" for one in ("queues", "podgroups")}
+        unread |= {f"{one}.kube-arbitrator.incubator.k8s.io" for one in ("consumers", "allocations")}
         both = {f"{verb} {resource}" for verb in ("list", "watch") for resource in unread}
         assert set(found.unread) == both
 

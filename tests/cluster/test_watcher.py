@@ -209,5 +209,5 @@ def test_watching_writes_nothing(cluster: AnyCluster, watcher: ClusterWatcher):
     cluster.add_pod("p1")
     watcher.start()
     assert watcher.wait_synced(5)
-    until(lambda: sum(record.verb == "watch" for record in cluster.audit) == 12, "twelve watches")
+    until(lambda: sum(record.verb == "watch" for record in cluster.audit) == 13, "thirteen watches")
     assert {record.verb for record in cluster.audit} <= {"get", "list", "watch"}

@@ -18,7 +18,7 @@ from scheduler_admin.clusters.ways import Way
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.services import publish_as, tree_of
 from tests.cluster.doubles import Simulated, scripted, simulate
-from tests.controlplane import anycluster, kueue
+from tests.controlplane import anycluster, arbitration, kueue
 
 pytestmark = pytest.mark.django_db
 
@@ -209,3 +209,18 @@ def test_kueues_own_tree_is_revision_one_in_kueues_own_words(tmp_path: Path) -> 
     assert tree_of(revision).leaves == ("root.company.research",)
     assert (revision.source_format, "kind: ClusterQueue" in revision.source) == ("kueue", True)
     assert "Kueue" in revision.reason
+
+
+def test_what_consumers_say_is_revision_one_in_their_words(tmp_path: Path) -> None:
+    """Where neither YuniKorn nor Kueue keeps a tree."""
+    with anycluster.simulated() as cluster:
+        arbitration.install(cluster)
+        arbitration.add_consumer(cluster, hard={"requests.cpu": "4"})
+        config = tmp_path / "config"
+        config.write_text(cluster.entrance.kubeconfig("default"))
+        connected = connect(seen=look(way=Way.by_file(str(config)), name="lab"), actor=None)
+    assert connected.hierarchy is not None
+    revision = connected.hierarchy.current
+    assert revision is not None
+    assert tree_of(revision)[f"root.{cluster.namespace}"].max == {"cpu": 4000}
+    assert (revision.source_format, "kind: Consumer" in revision.source) == ("consumers", True)

@@ -59,7 +59,7 @@ def test_one_is_stopped(ci: APIClient) -> None:
     [
         ({"sides": []}, "/sides"),
         ({"sides": [{"tree": "draft:9"}]}, "/sides"),
-        ({"sides": [{"policy": "deserved"}]}, "/sides"),
+        ({"sides": [{"policy": "later"}]}, "/sides"),
         ({"since": "noon"}, "/since"),
         ({"until": "2030-01-01T00:00:00Z"}, "/until"),
         ({"speed": 2}, "/speed"),

@@ -111,7 +111,7 @@ def test_of_another_policy_the_trees_parameters_say_nothing(cluster: Cluster, ad
         Chosen("draft:x"),
         Chosen("revision:" + "9" * 40),
         Chosen(""),
-        Chosen("current", "deserved"),
+        Chosen("current", "later"),
         Chosen("current", "fence/nothing"),
     ],
 )

@@ -55,12 +55,11 @@ def form(**more: str) -> dict[str, str]:
     return {**times, "tree-1": "current", "terms-1": "", **more}
 
 
-def test_all_policies_are_chosen_at_first_and_the_others_are_named(cluster: Cluster, ada: Client) -> None:
-    """Whatever this version can decide by; the rest is not available yet."""
+def test_all_policies_are_chosen_at_first(cluster: Cluster, ada: Client) -> None:
+    """Whatever this version can decide by."""
     page = ada.get(PAGE)
     rows = page.context["form"].rows
     assert [row.terms for row in rows if row.tree] == ways()
-    assert "Not available yet: deserved." in page.text
 
 
 def test_a_draft_or_revision_is_held_against_the_tree_in_force(cluster: Cluster, ada: Client, draft: Draft) -> None:

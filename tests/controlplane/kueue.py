@@ -4,7 +4,8 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from engine.formats.kueue.objects import parse
+from engine.formats.families import parse
+from engine.formats.kueue.family import KUEUE
 from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster, path_of
 
@@ -66,7 +67,7 @@ def _serve(cluster: AnyCluster, kinds: Iterable[tuple[str, str]], version: str) 
 
 def make(cluster: AnyCluster, text: str) -> None:
     """Create the objects of a text, those first that others name."""
-    for one in parse(text).values():
+    for one in parse(KUEUE, text).values():
         space = f"/namespaces/{one.namespace}" if one.namespace else ""
         cluster.send("POST", f"/apis/{one.body['apiVersion']}{space}/{one.kind.lower()}s", one.body)
 

@@ -27,16 +27,16 @@ def test_what_was_asked_for_is_done_once_although_its_process_was_killed(tmp_pat
         kubeconfig.write_text(config_of(theirs.address))
         ours = Worker(tmp_path / "ours")
         ours.set_up(kubeconfig=kubeconfig, tree=tree)
-        assert "in-step" in ours.manage("apply_tree", NAME, "--namespace", "default").stdout
+        assert "in-step" in ours.manage("apply_tree", NAME, "--namespace", "default").said
         for count, point in enumerate(POINTS, start=1):
             tree.write_text(changed(cpu=f"{count + 4}"))
-            assert ours.manage("import_queues", NAME, str(tree), "--reason", "more").returncode == 0
+            assert ours.manage("import_queues", NAME, str(tree), "--reason", "more").code == 0
             killed = ours.manage("apply_tree", NAME, "--reason", "as agreed", fault=f"kill:{point}")
-            assert killed.returncode == -signal.SIGKILL, killed.stderr
+            assert killed.code == -signal.SIGKILL, killed.said
             assert states(ours)[-1] == "intended"
             continued = ours.manage("apply_tree", NAME)
-            assert continued.returncode == 0, continued.stderr
-            assert f"in-step with revision {count + 1}" in continued.stdout
+            assert continued.code == 0, continued.said
+            assert f"in-step with revision {count + 1}" in continued.said
             assert states(ours) == ["done"] * count
             assert theirs.get("configmaps", "default", CONFIG)["data"][KEY] == tree.read_text()
             assert [one.code for one in theirs.audit if one.verb == "patch"] == [200] * count

@@ -88,6 +88,9 @@ def test_without_redis_pages_are_read_and_passes_go_on_once_it_is_back(
 def test_nobody_is_evicted_while_the_database_takes_no_intent(product: Product, cluster: SimulatedCluster) -> None:
     """Locked by somebody else: an ask waits, pages are read, and it goes on as soon as the lock is off."""
     before, runs = evicted(cluster), len(cluster.running("prod"))
+    product.manage(
+        "shell", "-c", "from scheduler_admin.accounts.models import ApiToken as T; T.objects.update(last_used_at=None)"
+    )
     lock = sqlite3.connect(product.place.database, isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
     try:

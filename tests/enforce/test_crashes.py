@@ -45,7 +45,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Worker:
     """A database with tree and cluster, made once."""
     folder = tmp_path_factory.mktemp("template")
     made = Worker(folder)
-    made.set_up(kubeconfig=folder / "none", tree=queues(folder, prod=4, test=2))
+    made.set_up(kubeconfig=folder / "none", tree=queues(folder, prod=4, test=2), min_run_s=0)
     return made
 
 

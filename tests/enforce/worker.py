@@ -1,29 +1,41 @@
 """A worker that runs passes over one cluster and nothing else: started, stopped and killed by tests as a process.
 
-It keeps its own database in a folder, as an installation of its own would. ``python -m tests.enforce.worker`` is the
-process; `Worker` starts it and reads what it has stored.
+It keeps its own database in a folder, as an installation of its own would. Its processes are forked from one that has
+imported everything; `Worker` starts them and reads what they have stored.
 """
 
 import json
+import multiprocessing
 import os
-import secrets
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from scheduler_admin.demo.environment import BASE
-
+_FORKED = multiprocessing.get_context("forkserver")
+_FORKED.set_forkserver_preload(["tests.enforce.warm"])
 NAME = "acted-on"
 LEASE_S = 3
 """Seconds that the lease holds: whoever takes over waits as long."""
 _REQUEST_S = 0.9
+_DATABASE = "db.sqlite3"
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended: its exit code (a signal's is negative), and what it wrote to either stream."""
+
+    code: int
+    said: str
 
 
 class Worker:
@@ -31,13 +43,13 @@ class Worker:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.database = folder / "db.sqlite3"
-        self._process: subprocess.Popen[bytes] | None = None
+        self.database = folder / _DATABASE
+        self._process: BaseProcess | None = None
 
     def set_up(self, *, kubeconfig: Path, tree: Path, **settings: Any) -> None:
         """Make the database, the tree and the cluster; ``settings`` are fields of the cluster's row."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._manage("migrate", "--verbosity", "0")
+        self.database.write_bytes(_migrated())
         self._manage("import_queues", NAME, str(tree), "--reason", "test")
         self._manage("add_cluster", NAME, "--hierarchy", NAME, "--kubeconfig", str(kubeconfig))
         self._write(**{"mode": "enforce", "untidy": True, "interval_ms": 200, **settings})
@@ -76,24 +88,19 @@ class Worker:
 
     def start(self, fault: str = "") -> None:
         """Run passes from now on; ``fault`` is where it kills or stops itself, see scheduler_admin.faults."""
-        with (self.folder / "worker.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.enforce.worker"],
-                env={**self._environment, "FAULT_AT": fault},
-                cwd=BASE,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
+        self._process = self._begin(_run_passes, fault)
 
     def wait_killed(self, timeout_s: float = 60.0) -> None:
         """Wait until it has died of a SIGKILL; fails when it ends in another way, or not at all."""
         assert self._process is not None
-        assert self._process.wait(timeout_s) == -signal.SIGKILL, self.log()
+        self._process.join(timeout_s)
+        assert self._process.exitcode == -signal.SIGKILL, self.log()
 
     def send(self, number: signal.Signals) -> None:
         """Send its process a signal."""
         assert self._process is not None
-        self._process.send_signal(number)
+        assert self._process.pid is not None
+        os.kill(self._process.pid, number)
 
     @property
     def state(self) -> str:
@@ -106,10 +113,10 @@ class Worker:
 
     def stop(self) -> None:
         """End it in order, if it runs."""
-        if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGCONT)
+        if self._process is not None and self._process.is_alive():
+            self.send(signal.SIGCONT)
             self._process.terminate()
-            self._process.wait(30)
+            self._process.join(30)
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         """What a query of its database answers."""
@@ -123,18 +130,19 @@ class Worker:
 
     def log(self) -> str:
         """The end of what it has written."""
-        return (self.folder / "worker.log").read_text(errors="replace")[-4000:]
+        return self._written().decode(errors="replace")[-4000:]
 
-    @property
-    def _environment(self) -> dict[str, str]:
-        return {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "scheduler_admin.settings",
-            "SECRET_KEY": secrets.token_urlsafe(32),
-            "INSECURE_HTTP": "1",
-            "DATABASE_URL": f"sqlite:///{self.database}",
-            "LOG_LEVEL": "WARNING",
-        }
+    def manage(self, *arguments: str, fault: str = "") -> "Done":
+        """Run a command of manage.py to its end; ``fault`` as in ``start``."""
+        before = len(self._written())
+        running = self._begin(_call_command, fault, *arguments)
+        running.join(60)
+        assert running.exitcode is not None, self.log()
+        return Done(running.exitcode, self._written()[before:].decode())
+
+    def _written(self) -> bytes:
+        log = self.folder / "worker.log"
+        return log.read_bytes() if log.exists() else b""
 
     def _write(self, **fields: Any) -> None:
         """Change the cluster's row."""
@@ -144,27 +152,47 @@ class Worker:
 
     def _manage(self, *arguments: str) -> None:
         done = self.manage(*arguments)
-        assert done.returncode == 0, done.stderr
+        assert done.code == 0, done.said
 
-    def manage(self, *arguments: str, fault: str = "") -> "subprocess.CompletedProcess[str]":
-        """Run a command of manage.py to its end; ``fault`` as in ``start``."""
-        return subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=BASE,
-            env={**self._environment, "FAULT_AT": fault},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+    def _begin(self, work: Callable[..., None], *arguments: str) -> BaseProcess:
+        process = _FORKED.Process(target=_work_in, args=(self.folder, work, *arguments), daemon=True)
+        process.start()
+        return process
 
 
-def main() -> None:
+@cache
+def _migrated() -> bytes:
+    """A database with no rows; it takes longer to make than most tests."""
+    with TemporaryDirectory() as folder:
+        empty = Worker(Path(folder))
+        empty._manage("migrate", "--verbosity", "0")
+        return empty.database.read_bytes()
+
+
+def _work_in(folder: Path, work: Callable[..., None], *arguments: str) -> None:
+    """What a process does: it works with the folder's database and writes to the folder's log."""
+    os.chdir(folder)
+    log = os.open("worker.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    work(*arguments)
+
+
+def _call_command(fault: str, *arguments: str) -> None:
+    from django.conf import settings  # noqa: PLC0415
+    from django.core.management import call_command  # noqa: PLC0415 - settings are read now
+    from django.db import connections  # noqa: PLC0415
+
+    settings.FAULT_AT = fault
+    call_command(*arguments)
+    connections.close_all()  # what was written is in the file then, which others copy
+
+
+def _run_passes(fault: str) -> None:
     """Run passes until SIGTERM."""
-    import django  # noqa: PLC0415 - settings come from the environment, and are read now
-
-    django.setup()
     from functools import partial  # noqa: PLC0415
+
+    from django.conf import settings  # noqa: PLC0415
 
     from engine.cluster.lease import ClusterLease  # noqa: PLC0415
     from scheduler_admin.clusters import watching  # noqa: PLC0415
@@ -172,6 +200,7 @@ def main() -> None:
     from scheduler_admin.clusters.ownership import release  # noqa: PLC0415
     from scheduler_admin.history.passes import run_pass  # noqa: PLC0415
 
+    settings.FAULT_AT = fault
     watching.ClusterLease = partial(ClusterLease, duration_s=LEASE_S)  # type: ignore[misc,assignment]
     watching.REQUEST_TIMEOUT_S = _REQUEST_S
     Cluster.objects.update(owner="", owned_until=None)  # the former process is known to be gone
@@ -183,7 +212,3 @@ def main() -> None:
         ended.wait(cluster.interval_ms / 1000)
     watching.WATCHES.stop()
     release(owner=watching.OWNER)
-
-
-if __name__ == "__main__":
-    main()

@@ -257,3 +257,10 @@ def test_every_policy_runs_and_comes_to_the_same_again(chosen: Side) -> None:
     assert replayed(recording, chosen) == replayed(recording, chosen)
     assert set(recording.state.pods) == before
     at_moment(recording.state, Moment(now_ms=NOW), chosen)
+
+
+def test_by_deserved_shares_who_is_over_goes_once_its_grace_is_over() -> None:
+    """Test is told when prod asks, and half a minute later gives one of its four cores for prod's only ask."""
+    found = replayed(read(*full_then_asked(), until=90, shape=PLAIN), side(PLAIN, "deserved", "arbitrator"))
+    assert (found.preempted, found.placed, found.waiting) == (1, 1, 1)
+    assert found.waits == Waits(half_ms=30_000, most_ms=30_000, sum_ms=30_000 + 50_000)

@@ -188,7 +188,7 @@ def test_files_may_be_gzipped(tmp_path: Path) -> None:
         (lines(small_case(queues={})), "small", "A queues.yaml starts with partitions."),
         (lines(small_case(now="noon")), "small", "now is noon, which is not a time"),
         (lines(small_case(now="2026-01-01T12:00:00")), "small", "now is 2026-01-01T12:00:00, without a time zone"),
-        (lines(small_case(policy="deserved")), "small", "policy deserved"),
+        (lines(small_case(policy="luck")), "small", "policy luck"),
         (lines(small_case(policy="cohort")), "small", "asker ns/p is no Workload of the case"),
         (lines(small_case(dialect="volcano")), "small", "is design or yunikorn, not volcano"),
         (lines(small_case(objects=[{"kind": "Pod", "metadata": {"name": "x"}, "spec": 3}])), "small", "Pod x"),

@@ -6,11 +6,12 @@ from typing import Any
 import msgspec
 from hypothesis import given
 
-from engine.policies.deserved import Claim, Method, deserved, fill, ground
+from engine.policies.deserved import Method, deserved, ground
 from engine.queues import ROOT, WEIGHT_ONE, Queue, QueueTree
 from engine.resources import Amounts, total
 from tests import builders
 from tests.engine.deserved_worlds import Flat, World, flat_worlds, worlds
+from tests.engine.plain_deserved import Claim, fill
 
 
 def tree(**queues: dict[str, Any]) -> QueueTree:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.discovery import Quota, Survey, facts, propose, yunikorn_namespaces
+from engine.discovery import Survey, facts, propose, yunikorn_namespaces
 from engine.lint import errors
-from engine.snapshot import Pod, PriorityClass, queue_of
+from engine.snapshot import ClassQuota, Pod, PriorityClass, queue_of
 from tests.builders import amounts, node, pod
 
 YUNIKORN = """
@@ -78,9 +78,9 @@ def test_a_namespace_called_like_a_queue_joins_it_or_stands_beside_it():
 def test_a_quota_is_a_limit_and_promises_nothing():
     """Of several the smallest holds; a quota makes a leaf even where nothing runs yet."""
     quotas = (
-        Quota(namespace="shop", name="a", requests=amounts({"cpu": "8", "memory": "4Gi"})),
-        Quota(namespace="shop", name="b", requests=amounts({"cpu": "6"})),
-        Quota(namespace="idle", name="c", requests=amounts({"cpu": "1"})),
+        ClassQuota(namespace="shop", name="a", requests=amounts({"cpu": "8", "memory": "4Gi"})),
+        ClassQuota(namespace="shop", name="b", requests=amounts({"cpu": "6"})),
+        ClassQuota(namespace="idle", name="c", requests=amounts({"cpu": "1"})),
     )
     tree = propose(survey(pod("a", namespace="shop"), pod("b", namespace="free"), quotas=quotas)).tree
     assert tree["root.shop"].max == amounts({"cpu": "6", "memory": "4Gi"})
@@ -98,7 +98,7 @@ def test_a_namespace_without_pods_has_its_leaf_too():
 
 def test_yunikorns_own_tree_is_taken_as_it_is_and_grown_for_the_pods_it_misses():
     """Its guarantees hold; quotas, which are limits, add none of their own."""
-    quotas = (Quota(namespace="left", name="q", requests=amounts({"cpu": "1"})),)
+    quotas = (ClassQuota(namespace="left", name="q", requests=amounts({"cpu": "1"})),)
     pods = (pod("a", queue="root.prod"), pod("b", namespace="left"))
     proposed = propose(survey(*pods, yunikorn=YUNIKORN, quotas=quotas))
     assert (proposed.origin, proposed.text) == ("yunikorn", YUNIKORN)

@@ -125,7 +125,7 @@ def whole(message: Message) -> str:
     return text
 
 
-POLICIES = pytest.mark.parametrize("policy", ["fence", "priority"])
+POLICIES = pytest.mark.parametrize("policy", ["fence", "priority", "deserved"])
 
 
 @POLICIES

@@ -3,9 +3,20 @@
 import msgspec
 import pytest
 
-from engine.explain import asks_ahead, refused_nodes, remedy_sentence, tier_label, tier_sentence, together
+from engine.decision import Notice
+from engine.explain import (
+    Moment,
+    asks_ahead,
+    refused_nodes,
+    remedy_sentence,
+    staying_pods,
+    tier_label,
+    tier_sentence,
+    together,
+)
 from engine.otherwise import Change
 from engine.waiting import NODES, Ahead, Need, Reached, Remedy, Tier, TierName
+from tests.builders import NOW
 from tests.engine.test_explain import whole
 
 GIB = 2**30
@@ -197,6 +208,9 @@ def test_a_node_is_told_by_what_the_nearest_lacks(needs: list[Need], sentence: s
                 "preempt."
             ),
         ),
+        (TierName.HARD, False, "A queue above its own has too little left under its hard cap."),
+        (TierName.OVERUSED, True, "Other queues use more than they deserve of what this asks."),
+        (TierName.GIVING, True, "Pods of others may go for it, and what is reserved for anybody stays."),
         (TierName.FENCE, True, "Preemption reaches pods that their queues can spare."),
         (TierName.PRIORITY, True, "Pods may go for one of its priority, 5."),
     ],
@@ -206,7 +220,7 @@ def test_without_the_amounts_that_are_kept_back_no_amount_is_made_up(
 ) -> None:
     """What is told to tenants where the queues are not theirs."""
     assert whole(tier_sentence(Tier(name=name, passes=passes), 5)) == sentence
-    if name in (TierName.QUOTA, TierName.GUARANTEE) and not passes:
+    if name in (TierName.QUOTA, TierName.HARD, TierName.GUARANTEE) and not passes:
         assert whole(tier_sentence(Tier(name=name, passes=passes, needs=(cpu(1, 9),)), 5)) == sentence
 
 
@@ -220,6 +234,12 @@ def test_without_the_amounts_that_are_kept_back_no_amount_is_made_up(
             Remedy(change=Change.MAX, queues={"root.t": {"cpu": 2000}, "root.t.a": {"cpu": 1000}}),
             "if these were the max: t cpu 2, a cpu 1.",
         ),
+        (Remedy(change=Change.HARD, queues={"root.t": {"cpu": 2000}}), "if this were the hard cap of t: cpu 2."),
+        (
+            Remedy(change=Change.HARD, queues={"root.t": {"cpu": 2000}, "root.t.a": {"cpu": 1000}}),
+            "if these were the hard caps: t cpu 2, a cpu 1.",
+        ),
+        (Remedy(change=Change.RESERVED, queues={"root.t": {"cpu": 2000}}), "if this were reserved for t: cpu 2."),
         (
             Remedy(change=Change.GUARANTEE, queues={"root.t": {"cpu": 2001}}),
             "if t were guaranteed more than this: cpu 2.",
@@ -251,14 +271,52 @@ def test_a_remedy_says_whether_it_is_enough(remedy: Remedy, end: str) -> None:
     assert whole(remedy_sentence(enough)) == f"It would get room {end}"
 
 
+def test_of_deserved_shares_who_gives_who_stays_and_until_when_is_said() -> None:
+    """Other tenants' queues are not named, nor pods counted."""
+    own = Notice(queue="root.t", over={"cpu": 1000}, due_ms=NOW)
+    grace = Tier(name=TierName.GRACE, passes=False, notices=(own,))
+    assert tier_sentence(grace, 5).params == {"queues": "t", "due": Moment(NOW)}
+    assert whole(tier_sentence(grace, 5)).startswith("t is told to give back, and until")
+    hidden = msgspec.structs.replace(grace, notices=(own, Notice(queue="", over={}, due_ms=NOW + 1)))
+    assert tier_sentence(hidden, 5).params == {"due": Moment(NOW + 1)}
+    assert said(TierName.OVERUSED, [pods(0)]).startswith("No other queue that preemption reaches")
+    assert said(TierName.OVERUSED, [pods(0, "root.t")]).startswith("Within the fence of t no other queue")
+    reached = (Reached(queue="root.t", pods=2, spare={}), Reached(queue="root.a", pods=1, spare={}))
+    assert said(TierName.OVERUSED, [pods(3)], reached=reached).startswith("2 other queues use more than they deserve")
+    assert said(TierName.GIVING, [pods(2)], held={"cpu": 2000}).endswith("Together they hold cpu 2.")
+    for staying, part in (
+        ({}, "No pod of others may go for it."),
+        ({"guarantee": 1}, "what they use is reserved"),
+        ({"over-budget": 1}, "each is protected"),
+        ({"guarantee": 1, "over-budget": 3}, "each is needed for what is reserved"),
+    ):
+        assert part in said(TierName.GIVING, [pods(0)], staying=staying)
+    told = staying_pods(Tier.of(TierName.GIVING, [pods(0)], staying={"guarantee": 1, "over-budget": 3}))
+    assert [(whole(label), count) for label, count in told] == [("beyond its disruption budget", 3), ("reserved", 1)]
+
+
+def test_room_on_any_nodes_is_said_of_all_together() -> None:
+    """Where victims need not be on one."""
+    short = Need(resource="cpu", required=4000, available=1000, evictable=1000)
+    assert said(TierName.NODE, node(0, short)) == "All nodes together lack 2 cores for it, whatever is evicted."
+    enough = Need(resource="cpu", required=2000, available=1000, evictable=1000)
+    assert said(TierName.NODE, node(1, enough)) == "Evictions make so much room for it on all nodes together."
+    assert said(TierName.NODE, node(0, enough)).startswith("No pods that may go together make room for it")
+
+
 def test_what_stands_around_the_tiers_has_words_too() -> None:
     """Their names, nodes by reason, asks ahead."""
     assert [whole(tier_label(name)) for name in TierName] == [
+        "Hard cap",
+        "Deserved",
+        "More than deserved",
         "Max",
         "Guarantee",
         "Fence",
         "Quota at most",
         "Priority",
+        "Who may go",
+        "Grace period",
         "Room on a node",
         "Quota left",
     ]

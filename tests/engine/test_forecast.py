@@ -11,7 +11,7 @@ from engine.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, 
 from engine.forecast import Forecast, Settling, Toll, difference, forecast, grouped, origin
 from engine.journal import Moment
 from engine.planning import plan
-from engine.policies import policy
+from engine.policies import policy, terms
 from engine.queues import QueueTree
 from engine.snapshot import AffinityTerm, ClusterState, Pod, Requirement, Snapshot, Taint
 from tests.builders import MINUTE, NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
@@ -291,3 +291,15 @@ def test_victims_that_leave_anyway_are_no_evictions() -> None:
     found = forecast(state_of(node("n1", 1), pods), NOW_MOMENT, shape, decide)
     assert where(found.end) == {"new": "n1"}
     assert found.total.pods == 0
+
+
+def test_who_is_told_to_give_back_has_given_when_its_grace_is_over() -> None:
+    """By deserved shares nobody goes in the next pass; in the one after it prod gets what it deserves."""
+    shape = tree({"prod": queue(), "area": queue(delay_ms=5 * MINUTE), "area.test": queue()})
+    tests = [pod(f"t{i}", queue="area.test", node="n1") for i in range(4)]
+    state = state_of(node("n1", 4), tests, [ask(f"p{i}", queue="prod") for i in range(3)])
+    by_shares = policy("deserved", "arbitrator")
+    found = forecast(state, NOW_MOMENT, shape, by_shares, terms=terms({}))
+    assert (found.settles, found.first_pass.pods, found.total.pods) == (Settling.QUIET, 0, 2)
+    assert sorted(one.ask.name for one in found.placed) == ["p0", "p1"]
+    assert found.rounds[1].now_ms - NOW > 5 * MINUTE

@@ -98,10 +98,14 @@ def test_a_quota_by_priority_class_is_read_with_what_it_allows_and_what_is_used(
     assert (got.hard, got.used) == ({"pods": "5", "requests.cpu": "1500m"}, {"pods": "2"})
 
 
-@pytest.mark.parametrize("spec", [{}, {"scopes": ["BestEffort"]}, {"scopeSelector": {}}, {"scopes": None}])
-def test_of_a_quota_for_all_classes_only_its_name_is_kept(spec):
+@pytest.mark.parametrize("spec", [{}, {"scopeSelector": {}}, {"scopes": None}])
+def test_of_a_quota_for_all_pods_is_kept_what_they_may_request(spec):
     """What it has used changes with every pod, and nobody here looks at it."""
-    assert quota(**spec) == ClassQuota(namespace="a", name="q")
+    assert quota(**spec) == ClassQuota(namespace="a", name="q", requests={"pods": 5, "cpu": 1500})
+
+
+def test_of_a_quota_for_some_pods_of_all_classes_only_its_name_is_kept():
+    assert quota(scopes=["BestEffort"]) == ClassQuota(namespace="a", name="q")
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ MOMENT = Moment(
     protection=Protection(namespaces=frozenset({"kube-system", "vault", "ingress"})),
     reservations=(reservation(ask("other", queue="prod"), node="n9"),),
     going=frozenset({"uid-b3", "uid-long-gone"}),
+    notices={"root.test": NOW - 1000},
     holds={"uid-p0": Interlock.COOL_DOWN},
 )
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.formats.families import halfway, parse, taken_away
 from engine.formats.kueue import read, write
-from engine.formats.kueue.objects import halfway, parse, taken_away
+from engine.formats.kueue.family import KUEUE
 from engine.formats.notes import ImportFailure, Severity
 from engine.queues import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree, Take
 from tests.builders import amounts, queue, tree
@@ -220,15 +221,20 @@ def test_of_a_threshold_that_goes_the_rest_is_sent_first() -> None:
     rules = "preemption: {reclaimWithinCohort: %s, borrowWithinCohort: {policy: LowerPriority%s}}"
     head = "{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: a}, spec: {cohortName: c, %s}}"
     ((before,), (wanted,)) = (
-        parse(head % rules % each).values() for each in [("Any", ", maxPriorityThreshold: 5"), ("LowerPriority", "")]
+        parse(KUEUE, head % rules % each).values()
+        for each in [("Any", ", maxPriorityThreshold: 5"), ("LowerPriority", "")]
     )
-    half = halfway(before, wanted)
+    half = halfway(KUEUE, before, wanted)
     assert half.body["spec"]["preemption"] == {
         "reclaimWithinCohort": "LowerPriority",
         "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 5},
     }
     gone = {"spec": {"preemption": {"borrowWithinCohort": {"maxPriorityThreshold": None}}}}
-    assert (taken_away(half, wanted), taken_away(wanted, wanted), taken_away(half, half)) == (gone, {}, {})
+    assert (taken_away(KUEUE, half, wanted), taken_away(KUEUE, wanted, wanted), taken_away(KUEUE, half, half)) == (
+        gone,
+        {},
+        {},
+    )
 
 
 def test_a_queue_without_a_cohort_has_nobody_to_lend_to() -> None:

@@ -140,11 +140,15 @@ def test_a_guarantee_that_it_undercuts_is_flagged() -> None:
 
 
 def test_it_is_not_decided_again_and_that_is_said() -> None:
-    """Its rules are not built in."""
-    before = state(going("v1"), event("v1"))
-    (found,) = retraced(observe(before, TREE, now_ms=NOW), before, TREE).found
-    assert found.hindsight is None
-    assert "not built in here" in text(hindsight_lines(found)[0])
+    """The rules of its other actions are not built in; and how it is set may not be known."""
+    told = {}
+    for why in ("preempt", "reclaim"):
+        before = state(going("v1"), event("v1", why))
+        (found,) = retraced(observe(before, TREE, now_ms=NOW), before, TREE).found
+        assert found.hindsight is None
+        told[why] = text(hindsight_lines(found)[0])
+    assert "not built in here" in told["preempt"]
+    assert "was not seen" in told["reclaim"]
 
 
 def written(message: str = "Pod is evicted, because of reclaim", **fields: Any) -> bytes:

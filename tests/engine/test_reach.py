@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.explain import border_clause, border_label
 from engine.formats import yunikorn
 from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree
-from engine.reach import Border, BorderReason, border
+from engine.reach import BY_SHARES, Border, BorderReason, border
 from tests.builders import queue, tree
 from tests.derived import pairs
 
@@ -38,6 +38,20 @@ def between(of: QueueTree, asker: str, victim: str) -> tuple[str, str]:
     """Reason and queue, both without the root."""
     found = border(of, f"root.{asker}", f"root.{victim}")
     return found.reason.value, found.queue.removeprefix("root.")
+
+
+def test_by_shares_fences_and_what_is_turned_off_alone_are_in_the_way() -> None:
+    """Nothing has to be guaranteed, and no priority ranks above another."""
+    ranked = queue(priority_policy=PriorityPolicy.FENCE, priority_offset=9)
+    where = tree({"a": queue(), "f": queue(fence=True), "f.b": queue(), "off": queue(disabled=True), "high": ranked})
+    leaves = where.leaves
+    open_ = {(one, other) for one in leaves for other in leaves if BY_SHARES.border(where, one, other).allowed}
+    assert {f"{one} {other}".replace("root.", "") for one, other in open_} == {
+        "a f.b", "a high", "high a", "high f.b",
+    }  # fmt: skip
+    assert BY_SHARES.border(where, "root.f.b", "root.a").reason is BorderReason.FENCE
+    assert BY_SHARES.border(where, "root.a", "root.off").reason is BorderReason.DISABLED
+    assert border(where, "root.a", "root.high").reason is BorderReason.NO_GUARANTEE
 
 
 def test_the_designs_example_is_what_the_policy_does() -> None:

@@ -7,7 +7,7 @@ import pytest
 from engine.formats.volcano.cluster import volcano_cluster
 from engine.policies.volcano import HierarchyError, figures
 from engine.resources import Amounts
-from engine.snapshot import SharePlugin, VolcanoCluster, VolcanoQueue
+from engine.snapshot import SharePlugin, VolcanoCluster, VolcanoQueue, VolcanoSettings
 
 GPU = "nvidia.com/gpu"
 
@@ -15,7 +15,7 @@ GPU = "nvidia.com/gpu"
 def session(total: Amounts, asks: dict[str, Amounts], *queues: VolcanoQueue, **settings: Any) -> VolcanoCluster:
     """Of plugin ``proportion`` where nothing is said; nothing runs yet."""
     return VolcanoCluster(
-        **{"plugin": SharePlugin.PROPORTION, **settings},
+        settings=VolcanoSettings(**{"plugin": SharePlugin.PROPORTION, **settings}),
         queues={queue.name: queue for queue in queues},
         total=total,
         requests=asks,

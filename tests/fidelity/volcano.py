@@ -1,4 +1,4 @@
-"""Whether the figures of an answer agree with the real Volcano's: what each queue deserves, and where it stands."""
+"""Whether an answer agrees with the real Volcano: what queues deserve, where they stand, who goes, who gets room."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,8 @@ _SLACK = {"memory": 1024.0}
 
 def disagreements(recorded: Manifest, answer: Manifest) -> list[str]:
     """What differs, a line each."""
-    return [*_quantities(recorded, answer["figures"]), *_standing(recorded, answer["figures"])]
+    figures = answer["figures"]
+    return [*_quantities(recorded, figures), *_standing(recorded, figures), *_reclaimed(recorded, answer)]
 
 
 def _quantities(recorded: Manifest, ours: Manifest) -> Iterator[str]:
@@ -48,3 +49,14 @@ def _standing(recorded: Manifest, ours: Manifest) -> Iterator[str]:
     for figure in _LISTS:
         if sorted(recorded[figure]) != ours[figure]:
             yield f"{figure} {ours[figure]}, recorded {recorded[figure]}"
+
+
+def _reclaimed(recorded: Manifest, answer: Manifest) -> Iterator[str]:
+    """Where nodes or pods are looked at by chance several answers were seen, of which it has to be one."""
+    seen = recorded.get("any_of") or ([recorded] if "evicted" in recorded else [])
+    gone, room = [one["name"] for one in answer["victims"]], answer["figures"]["pipelined"]
+    if seen and (sorted(gone), room) not in [(sorted(one["evicted"]), one["pipelined"]) for one in seen]:
+        yield f"evicts {gone} for {room}, recorded {[(one['evicted'], one['pipelined']) for one in seen][:4]}"
+    order = recorded.get("evictionOrder", gone)
+    if order != gone:
+        yield f"evicts {gone} in this order, recorded {order}"

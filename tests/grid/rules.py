@@ -201,12 +201,15 @@ ROUTES = {
     "web:fences": page(SHARERS, "queue"),
     "web:fences_svg": page(SHARERS, "queue"),
     "web:history": page(STAFF, "ask", "node"),
+    "web:saved_filters": act(_row(IN, 404, 404, 404, 404, 302, 302, 302), name="mine", address="node=n1"),
+    "web:saved_filter": act(_row(IN, 404, 404, 404, 404, 404, 404, 302), act="rename", name="mine"),  # the admin's own
     "web:history_csv": page(STAFF, "ask", "pod", "application", "priority_class"),
     "web:history_json": page(STAFF, "ask", "pod", "application", "priority_class"),
     "web:repeats": page(STAFF, "namespace", "application"),
     "web:ledger": page(SIGNED_IN, "namespace", "batch"),
     "web:ledger_csv": page(SIGNED_IN, "namespace", "batch"),
     "web:ledger_json": page(SIGNED_IN, "namespace", "batch"),
+    "web:decision_replay": page(NOTHING),  # there is no journal to decide again on
     "web:decision": page(OWNERS_LED_ON, "ask", "pod", "node"),
     "web:pods": page(SIGNED_IN, "pod", "ask", "namespace"),
     "web:pod": page(OWNERS, "pod", "node"),
@@ -294,6 +297,7 @@ ROUTES = {
     "api:pods": api(SIGNED_IN, "pod", "ask", "namespace"),
     "api:pod": api(OWNERS, "pod", "node"),
     "api:otherwise": api(STAFF_MISS),
+    "api:replay": api(STAFF_MISS),
     "api:waiting": api(NO_JOURNAL),
     "api:events": Rule(
         {"GET": SHARERS, "OPTIONS": SIGNED_IN},
@@ -331,6 +335,7 @@ PARAMETERS = {
     "drafts/pk": "draft",
     "passes/pk": "run",
     "snapshots/pk": "snapshot",
+    "saved/pk": "saved",
     "compare/pk": "comparison",
     "comparisons/pk": "comparison",
     "pauses/pk": "pause",
@@ -359,6 +364,7 @@ GUESSES = {
     "cluster": ("cluster",),
     "folded": ("queue",),
     "open": ("queue",),
+    "below": ("queue",),
     "asker": ("queue",),
     "victim": ("queue",),
 }

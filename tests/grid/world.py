@@ -25,11 +25,14 @@ from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.clusters.quota import store_quota
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.copies.models import Copy, Writing
+from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.ledger import book
-from scheduler_admin.history.models import Decision, Pass, Usage
+from scheduler_admin.history.models import Decision, Pass, Usage, UsageSample
 from scheduler_admin.history.observing import look, record_others
 from scheduler_admin.history.recording import Finding, record
+from scheduler_admin.history.saved_filters import save_filter
 from scheduler_admin.history.snapshots import upload_snapshot
+from scheduler_admin.history.usage_runs import Amount, Now, pack, run_of
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.services import add_channel
@@ -98,6 +101,8 @@ class Side:
     """The number of a pass over the shared cluster, which is the staff's."""
     snapshot: int
     """The number of a saved snapshot with their pod in it, which is the staff's."""
+    saved: int
+    """The number of filters by which the admin finds their decisions in the shared cluster's history."""
 
     @classmethod
     def of(cls, canary: str, *, met: str, revision: int = 1, number: int = 2**31) -> "Side":
@@ -123,6 +128,7 @@ class Side:
             token=number,
             run=number,
             snapshot=number,
+            saved=number,
             channel=number,
             **{name: f"{canary}-{name.replace('_', '-')}" for name in plain},
         )
@@ -193,13 +199,20 @@ def make(author: User) -> tuple[Side, Side]:
     red, blue = _happened(shared, 0)
     compared, run = _compared(shared, author), _run(shared)
     return replace(
-        red, draft=draft(SHARED, author), comparison=compared, run=run, snapshot=_snapshot(red, author), **_stops(red)
+        red,
+        draft=draft(SHARED, author),
+        comparison=compared,
+        run=run,
+        snapshot=_snapshot(red, author),
+        saved=_saved(red, author),
+        **_stops(red),
     ), replace(
         blue,
         draft=draft(BLUE.cluster, author),
         comparison=compared,
         run=run,
         snapshot=_snapshot(blue, author),
+        saved=_saved(blue, author),
         **_stops(blue),
     )
 
@@ -210,6 +223,12 @@ def _snapshot(side: Side, author: User, number: int = 0) -> int:
     named = {"apiVersion": "v1", "kind": "Pod", "metadata": pod, "spec": {"nodeName": side.node}}
     shared, data = Cluster.objects.get(name=SHARED), msgspec.json.encode(named)
     return upload_snapshot(cluster=shared, name=f"{STAFF} {side.pod}", actor=author, data=data).pk
+
+
+def _saved(side: Side, author: User, number: int = 0) -> int:
+    """The number of saved filters."""
+    filters, shared = Filters.of({"namespace": side.namespace}, NOW), Cluster.objects.get(name=SHARED)
+    return save_filter(owner=author, cluster=shared, name=f"{STAFF} {side.canary} {number}", filters=filters).pk
 
 
 def _run(cluster: Cluster) -> int:
@@ -278,6 +297,7 @@ def grow(author: User, times: int = 10) -> None:
             _cluster(f"{side.cluster}-{number}", (side,), author)
             draft(side.cluster, author)
             _snapshot(side, author, number)
+            _saved(side, author, number)
             _channels(side, number)
         draft(SHARED, author)
         _run(shared)
@@ -348,8 +368,13 @@ def _status(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
             queues[path] = {"used": amounts(cpu="2"), "asks": 2, "oldest_ask_ms": ms(NOW - timedelta(minutes=3))}
         for hour in range(times):
             at = NOW.replace(minute=0) - timedelta(hours=hour + 1)
-            rows = {"seconds": [0, 1800], "used": {"cpu": [1000, 2000]}, "asks": [0, 1], "guaranteed": amounts(cpu="2")}
-            Usage.objects.get_or_create(cluster=cluster, queue=side.queue, hour=at, defaults=rows)
+            seconds = [
+                (int(at.timestamp()) + 300 * n, Now(n, {"cpu": Amount(1000 + 1000 * n, 2000)})) for n in range(2)
+            ]
+            block = {"document": pack(run_of(seconds))}
+            Usage.objects.get_or_create(cluster=cluster, queue=side.queue, step=10, start=at, defaults=block)
+    sample = pack({path: Now(2, {"cpu": Amount(2000, 2000)}) for path in queues})
+    UsageSample.objects.update_or_create(cluster=cluster, at=NOW, defaults={"document": sample})
     read = {"read_at": NOW, "pass_at": NOW, "pass_us": 900, "nodes": 3, "pods": 12, "capacity": amounts(cpu="12")}
     odd = [{"object": f"Pod {STAFF}/odd", "why": f"{STAFF} why", "since_ms": ms(NOW)}]
     fault = {"error": f"{STAFF} error", "error_since": NOW, "odd": odd, "odd_count": 1}

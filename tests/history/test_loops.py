@@ -8,11 +8,12 @@ import msgspec
 import pytest
 import time_machine
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from scheduler_admin.accounts.models import Site, Tenant
+from scheduler_admin.accounts.models import Site, Tenant, User
 from scheduler_admin.accounts.services import create_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import loops, meters
@@ -52,6 +53,21 @@ def test_two_that_take_from_each_other_are_told_at_the_second_time(here: Cluster
     assert found() == []
     took(here, (B, A), times=1)
     assert found() == [[("root.a", 2), ("root.b", 2)]]
+
+
+def test_the_page_of_all_clusters_counts_them_for_a_day(
+    here: Cluster, clock: time_machine.Traveller, client: Client
+) -> None:
+    """With the way to where they are told."""
+    turning(here, A, B)
+    client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
+    (overview,) = client.get("/clusters/").context["overviews"]
+    assert overview.loops == 1
+    assert f"/clusters/{here.name}/history/repeats/" in client.get("/clusters/").content.decode()
+    clock.shift(timedelta(hours=25))
+    client.force_login(User.objects.get(username="ada"))
+    (overview,) = client.get("/clusters/").context["overviews"]
+    assert overview.loops == 0
 
 
 def test_a_loop_that_goes_on_is_told_once_a_day(here: Cluster, clock: time_machine.Traveller) -> None:

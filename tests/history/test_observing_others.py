@@ -10,9 +10,9 @@ from engine.snapshot import Pod, Preempted, Workload
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.exports import as_json
 from scheduler_admin.history.models import Decision
-from scheduler_admin.history.passes import run_pass
 from tests.builders import node, pod, queue, tree
 from tests.history.conftest import add_cluster
+from tests.history.tallied import run_and_check as run_pass
 from tests.history.watch import Watch
 
 pytestmark = pytest.mark.django_db

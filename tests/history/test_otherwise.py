@@ -57,6 +57,19 @@ def test_it_is_worked_out_on_what_the_pass_saw() -> None:
     assert found.least.same
 
 
+def test_every_other_policy_is_asked_about_the_same_moment() -> None:
+    """What each decides, of the same ask; the policy that decided is not asked again."""
+    others = otherwise(first(fragmented())).others
+    assert {(one.policy, one.dialect) for one in others} == {
+        ("fence", "design"),
+        ("fence", "yunikorn"),
+        ("cohort", "kueue"),
+        ("fair-share", "kueue"),
+        ("deserved", "arbitrator"),
+    }
+    assert {one.ask.name for one in others} == {"urgent"}
+
+
 def test_of_a_pass_with_several_asks_each_is_seen_after_those_before_it() -> None:
     """The second ask finds the first one's node taken."""
     watch = fragmented()
@@ -84,6 +97,7 @@ def test_the_page_offers_it_and_shows_it_when_asked(ada: Client) -> None:
     assert "without any preemption if it requested 1 core less" in page
     assert "4 cpu are free in all on the 2 nodes that may take it, but no node has more than 2." in page
     assert "No other set of pods, on whatever node, would have cost less." in page
+    assert "fence/design" in page
     assert "What would have changed it" not in read(ada, row, "?otherwise=1", HX_Request="true")
 
 
@@ -103,6 +117,7 @@ def test_it_is_told_by_rest_to_those_who_see_everything() -> None:
     assert body["counterfactuals"][0]["document"]["smaller"] == {"cpu": 1000}
     assert body["counterfactuals"][0]["text"].startswith("It would fit on n1 without any preemption")
     assert body["optimal"]["document"]["same"] is True
+    assert {one["document"]["policy"] for one in body["others"]} == {"fence", "cohort", "fair-share", "deserved"}
     tenant = APIClient()
     tenant.force_authenticate(User.objects.create_user("tim", role=User.Role.TENANT))
     assert tenant.get(f"/api/v1/decisions/{row.pk}/otherwise").status_code == 404

@@ -111,9 +111,9 @@ def test_a_picture_that_is_stale_or_incomplete_is_not_acted_on(cluster: Cluster,
 def test_a_policy_that_is_not_there_yet_is_told_on_the_page(watch: Watch) -> None:
     """A revision of another policy decides nothing and says so."""
     cluster = add_cluster(tree({"prod": queue("4")}))
-    rewrite(cluster.hierarchy.revisions.all(), policy="deserved")
+    rewrite(cluster.hierarchy.revisions.all(), policy="later")
     run(cluster, watch)
-    assert ClusterStatus.objects.get().error == "policy deserved: not yet."
+    assert ClusterStatus.objects.get().error == "policy later: not yet."
 
 
 def test_a_pod_with_an_endless_owner_stops_no_pass(cluster: Cluster, watch: Watch) -> None:

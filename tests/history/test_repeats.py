@@ -122,7 +122,7 @@ def test_what_hits_again_and_again_is_taken_down_of_the_decision(here: Cluster) 
     counts(here)
     assert list(Decision.objects.filter(again=True)) == [last]
     last.victims.update(preempted_in_day=None)
-    note_again([last.pk])
+    note_again(here, [last.pk])
     assert not Decision.objects.filter(again=True).exists()
 
 

@@ -7,10 +7,11 @@ import time_machine
 from engine.snapshot import PriorityClass
 from scheduler_admin.clusters.class_figures import unlisted
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.history.models import Pass, Usage
+from scheduler_admin.history.models import Pass
 from tests.builders import ask, pod
 from tests.history.passing import run
 from tests.history.watch import Watch
+from tests.samples import sampled
 
 pytestmark = pytest.mark.django_db
 
@@ -39,17 +40,20 @@ def test_news_grows_only_when_a_page_would_look_different(cluster: Cluster, watc
     assert ClusterStatus.objects.get().news == first + 1
 
 
-def test_usage_is_sampled_every_five_seconds_into_one_row_an_hour(cluster: Cluster, watch: Watch) -> None:
-    """Samples are appended; a resource that comes or goes is nothing where it was not there."""
+def test_usage_is_sampled_every_ten_seconds(cluster: Cluster, watch: Watch) -> None:
+    """All queues in one row; what the cluster has is told also where nothing of it is used."""
     watch.put(ask("prod-0", queue="prod", never_preempts=True))
-    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+    with time_machine.travel("2026-01-01T12:00:07Z", tick=False) as clock:
         run(cluster, watch, times=2)
-        clock.shift(6)
+        clock.shift(4)
         watch.put(pod("gpu", queue="test", node="n1", resources={"gpu": 2}))
         run(cluster, watch)
-    row = Usage.objects.get(queue="root.test")
-    assert row.seconds == [0, 6]
-    assert row.used == {"cpu": [4000, 5000], "pods": [4, 5], "gpu": [0, 2]}
+    (first, before), (second, after) = sampled("root.test")
+    assert [f"{at:%H:%M:%S}" for at in (first, second)] == ["12:00:00", "12:00:10"]
+    assert [one.amounts["cpu"].used for one in (before, after)] == [4000, 5000]
+    assert after.amounts["gpu"].used == 2
+    assert sampled("root.prod")[0][1].asks == 1
+    assert sampled("root.prod")[0][1].amounts["cpu"].used == 0
     assert Pass.objects.filter(sampled=True).count() == 2
 
 

@@ -166,6 +166,39 @@ def test_of_quota_a_tenant_learns_what_its_own_queue_could_have(
     assert {need["where"] for name, need in needs if name in {"most", "left"}} == {"root.ours.train"}
 
 
+@pytest.mark.parametrize("asked", [{}, {"cpu": 2}, {"cpu": 9}, {"never_preempts": True}])
+def test_of_deserved_shares_a_tenant_learns_what_its_own_queue_deserves(
+    client: Client, asked: dict[str, object]
+) -> None:
+    """And until when others have time to give back, not who they are, nor how much it is."""
+    add_cluster(SHAPE, mode="advise", terms=Terms("deserved", "arbitrator", {}))
+    row = run(watched(**asked))
+    tess = somebody("tess")
+    client.force_login(tess)
+    told = api_of(tess).get(f"/api/v1/decisions/{row.pk}/waiting")
+    page = fragment(client)
+    for body in (page, told.content.decode()):
+        for word in ("canary", "by evictions", "77"):
+            assert word not in body
+    by_name = {one["name"]: one for one in told.json()["tiers"]}
+    assert {need["where"] for need in by_name["deserved"]["needs"]} == {"root.ours.train"}
+    if not asked:
+        assert by_name["grace"]["grace"] == [{"queue": "", "over": {}, "due_at": "2026-11-20T12:00:00.001000Z"}]
+        assert "Others are told to give back, and until" in page
+
+
+def test_those_who_see_everything_are_told_who_still_has_time_to_give_back() -> None:
+    """With how much it is."""
+    add_cluster(SHAPE, mode="advise", terms=Terms("deserved", "arbitrator", {}))
+    row = run(watched())
+    body = api_of(somebody("olga", User.Role.AUDITOR)).get(f"/api/v1/decisions/{row.pk}/waiting").json()
+    by_name = {one["name"]: one for one in body["tiers"]}
+    assert [tier["name"] for tier in body["tiers"] if not tier["passes"]] == ["grace"]
+    (notice,) = by_name["grace"]["grace"]
+    assert (notice["queue"], notice["over"]["cpu"]) == ("root.canary", "2")
+    assert by_name["overused"]["reached"][0]["queue"] == "root.canary"
+
+
 @pytest.mark.parametrize("subtree", ["root", "root.ours.train"])
 def test_that_changes_do_together_is_told_with_all_of_them_alone(subtree: str) -> None:
     """Where one is of a queue that is not the tenant's, there is none for its tier that could be meant."""

@@ -11,6 +11,7 @@ from engine.cluster.tables import TABLES
 from engine.cluster.watcher import Health
 from engine.cluster.yunikorn import Reading
 from engine.snapshot import (
+    Allocation,
     Change,
     Claim,
     ClusterState,
@@ -101,6 +102,7 @@ class Watcher:
         self.uid = ""
         self.stranger = ""
         self.quota_known: bool | None = True
+        self.arbitrated = False
 
     def state(self) -> ClusterState:
         return self.now.copy()
@@ -125,7 +127,21 @@ class Watcher:
             odd=self.odd,
             stranger=self.stranger,
             quota_known=self.quota_known,
+            arbitrated=self.arbitrated,
         )
+
+
+class Allocations:
+    """Takes down what it is told to write."""
+
+    def __init__(self) -> None:
+        self.trouble = ""
+        self.consumers: dict[str, Any] = {}
+        self.wanted: dict[str, Allocation] = {}
+
+    def write(self, consumers: dict[str, Any], wanted: dict[str, Allocation], _there: object, _may_act: object) -> int:
+        self.consumers, self.wanted = consumers, wanted
+        return len(wanted)
 
 
 class Watch:
@@ -138,6 +154,7 @@ class Watch:
         self.watcher = Watcher(self.state)
         self.actuator = Executor(self.state)
         self.writes = Writes()
+        self.allocations = Allocations()
         self.busy = threading.Lock()
         self.settled: set[Any] = set()
         self.leading = True

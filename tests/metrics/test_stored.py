@@ -77,7 +77,7 @@ def test_time_below_guarantee_is_known_up_to_the_last_pass(
     found = scraped(client)
     assert value(found, "below_guarantee_seconds", queue="root.red.batch") == 30
     assert value(found, "below_guarantee_seconds", queue="root.blue") == 0
-    clock.shift(-3595)
+    clock.shift(-3590)
     watch.gone("batch-1")
     run(cluster, watch)
     assert value(scraped(client), "below_guarantee_seconds", queue="root.red.batch") == 0

@@ -28,7 +28,7 @@ def assert_same(draft: Draft) -> None:
 
 def told(found: DraftState) -> object:
     """What is said of each queue, and of the whole."""
-    rows = [(row.path, said(row.placed.row), row.leaf, row.notes, row.change, row.queue) for row in found.rows]
+    rows = [(row.path, said(row.placed.row), row.leaf, row.errors, row.change, row.queue) for row in found.rows]
     return rows, found.notes, found.changes, found.terms, found.beside, found.draft.version
 
 

@@ -82,7 +82,7 @@ class TestHowItDecides:
     @pytest.mark.parametrize(
         ("setting", "text", "said"),
         [
-            ("policy", "deserved", "This version can't decide by policy deserved."),
+            ("policy", "later", "This version can't decide by policy later."),
             ("dialect", "kube-scheduler", "The dialect of policy fence is one of: design, yunikorn."),
             ("parameters/check_delay", "perhaps", "perhaps is not one of: true, false."),
         ],

@@ -176,14 +176,24 @@ def test_binding_assigns_once(core: client.CoreV1Api, cluster: AnyCluster) -> No
     )
 
 
+def priority_of(core: client.CoreV1Api, cluster: AnyCluster, **spec: Any) -> int | None:
+    """The value that a pod would get now; None where it would be refused."""
+    try:
+        return core.create_namespaced_pod(cluster.namespace, pod("tried", **spec), dry_run="All").spec.priority
+    except client.ApiException:
+        return None
+
+
 def test_priority_comes_from_the_class(core: client.CoreV1Api, cluster: AnyCluster) -> None:
     """A pod gets the value and the preemption policy of its class, and of the default class when it names none."""
     scheduling = client.SchedulingV1Api(cluster.api())
     scheduling.create_priority_class({"metadata": {"name": "high"}, "value": 1000, "preemptionPolicy": "Never"})
+    until(lambda: priority_of(core, cluster, priorityClassName="high") == 1000, "the class is known where pods come in")
     named = core.create_namespaced_pod(cluster.namespace, pod("a", priorityClassName="high")).spec
     assert (named.priority, named.preemption_policy) == (1000, "Never")
     assert core.create_namespaced_pod(cluster.namespace, pod("b")).spec.priority == 0
     scheduling.create_priority_class({"metadata": {"name": "usual"}, "value": 7, "globalDefault": True})
+    until(lambda: priority_of(core, cluster) == 7, "the default is known where pods come in")
     unnamed = core.create_namespaced_pod(cluster.namespace, pod("c")).spec
     assert (unnamed.priority, unnamed.priority_class_name) == (7, "usual")
     system = core.create_namespaced_pod("kube-system", pod("d", priorityClassName="system-node-critical")).spec

@@ -18,12 +18,12 @@ TRAINING, QUEUE_B = "root.tenant-1.training", "root.tenant-1.queue-b"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def published(tree: QueueTree, name: str = "demo") -> Cluster:
-    """A cluster of a tree, without anything in it."""
+def published(tree: QueueTree, name: str = "demo", **terms: Any) -> Cluster:
+    """A cluster of a tree, without anything in it; ``terms``: policy, dialect and parameters."""
     hierarchy = Hierarchy.objects.create(name=name)
     document = msgspec.json.encode({"form": 1, "queues": [tree[path] for path in tree.walk()]}).decode()
     revision = Revision.objects.create(
-        hierarchy=hierarchy, number=1, document=document, author_name="ada", reason="test"
+        hierarchy=hierarchy, number=1, document=document, author_name="ada", reason="test", **terms
     )
     parents: dict[str, Queue] = {}
     for position, path in enumerate(tree.walk()):

@@ -1,6 +1,7 @@
 """Rows of a plausible cluster: the fence example's tree, with usage, decisions and victims."""
 
 import math
+import zlib
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,13 +12,14 @@ from django.utils import timezone
 from engine.formats.tree import encode_tree
 from engine.queues import PreemptionPolicy, QueueTree
 from engine.queues import Queue as TreeQueue
-from engine.resources import Amounts, parse_amounts, total
+from engine.resources import DOMINANT, Amounts, parse_amounts, total
 from engine.snapshot import ClassQuota, ClassRule, PriorityClass
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.mentions import mention
-from scheduler_admin.history.models import Decision, Usage, Victim
+from scheduler_admin.history.models import Decision, Usage, UsageSample, Victim
+from scheduler_admin.history.usage_runs import LEVELS, Amount, Now, pack, run_of, unpack_sample
 from scheduler_admin.queues.chain import digest_of
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 
@@ -248,24 +250,41 @@ def victim(of: Decision, queue: str, position: int = 0, **fields: Any) -> Victim
 
 
 def usage(of: Cluster, queue: str, *, hours: int = 6, every_s: int = 60, now: datetime | None = None) -> None:
-    """Hours of samples up to now, waving around the guarantee of a queue of TREE."""
+    """Hours of samples up to now, waving around the guarantee of a queue of TREE; all but the newest in blocks."""
     now = now or timezone.now()
     settings = dict(TREE)[queue]
     guaranteed, limit = amounts(settings.get("guaranteed", ())), amounts(settings.get("max", ()))
-    start = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=hours - 1)
-    for hour in (start + timedelta(hours=n) for n in range(hours)):
-        seconds = [s for s in range(0, 3600, every_s) if hour + timedelta(seconds=s) <= now]
-        wave = [1 + 0.35 * math.sin((hour.timestamp() + s) / 2900) + 0.08 * math.sin(s / 210) for s in seconds]
-        Usage.objects.create(
+    last = int(now.timestamp()) // every_s * every_s
+    moments: dict[int, list[tuple[int, Now]]] = {}
+    for at in range(last - hours * 3600, last + 1, every_s):
+        wave = 1 + 0.35 * math.sin(at / 2900) + 0.08 * math.sin(at % 3600 / 210)
+        held = {name: Amount(int(amount * wave), amount, limit.get(name)) for name, amount in guaranteed.items()}
+        held[DOMINANT] = Amount(int(200_000 * wave), 200_000)
+        moments.setdefault(LEVELS[0].start(at), []).append((at, Now(max(0, round(3 * (1 - wave))), held)))
+    for at, newest in moments.pop(LEVELS[0].start(last)):
+        add_sample(of, queue, newest, datetime.fromtimestamp(at, UTC))
+    store(of, queue, moments)
+
+
+def add_sample(of: Cluster, queue: str, said: Now, at: datetime) -> None:
+    """What one queue used at a time that others may have a sample of already."""
+    row, _new = UsageSample.objects.get_or_create(cluster=of, at=at, defaults={"document": pack({})})
+    row.document = zlib.compress(msgspec.json.encode({**unpack_sample(row.document), queue: said}))
+    row.save()
+
+
+def store(of: Cluster, queue: str, moments: dict[int, list[tuple[int, Now]]]) -> None:
+    """Blocks of the finest level, by where they start."""
+    Usage.objects.bulk_create(
+        Usage(
             cluster=of,
             queue=queue,
-            hour=hour,
-            seconds=seconds,
-            used={name: [int(amount * w) for w in wave] for name, amount in guaranteed.items()},
-            asks=[max(0, round(3 * (1 - w))) for w in wave],
-            guaranteed=guaranteed,
-            max=limit,
+            step=LEVELS[0].step,
+            start=datetime.fromtimestamp(start, UTC),
+            document=pack(run_of(those)),
         )
+        for start, those in moments.items()
+    )
 
 
 def everything(name: str = "demo") -> Cluster:

@@ -291,6 +291,32 @@ def test_an_answer_holds_only_the_rows_that_look_different(ada: Client, draft: D
     assert again.json()["rows"] == {}
 
 
+def test_the_rows_alone_are_answered_first_with_all_that_is_wrong_in_them(ada: Client, draft: Draft) -> None:
+    """What only the tree as a whole makes wrong too; the rest then holds no row again."""
+    whole = send(ada, draft, "news", {}, script=True).json()
+    queue = row(draft, "queue-b")
+    typed = {"row": queue.pk, "guaranteed/cpu": "9000", "was:guaranteed/cpu": queue.guaranteed.get("cpu", "")}
+    first = send(ada, draft, "edit", typed | {"shown": digests(whole), "only": "rows"}, script=True).json()
+    assert "Guaranteed cpu 9000 is above the max of" in texts(first["rows"][str(queue.pk)])
+    assert first.keys() == {"version", "rows", "order", "focus"}
+    shown = digests({"rows": whole["rows"] | first["rows"], "order": whole["order"]})
+    rest = send(ada, draft, "news", {"shown": shown}, script=True).json()
+    assert (rest["rows"], rest["version"]) == ({}, first["version"])
+    assert "1 error" in texts(rest["parts"]["checks"])
+
+
+def test_a_form_is_answered_alone(ada: Client, draft: Draft) -> None:
+    """Nothing else is worked out before it stands there."""
+    queue = row(draft, "tenant-2")
+    whole = send(ada, draft, "news", {}, script=True).json()
+    had = {"shown": digests(whole), "only": "rows"}
+    answer = send(ada, draft, "news", had, script=True, query=f"?queue={queue.pk}&act=move").json()
+    assert answer.keys() == {"version", "rows", "order", "focus"}
+    assert list(answer["rows"]) == [str(queue.pk)]
+    assert f'<option value="{queue.parent_id}" selected>root</option>' in answer["rows"][str(queue.pk)]
+    assert "root.tenant-2" not in answer["rows"][str(queue.pk)]
+
+
 def test_what_deleting_says_follows_what_others_do(ada: Client, draft: Draft) -> None:
     """A queue that somebody adds below is counted, though the row itself looks as before."""
     queue = row(draft, "tenant-2")

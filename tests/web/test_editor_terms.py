@@ -31,14 +31,13 @@ def section(client: Client, draft: Draft) -> str:
 
 
 def test_each_choice_stands_with_what_it_means(ada: Client, draft: Draft) -> None:
-    """Policies that there are none of yet can't be chosen, and it is said why."""
+    """Whether it only explains what others do is said with it."""
     html = section(ada, draft)
     for setting in ("policy", "dialect", "parameters/last_resort", "parameters/check_delay"):
         assert f'id="f0-{setting}" name="{setting}" data-setting' in html
-    assert '<option value="deserved" disabled>deserved: not yet</option>' in html
+    assert '<option value="deserved">deserved</option>' in html
     assert '<option value="yunikorn">yunikorn: explains, never enforced</option>' in html
     assert "Whose asks may take pods that opted out, when nothing else makes room." in texts(html)
-    assert "Not yet: deserved: decided by kube-arbitrator" in texts(html)
 
 
 def test_what_is_chosen_is_told_and_published(ada: Client, demo: Cluster, draft: Draft) -> None:
@@ -66,13 +65,26 @@ def test_a_script_is_told_what_differs(ada: Client, draft: Draft) -> None:
 
 def test_a_choice_that_can_not_be_is_an_error_at_its_field(ada: Client, draft: Draft) -> None:
     """What keeps it from being published leads there, and nothing is foretold."""
-    decided(draft, "policy", "deserved")
+    decided(draft, "policy", "later")
     html = ada.get(page(draft, "?forecast=1")).content.decode()
     assert 'aria-invalid="true" aria-describedby="m0-policy e0-policy"' in html
     assert 'href="#f0-policy">policy</a>' in html
     said = texts(html)
-    assert "This version can't decide by policy deserved." in said.replace("&#x27;", "'")
+    assert "This version can't decide by policy later." in said.replace("&#x27;", "'")
     assert "It can’t be decided by this policy, so nothing can be foretold" in said
+
+
+def test_names_of_priority_classes_are_typed(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """With commas between them, and published as a list."""
+    assert choose(ada, draft, "policy", "deserved", "fence") == 302
+    assert '<input id="f0-parameters/high_priority"' in section(ada, draft)
+    assert choose(ada, draft, "parameters/high_priority", "urgent, system") == 302
+    assert 'value="urgent, system"' in section(ada, draft)
+    draft.refresh_from_db()
+    send(ada, draft, "publish", {"version": draft.version, "reason": "by shares"})
+    demo.hierarchy.refresh_from_db()
+    parameters = {"high_priority": ["urgent", "system"]}
+    assert terms_of(demo.hierarchy.current) == ("deserved", "arbitrator", parameters)
 
 
 def test_what_somebody_else_chose_is_not_overwritten(ada: Client, draft: Draft) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engine.formats import yunikorn
+from engine.policies import reach_of
 from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision, Victim
@@ -40,6 +42,8 @@ from tests.web.fences_page import (
 )
 
 pytestmark = pytest.mark.django_db
+RULED = tree({"a": queue(), "t.b": queue("1"), "t.c": queue("1", disabled=True), "f": queue("1", fence=True)})
+"""A queue without a guarantee, an area, a queue that is turned off, and a fence."""
 
 
 class TestWhoMayPreemptWhom:
@@ -67,6 +71,92 @@ class TestWhoMayPreemptWhom:
             assert words(html) == want
             assert matrix(html, of.leaves) == truth
 
+    @pytest.mark.parametrize(
+        ("policy", "dialect"), [("priority", "kube-scheduler"), ("cohort", "kueue"), ("deserved", "arbitrator")]
+    )
+    def test_under_every_policy_map_words_and_pairs_say_what_its_rules_do(
+        self, ada: Client, policy: str, dialect: str
+    ) -> None:
+        """Not what guarantees would say."""
+        published(RULED, policy=policy, dialect=dialect)
+        reach, leaves = reach_of(policy, {}), RULED.leaves
+        truth = {pair: reach.border(RULED, *pair).allowed for pair in product(leaves, leaves)}
+        assert truth != pairs(RULED)
+        for chosen in leaves:
+            html = html_of(ada, chosen)
+            want = {leaf: (truth[chosen, leaf], truth[leaf, chosen]) for leaf in leaves if leaf != chosen}
+            assert boxes(html) == {**want, chosen: (False, False)}
+            assert {path: both for path, both in words(html).items() if path != chosen} == want
+            assert matrix(html, leaves) == truth
+
+    @pytest.mark.parametrize(
+        ("policy", "dialect", "chosen", "said"),
+        [
+            (
+                "priority",
+                "kube-scheduler",
+                "",
+                (
+                    "Priority alone decides: every queue reaches every other, and itself. "
+                    "Fences and guarantees count for nothing under this policy."
+                ),
+            ),
+            (
+                "priority",
+                "kube-scheduler",
+                "root.queue-a",
+                (
+                    "queue-a reaches every other queue: priority alone decides. It may preempt in itself. "
+                    "system, queue-b, training, queue-1 and 1 more reach queue-a."
+                ),
+            ),
+            (
+                "cohort",
+                "kueue",
+                TRAINING,
+                (
+                    "training reaches queue-b, and nothing else: nothing is lent or taken across the fence of "
+                    "tenant-1. It may preempt in itself. queue-b reaches training."
+                ),
+            ),
+            (
+                "deserved",
+                "arbitrator",
+                TRAINING,
+                (
+                    "training reaches queue-b, and nothing else: the fence of tenant-1 lets nothing out. "
+                    "system and queue-b reach training; system, because a fence lets preemption in."
+                ),
+            ),
+        ],
+    )
+    def test_the_lead_is_in_the_words_of_the_policy(
+        self, ada: Client, policy: str, dialect: str, chosen: str, said: str
+    ) -> None:
+        """Fences that count for nothing are not spoken of."""
+        published(EXAMPLE, policy=policy, dialect=dialect)
+        assert lead(html_of(ada, chosen)) == said
+
+    @pytest.mark.parametrize(
+        ("policy", "dialect", "fences", "teeth"),
+        [
+            ("fence", "design", 3, 3),
+            ("priority", "kube-scheduler", 0, 0),
+            ("cohort", "kueue", 3, 0),
+            ("fair-share", "kueue", 3, 0),
+            ("deserved", "arbitrator", 3, 3),
+        ],
+    )
+    def test_a_fence_is_drawn_as_the_policy_has_it(
+        self, ada: Client, policy: str, dialect: str, fences: int, teeth: int
+    ) -> None:
+        """With teeth that point the way in, as a border for both, or not at all."""
+        published(EXAMPLE, policy=policy, dialect=dialect)
+        html = html_of(ada)
+        looks = [each.get("class") for each in map_of(html).iter()]
+        assert (looks.count("fenced"), looks.count("teeth")) == (fences, teeth)
+        assert "depends on the" in notes(html)
+
     def test_of_a_parent_what_any_leaf_in_it_may_do(self, ada: Client) -> None:
         """And nothing of what they do among themselves."""
         of = tree({"t.a": queue("1", fence=True), "t.b": queue("1"), "c": queue(), "d": queue("1", disabled=True)})
@@ -83,7 +173,7 @@ class TestWhoMayPreemptWhom:
             "the fence of tenant-1 lets nothing out",
             "the asker has no fence; that of tenant-1 lets it in",
             "behind a leaf fence it preempts nothing at all",
-            "never within one queue (law 3)",
+            "never within one queue",
         ):
             assert said in html
         assert "in reach: same fence" in html
@@ -265,6 +355,39 @@ class TestManyQueues:
         assert "root.t3.q40" not in drawn
         assert "20 queues more" in html
         assert "root.t4" in drawn
+
+    def test_what_is_open_is_folded_again_and_with_it_what_was_opened_in_it(self, ada: Client) -> None:
+        """Unless the chosen queue lies in it."""
+        published(tree({f"t{n}.u{m}.q": queue("1") for n in range(3) for m in range(4)}))
+        html = html_of(ada, open=["root.t1.u2"], since="30d")
+        assert 'href="?since=30d&amp;fold=root.t1"' in html
+        folded = html_of(ada, fold="root.t1", since="30d")
+        assert "root.t1" in boxes(folded)
+        assert not any(path.startswith("root.t1.") for path in boxes(folded))
+        assert 'href="?since=30d&amp;open=root.t1"' in folded
+        assert '<input type="hidden" name="fold" value="root.t1">' in folded
+        chosen = html_of(ada, "root.t1.u2.q", fold="root.t1")
+        assert "root.t1.u2.q" in boxes(chosen)
+        assert ">root.t1: fold<" not in chosen
+
+    def test_a_part_of_the_tree_is_drawn_alone_and_the_words_are_of_all(self, ada: Client) -> None:
+        """With a way back; what went elsewhere is counted."""
+        made = published(tree({f"t{n}.q{m}": queue("1") for n in range(3) for m in range(3)}))
+        rows.decision(made, "root.t1.q1", victims=("root.t1.q2",))
+        rows.decision(made, "root.t1.q1", victims=("root.t2.q1",) * 3)
+        html = html_of(ada, "root.t1.q1", **{"in": "root.t1"})
+        assert set(boxes(html)) == {f"root.t1.q{m}" for m in range(3)}
+        assert len(words(html)) == 8
+        assert counts(html) == ["1"]
+        assert "3 of the preempted pods went where this part of the tree does not hold both sides." in notes(html)
+        assert 'href="?queue=root.t1.q1"' in html
+        assert "fences.svg?queue=root.t1.q1&amp;in=root.t1" in html
+        assert 'href="?queue=root.t1.q1&amp;in=root.t1"' in html_of(ada, "root.t1.q1")
+
+    def test_a_part_that_is_not_there_is_not_drawn(self, tess: Client, demo: Cluster) -> None:
+        """As if it were not said; a tenant's own is."""
+        assert boxes(html_of(tess, **{"in": "root.tenant-2"})) == boxes(html_of(tess))
+        assert set(boxes(html_of(tess, **{"in": "root.tenant-1"}))) == {QUEUE_B, TRAINING}
 
     def test_of_many_leaves_only_the_chosen_ones_pairs_are_told(self, ada: Client) -> None:
         """And that is said."""

@@ -11,13 +11,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.queues import QueueTree
+from engine.reach import BY_GUARANTEES
 from scheduler_admin.history.pair_selectors import Pair
-from scheduler_admin.web.fences.drawing import NAME, TEXT, Picture, picture
+from scheduler_admin.web.fences.choice import Choice
+from scheduler_admin.web.fences.drawing import NAME, TEXT, Picture, Text, picture
 from scheduler_admin.web.fences.folding import MOST_BOXES, Drawn, drawn
 from scheduler_admin.web.fences.layout import CELL, WIDTH, Box
 from scheduler_admin.web.fences.paths import arrow, line
 from scheduler_admin.web.fences.routes import Plot, Rect, routes
-from scheduler_admin.web.fences.scene import Choice, Scene
+from scheduler_admin.web.fences.scene import Scene
 from scheduler_admin.web.fences.widths import ELLIPSIS, fitted, shortened, width, wrapped
 from tests.builders import queue, tree
 from tests.engine.test_reach import EXAMPLE, grown
@@ -28,7 +30,9 @@ SEEDS = st.integers(0, 2**32)
 def scene(of: QueueTree, chosen: str = "", happened: list[Pair] | None = None, *opened: str) -> Scene:
     """What somebody sees who may see everything."""
     standings = dict.fromkeys(of.queues, "below by 123456Gi")
-    return Scene(of, frozenset(of.queues), Choice(chosen, opened=opened), happened or [], standings, "memory")
+    return Scene(
+        of, BY_GUARANTEES, frozenset(of.queues), Choice(chosen, opened=opened), happened or [], standings, "memory"
+    )
 
 
 def random_scene(seed: int) -> Scene:
@@ -94,13 +98,17 @@ def test_no_text_leaves_its_box_or_covers_another(seed: int) -> None:
     made = picture(random_scene(seed))
     for shape in (*made.parents, *made.singles):
         for text in shape.texts:
-            size, bold = (NAME, True) if text.kind == "name" else (TEXT, False)
             assert shape.box.x < text.x
-            assert text.x + width(text.text, size, bold=bold) <= shape.box.right
-            assert shape.box.y < text.y - size
+            assert end_of(text) <= shape.box.right
+            assert shape.box.y < text.y - (NAME if text.kind == "name" else TEXT)
             assert text.y < shape.box.bottom
-        lines = sorted(text.y for text in shape.texts if text.kind != "tag")
-        assert all(below - above >= TEXT + 2 for above, below in pairwise(lines)), [t.text for t in shape.texts]
+        for one, other in combinations(sorted(shape.texts, key=lambda text: text.x), 2):
+            assert abs(one.y - other.y) >= TEXT + 2 or end_of(one) <= other.x, (one.text, other.text)
+
+
+def end_of(text: Text) -> float:
+    """Where a text ends at most."""
+    return text.x + (width(text.text, NAME, bold=True) if text.kind == "name" else width(text.text, TEXT))
 
 
 @pytest.mark.parametrize(
@@ -257,7 +265,7 @@ def test_what_a_tenant_may_see_has_several_tops() -> None:
     """Each beside the others."""
     of = huge()
     seen = frozenset(path for path in of.queues if path.startswith(("root.d1.e1", "root.d2.e2")))
-    made = Scene(of, seen, Choice(), [], {})
+    made = Scene(of, BY_GUARANTEES, seen, Choice(), [], {})
     assert [top.path for top in made.tops] == ["root.d1.e1", "root.d2.e2"]
     one, other = (shape.box for shape in picture(made).parents)
     assert not overlap(one, other)

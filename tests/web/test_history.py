@@ -10,11 +10,13 @@ import pytest
 from django.utils import timezone
 
 from scheduler_admin.accounts.models import User
+from scheduler_admin.history import counting, selectors
+from scheduler_admin.history.counting import count
 from scheduler_admin.history.exports import as_csv, as_json
-from scheduler_admin.history.filters import Filters
+from scheduler_admin.history.filters import Filters, width_of
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import Cursor, found, page
-from scheduler_admin.history.timeline import timeline, width_of
+from scheduler_admin.history.timeline import timeline
 from tests.web import rows
 
 pytestmark = pytest.mark.django_db
@@ -182,7 +184,7 @@ def test_a_decision_that_was_held_counts_only_while_passes_still_find_it(cluster
     filters = Filters.of({"range": "24h"}, timezone.now())
 
     def pending() -> int:
-        return timeline(found(User.objects.get(username="ada"), cluster, filters), filters).shown
+        return count(User.objects.get(username="ada"), cluster, filters, cluster.status.pass_at).shown
 
     Decision.objects.filter(pk=row.pk).update(last_seen=cluster.status.pass_at)
     before = pending()
@@ -198,10 +200,28 @@ def test_buckets_have_round_times(cluster, reader, chosen, width, least, most):
     """Whatever the range, a dozen or two of them."""
     now = timezone.now()
     filters = Filters.of({"range": chosen}, now)
-    made = timeline(found(User.objects.get(username="ada"), cluster, filters), filters)
+    made = timeline(count(User.objects.get(username="ada"), cluster, filters, None), filters)
     assert made.width == timedelta(minutes=width) == width_of(filters.until - filters.start)
     assert least <= len(made.buckets) <= most
     assert made.buckets[0].start <= filters.start < now <= made.end
+
+
+@pytest.mark.parametrize(("most", "whole"), [(3, False), (4, True)])
+def test_of_more_decisions_than_can_be_counted_the_newest_are(cluster, reader, monkeypatch, most, whole):
+    """It says back to when, and the timeline covers just that time; what is exact is told as such."""
+    monkeypatch.setattr(counting, "COUNTED", most)
+    first = Decision.objects.order_by("first_seen").first()
+    response = reader.get(URL)
+    counts, over_time = response.context["counts"], response.context["timeline"]
+    assert (counts.decisions, over_time.lost) == (3, 4)
+    assert counts.since == (None if whole else first.first_seen)
+    assert over_time.start <= first.first_seen
+    assert (b"or more; counted are the newest" in response.content) is not whole
+    monkeypatch.setattr(counting, "COUNTED", 2)
+    response = reader.get(URL)
+    assert response.context["timeline"].lost == 3
+    assert response.context["timeline"].width == timedelta(minutes=5)
+    assert len(shown(response)) == 3
 
 
 def test_more_queues_than_fills_are_put_together(cluster, reader):
@@ -235,6 +255,35 @@ def test_csv_holds_the_filtered_rows(cluster, reader):
     assert len(lines) == 2
     assert lines[0]["pods"] == "2"
     assert lines[0]["amounts"] == "cpu=9 memory=48Gi nvidia.com/gpu=2"
+
+
+def test_an_export_is_read_a_piece_at_a_time(cluster, reader, monkeypatch):
+    """Nothing is missed or told twice, also of rows of one moment, and what comes in meanwhile moves nothing."""
+    monkeypatch.setattr(selectors, "PIECE", 2)
+    at = timezone.now() - timedelta(minutes=30)
+    for _ in range(5):
+        rows.decision(cluster, TRAINING, victims=(QUEUE_B,), first_seen=at)
+    wanted = list(
+        Decision.objects.filter(outcome="preempt").order_by("-first_seen", "-pk").values_list("pk", flat=True)
+    )
+    response = reader.get("/clusters/demo/history.csv")
+    lines = iter(response.streaming_content)
+    told = [next(lines), next(lines)]
+    rows.decision(cluster, TRAINING, minutes=1, victims=(QUEUE_B,))
+    text = b"".join([*told, *lines]).decode()
+    assert [int(line["id"]) for line in csv.DictReader(io.StringIO(text))] == wanted
+
+
+def test_an_export_that_fails_is_cut_off(cluster, reader, monkeypatch):
+    """Never ended as if it were whole: the server closes the connection on what is raised."""
+    monkeypatch.setattr(selectors, "PIECE", 2)
+    lines = iter(reader.get("/clusters/demo/history.json").streaming_content)
+    begun = [next(lines) for _ in range(3)]
+    monkeypatch.setattr(selectors.Cursor, "older", property(lambda _self: 1 / 0))
+    with pytest.raises(ZeroDivisionError):
+        list(lines)
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(b"".join(begun))
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from engine.queues import PriorityPolicy, Queue, QueueTree
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.history.models import Decision, Usage
-from scheduler_admin.history.usage_selectors import POINTS, series
+from scheduler_admin.history.models import Decision, Usage, UsageSample
+from scheduler_admin.history.usage_runs import Now
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.web import inherited
 from tests.builders import rewrite
@@ -94,11 +94,9 @@ def test_an_ask_that_the_last_pass_did_not_consider_waits_no_more(ada: Client, d
 def test_a_young_queue_fills_its_plot(ada: Client, demo: Cluster, age: timedelta, query: str, shown: str) -> None:
     """Without a choice it shows the smallest range that holds every sample."""
     at = timezone.now() - age
-    hour = at.replace(minute=0, second=0, microsecond=0)
     Usage.objects.all().delete()
-    Usage.objects.create(
-        cluster=demo, queue="root.tenant-1.queue-b", hour=hour, seconds=[int((at - hour).total_seconds()) + 1]
-    )
+    UsageSample.objects.all().delete()
+    rows.store(demo, "root.tenant-1.queue-b", {int(at.timestamp()): [(int(at.timestamp()) + 1, Now(0, {}))]})
     assert ada.get(f"{PAGE}{query}").context["span"].name == shown
 
 
@@ -106,7 +104,7 @@ def test_the_figure_is_one_that_plotly_knows(ada: Client, demo: Cluster) -> None
     """plotly's own validation of every property; the page itself never imports it."""
     figure = ada.get(f"{PAGE}usage.json").json()
     graph_objects = importlib.import_module("plotly.graph_objects")
-    assert len(graph_objects.Figure(figure).data) == 6
+    assert len(graph_objects.Figure(figure).data) == 7
 
 
 def test_the_figure_says_what_is_promised_used_and_preempted(ada: Client, demo: Cluster) -> None:
@@ -135,32 +133,10 @@ def test_the_figure_is_not_sent_again_without_news(ada: Client, demo: Cluster) -
 def test_without_samples_it_says_so(ada: Client, demo: Cluster) -> None:
     """No empty axes."""
     Usage.objects.all().delete()
+    UsageSample.objects.all().delete()
     html = ada.get(PAGE).content.decode()
     assert "Nothing was recorded in this time." in html
     assert "data-plot" not in html
-
-
-def test_a_day_is_thinned_and_keeps_its_peaks(demo: Cluster) -> None:
-    """No more points than pixels, and the highest sample survives."""
-    Usage.objects.all().delete()
-    now = rows.EPOCH
-    rows.usage(demo, "root.queue-a", hours=24, every_s=10, now=now)
-    peak = Usage.objects.order_by("hour")[5]
-    peak.used["cpu"][100] = 999_000
-    peak.save()
-    found = series(rows.user(), demo, "root.queue-a", "cpu", now - timedelta(hours=24), now)
-    assert len(found.points) <= POINTS + 1
-    assert max(point.used for point in found.points) == 999_000
-    assert found.step_s == 144
-
-
-def test_samples_outside_the_time_are_not_shown(demo: Cluster) -> None:
-    """The hours at both ends hold some."""
-    Usage.objects.all().delete()
-    now = rows.EPOCH + timedelta(minutes=30)
-    rows.usage(demo, "root.queue-a", hours=3, now=now)
-    found = series(rows.user(), demo, "root.queue-a", "cpu", now - timedelta(hours=1), now)
-    assert (found.points[0].at, found.points[-1].at) == (now - timedelta(hours=1), now)
 
 
 def _tree(**queues: Queue) -> QueueTree:
@@ -199,9 +175,12 @@ def test_the_page_reads_what_is_stored_only(ada: Client, demo: Cluster) -> None:
     assert ada.get(PAGE).status_code == 200
 
 
-@pytest.mark.parametrize(("dialect", "told"), [("design", (30_000, None)), ("yunikorn", (7_000, "root.a"))])
-def test_in_yunikorn_a_leaf_inherits_the_delay(dialect: str, told: tuple[int, str | None]) -> None:
-    """What a queue above says has no effect in the design."""
+@pytest.mark.parametrize(
+    ("dialect", "told"),
+    [("design", (30_000, None)), ("yunikorn", (7_000, "root.a")), ("arbitrator", (7_000, "root.a"))],
+)
+def test_in_some_dialects_a_leaf_inherits_the_delay(dialect: str, told: tuple[int, str | None]) -> None:
+    """In YuniKorn, and as a grace period; what a queue above says has no effect in the design."""
     tree = QueueTree([Queue(path="root"), Queue(path="root.a", delay_ms=7_000), Queue(path="root.a.one")])
     assert inherited.delay(tree, "root.a.one", dialect) == inherited.Inherited(*told)
 

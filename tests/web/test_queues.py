@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db.models import F
+from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.queues.models import Queue
 from scheduler_admin.queues.selectors import Figure
+from scheduler_admin.queues.sifting import EVERY_LEVEL, Sift
 from scheduler_admin.web.bars import bar
 from tests.builders import rewrite
 from tests.web import rows
@@ -90,6 +92,64 @@ def test_folds_are_in_the_address(ada: Client, demo: Cluster) -> None:
     hidden = re.findall(r'data-path="([^"]+)" hidden', html)
     assert hidden == [path for path in paths(html) if path.startswith(("root.tenant-1.", "root.tenant-2."))]
     assert 'href="?folded=root.tenant-2" aria-expanded="false"' in row(html, "root.tenant-1")
+
+
+@pytest.mark.parametrize(
+    ("sort", "first"),
+    [
+        ("name", "root.queue-a"),
+        ("-name", "root.tenant-2.queue-2"),
+        ("used:memory", "root.tenant-1.training"),
+        ("-used:memory", "root.system"),
+        ("guaranteed:cpu", "root.tenant-1.training"),
+        ("asks", "root.tenant-1.queue-b"),
+        ("out", "root.tenant-1.queue-b"),
+    ],
+)
+def test_every_column_sorts_either_way(ada: Client, demo: Cluster, sort: str, first: str) -> None:
+    """The most first, names from A; what a queue has nothing of comes last."""
+    assert paths(ada.get(f"{PAGE}?sort={sort}").content.decode())[0] == first
+
+
+def test_queues_are_found_by_what_they_say_of_preemption(ada: Client, demo: Cluster) -> None:
+    """A fence, or none."""
+    assert paths(ada.get(f"{PAGE}?policy=fence&sort=name").content.decode()) == ["root.queue-a"]
+    assert paths(ada.get(f"{PAGE}?policy=disabled").content.decode()) == []
+
+
+def test_levels_fold_the_tree_and_all_below_a_queue_is_opened_at_once(ada: Client, demo: Cluster) -> None:
+    """What the address says of single queues counts for more."""
+
+    def shown(query: str) -> set[str]:
+        html = ada.get(f"{PAGE}?{query}").content.decode()
+        return set(paths(html)) - set(re.findall(r'data-path="([^"]+)" hidden', html))
+
+    assert shown("levels=1") == {"root"}
+    assert max(path.count(".") for path in shown("levels=2")) == 1
+    assert shown("levels=2&open=root.tenant-1") - shown("levels=2") == {
+        "root.tenant-1.queue-b",
+        "root.tenant-1.training",
+    }
+    assert shown("levels=1&below=root") == {path for path, _ in rows.TREE}
+    assert shown("levels=all&folded=root.tenant-2") == {
+        path for path, _ in rows.TREE if not path.startswith("root.tenant-2.")
+    }
+    assert 'href="?levels=1&amp;below=root"' in ada.get(f"{PAGE}?levels=1").content.decode()
+
+
+def test_of_many_queues_those_are_sent_that_there_is_room_for(ada: Client, demo: Cluster) -> None:
+    """Deeper ones wait to be unfolded, and a long list is cut with a link to the rest."""
+    many = [("root", {}), *((f"root.t{n // 30}", {}) for n in range(0, 300, 30))]
+    many += [(f"root.t{n // 30}.q{n:03}", {"guaranteed": ("1",)}) for n in range(300)]
+    made = rows.cluster("many", rows.revision("many", sorted(many)))
+    rows.status(made, queues={}, capacity={"cpu": 400_000})
+    page = "/clusters/many/queues/"
+    assert paths(ada.get(page).content.decode()) == ["root", *(f"root.t{n}" for n in range(10))]
+    assert len(paths(ada.get(f"{page}?open=root.t3").content.decode())) == 41
+    cut = ada.get(f"{page}?sort=name").content.decode()
+    assert len(paths(cut)) == 200
+    assert "100 more queues are not shown." in cut
+    assert len(paths(ada.get(f"{page}?sort=name&rows=all").content.decode())) == 300
 
 
 def test_a_fence_ends_at_the_last_row_that_is_shown(ada: Client, demo: Cluster) -> None:
@@ -192,7 +252,7 @@ def test_pods_are_a_column_only_where_they_are_granted(ada: Client, db: None) ->
     made = rows.cluster("small", rows.revision("small", tree))
     rows.status(made, queues={}, capacity={"cpu": 4000, "pods": 110, "hugepages-2Mi": 0})
     html = ada.get("/clusters/small/queues/").content.decode()
-    assert re.findall(r'<span class="by">([^<]+)</span>', html) == ["Queue", "cpu"]
+    assert re.findall(r'<span class="by">([^<]+)</span>', html) == ["cpu"]
 
 
 @pytest.mark.parametrize(
@@ -224,3 +284,11 @@ def test_the_guarantee_is_always_in_the_middle() -> None:
 def test_standings(used: int, guaranteed: int | None, want: str) -> None:
     """What is used without any guarantee is above it: it may be preempted."""
     assert Figure("cpu", used, guaranteed, None).standing == want
+
+
+@pytest.mark.parametrize(
+    ("said", "levels"), [("3", 3), ("10", 10), ("all", EVERY_LEVEL), ("21x", None), ("0", None), ("", None)]
+)
+def test_levels_are_read_as_numbers(said: str, levels: int | None) -> None:
+    """What is none counts as not said."""
+    assert Sift.read(QueryDict(f"levels={said}")).levels == levels

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler_admin.web.words import span, work_hours, work_text, work_unit
+from scheduler_admin.web.words import Unit, span, work_hours, work_text, work_unit
 
 GI = 2**30
 
@@ -52,3 +52,9 @@ def test_columns_say_what_they_count() -> None:
     """Devices without their vendor."""
     found = [work_unit(name) for name in ("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu")]
     assert found == ["core h", "GiB h", "ephemeral-storage, GiB h", "gpu h"]
+
+
+def test_a_column_never_rounds_away_what_is_promised() -> None:
+    """60 GiB beside 8 TiB are told in GiB; what is used may be little without that."""
+    assert Unit.of("memory", [60 * GI, 8400 * GI], [60 * GI]).name == "Gi"
+    assert Unit.of("memory", [60 * GI, 8400 * GI, 0], [8400 * GI, 0]).name == "Ti"

@@ -1,24 +1,30 @@
 """Volcano's Queues and PodGroups with their pods, read as what it divides a cluster by."""
 
 from collections.abc import Iterable, Mapping
-from itertools import chain
 from typing import Any
 
 import msgspec
 
 from engine.formats.documents import load
-from engine.formats.kubernetes import decode_node
-from engine.formats.kubernetes_convert import to_pod
+from engine.formats.kubernetes import decode_budget, decode_node, decode_priority_class
+from engine.formats.kubernetes_convert import to_ms, to_pod
 from engine.formats.kubernetes_requests import amounts
-from engine.formats.kubernetes_wire import PodObject
+from engine.formats.kubernetes_wire import ConfigMapObject, ObjectMeta, PodObject
 from engine.formats.manifests import plain
 from engine.formats.reading import Reader
 from engine.formats.volcano import wire
-from engine.resources import Amounts, add, total
-from engine.snapshot import Pod, SharePlugin, VolcanoCluster, VolcanoQueue
+from engine.snapshot import (
+    PodGroup,
+    SharePlugin,
+    Task,
+    VolcanoCluster,
+    VolcanoPod,
+    VolcanoQueue,
+    VolcanoSettings,
+    volcano_pod,
+)
+from engine.snapshot import volcano_cluster as put_together
 
-GROUP_ANNOTATIONS = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
-"""By which a pod names its PodGroup."""
 CONFIGURATION = "volcano-scheduler.conf"
 """The key of the ConfigMap of its scheduler."""
 DEFAULT_QUEUE = "default"
@@ -31,69 +37,98 @@ def volcano_cluster(objects: Iterable[Mapping[str, Any]]) -> VolcanoCluster:
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for obj in objects:
         kinds.setdefault(str(obj.get("kind") or ""), []).append(obj)
-    plugin = _plugin(kinds.get("ConfigMap", ()))
-    queues = {queue.name: queue for queue in map(_queues.from_dict, kinds.get("Queue", ()))}
-    every = dict(_groups.from_dict(obj) for obj in kinds.get("PodGroup", ()))
-    groups = {key: queue for key, queue in every.items() if queue in queues}
-    pods = [_pods.from_dict(obj) for obj in kinds.get("Pod", ())]
-    nodes = [decode_node(obj) for obj in kinds.get("Node", ())]
-    requests: dict[str, Amounts] = {queue: {} for queue in groups.values()}
-    allocated: dict[str, Amounts] = {queue: {} for queue in groups.values()}
-    for group, pod in pods:
-        queue = groups.get(f"{pod.namespace}/{group}")
-        if queue is None or pod.finished or pod.terminating:
-            continue
-        requests[queue] = add(requests[queue], pod.requests)
-        if pod.node is not None:
-            allocated[queue] = add(allocated[queue], pod.requests)
-    return VolcanoCluster(
-        plugin=SharePlugin(plugin.name),
-        hierarchical=bool(plugin.enable_hierarchy),
-        queues=queues,
-        total=total(node.allocatable for node in nodes if node.ready),
-        requests=requests,
-        allocated=allocated,
+    settings = next((one for one in map(_maps.from_dict, kinds.get("ConfigMap", ())) if one is not None), None)
+    if settings is None:
+        raise ValueError(f"no ConfigMap has a {CONFIGURATION} with one of the plugins {', '.join(SharePlugin)}")
+    return put_together(
+        settings,
+        map(_queues.from_dict, kinds.get("Queue", ())),
+        map(_groups.from_dict, kinds.get("PodGroup", ())),
+        map(_pods.from_dict, kinds.get("Pod", ())),
+        map(decode_node, kinds.get("Node", ())),
+        {one.name: one for one in map(decode_priority_class, kinds.get("PriorityClass", ()))},
+        map(decode_budget, kinds.get("PodDisruptionBudget", ())),
     )
 
 
-def _plugin(maps: Iterable[Mapping[str, Any]]) -> wire.PluginFields:
-    """The first of its plugins that shares are by."""
-    texts = [text for text in map(_maps.from_dict, maps) if text is not None]
-    for document in chain.from_iterable(map(load, texts)):
+def to_settings(config: ConfigMapObject) -> VolcanoSettings | None:
+    """What a ConfigMap says of Volcano's scheduler, None for one that says nothing. Raises ValueError."""
+    text = (config.data or {}).get(CONFIGURATION)
+    found = configured(text) if text is not None else None
+    return msgspec.structs.replace(found, name=config.metadata.name or "") if found else None
+
+
+def configured(text: str) -> VolcanoSettings | None:
+    """What its scheduler's configuration says; None without a plugin that shares are by. Raises ValueError."""
+    for document in load(text):
         read = msgspec.convert(plain(document), wire.Configuration, strict=False)
-        for plugin in (plugin for tier in read.tiers or () for plugin in tier.plugins or ()):
-            if plugin.name in set(SharePlugin):
-                return plugin
-    raise ValueError(f"no ConfigMap has a {CONFIGURATION} with one of the plugins {', '.join(SharePlugin)}")
+        tiers = [tier.plugins or () for tier in read.tiers or ()]
+        own = next((plugin for tier in tiers for plugin in tier if plugin.name in set(SharePlugin)), None)
+        if own is not None:
+            return VolcanoSettings(
+                plugin=SharePlugin(own.name),
+                hierarchical=bool(own.enable_hierarchy),
+                ancestor_levels=_level((own.arguments or {}).get("ancestorReclaimLevel")),
+                tiers=tuple(tuple(plugin.name for plugin in tier) for tier in tiers),
+            )
+    return None
 
 
-def _to_queue(queue: wire.QueueObject) -> VolcanoQueue:
-    spec, name = queue.spec, queue.metadata.name or ""
+def _level(said: Any) -> int:
+    """As Volcano reads a number there: what is none, or below 0, is 0."""
+    try:
+        return max(0, int(said or 0))
+    except (ValueError, TypeError):
+        return 0
+
+
+def to_queue(queue: wire.QueueObject) -> VolcanoQueue:
+    """The Queue. Raises ValueError."""
+    spec, meta = queue.spec, queue.metadata
+    name = meta.name or ""
     if spec.weight is not None and spec.weight < 1:
         raise ValueError("its weight is below 1")
     return VolcanoQueue(
         name=name,
         parent=spec.parent or ("" if name == ROOT else ROOT),
         weight=1 if spec.weight is None else spec.weight,
+        priority=spec.priority or 0,
         capability=amounts(spec.capability),
         guarantee=amounts(spec.guarantee.resource) if spec.guarantee else {},
         deserved=amounts(spec.deserved),
+        reclaimable=spec.reclaimable is not False,
+        open=queue.status is None or queue.status.state in (None, "", "Open"),
+        created_ms=_created_ms(meta),
     )
 
 
-def _to_group(group: wire.PodGroupObject) -> tuple[str, str]:
-    """Its key, and its queue."""
-    meta = group.metadata
-    return f"{meta.namespace or 'default'}/{meta.name or ''}", group.spec.queue or DEFAULT_QUEUE
+def to_group(group: wire.PodGroupObject) -> PodGroup:
+    """The PodGroup."""
+    meta, spec = group.metadata, group.spec
+    return PodGroup(
+        namespace=meta.namespace or "default",
+        name=meta.name or "",
+        queue=spec.queue or DEFAULT_QUEUE,
+        min_member=spec.min_member or 0,
+        priority_class=spec.priority_class_name or "",
+        created_ms=_created_ms(meta),
+        enqueued=group.status is not None and group.status.phase not in (None, "", "Pending"),
+    )
 
 
-def _to_pod(pod: PodObject) -> tuple[str, Pod]:
-    """The PodGroup that it names, and the pod."""
-    said = pod.metadata.annotations or {}
-    return next((said[name] for name in GROUP_ANNOTATIONS if name in said), ""), to_pod(pod)
+def _to_pod(obj: PodObject) -> VolcanoPod:
+    """With what its phase says besides."""
+    found, phase = volcano_pod(to_pod(obj)), obj.status.phase if obj.status else None
+    told = {Task.SUCCEEDED: {"Failed": Task.FAILED}, Task.BOUND: {"Running": Task.RUNNING}}
+    told |= {Task.RUNNING: {"Pending": Task.BOUND}}
+    return msgspec.structs.replace(found, task=told.get(found.task, {}).get(phase or "", found.task))
 
 
-_maps = Reader("ConfigMap", wire.ConfigMapObject, lambda one: (one.data or {}).get(CONFIGURATION))
-_queues = Reader("Queue", wire.QueueObject, _to_queue)
-_groups = Reader("PodGroup", wire.PodGroupObject, _to_group)
+def _created_ms(meta: ObjectMeta) -> int:
+    return to_ms(meta.creation_timestamp) if meta.creation_timestamp else 0
+
+
+_maps = Reader("ConfigMap", ConfigMapObject, to_settings)
+_queues = Reader("Queue", wire.QueueObject, to_queue)
+_groups = Reader("PodGroup", wire.PodGroupObject, to_group)
 _pods = Reader("Pod", PodObject, _to_pod)

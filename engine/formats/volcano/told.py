@@ -10,6 +10,10 @@ For which job it did so, it tells nobody but its own log.
 
 import re
 
+GROUP_ANNOTATIONS = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
+"""By which a pod names its PodGroup."""
+PREEMPTABLE = "volcano.sh/preemptable"
+"""The annotation, or label, by which a pod says that it is not to be taken."""
 _WORDS = "Pod is evicted, because of {}"
 _FORM = re.compile(_WORDS.format(r"(?P<why>[-\w ]{1,30})"), re.ASCII)
 """Anybody may write an Event: what is no word, or is too long for one, is kept out here."""

@@ -1,5 +1,7 @@
 """Volcano's objects as they stand on the wire, down to what decides about shares."""
 
+from typing import Any
+
 from engine.formats.kubernetes_wire import ObjectMeta, Quantities, Wire
 
 
@@ -10,27 +12,37 @@ class Guarantee(Wire, frozen=True):
 class QueueFields(Wire, frozen=True):
     parent: str | None = None
     weight: int | None = None
+    priority: int | None = None
     capability: Quantities | None = None
     guarantee: Guarantee | None = None
     deserved: Quantities | None = None
+    reclaimable: bool | None = None
+
+
+class QueueStatus(Wire, frozen=True):
+    state: str | None = None
 
 
 class QueueObject(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: QueueFields = QueueFields()
+    status: QueueStatus | None = None
 
 
 class PodGroupFields(Wire, frozen=True):
     queue: str | None = None
+    min_member: int | None = None
+    priority_class_name: str | None = None
+
+
+class PodGroupStatus(Wire, frozen=True):
+    phase: str | None = None
 
 
 class PodGroupObject(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: PodGroupFields = PodGroupFields()
-
-
-class ConfigMapObject(Wire, frozen=True):
-    data: dict[str, str] | None = None
+    status: PodGroupStatus | None = None
 
 
 class PluginFields(Wire, frozen=True):
@@ -38,6 +50,7 @@ class PluginFields(Wire, frozen=True):
 
     name: str = ""
     enable_hierarchy: bool | None = None
+    arguments: dict[str, Any] | None = None
 
 
 class Tier(Wire, frozen=True):

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from fractions import Fraction
+from functools import lru_cache
 
-import msgspec
+import numpy as np
 
-from engine.policies.deserved.filling import Claim, Exact, fill
-from engine.policies.deserved.rounding import raised, usable, whole
-from engine.queues import WEIGHT_ONE, QueueTree
-from engine.resources import Amounts, total
+from engine.policies.deserved.asked import Asked, Requests, Told
+from engine.policies.deserved.claims import Claims
+from engine.policies.deserved.filling import Shares, fill
+from engine.policies.deserved.frame import frame_of
+from engine.policies.deserved.lasting import Ceilings, Lasting
+from engine.policies.deserved.rounding import raisable, raised, whole
+from engine.queues import QueueTree
+from engine.resources import Amounts
+from engine.snapshot.columns import Flags, Numbers
 
 
 class Method(StrEnum):
@@ -26,158 +31,175 @@ def deserved(
 ) -> dict[str, Amounts]:
     """Path -> what the queue deserves of ``capacity``; ``requests`` are those of the leaves.
 
-    Only resources that there are any of are divided.
+    Only resources that there are any of are divided; of which a queue deserves nothing is left out. An entry is never
+    changed, neither of the requests nor of what is returned: where it is the same one, nothing has changed.
     """
-    there = {name: amount for name, amount in capacity.items() if amount > 0}
-    if method is Method.DRF:
-        return _Division(tree, requests, there).run()
-    alone = [_Division(tree, requests, {name: amount}).run() for name, amount in there.items()]
-    return {path: total(one[path] for one in alone) for path in tree.queues}
+    kept = _kept(tree, method)
+    latest = kept.latest
+    shares, exact = (
+        (latest.shares, latest.exact)
+        if latest and latest.holds(requests, capacity)
+        else _shares(kept, requests, capacity)
+    )
+    kept.latest = Lasting(tree=tree, requests=requests, capacity=dict(capacity), shares=shares, exact=exact)
+    return shares
+
+
+class _Kept:
+    """What was divided last, to go on with."""
+
+    def __init__(self, tree: QueueTree, method: Method) -> None:
+        self.tree, self.method = tree, method
+        self.latest: Lasting | None = None
+        self.asked: dict[tuple[str, ...], Asked] = {}
+        self.told: Told | None = None
+
+
+@lru_cache(maxsize=16)
+def _kept(tree: QueueTree, method: Method) -> _Kept:
+    return _Kept(tree, method)
+
+
+def _shares(
+    kept: _Kept, requests: Requests, capacity: Mapping[str, int]
+) -> tuple[dict[str, Amounts], dict[str, Ceilings]]:
+    """With what the exact shares are not beyond, by resource, as far as that is known."""
+    there = {name: capacity[name] for name in sorted(capacity) if capacity[name] > 0}
+    if not there:
+        return {path: {} for path in frame_of(kept.tree, (), np.int64).paths}, {}
+    together = [there] if kept.method is Method.DRF else [{name: amount} for name, amount in there.items()]
+    divisions = [_Division(_asked(kept, requests, some), some) for some in together]
+    amounts = np.concatenate([division.run() for division in divisions], axis=1)
+    kept.told = Told(divisions[0].frame.paths, tuple(there), amounts, kept.told)
+    return kept.told.shares, {name: one for division in divisions for name, one in division.ceilings().items()}
+
+
+def _asked(kept: _Kept, requests: Requests, there: Mapping[str, int]) -> Asked:
+    names = tuple(there)
+    kept.asked[names] = found = Asked(kept.tree, requests, there, kept.asked.get(names))
+    return found
 
 
 class _Division:
     """From the top down, again as long as somebody can use what others were given and could not."""
 
-    def __init__(self, tree: QueueTree, requests: Mapping[str, Mapping[str, int]], capacity: Mapping[str, int]) -> None:
-        self.tree, self.capacity = tree, capacity
-        self.caps = {path: _only(capacity, tree[path].max) for path in tree.queues}
-        self.floors = {path: _least(_only(capacity, tree[path].guaranteed), self.caps[path]) for path in tree.queues}
-        self.floors[tree.root] = _least(self.floors[tree.root], capacity)
-        self.requests = {path: _positive(_only(capacity, requests.get(path, {}))) for path in tree.leaves}
-        self.held: dict[str, Amounts] = {}
+    def __init__(self, asked: Asked, there: Mapping[str, int]) -> None:
+        self.frame = frame = asked.frame
+        self.capacity = list(there.values())
+        self.requests = asked.rows
+        self.pool = [min(one, cap) for one, cap in zip(self.capacity, frame.caps[0].tolist(), strict=True)]
+        self.floors: Numbers = frame.floors.copy()
+        self.floors[0] = np.minimum(self.floors[0], np.array(self.capacity, self.floors.dtype))
+        self.held: Numbers = np.zeros_like(self.floors)
         """What each has, a parent what those below it have, or was reserved for it."""
-        self.below: dict[str, Amounts] = {}
-        """What those right below it have."""
+        self.used: Numbers = np.zeros_like(self.floors)
+        """What those right below it have; a leaf has all of it."""
+        self.all = self._claims(slice(None), self.requests)
+        """Each by itself: what it could use at most."""
+        self.filled: list[Shares] = []
+        """What came of each filling, before it was rounded."""
 
-    def run(self) -> dict[str, Amounts]:
-        """Path -> what it deserves."""
-        wanted = {leaf: usable(self._claim(leaf, {}, self.requests[leaf])) for leaf in self.tree.leaves}
-        while wanted:
-            before = dict(self.held)
-            self._round(wanted)
-            if self.held == before:
+    def run(self) -> Numbers:
+        """What each deserves."""
+        self._round(self.all.usable)
+        while (open_ := self._open()).any():
+            before = self.held
+            self._round(np.where(open_[:, None], self.all.usable, before))
+            if np.array_equal(before, self.held):
+                self._give_rest()
                 break
-            wanted = self._wanted()
-        for leaf in sorted(self.tree.leaves):
-            self._add(leaf, self._alone(leaf))
         return self.held
 
-    def _wanted(self) -> dict[str, Amounts]:
-        """What leaves that could still have more can use; empty where there are none."""
-        open_ = {leaf for leaf in self.tree.leaves if self._alone(leaf)}
-        if not open_:
+    def ceilings(self) -> dict[str, Ceilings]:
+        """By resource the exact shares, rounded up, where all queues were filled at once and no second time."""
+        if len(self.frame.parents) != 1 or len(self.filled) != 1:
             return {}
-        return {
-            leaf: usable(self._claim(leaf, {}, self.requests[leaf])) if leaf in open_ else self.held[leaf]
-            for leaf in self.tree.leaves
-        }
+        columns = self.filled[0].high.T
+        return {name: Ceilings(self.frame.number, one) for name, one in zip(self.frame.resources, columns, strict=True)}
 
-    def _round(self, wanted: Mapping[str, Amounts]) -> None:
-        floors, requests = self._from_below(wanted)
-        got: dict[str, Amounts] = {}
-        root, pool = self.tree.root, _least(self.capacity, self.caps[self.tree.root])
-        pools = {root: pool}
-        if self.tree.is_leaf(root):
-            got |= _divided([self._claim(root, floors[root], self.requests[root])], pool, self.capacity)
-        for path in self.tree.walk():
-            children = self.tree.children[path]
-            if children:
-                claims = [self._claim(child, floors[child], requests[child]) for child in children]
-                pools |= (shares := _divided(claims, pools[path], self.capacity))
-                got |= shares
+    def _round(self, wanted: Numbers) -> None:
+        frame, floors = self.frame, self.floors.copy()
+        asked = np.where(frame.bottom[:, None], np.maximum(floors, wanted), 0)
+        for row in reversed(frame.parents):
+            below = frame.below[row]
+            floors[row] = np.minimum(np.maximum(floors[row], floors[below].sum(axis=0)), frame.caps[row])
+            asked[row] = np.minimum(asked[below].sum(axis=0), frame.caps[row])
+        asked[frame.bottom] = self.requests[frame.bottom]
+        got = floors.copy()
+        got[0] = self.pool
+        if frame.bottom[0]:
+            got[0] = self._divided(slice(0, 1), floors, asked, self.pool)[0]
+        for row in frame.parents:
+            got[frame.below[row]] = self._divided(frame.below[row], floors, asked, got[row].tolist())
         self._keep(got)
 
-    def _from_below(self, wanted: Mapping[str, Amounts]) -> tuple[dict[str, Amounts], dict[str, Amounts]]:
-        """Path -> its floor, at least those of its children; and what it asks, at least what they have."""
-        floors = dict(self.floors)
-        asked = {leaf: _largest(floors[leaf], wanted[leaf]) for leaf in self.tree.leaves}
-        for path in reversed(self.tree.walk()):
-            children = self.tree.children[path]
-            if children:
-                below = total(floors[child] for child in children)
-                floors[path] = _least(_largest(floors[path], below), self.caps[path])
-                asked[path] = _least(total(asked[child] for child in children), self.caps[path])
-        return floors, {path: _positive(amounts) for path, amounts in asked.items()} | self.requests
+    def _divided(self, below: slice, floors: Numbers, asked: Numbers, pool: list[int]) -> Numbers:
+        claims = self._claims(below, asked, floors, pool)
+        if claims.all_fit:
+            return claims.enough
+        self.filled.append(fill(claims))
+        return whole(claims, self.filled[-1])
 
-    def _keep(self, got: Mapping[str, Amounts]) -> None:
-        """What each got is its floor from here on; a parent's only what was reserved for it."""
-        for path in reversed(self.tree.walk()):
-            if self.tree.children[path]:
-                self.floors[path] = _least(self.floors[path], got.get(path, {}))
-                self.below[path] = total(self.held[child] for child in self.tree.children[path])
-                self.held[path] = _largest(self.floors[path], self.below[path])
-            else:
-                self.floors[path] = self.held[path] = got.get(path, {})
-
-    def _alone(self, leaf: str) -> Amounts:
-        """What a leaf could have more, were it alone to be given what idles."""
-        claim = self._claim(leaf, {}, self.requests[leaf])
-        if not claim.weight:
-            return {}
-        return raised(claim, self.held[leaf], usable(claim), {name: self._room(leaf, name) for name in claim.request})
-
-    def _room(self, leaf: str, resource: str) -> int:
-        """What idles, or is held for a queue above the leaf and used by nobody there, up to the caps on the way."""
-        room = self.capacity[resource] - self.held[self.tree.root].get(resource, 0)
-        for path in reversed(self.tree.lineage(leaf)):
-            held = self.held[path].get(resource, 0)
-            room = min(room, self.caps[path].get(resource, held + room) - held)
-            if path != leaf:
-                room += held - self.below.get(path, {}).get(resource, 0)
-        return room
-
-    def _add(self, leaf: str, more: Mapping[str, int]) -> None:
-        for resource, amount in more.items():
-            grown = amount
-            for path in self.tree.lineage(leaf):
-                before = self.held[path].get(resource, 0)
-                if path == leaf:
-                    after = before + grown
-                else:
-                    self.below[path][resource] = self.below[path].get(resource, 0) + grown
-                    after = max(before, self.below[path][resource])
-                self.held[path][resource], grown = after, after - before
-
-    def _claim(self, path: str, floor: Mapping[str, int], request: Amounts) -> Claim:
-        return Claim(
-            name=path,
-            request=request,
-            floor={name: Fraction(amount) for name, amount in floor.items()},
-            cap=self.caps[path],
-            weight=Fraction(self.tree[path].weight, WEIGHT_ONE),
+    def _claims(
+        self, rows: slice, request: Numbers, floors: Numbers | None = None, pool: list[int] | None = None
+    ) -> Claims:
+        frame = self.frame
+        return Claims(
+            request=request[rows],
+            floor=(np.zeros_like(request) if floors is None else floors)[rows],
+            cap=frame.caps[rows],
+            weight=frame.weights[rows],
+            pool=self.capacity if pool is None else pool,
+            capacity=self.capacity,
         )
 
+    def _keep(self, got: Numbers) -> None:
+        """What each got is its floor from here on; a parent's only what was reserved for it."""
+        frame = self.frame
+        bottom = frame.bottom[:, None]
+        held = np.where(bottom, got, 0)
+        kept = self.floors.copy()
+        kept[1:] = np.minimum(kept[1:], got[1:])
+        self.floors = np.where(bottom, got, kept)
+        self.used = held.copy()
+        for row in reversed(frame.parents):
+            self.used[row] = held[frame.below[row]].sum(axis=0)
+            held[row] = np.maximum(self.floors[row], self.used[row])
+        self.held = held
 
-def _divided(claims: list[Claim], pool: Mapping[str, int], capacity: Mapping[str, int]) -> dict[str, Amounts]:
-    fitting = _kept(claims, pool)
-    return whole(fitting, fill(fitting, pool, capacity), pool)
+    def _open(self) -> Flags:
+        """Row -> whether it could still have more."""
+        room = self._room()
+        found = np.zeros(len(room), np.bool_)
+        for row in raisable(self.all, self.held, self.all.usable, room).tolist():
+            found[row] = any(self._alone(row, room[row]))
+        return found
 
+    def _alone(self, row: int, room: Numbers) -> list[int]:
+        """What a leaf could have more, were it alone to be given what idles."""
+        lines = (self.requests[row], self.held[row], self.all.usable[row], room)
+        return raised(*(line.tolist() for line in lines))
 
-def _kept(claims: list[Claim], pool: Mapping[str, int]) -> list[Claim]:
-    """Where the floors together are more than there is of a resource, all of them less by the same fraction."""
-    sums: Exact = {}
-    for claim in claims:
-        for name, amount in claim.floor.items():
-            sums[name] = sums.get(name, Fraction(0)) + amount
-    parts = {name: Fraction(pool.get(name, 0)) / amount for name, amount in sums.items() if amount > pool.get(name, 0)}
-    if not parts:
-        return claims
-    shrunk = [{name: amount * parts.get(name, 1) for name, amount in one.floor.items()} for one in claims]
-    return [msgspec.structs.replace(one, floor=floor) for one, floor in zip(claims, shrunk, strict=True)]
+    def _room(self) -> Numbers:
+        """Row -> what idles, or is held for a queue above and used by nobody there, up to the caps on the way."""
+        room = self.frame.caps - self.held
+        room[0] = np.minimum(room[0], np.array(self.capacity, room.dtype) - self.held[0])
+        idle = self.held - self.used
+        for level in self.frame.levels:
+            above = self.frame.above[level]
+            room[level] = np.minimum(room[level], room[above] + idle[above])
+        return room
 
+    def _give_rest(self) -> None:
+        """What nobody was given in rounds, in the order of names."""
+        open_ = np.flatnonzero(self._open()).tolist()
+        for row in sorted(open_, key=self.frame.paths.__getitem__):
+            self._add(row, np.array(self._alone(row, self._room()[row]), self.held.dtype))
 
-def _only(capacity: Mapping[str, int], amounts: Mapping[str, int]) -> Amounts:
-    return {name: amount for name, amount in amounts.items() if name in capacity}
-
-
-def _positive(amounts: Mapping[str, int]) -> Amounts:
-    return {name: amount for name, amount in amounts.items() if amount > 0}
-
-
-def _least(amounts: Mapping[str, int], limits: Mapping[str, int]) -> Amounts:
-    """Each at most its limit; one without a limit is left."""
-    return {name: min(amount, limits.get(name, amount)) for name, amount in amounts.items()}
-
-
-def _largest(one: Mapping[str, int], other: Mapping[str, int]) -> Amounts:
-    return {name: max(one.get(name, 0), other.get(name, 0)) for name in {**one, **other}}
+    def _add(self, row: int, more: Numbers) -> None:
+        self.held[row] += more
+        while row:
+            row = int(self.frame.above[row])
+            self.used[row] += more
+            after = np.maximum(self.held[row], self.used[row])
+            more, self.held[row] = after - self.held[row], after

@@ -1,10 +1,15 @@
 """What there is to divide in a cluster, and what everybody asks of it."""
 
+from copy import copy
+from typing import NamedTuple
+
 import msgspec
+import numpy as np
 
 from engine.queues import QueueTree
 from engine.resources import Amounts, fits, subtract, total
 from engine.snapshot import Pod, Snapshot
+from engine.snapshot.columns import Columns, Kinds
 
 SYSTEM = "kube-system"
 """It deserves what it asks, before anybody else."""
@@ -17,32 +22,125 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     """Of all nodes that are ready, less what the system asks and what pods outside the tree use there."""
     requests: dict[str, Amounts]
     """Leaf -> what its pods ask, running and pending together."""
+    asked: dict[str, Amounts]
+    """The same of every queue, rolled up."""
+    used: dict[str, Amounts]
+    """Queue -> what those of them that run ask, rolled up."""
     too_large: tuple[Pod, ...]
     """Pending pods that would fit no node if all were empty: they ask nothing."""
 
 
 def ground(snapshot: Snapshot, tree: QueueTree) -> Ground:
     """What ``deserved`` divides. Pods on their way out ask nothing any more."""
-    nodes = {node.name: node for node in snapshot.nodes if node.ready}
-    too_large = tuple(
-        pod for pod in snapshot.asks if not any(fits(pod.requests, node.allocatable) for node in nodes.values())
-    )
-    unfit = {pod.uid for pod in too_large}
-    bound = [pod for pod in snapshot.pods if pod.node is not None]
-    asking = [pod for pod in snapshot.asks if pod.uid not in unfit] + [pod for pod in bound if not pod.terminating]
-    system = [pod.requests for pod in asking if pod.namespace == SYSTEM]
-    foreign = [pod.requests for pod in bound if pod.node in nodes and pod.namespace != SYSTEM and not _in(tree, pod)]
-    left = subtract(total(node.allocatable for node in nodes.values()), total([*system, *foreign]))
-    requests: dict[str, list[Amounts]] = {leaf: [] for leaf in tree.leaves}
-    for pod in asking:
-        if pod.queue in requests and pod.namespace != SYSTEM:
-            requests[pod.queue].append(pod.requests)
+    bound: _Bound = snapshot.once("deserved", tree, lambda: _Bound(snapshot.columns, tree))
+    moment = bound.at(snapshot)
+    left = subtract(bound.capacity, moment.sums.system)
     return Ground(
         capacity={name: amount for name, amount in left.items() if amount > 0},
-        requests={leaf: total(amounts) for leaf, amounts in requests.items()},
-        too_large=too_large,
+        requests=moment.sums.requests,
+        asked=moment.sums.asked,
+        used=moment.sums.used,
+        too_large=moment.too_large,
     )
 
 
-def _in(tree: QueueTree, pod: Pod) -> bool:
-    return pod.queue is not None and pod.queue in tree and tree.is_leaf(pod.queue)
+class _Sums:
+    """What pods ask together, rolled up. An entry is never changed: where it is the same one, nothing has changed."""
+
+    def __init__(self, tree: QueueTree, asked: dict[str, Amounts], used: dict[str, Amounts], system: Amounts) -> None:
+        self.tree, self.asked, self.used, self.system = tree, asked, used, system
+        self.requests = {leaf: asked[leaf] for leaf in tree.leaves}
+        """What the leaves ask."""
+
+    def copied(self) -> "_Sums":
+        """To be gone on with."""
+        other = copy(self)
+        other.asked, other.used, other.requests = dict(self.asked), dict(self.used), dict(self.requests)
+        return other
+
+    def count(self, pod: Pod, times: int) -> None:
+        """So many pods like this one more; one that is outside the tree is nobody's."""
+        if pod.namespace == SYSTEM:
+            self.system = _more(self.system, pod.requests, times)
+            return
+        leaf = _leaf(self.tree, pod)
+        for path in self.tree.lineage(leaf) if leaf is not None else ():
+            self.asked[path] = _more(self.asked[path], pod.requests, times)
+            if pod.node is not None:
+                self.used[path] = _more(self.used[path], pod.requests, times)
+        if leaf is not None:
+            self.requests[leaf] = self.asked[leaf]
+
+
+class _Moment(NamedTuple):
+    columns: Columns
+    asks: tuple[Pod, ...]
+    too_large: tuple[Pod, ...]
+    sums: _Sums
+
+
+class _Bound:
+    """What all pods on nodes ask, those on their way out included, and what there is on nodes that are ready."""
+
+    def __init__(self, columns: Columns, tree: QueueTree) -> None:
+        kinds = Kinds.joined(columns.pods, columns.queue_kinds, columns.request_kinds, _in_system(columns))
+        counts = np.bincount(kinds.of, minlength=len(kinds.each)).tolist()
+        there = np.bincount(kinds.of[~columns.not_ready[columns.node]], minlength=len(kinds.each)).tolist()
+        self.sums = _Sums(tree, {path: {} for path in tree.queues}, {path: {} for path in tree.queues}, {})
+        foreign: list[Amounts] = []
+        for pod, count, on_ready in zip(kinds.each, counts, there, strict=True):
+            self.sums.count(pod, count)
+            if pod.namespace != SYSTEM and _leaf(tree, pod) is None:
+                foreign.append({name: on_ready * amount for name, amount in pod.requests.items()})
+        ready = [node.allocatable for node in columns.nodes if node.ready]
+        self.capacity = subtract(total(ready), total(foreign))
+        """Less what pods outside the tree use."""
+        self.rooms = list({frozenset(room.items()): room for room in ready}.values())
+        """What nodes can hold, those alike once."""
+        self.latest: _Moment | None = None
+
+    def at(self, snapshot: Snapshot) -> _Moment:
+        """The sums of a moment; gone on with from where they were asked for last."""
+        latest, columns = self.latest, snapshot.columns
+        gone = None
+        if latest and latest.asks is snapshot.asks and latest.columns.stray is columns.stray:
+            gone = columns.since(latest.columns)
+        if latest is None or gone is None:
+            latest, gone = self._first(snapshot), columns.leaving
+        sums = latest.sums.copied()
+        for row in gone.tolist():
+            sums.count(columns.pods[row], -1)
+        self.latest = found = _Moment(columns, snapshot.asks, latest.too_large, sums)
+        return found
+
+    def _first(self, snapshot: Snapshot) -> _Moment:
+        """As if nobody on a node were on its way out."""
+        too_large = tuple(pod for pod in snapshot.asks if not self.fits_somewhere(pod))
+        unfit, sums = {pod.uid for pod in too_large}, self.sums.copied()
+        for pod in (*snapshot.asks, *snapshot.columns.stray):
+            if pod.uid not in unfit and not pod.terminating:
+                sums.count(pod, 1)
+        return _Moment(snapshot.columns, snapshot.asks, too_large, sums)
+
+    def fits_somewhere(self, pod: Pod) -> bool:
+        """Whether some node would hold it if it were empty."""
+        return any(fits(pod.requests, room) for room in self.rooms)
+
+
+def _leaf(tree: QueueTree, pod: Pod) -> str | None:
+    return pod.queue if pod.queue is not None and pod.queue in tree and tree.is_leaf(pod.queue) else None
+
+
+def _more(amounts: Amounts, requests: Amounts, times: int) -> Amounts:
+    sums = dict(amounts)
+    for name, amount in requests.items():
+        sums[name] = sums.get(name, 0) + times * amount
+    return {name: amount for name, amount in sums.items() if amount}
+
+
+def _is_systems(pod: Pod) -> bool:
+    return pod.namespace == SYSTEM
+
+
+def _in_system(columns: Columns) -> Kinds:
+    return columns.kinds(_is_systems)

@@ -1,44 +1,49 @@
 """Shares in whole units: rounded down, and then what that left given away in order of names, so that nothing idles."""
 
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from math import ceil, floor
+from collections.abc import Sequence
 
-from engine.policies.deserved.filling import Claim, Exact
-from engine.resources import Amounts
+import numpy as np
+
+from engine.policies.deserved.claims import SLACK, Claims
+from engine.policies.deserved.filling import Shares
+from engine.snapshot.columns import Numbers, Rows
 
 
-def whole(claims: Sequence[Claim], exact: Mapping[str, Exact], pool: Mapping[str, int]) -> dict[str, Amounts]:
-    """Each at least its exact share rounded down; what is left first up to that rounded up, then to who can use it."""
-    found = {name: {of: floor(amount) for of, amount in amounts.items()} for name, amounts in exact.items()}
-    free = dict(pool)
-    for amounts in found.values():
-        for name, amount in amounts.items():
-            free[name] = free.get(name, 0) - amount
-    ordered = sorted((claim for claim in claims if claim.weight and claim.request), key=lambda claim: claim.name)
-    for rounded_up in (True, False):
-        for claim in ordered:
-            share = exact[claim.name]
-            limits = {of: ceil(share[of]) if rounded_up else limit for of, limit in usable(claim).items()}
-            more = raised(claim, found[claim.name], limits, free)
-            for name, amount in more.items():
-                found[claim.name][name] = found[claim.name].get(name, 0) + amount
-                free[name] -= amount
+def whole(claims: Claims, shares: Shares) -> Numbers:
+    """Each at least its exact share rounded down; what is left first up to that rounded up, then to who can use it.
+
+    Rows are in the order of names.
+    """
+    found = shares.low
+    free = np.array(claims.pool, found.dtype) - found.sum(axis=0)
+    asked = claims.request > 0
+    for most in (np.where(asked, shares.high, 0), claims.usable):
+        for row in raisable(claims, found, most, free).tolist():
+            more = raised(claims.request[row].tolist(), found[row].tolist(), most[row].tolist(), free.tolist())
+            found[row] += more
+            free -= more
     return found
 
 
-def usable(claim: Claim) -> Amounts:
-    """What it can use at most: its request, up to the first cap of it."""
-    return {name: ceil(claim.most * amount) for name, amount in claim.request.items()}
+def raisable(claims: Claims, given: Numbers, most: Numbers, free: Numbers) -> Rows:
+    """The rows of those that may get something on top; of all others it is certain that they get nothing.
+
+    Somebody gets nothing where there is no more of the resource of which it has the smallest part of its request.
+    """
+    asked = claims.request > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.where(asked, given.astype(np.float64) / claims.request.astype(np.float64), np.inf)
+    smallest = asked & (parts <= parts.min(axis=1, keepdims=True) * (1 + SLACK))
+    can = smallest & (given < most) & (free > 0)
+    return np.flatnonzero(claims.rising & can.any(axis=1))
 
 
-def raised(claim: Claim, given: Mapping[str, int], limits: Mapping[str, int], free: Mapping[str, int]) -> Amounts:
+def raised(request: Sequence[int], given: Sequence[int], most: Sequence[int], free: Sequence[int]) -> list[int]:
     """What it gets on top where it alone is raised with what is free: of each resource as much as it can use."""
-    if not claim.request:
-        return {}
-    part = min(
-        Fraction(min(limits[name], given.get(name, 0) + free.get(name, 0)), amount)
-        for name, amount in claim.request.items()
-    )
-    wanted = {name: ceil(part * amount) - given.get(name, 0) for name, amount in claim.request.items()}
-    return {name: amount for name, amount in wanted.items() if amount > 0}
+    upper, lower = 1, 0
+    for asked, has, limit, left in zip(request, given, most, free, strict=True):
+        if asked:
+            reach = min(limit, has + left)
+            if not lower or reach * lower < upper * asked:
+                upper, lower = reach, asked
+    return [max(-(-upper * asked // lower) - has, 0) if asked else 0 for asked, has in zip(request, given, strict=True)]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from engine.policies.fence.ground import Ground
-from engine.snapshot.columns import Flags, Numbers, Rows
+from engine.snapshot.columns import Flags, Numbers, Rows, starts
 
 CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")
 """What sets are compared by, in this order; the least wins."""
@@ -16,7 +16,7 @@ class Costs:
         """``victims`` are rows, node by node."""
         columns, order = ground.columns, ground.order
         node = columns.node[victims]
-        first = np.flatnonzero(np.diff(node, prepend=-1))
+        first = np.flatnonzero(starts(node))
         self.places: Rows = node[first]
         self.counts: Numbers = np.diff(first, append=len(victims))
         by = (

@@ -7,11 +7,13 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
-from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import SAFE, Columns, Flags, Kinds, Numbers, Rows
+from engine.snapshot import Pod, Snapshot, fields
+from engine.snapshot.columns import SAFE, Columns, Flags, Kinds, Numbers, Rows, starts
 
+_ALIKE = attrgetter("namespace", "application", "priority", "opted_out", "originator", "daemonset", "shield")
 LIMITLESS = 2**62
 """More than any sum on a node, where those are held by 64 bits."""
 
@@ -126,10 +128,22 @@ class Ground:
             queue = level[self.row_queue]
             groups = self.columns.node * (self.nobody + 1) + queue
             order = np.argsort(groups, kind="stable")
-            first = np.flatnonzero(np.diff(groups[order], prepend=-1))
+            first = np.flatnonzero(starts(groups[order]))
             if len(first):
                 np.maximum.at(densest, queue[order][first], np.add.reduceat(amounts[order], first))
         return densest
+
+    @cached_property
+    def above(self) -> Rows:
+        """Queue -> the queue right above it, nobody above the root."""
+        numbers = np.arange(self.nobody + 1)
+        above: Rows = np.where(self.depth > 0, self.line[self.depth - 1, numbers], self.nobody)
+        return above
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Queue -> its weight, nearly; at least 1."""
+        return np.array([*(max(self.tree[path].weight, 1) for path in self.paths), 1], np.float64)
 
     @cached_property
     def disabled(self) -> Flags:
@@ -164,10 +178,10 @@ class Order:
     """The rows of each node from the most expendable on, were it not for how far their queues are away."""
 
     def __init__(self, ground: Ground) -> None:
-        columns, pods = ground.columns, ground.columns.pods
+        columns = ground.columns
         self.opted_out: Flags = ground.opted_out[ground.kinds.of]
         self.originator: Flags = ground.kinds.flags(lambda pod: pod.originator)
-        self.created: Numbers = np.fromiter((pod.created_ms for pod in pods), np.int64, len(pods))
+        self.created: Numbers = columns.numbers(fields.created)
         self.lost: Numbers = np.maximum(0, columns.now_ms - columns.started)
         """Row -> how long the pod has run, in milliseconds: what is thrown away with it."""
         by = (columns.told, -self.created, self.lost, columns.priority, self.originator, self.opted_out, columns.node)
@@ -183,8 +197,7 @@ class Order:
 
 
 def _kinds(columns: Columns) -> Kinds:
-    alike = attrgetter("namespace", "application", "priority", "opted_out", "originator", "daemonset", "shield")
-    return Kinds.joined(columns.pods, Kinds(columns.pods, alike), columns.queue_kinds, columns.request_kinds)
+    return Kinds.joined(columns.pods, columns.kinds(_ALIKE), columns.queue_kinds, columns.request_kinds)
 
 
 def ground_of(snapshot: Snapshot, tree: QueueTree) -> Ground:

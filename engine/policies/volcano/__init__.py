@@ -1,8 +1,9 @@
-"""Dialect ``volcano`` of policy ``deserved``: what queues deserve by Volcano's own plugins."""
+"""Dialect ``volcano`` of policy ``deserved``: what queues deserve by Volcano's own plugins, and who goes by them."""
 
 from engine.policies.volcano.capacity import HierarchyError
 from engine.policies.volcano.figures import figures
+from engine.policies.volcano.reclaim import Turn, reclaim
 
 DIALECT = "volcano"
 
-__all__ = ["DIALECT", "HierarchyError", "figures"]
+__all__ = ["DIALECT", "HierarchyError", "Turn", "figures", "reclaim"]

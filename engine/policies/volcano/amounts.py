@@ -5,8 +5,9 @@ counts in, which is finer than it compares. ``cpu`` and ``memory`` are always th
 """
 
 from collections.abc import Callable, Mapping
+from operator import sub
 
-from engine.resources import CPU, Amounts
+from engine.resources import CPU, PODS, Amounts
 
 Fine = dict[str, int]
 """Resource -> millionths of what Volcano counts it in."""
@@ -33,6 +34,16 @@ def written(amounts: Fine) -> dict[str, str]:
 def less_equal(one: Fine, other: Fine) -> bool:
     """Whether it is at most the other in every resource, within the slack."""
     return all(amount < other.get(name, 0) + SLACK for name, amount in one.items())
+
+
+def is_empty(amounts: Fine) -> bool:
+    """Whether it is nothing but pods."""
+    return not any(amount >= SLACK for name, amount in amounts.items() if name != PODS)
+
+
+def less(one: Fine, other: Fine) -> Fine:
+    """One without the other."""
+    return merged(sub, one, other)
 
 
 def merged(pick: Callable[[int, int], int], one: Fine, other: Fine) -> Fine:

@@ -47,6 +47,14 @@ class Hierarchy:
         self.deserved[ROOT] = fine(total(self.queues[name].deserved for name in self.children[ROOT]))
 
     @property
+    def above(self) -> dict[str, tuple[str, ...]]:
+        """Queue -> those above it, from the root down."""
+        found: dict[str, tuple[str, ...]] = {ROOT: ()}
+        for name in self.order:
+            found |= dict.fromkeys(self.children[name], (*found[name], name))
+        return found
+
+    @property
     def leaves(self) -> frozenset[str]:
         """The queues with none below."""
         return frozenset(name for name, below in self.children.items() if not below)

@@ -8,8 +8,8 @@ import numpy as np
 from engine.policies.yunikorn.quirks import Quirks
 from engine.queues import PriorityPolicy, QueueTree
 from engine.resources import Amounts, add
-from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import SAFE, Columns, Flags, Kinds, Numbers, Rows
+from engine.snapshot import Pod, Snapshot, fields
+from engine.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
 
 ORIGINATOR, OPTED_OUT = 2**33, 2**34
 """What a victim is worse for than any number of others."""
@@ -25,7 +25,7 @@ class Table:
     def __init__(self, columns: Columns, tree: QueueTree, *, own_annotation: bool) -> None:
         self.columns, self.leaves, self._tree = columns, tree.leaves, tree
         self.number = {path: number for number, path in enumerate(self.leaves)}
-        self.kinds = Kinds(columns.pods, lambda pod: _kind(pod, own_annotation=own_annotation))
+        self.kinds = columns.kinds(_own_kind if own_annotation else _kind)
         one = self.kinds.each
         nowhere = len(self.leaves)
         leaf = np.array([self.number.get(pod.queue or "", nowhere) for pod in one], np.intp)
@@ -47,8 +47,7 @@ class Table:
     @cached_property
     def order(self) -> Rows:
         """All rows, those first that would rather be taken: not opted out, not first of their application, newest."""
-        pods = self.columns.pods
-        created = np.fromiter((pod.created_ms // 1000 for pod in pods), np.int64, len(pods))
+        created = self.columns.numbers(fields.created) // 1000
         return np.lexsort((self.columns.told, -created, self.dear)).astype(np.intp)
 
     @cached_property
@@ -170,7 +169,11 @@ def table_of(snapshot: Snapshot, tree: QueueTree, quirks: Quirks) -> Table:
     return snapshot.once("yunikorn", key, lambda: Table(columns, tree, own_annotation=own_annotation))
 
 
-def _kind(pod: Pod, *, own_annotation: bool) -> tuple[object, ...]:
+def _own_kind(pod: Pod) -> tuple[object, ...]:
+    return _kind(pod, own_annotation=True)
+
+
+def _kind(pod: Pod, *, own_annotation: bool = False) -> tuple[object, ...]:
     """Pods of one kind differ in nothing that this table tells."""
     unwilling = opted_out(pod, own_annotation=own_annotation)
     alike = (pod.queue, pod.namespace, pod.application, pod.originator, unwilling)

@@ -104,6 +104,23 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='Notice',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('queue', models.CharField(max_length=500)),
+                ('mode', models.CharField(help_text='Of the cluster when it was told.', max_length=10)),
+                ('over', models.JSONField(default=dict)),
+                ('told_at', models.DateTimeField()),
+                ('due_at', models.DateTimeField(help_text='From when on pods may be taken from it.')),
+                ('published', models.BooleanField(default=False, help_text='Whether Events on its pods say so.')),
+                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to='clusters.cluster')),
+            ],
+            options={
+                'ordering': ['queue'],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'queue'), name='notice_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='Heartbeat',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('looked_at', models.DateTimeField(blank=True, help_text='When it was looked at last, and seen.', null=True)),
                 ('error', models.TextField(blank=True, help_text='Why the last look failed; empty when it did not.')),
                 ('namespace', models.CharField(blank=True, help_text="Empty: where YuniKorn's own pods run.", max_length=63, validators=[django.core.validators.RegexValidator('\\A[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\\Z', 'This is no name of a namespace: small letters, digits and -.')])),
-                ('form', models.CharField(choices=[('yunikorn', 'yunikorn'), ('kueue', 'kueue')], default='yunikorn', max_length=20)),
+                ('form', models.CharField(choices=[('yunikorn', 'yunikorn'), ('kueue', 'kueue'), ('consumers', 'consumers')], default='yunikorn', max_length=20)),
                 ('there', models.BooleanField(default=False, help_text='Whether there was any when it was looked at last.')),
                 ('text', models.TextField(blank=True)),
                 ('version', models.CharField(blank=True, help_text='Another one whenever it says something else.', max_length=150)),
@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
             name='Writing',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('form', models.CharField(choices=[('yunikorn', 'yunikorn'), ('kueue', 'kueue')], max_length=20)),
+                ('form', models.CharField(choices=[('yunikorn', 'yunikorn'), ('kueue', 'kueue'), ('consumers', 'consumers')], max_length=20)),
                 ('namespace', models.CharField(blank=True, max_length=63)),
                 ('onto', models.CharField(help_text='The version of the copy that was seen.', max_length=150)),
                 ('before', models.TextField(help_text='What it said.')),

@@ -139,6 +139,20 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='SavedFilter',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=60)),
+                ('address', models.CharField(max_length=2000)),
+                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_filters', to='clusters.cluster')),
+                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_filters', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['name', 'pk'],
+                'constraints': [models.UniqueConstraint(fields=('owner', 'cluster', 'name'), name='saved_filter_name')],
+            },
+        ),
+        migrations.CreateModel(
             name='SavedSnapshot',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -181,16 +195,25 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('queue', models.CharField(max_length=500)),
-                ('hour', models.DateTimeField()),
-                ('seconds', models.JSONField(default=list, help_text='Seconds since the hour, ascending.')),
-                ('used', models.JSONField(default=dict, help_text='Resource -> amounts, one per sample.')),
-                ('asks', models.JSONField(default=list, help_text='Asks waiting, one per sample.')),
-                ('guaranteed', models.JSONField(default=dict)),
-                ('max', models.JSONField(default=dict)),
+                ('step', models.PositiveIntegerField(help_text='Seconds from point to point: 10, 60 or 3600.')),
+                ('start', models.DateTimeField()),
+                ('document', models.BinaryField(help_text='A Run, see history.usage_runs.')),
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='usage', to='clusters.cluster')),
             ],
             options={
-                'ordering': ['hour'],
+                'ordering': ['start'],
+            },
+        ),
+        migrations.CreateModel(
+            name='UsageSample',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField()),
+                ('document', models.BinaryField(help_text='Queue -> Now, see history.usage_runs.')),
+                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='usage_samples', to='clusters.cluster')),
+            ],
+            options={
+                'ordering': ['at'],
             },
         ),
         migrations.CreateModel(
@@ -348,9 +371,17 @@ class Migration(migrations.Migration):
             model_name='pass',
             index=models.Index(fields=['cluster', 'at'], name='pass_newest'),
         ),
+        migrations.AddIndex(
+            model_name='usage',
+            index=models.Index(fields=['cluster', 'step', 'start'], name='usage_by_age'),
+        ),
         migrations.AddConstraint(
             model_name='usage',
-            constraint=models.UniqueConstraint(fields=('cluster', 'queue', 'hour'), name='usage_hour'),
+            constraint=models.UniqueConstraint(fields=('cluster', 'queue', 'step', 'start'), name='usage_block'),
+        ),
+        migrations.AddConstraint(
+            model_name='usagesample',
+            constraint=models.UniqueConstraint(fields=('cluster', 'at'), name='usage_sample_once'),
         ),
         migrations.AddIndex(
             model_name='victim',
@@ -405,6 +436,27 @@ class Migration(migrations.Migration):
             options={
                 'indexes': [models.Index(fields=['cluster', 'kind', 'name', '-first_seen', '-decision'], name='mention_newest')],
                 'constraints': [models.UniqueConstraint(fields=('decision', 'kind', 'name'), name='mention_once')],
+            },
+        ),
+        migrations.AddIndex(
+            model_name='decision',
+            index=models.Index(condition=models.Q(('state', 'held')), fields=['cluster', 'last_seen'], name='decision_held'),
+        ),
+        migrations.CreateModel(
+            name='Tally',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('span', models.DurationField(help_text='An hour or a day.')),
+                ('start', models.DateTimeField()),
+                ('kinds', models.PositiveIntegerField(default=0, help_text='How many there are.')),
+                ('document', models.BinaryField(help_text='Kinds, see history.tally_kinds. Null: due, count the rows.', null=True)),
+                ('cluster', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='tallies', to='clusters.cluster')),
+            ],
+            options={
+                'verbose_name_plural': 'tallies',
+                'ordering': ['start'],
+                'indexes': [models.Index(condition=models.Q(('document__isnull', True)), fields=['cluster', 'span', 'start'], name='tally_due')],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'span', 'start'), name='tally_once')],
             },
         ),
     ]

@@ -1,11 +1,12 @@
-"""Passes, the journal of what they saw, saved snapshots, decisions, what became of their victims, and sums."""
+"""Passes and the journal, snapshots and filters that were saved, decisions, what became of their victims, and sums."""
 
 from scheduler_admin.history.models.decisions import Decision, DecisionQuerySet, Rewound, Step, Victim
 from scheduler_admin.history.models.happenings import Happening, HappeningQuerySet, Turn
 from scheduler_admin.history.models.mentions import Mention
 from scheduler_admin.history.models.passes import JournalEntry, JournalSegment, Pass
+from scheduler_admin.history.models.saved_filters import SavedFilter
 from scheduler_admin.history.models.snapshots import SavedSnapshot
-from scheduler_admin.history.models.sums import LedgerEntry, Usage, Wait
+from scheduler_admin.history.models.sums import LedgerEntry, Tally, Usage, UsageSample, Wait
 
 __all__ = [
     "Decision",
@@ -18,10 +19,13 @@ __all__ = [
     "Mention",
     "Pass",
     "Rewound",
+    "SavedFilter",
     "SavedSnapshot",
     "Step",
+    "Tally",
     "Turn",
     "Usage",
+    "UsageSample",
     "Victim",
     "Wait",
 ]

@@ -1,4 +1,4 @@
-"""What outlives decisions: who gained from whom, how long asks waited, who used what."""
+"""What outlives decisions: who gained from whom, how long asks waited, who used what; and how many there were."""
 
 from typing import Self
 
@@ -114,22 +114,71 @@ class UsageQuerySet(RestrictedQuerySet["Usage"]):
 
 
 class Usage(models.Model):
-    """An hour of one queue: samples as parallel arrays, appended to as they come."""
+    """What one queue used over a block of time, in points of ``step`` seconds; written once and never changed."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="usage")
     queue = models.CharField(max_length=500)
-    hour = models.DateTimeField()
-    seconds = models.JSONField(default=list, help_text=_("Seconds since the hour, ascending."))
-    used = models.JSONField(default=dict, help_text=_("Resource -> amounts, one per sample."))
-    asks = models.JSONField(default=list, help_text=_("Asks waiting, one per sample."))
-    guaranteed = models.JSONField(default=dict)
-    max = models.JSONField(default=dict)
+    step = models.PositiveIntegerField(help_text=_("Seconds from point to point: 10, 60 or 3600."))
+    start = models.DateTimeField()
+    document = models.BinaryField(help_text=_("A Run, see history.usage_runs."))
 
     objects = UsageQuerySet.as_manager()
 
     class Meta:
-        ordering = ["hour"]
-        constraints = [models.UniqueConstraint(fields=["cluster", "queue", "hour"], name="usage_hour")]
+        ordering = ["start"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "queue", "step", "start"], name="usage_block")]
+        indexes = [models.Index(fields=["cluster", "step", "start"], name="usage_by_age")]
 
     def __str__(self) -> str:
-        return f"{self.queue} {self.hour:%Y-%m-%d %H}h"
+        return f"{self.queue} {self.start:%Y-%m-%d %H:%M} by {self.step} s"
+
+
+class UsageSampleQuerySet(RestrictedQuerySet["UsageSample"]):
+    """Samples; a tenant sees none, as one holds all queues."""
+
+
+class UsageSample(models.Model):
+    """What all queues of a cluster use at one moment, until ``Usage`` holds it queue by queue."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="usage_samples")
+    at = models.DateTimeField()
+    document = models.BinaryField(help_text=_("Queue -> Now, see history.usage_runs."))
+
+    objects = UsageSampleQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["at"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "at"], name="usage_sample_once")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.at:%Y-%m-%d %H:%M:%S}"
+
+
+class TallyQuerySet(RestrictedQuerySet["Tally"]):
+    """Tallies; a tenant sees none, as one counts the decisions of all."""
+
+
+class Tally(models.Model):
+    """How many preemptions of each kind an hour, or a day, of a cluster had."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="tallies", db_index=False)
+    span = models.DurationField(help_text=_("An hour or a day."))
+    start = models.DateTimeField()
+    kinds = models.PositiveIntegerField(default=0, help_text=_("How many there are."))
+    # Last, as it is large.
+    document = models.BinaryField(null=True, help_text=_("Kinds, see history.tally_kinds. Null: due, count the rows."))
+
+    objects = TallyQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["start"]
+        verbose_name_plural = "tallies"
+        constraints = [models.UniqueConstraint(fields=["cluster", "span", "start"], name="tally_once")]
+        indexes = [
+            models.Index(
+                fields=["cluster", "span", "start"], condition=models.Q(document__isnull=True), name="tally_due"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.start:%Y-%m-%d %H:%M} for {self.span}"

@@ -1,6 +1,6 @@
 """The grid's cells. A thousand queues have eight thousand of them, so they are written here and not by templates."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape as escaped
 
 from django.utils.html import conditional_escape, escape, format_html
@@ -10,13 +10,15 @@ from django.utils.translation import gettext as _
 from scheduler_admin.web.editor.grid import Field, Row, Wrong
 from scheduler_admin.web.editor.words import setting_name, text_in_words
 
-_NOTHING, _DISABLED = SafeString(""), SafeString(" disabled")
+_NOTHING, _DISABLED, _CHOSEN = SafeString(""), SafeString(" disabled"), SafeString(" selected")
+_OPTION = '<option value="{}"{}>{}</option>'
 # Without a maxlength, which would cut silently what is pasted: the draft says what is too long.
 _INPUT = (
     '<input id="{}" name="{}" data-setting aria-label="{}"{} value="{}" placeholder="{}"{}'
     ' autocomplete="off" spellcheck="false">'
 )
-_SELECT = '<select id="{}" name="{}" data-setting aria-label="{}"{} data-default="{}"{}>{}</select>'
+# Off also where it is chosen: else browsers keep every choice anew whenever the address changes.
+_SELECT = '<select id="{}" name="{}" data-setting aria-label="{}"{} data-default="{}"{} autocomplete="off">{}</select>'
 
 
 def cell(row: Row, field: Field) -> SafeString:
@@ -59,10 +61,16 @@ def control(row: Row, field: Field) -> SafeString:
 
 def _choices(field: Field) -> SafeString:
     choices = (
-        (text, SafeString(" selected") if text == field.text else "", word if text else field.inherited[0] or word)
+        (text, _CHOSEN if text == field.text else _NOTHING, word if text else field.inherited[0] or word)
         for text, word in field.options
     )
-    return SafeString("".join(_html('<option value="{}"{}>{}</option>', *choice) for choice in choices))
+    return SafeString("".join(_html(_OPTION, *choice) for choice in choices))
+
+
+def parents(row: Row, below: Sequence[Row]) -> SafeString:
+    """The choices of a queue to put one below, its own parent chosen."""
+    choices = ((str(one.pk), _CHOSEN if one.pk == row.of.placed.above else _NOTHING, one.of.path) for one in below)
+    return SafeString("".join(_html(_OPTION, *choice) for choice in choices))
 
 
 def _html(pattern: str, *texts: str) -> SafeString:

@@ -1,14 +1,14 @@
 """Which rows of a draft's grid are shown, and where each stands in the tree."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from engine.formats.notes import Severity
+import msgspec
+
 from scheduler_admin.queues.draft_selectors import DraftRow
 from scheduler_admin.web.editor.shown import Shown
 
 
-class Fold(NamedTuple):
+class Fold(msgspec.Struct, frozen=True):
     """Where a row stands: its place among so many siblings, whether it holds others, and what of that is shown."""
 
     place: int
@@ -28,8 +28,7 @@ def folds(rows: Sequence[DraftRow], shown: Shown) -> list[Fold]:
     places = [(row.placed.pk, row.placed.above) for row in rows]
     for row, (own, above) in zip(reversed(rows), reversed(places), strict=True):
         below[above] = below.get(above, 0) + 1
-        errors = sum(note.severity is Severity.ERROR for note in row.notes) if row.notes else 0
-        wrong[above] = wrong.get(above, 0) + errors + wrong.get(own, 0)
+        wrong[above] = wrong.get(above, 0) + len(row.errors) + wrong.get(own, 0)
     place: dict[int | None, int] = {}
     hidden: set[int | None] = set()
     found = []

@@ -9,7 +9,7 @@ import msgspec
 from django.utils.translation import get_language
 
 from engine.changes import Kind
-from engine.formats.notes import Note, Severity
+from engine.formats.notes import Note
 from engine.formats.shares import amounts_of, is_share, shares_of
 from engine.resources import format_amount
 from scheduler_admin.accounts.scopes import Scope
@@ -122,8 +122,8 @@ class Row(msgspec.Struct, frozen=True, dict=True):
     takes: bool
     """Whether queues may be moved below it."""
     fold: Fold
-    above: Above
-    """What it inherits."""
+    inherited: Inheritance | None
+    """Of all rows."""
     named: tuple[str, ...]
     """What is the same for every row and seen in each: the settings that have columns, and the language."""
     whole: bool
@@ -203,7 +203,7 @@ class Row(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def wrong(self) -> list[Wrong]:
         """Its errors, each at its field: first those below its name, then in the order of the columns."""
-        errors = [note for note in self.of.notes if note.severity is Severity.ERROR]
+        errors = self.of.errors
         places = {field.setting: (index, field) for index, field in enumerate(self.fields if errors else (), start=2)}
         found = []
         for note in errors:
@@ -241,15 +241,20 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         """How many columns the grid has."""
         return len(self.columns) + 1
 
+    @cached_property
+    def _above(self) -> Above:
+        """What it inherits."""
+        return self.inherited.of(self.of) if self.inherited else {}
+
     def _field(self, column: Column) -> Field:
         row, setting = self.of.placed.row, column.setting
         field, _slash, resource = setting.partition("/")
         if field == "template":
             resource = resource.replace("/", " ", 1)
         before = self.of.setting("parent" if field == "parent_declared" else field, resource)
-        errors = tuple(one for one in self.of.notes if one.severity is Severity.ERROR and setting_of(one) == setting)
+        errors = tuple(one for one in self.of.errors if setting_of(one) == setting)
         was, text = before.before if before else None, text_of(row, setting)
-        inherited = ("", "") if text else self.above.get(setting, ("", ""))
+        inherited = ("", "") if text else self._above.get(setting, ("", ""))
         return Field(self.pk, row.name, column, text, was, errors, self._comes_to(setting, text), inherited)
 
     def _comes_to(self, setting: str, text: str) -> str:
@@ -269,16 +274,22 @@ class Row(msgspec.Struct, frozen=True, dict=True):
             return None
         return queue.guaranteed, queue.max, queue.template
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """Differs whenever the row would look different; short, as a thousand of them are sent with each act."""
         of, fold = self.of, self.fold
         # What is folded, how many siblings there are, and what is inherited the page's own script puts in.
         alike = _digest(of.placed.depth, fold.holds, self.takes, self.editable, self.marks, self.act, self.named)
-        errors = [(note.message, note.params, note.field) for note in of.notes if note.severity is Severity.ERROR]
+        errors = [(note.message, note.params, note.field) for note in of.errors]
         shares = self._of_shares
         own = _digested((errors, of.change, shares)) if errors or of.change or shares else ""
         return f"{of.placed.row.changed_in}-{of.placed.above or 0}-{fold.wrong}-{alike}{own}"
+
+
+@lru_cache(maxsize=8)  # few acts make or move a queue or a fence
+def _marks(shown: tuple[str, ...], fences: tuple[str, ...]) -> Mapping[str, str]:
+    """The marks of fences, by path."""
+    return sifting.fence_marks(shown, fences)
 
 
 @lru_cache(maxsize=1024)
@@ -308,16 +319,15 @@ def grid(
     names: Sequence[str],
     shown: Shown,
     changes_in: Scope,
-    *,
     inherited: Inheritance | None = None,
+    *,
     whole: bool = True,
 ) -> list[Row]:
     """All queues of a draft, parents before children; those of ``changes_in`` are edited."""
-    fences = [one.path for one in state.rows if one.placed.row.preemption_policy == "fence" and one.placed.depth]
-    marks = sifting.fence_marks([one.path for one in state.rows], fences)
+    fences = (one.path for one in state.rows if one.placed.row.preemption_policy == "fence" and one.placed.depth)
+    marks = _marks(tuple(one.path for one in state.rows), tuple(fences))
     every, closed = columns(names), shown.closed
     named = (*(one.setting for one in every), get_language() or "")
-    above = inherited.by_parent if inherited else {}
     return [
         Row(
             of=one,
@@ -327,7 +337,7 @@ def grid(
             editable=changes_in.may_change(one.path),
             takes=changes_in.has_path(one.path),
             fold=fold,
-            above=above.get(one.placed.above, {}),
+            inherited=inherited,
             shown=shown,
             closed=closed,
             named=named,

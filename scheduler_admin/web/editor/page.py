@@ -1,12 +1,10 @@
-"""What the page of a draft shows, put together from the selectors; and an answer that holds only what differs."""
+"""What the page of a draft shows, put together from the selectors: each part once it is asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from django.http import HttpRequest, JsonResponse
-from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -26,15 +24,13 @@ from scheduler_admin.queues.selectors import tree_with
 from scheduler_admin.queues.services import tree_of
 from scheduler_admin.web.editor import panels
 from scheduler_admin.web.editor.grid import Row, columns, grid, resource_names
-from scheduler_admin.web.editor.inheriting import Inheritance, inheritance
+from scheduler_admin.web.editor.inheriting import Inheritance
 from scheduler_admin.web.editor.rules import EditedRule, edited_rules
 from scheduler_admin.web.editor.shown import Shown
-from scheduler_admin.web.editor.terms import Term, terms, unavailable
+from scheduler_admin.web.editor.terms import Term, terms
 from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.web.words import names, queue_name
 
-PARTS = ("title", "notices", "terms", "placement", "undo", "columns", "conflicts", "checks", "changes", "publish")
-"""The parts of the page that an act may change, beside the rows. Each has a template and an element of its name."""
 SECOND_WANTED = gettext_noop("A second person has to approve this version before you can publish it.")
 
 
@@ -64,6 +60,8 @@ class Second:
 class DraftPage:
     """Everything that the page of a draft shows, but the forecast."""
 
+    user: Who
+    """Its reader."""
     cluster: Cluster
     state: DraftState
     shown: Shown
@@ -72,16 +70,26 @@ class DraftPage:
     """What of the tree its reader sees."""
     changes_in: Scope
     """What of it they may change."""
-    elsewhere: str
-    """Other clusters that it would come into force in."""
-    steps: Steps
-    """What its reader may undo and redo."""
-    second: Second
-    """Who else has to look at it."""
     typed: Mapping[str, str] = field(default_factory=dict)
     """What a form held that was turned away."""
     problem: str = ""
     """Why it was."""
+
+    @property
+    def elsewhere(self) -> str:
+        """Other clusters that it would come into force in."""
+        others = Cluster.objects.restrict(self.user, "view").filter(hierarchy=self.draft.hierarchy)
+        return names(list(others.exclude(pk=self.cluster.pk).values_list("name", flat=True)))
+
+    @cached_property
+    def steps(self) -> Steps:
+        """What its reader may undo and redo."""
+        return draft_selectors.steps(self.user, self.draft)
+
+    @cached_property
+    def second(self) -> Second:
+        """Who else has to look at it."""
+        return _second(self.user, self.draft, may_edit=self.may_edit)
 
     @property
     def draft(self) -> Draft:
@@ -107,12 +115,12 @@ class DraftPage:
     @cached_property
     def rows(self) -> list[Row]:
         """The grid."""
-        return grid(self.state, self.names, self.shown, self.changes_in, inherited=self.inheritance, whole=self.whole)
+        return grid(self.state, self.names, self.shown, self.changes_in, self.inheritance, whole=self.whole)
 
     @cached_property
     def inheritance(self) -> Inheritance:
         """What its empty cells say."""
-        return inheritance(self.state, [column.setting for column in columns(self.names)])
+        return Inheritance(self.state, [column.setting for column in columns(self.names)])
 
     @cached_property
     def chosen(self) -> Row | None:
@@ -128,11 +136,6 @@ class DraftPage:
     def decides(self) -> bool:
         """Whether the reader may change how it decides."""
         return self.may_edit and self.changes_in.everything
-
-    @property
-    def unavailable(self) -> str:
-        """Which policies there are none of yet, and why."""
-        return unavailable()
 
     @property
     def checks(self) -> panels.Lines:
@@ -260,50 +263,4 @@ def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, **more: 
     may_edit = draft_selectors.may_edit(user, draft)
     changes_in = changes_in if may_edit else Scope()
     state = draft_selectors.state_for(user, draft, status.capacity if status else None, editable=may_edit)
-    others = Cluster.objects.restrict(user, "view").filter(hierarchy=draft.hierarchy).exclude(pk=cluster.pk)
-    elsewhere = names(list(others.values_list("name", flat=True)))
-    steps = draft_selectors.steps(user, draft)
-    second = _second(user, draft, may_edit=may_edit)
-    return DraftPage(cluster, state, shown, may_edit, sees, changes_in, elsewhere, steps, second, **more)
-
-
-def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse:
-    """What of the page differs from what the reader has: rows by their digests, the parts beside them.
-
-    ``shown`` in the request is ``pk.digest`` of every row there, in order.
-    """
-    had = dict(one.split(".", 1) for one in request.POST.get("shown", "").split() if "." in one)
-    context = {"view": page, "cluster": page.cluster}
-    answer = {
-        "version": page.draft.version,
-        "tag": page.tag,
-        "rows": {row.pk: _row(request, row, context) for row in page.rows if _differs(row, had)},
-        "order": _order(page.rows, list(had)),
-        "inherited": _inherited(page.inheritance, request.POST.get("inherited", "")),
-        "parts": {part: render_to_string(f"web/_draft_{part}.html", context, request) for part in PARTS},
-        "focus": focus,
-    }
-    response = JsonResponse(answer)
-    response["ETag"] = page.tag
-    response["Cache-Control"] = "private, no-store"
-    return response
-
-
-def _inherited(now: Inheritance, had: str) -> dict[str, Any] | None:
-    """What is inherited; None where the reader has it."""
-    return None if now.tag == had else {"tag": now.tag, "by_parent": now.by_parent}
-
-
-def _differs(row: Row, had: Mapping[str, str]) -> bool:
-    """Whether a row looks different; what deleting one says is of all below it, and of the cluster."""
-    return had.get(str(row.pk)) != row.digest or row.act == "delete"
-
-
-def _row(request: HttpRequest, row: Row, context: dict[str, Any]) -> str:
-    return render_to_string("web/_draft_row.html", {**context, "row": row}, request)
-
-
-def _order(rows: Sequence[Row], had: Sequence[str]) -> list[int] | None:
-    """The rows in their order; None where that is the order which the reader has."""
-    order = [row.pk for row in rows]
-    return None if [str(pk) for pk in order] == list(had) else order
+    return DraftPage(user, cluster, state, shown, may_edit, sees, changes_in, **more)

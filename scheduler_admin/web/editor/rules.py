@@ -9,7 +9,7 @@ import msgspec
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from engine.formats.notes import Note, Severity
+from engine.formats.notes import Note
 from engine.formats.placement import MOST_RULES
 from engine.placement_rules import DEEPEST_RULE, RuleName
 from scheduler_admin.queues.draft_selectors import DraftState
@@ -71,8 +71,8 @@ class EditedRule:
 def edited_rules(state: DraftState) -> list[EditedRule]:
     """The rules as they were typed, with what is wrong at each."""
     errors: dict[tuple[int, int], list[Note]] = {}
-    for note in state.notes:
-        if note.severity is Severity.ERROR and (place := _place(setting_of(note))) is not None:
+    for note in state.errors:
+        if (place := _place(setting_of(note))) is not None:
             errors.setdefault(place, []).append(note)
     found, listed = [], state.draft.placement
     for number, written in enumerate(listed):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from engine.formats.notes import Note, Severity
+from engine.formats.notes import Note
 from engine.policies import DIALECTS, FOREIGN, parameters_of
 from engine.policies.parameters import Parameter
 from scheduler_admin.queues.draft_form import capacities, text_of
@@ -16,16 +16,18 @@ from scheduler_admin.web.editor.words import setting_name, text_in_words
 
 @dataclass(frozen=True)
 class Choice:
-    """What a term may say. ``open``: whether it can be chosen."""
+    """What a term may say."""
 
     text: str
     word: str
-    open: bool = True
 
 
 @dataclass(frozen=True)
 class Term:
-    """A policy, a dialect or a parameter, where it is chosen. ``was``: its word in the base; empty: the same."""
+    """A policy, a dialect or a parameter, where it is chosen or, without choices, typed.
+
+    ``was``: its word in the base; empty: the same.
+    """
 
     setting: str
     text: str
@@ -68,13 +70,13 @@ def terms(state: DraftState) -> list[Term]:
 
 def _term(state: DraftState, setting: str, choices: tuple[Choice, ...], meaning: str) -> Term:
     text = text_of(state.draft, setting)
-    if text not in [one.text for one in choices]:
+    if choices and text not in [one.text for one in choices]:
         choices = (*choices, Choice(text, text))
     field, _slash, name = setting.partition("/")
     changed = next((one for one in state.beside if (one.field, one.resource) == (field, name)), None)
     words = {one.text: one.word for one in choices}
     was = words.get(changed.before, changed.before) if changed else ""
-    errors = [one for one in state.notes if one.severity is Severity.ERROR and setting_of(one) == setting]
+    errors = [one for one in state.errors if setting_of(one) == setting]
     return Term(setting, text, choices, meaning, was, tuple(errors))
 
 
@@ -90,17 +92,7 @@ def _held(draft: Draft, resource: str) -> tuple[Choice, ...]:
 
 def _policies() -> tuple[Choice, ...]:
     words = [(value, str(word)) for value, word in Revision.Policy.choices]
-    known = [Choice(value, word) for value, word in words if value in DIALECTS]
-    later = [Choice(value, _("%(policy)s: not yet") % {"policy": word}, False) for value, word in words]
-    return (*known, *(one for one in later if one.text not in DIALECTS))
-
-
-def unavailable() -> str:
-    """Why the policies that can't be chosen can't be; empty: all can."""
-    why = {
-        "deserved": _("decided by kube-arbitrator's shares, which this version does not have yet"),
-    }
-    return "; ".join(f"{policy}: {reason}" for policy, reason in why.items() if policy not in DIALECTS)
+    return tuple(Choice(value, word) for value, word in words if value in DIALECTS)
 
 
 def _dialects(policy: str) -> tuple[Choice, ...]:
@@ -112,6 +104,8 @@ def _dialects(policy: str) -> tuple[Choice, ...]:
 
 
 def _values(parameter: Parameter) -> tuple[Choice, ...]:
+    if not parameter.choices:
+        return ()
     setting = f"parameters/{parameter.name}"
     default = _("default: %(text)s") % {"text": text_in_words(setting, parameter.default)}
     return (Choice("", default), *(Choice(text, text_in_words(setting, text)) for text in parameter.choices))
@@ -128,6 +122,7 @@ def _meaning(policy: str) -> str:
             "Queues lend each other what they do not use; who borrows most gives first. No cluster that enforces can"
             " have it."
         ),
+        "deserved": _("Who uses more than it deserves is told, given time, and then gives back to who uses less."),
     }.get(policy, "")
 
 
@@ -138,6 +133,7 @@ def _dialect_meaning(policy: str, dialect: str) -> str:
         ("priority", "kube-scheduler"): _("As kube-scheduler's own preemption."),
         ("cohort", "kueue"): _("As Kueue's classic preemption."),
         ("fair-share", "kueue"): _("As Kueue's fair sharing."),
+        ("deserved", "arbitrator"): _("As the proposal of kube-arbitrator has it."),
     }.get((policy, dialect), "")
 
 
@@ -150,5 +146,10 @@ def _parameter_meaning(name: str) -> str:
         "within_queue": _("Whom in their own queue asks may preempt, of queues that say nothing of it."),
         "reclaim": _("Whom in other queues that borrow, of queues that say nothing of it."),
         "while_borrowing": _("Whether asks may take from others while their own queue borrows."),
+        "method": _("How the cluster is divided: all resources together, or each by itself."),
+        "node_fit": _("Whether those who go make room on one node, or anywhere in the cluster together."),
+        "high_priority": _(
+            "Priority classes, with commas between them, whose pods may take beyond what their queue deserves."
+        ),
         "strategies": _("Which shares allow to take: the one afterwards, the one before, or first the former."),
     }[name]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import gettext_noop, pgettext
 
 from engine.changes import Setting, said_alone
 from engine.explain import Message
@@ -13,6 +13,43 @@ from scheduler_admin.web.placement import rule_changes, rule_text, rules_in
 
 Options = tuple[tuple[str, str], ...]
 """Text and word of each choice."""
+_SETTINGS = {
+    "guaranteed": gettext_noop("guaranteed"),
+    "max": gettext_noop("max"),
+    "preemption_policy": gettext_noop("preemption"),
+    "delay": gettext_noop("delay"),
+    "quota_delay": gettext_noop("delay of a lowered max"),
+    "priority_policy": gettext_noop("priorities"),
+    "priority_offset": gettext_noop("priority offset"),
+    "namespaces": gettext_noop("namespaces"),
+    "parent_declared": gettext_noop("what it holds"),
+    "evict_uncontrolled": gettext_noop("pods without a controller"),
+    "weight": gettext_noop("weight"),
+    "lendable": gettext_noop("lendable"),
+    "take_within": gettext_noop("preempts in itself"),
+    "take_reclaim": gettext_noop("preempts in others"),
+    "take_borrowing": gettext_noop("preempts while it borrows"),
+    "take_threshold": gettext_noop("preempts then up to priority"),
+    "name": gettext_noop("name"),
+    "parent": gettext_noop("parent"),
+    "template": gettext_noop("template"),
+    "own": gettext_noop("whether there is one"),
+    "policy": gettext_noop("policy"),
+    "dialect": gettext_noop("dialect"),
+    "placement": gettext_noop("placement rules"),
+    "capacity": gettext_noop("percentages of the cluster are of"),
+    "last_resort": gettext_noop("last resort"),
+    "check_delay": gettext_noop("delays"),
+    "preemption": gettext_noop("preemption at all"),
+    "guarantees": gettext_noop("guarantees of parents"),
+    "within_queue": gettext_noop("whom in the own queue"),
+    "reclaim": gettext_noop("whom in other queues"),
+    "while_borrowing": gettext_noop("taking while borrowing"),
+    "strategies": gettext_noop("shares that allow to take"),
+    "method": gettext_noop("how it is divided"),
+    "node_fit": gettext_noop("room"),
+    "high_priority": gettext_noop("high priority classes"),
+}
 
 
 def setting_name(setting: str) -> str:
@@ -24,41 +61,8 @@ def setting_name(setting: str) -> str:
         field, resource = resource, ""
     if field == "placement":  # whichever part of whichever rule
         resource = ""
-    words = {
-        "guaranteed": _("guaranteed"),
-        "max": _("max"),
-        "preemption_policy": _("preemption"),
-        "delay": _("delay"),
-        "quota_delay": _("delay of a lowered max"),
-        "priority_policy": _("priorities"),
-        "priority_offset": _("priority offset"),
-        "namespaces": _("namespaces"),
-        "parent_declared": _("what it holds"),
-        "evict_uncontrolled": _("pods without a controller"),
-        "weight": _("weight"),
-        "lendable": _("lendable"),
-        "take_within": _("preempts in itself"),
-        "take_reclaim": _("preempts in others"),
-        "take_borrowing": _("preempts while it borrows"),
-        "take_threshold": _("preempts then up to priority"),
-        "name": _("name"),
-        "parent": _("parent"),
-        "template": _("template"),
-        "own": _("whether there is one"),
-        "policy": _("policy"),
-        "dialect": _("dialect"),
-        "placement": _("placement rules"),
-        "capacity": _("percentages of the cluster are of"),
-        "last_resort": _("last resort"),
-        "check_delay": _("delays"),
-        "preemption": _("preemption at all"),
-        "guarantees": _("guarantees of parents"),
-        "within_queue": _("whom in the own queue"),
-        "reclaim": _("whom in other queues"),
-        "while_borrowing": _("taking while borrowing"),
-        "strategies": _("shares that allow to take"),
-    }
-    return f"{words.get(field, field)} {resource}".strip()
+    word = _(_SETTINGS[field]) if field in _SETTINGS else field
+    return f"{word} {resource}".strip()
 
 
 def options(setting: str) -> Options:
@@ -101,6 +105,10 @@ def _of_parameter(name: str) -> Options:
             return _takes()
         case "while_borrowing":
             return (("true", _("allowed")), ("false", _("not allowed")))
+        case "method":
+            return (("drf", _("all resources together (DRF)")), ("proportional", _("each resource by itself")))
+        case "node_fit":
+            return (("true", _("on one node")), ("false", _("anywhere")))
         case "strategies":
             return (
                 ("both", _("afterwards, then before")),

@@ -37,25 +37,30 @@ class Arrow:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What has no arrow: pods between so many ``pairs`` of boxes, and pods that went ``within`` one box."""
+    """What has no arrow: pods between so many ``pairs`` of boxes, pods that went ``within`` one box, or ``elsewhere``.
+
+    Elsewhere: the map shows only a part of the tree, which does not hold both.
+    """
 
     pairs: int
     pods: int
     within: int
+    elsewhere: int
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Pods that went between single boxes, each pair by its places; what went within one box has no arrow."""
+    """Pods that went between single boxes, each pair by its places; what went ``within`` one box has no arrow."""
 
     pods: Counter[tuple[int, int]]
     odd: set[tuple[int, int]]
+    within: int = 0
 
     def left_out(self, drawn: Collection[tuple[int, int]], total: int) -> LeftOut:
         """All but the pairs that are drawn, of so many pods in all."""
         between = sum(self.pods.values())
         pods = between - sum(self.pods[pair] for pair in drawn)
-        return LeftOut(len(self.pods) - len(drawn), pods, total - between)
+        return LeftOut(len(self.pods) - len(drawn), pods, self.within, total - between - self.within)
 
     def ranked(self, own: set[int]) -> list[tuple[int, int]]:
         """The pairs to draw."""
@@ -65,14 +70,18 @@ class Traffic:
 def traffic(scene: Scene, boxes: Sequence[Box]) -> Traffic:
     """What happened between the single boxes of a map."""
     home = {leaf: place for place, box in enumerate(boxes) for leaf in box.drawn.leaves}
-    found = Traffic(Counter(), set())
+    between, odd, within = Counter[tuple[int, int]](), set(), 0
     for (asker, victim), pods in scene.pods.items():
+        if asker not in home or victim not in home:
+            continue
         pair = home[asker], home[victim]
-        if pair[0] != pair[1]:
-            found.pods[pair] += pods
-            if scene.is_odd(asker, victim):
-                found.odd.add(pair)
-    return found
+        if pair[0] == pair[1]:
+            within += pods
+            continue
+        between[pair] += pods
+        if scene.is_odd(asker, victim):
+            odd.add(pair)
+    return Traffic(between, odd, within)
 
 
 def arrows(scene: Scene, boxes: Sequence[Box], plot: Plot) -> tuple[list[Arrow], LeftOut]:

@@ -4,6 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.utils.translation import gettext as _
+
+from engine.reach import Fences
 from scheduler_admin.web.fences import told
 from scheduler_admin.web.fences.arrows import Arrow, LeftOut, arrows
 from scheduler_admin.web.fences.folding import Drawn
@@ -31,15 +34,24 @@ class Text:
     whole: str = ""
     url: str = ""
 
+    @property
+    def wide(self) -> int:
+        """How wide the place is that a pointer finds it at."""
+        return max(24, round(width(self.text, TEXT)))
+
 
 @dataclass(frozen=True)
 class Shape:
-    """A queue's box. ``look``: chosen, lit (reached) or plain. ``title``: what it says, for those who don't see it."""
+    """A queue's box. ``look``: chosen, lit (reached) or plain. ``title``: what it says, for those who don't see it.
+
+    ``fenced``: a fence is around it; ``teeth`` point the way through, where there is one.
+    """
 
     box: Box
     look: str
     hatched: bool
     current: bool
+    fenced: bool
     teeth: str
     texts: list[Text]
     url: str
@@ -66,7 +78,7 @@ class Picture:
 
 def picture(scene: Scene) -> Picture:
     """The map of a scene."""
-    boxes = layout(scene.tops, lambda drawn: _natural(scene, drawn), lambda drawn: _banded(scene, drawn))
+    boxes = layout(scene.drawn, lambda drawn: _natural(scene, drawn), lambda drawn: _banded(scene, drawn))
     every = [box for top in boxes for box in top.walk()]
     parents = [_parent(scene, box) for box in every if box.inside]
     single = [box for box in every if not box.inside]
@@ -115,7 +127,7 @@ def _banded(scene: Scene, drawn: Drawn) -> bool:
 
 
 def _fenced(scene: Scene, drawn: Drawn) -> bool:
-    return not drawn.rest and scene.tree.fence(drawn.path) == drawn.path
+    return not drawn.rest and scene.fence(drawn.path) == drawn.path
 
 
 def _around(text: Text) -> Rect:
@@ -127,6 +139,7 @@ def _parent(scene: Scene, box: Box) -> Shape:
     fenced = _fenced(scene, box.drawn)
     chosen = path == scene.chosen
     texts = [*_head(scene, box, box.x + SIDE, box.y + 24)]
+    texts += _acts(scene, box, texts[-1])
     if fenced:
         texts.append(Text(box.x + SIDE, box.bottom - 15, _at_the_fence(scene, box)))
     return Shape(
@@ -134,17 +147,33 @@ def _parent(scene: Scene, box: Box) -> Shape:
         look="chosen" if chosen else "plain",
         hatched=False,
         current=chosen,
-        teeth=_teeth(box) if fenced else "",
+        fenced=fenced,
+        teeth=_teeth(scene, box),
         texts=texts,
         url=scene.choice.address(queue="" if path == scene.tree.root else path),
         title=path,
     )
 
 
+def _acts(scene: Scene, box: Box, last: Text) -> Iterator[Text]:
+    """What may be done with an open queue, at the right end of its head, as far as there is room."""
+    path, choice = box.drawn.path, scene.choice
+    x, end = box.right - SIDE, last.x + width(last.text, NAME, bold=True) + 12
+    for said, url in (
+        (_("whole tree"), choice.address(inside="") if path == choice.inside else ""),
+        (_("only this"), choice.address(inside=path) if path not in (scene.tree.root, choice.inside) else ""),
+        (_("fold"), choice.folding(path) if scene.folds(path) else ""),
+    ):
+        x -= round(width(said, TEXT)) if url else 0
+        if url and x >= end:
+            yield Text(x, box.y + 24, said, "link", url=url)
+            x -= 16
+
+
 def _at_the_fence(scene: Scene, box: Box) -> str:
     room = box.w - 2 * SIDE
     said = told.at_the_fence(scene, box.drawn.path, box.drawn.leaves)
-    return said if width(said, TEXT) <= room else fitted(told.lets_nothing_out(), room, TEXT)
+    return said if width(said, TEXT) <= room else fitted(told.lets_nothing_out(scene), room, TEXT)
 
 
 def _head(scene: Scene, box: Box, x: int, y: int) -> Iterator[Text]:
@@ -173,7 +202,8 @@ def _single(scene: Scene, box: Box, standing: str) -> Shape:
         look="chosen" if current else "lit" if any(each.out.allowed for each in around) else "plain",
         hatched=any(each.into.allowed for each in around),
         current=current,
-        teeth=_teeth(box) if _fenced(scene, drawn) else "",
+        fenced=_fenced(scene, drawn),
+        teeth=_teeth(scene, box),
         texts=_lines(scene, box, says, standing),
         url=_url(scene, drawn),
         title=f"{drawn.path}: {'; '.join(says)}" if says else drawn.path,
@@ -182,7 +212,7 @@ def _single(scene: Scene, box: Box, standing: str) -> Shape:
 
 def _url(scene: Scene, drawn: Drawn) -> str:
     if drawn.rest:
-        return scene.choice.address(opened=[*scene.choice.opened, drawn.path])
+        return scene.choice.opening(drawn.path)
     return scene.choice.address(queue=drawn.path)
 
 
@@ -197,7 +227,7 @@ def _lines(scene: Scene, box: Box, says: Sequence[str], standing: str) -> list[T
     if beside and len(texts) == 1:
         says = [beside, *says]
     if drawn.folded:
-        url = scene.choice.address(opened=[*scene.choice.opened, drawn.path])
+        url = scene.choice.opening(drawn.path)
         texts.append(_text(x, y := y + 20, told.count(drawn), room, kind="link", url=url))
     broken = [wrapped(each, room, TEXT) for each in says]
     first = y + (20 if y == box.y + 24 else _LINE)
@@ -213,8 +243,10 @@ def _lines(scene: Scene, box: Box, says: Sequence[str], standing: str) -> list[T
     return texts
 
 
-def _teeth(box: Box) -> str:
+def _teeth(scene: Scene, box: Box) -> str:
     """Triangles on the inner side of a fence: they point the only way through."""
+    if not (_fenced(scene, box.drawn) and scene.rules.fences is Fences.ONE_WAY):
+        return ""
     return "".join(
         [
             *(f"M{x} {box.y}h{_TOOTH}l{-_TOOTH / 2} {_DEPTH}z" for x in _places(box.x, box.w)),

@@ -32,19 +32,21 @@ class Drawn:
             yield from child.boxes()
 
 
-def drawn(tree: QueueTree, seen: Collection[str], wanted: Collection[str]) -> list[Drawn]:
-    """The tops of what a reader may see of a tree.
+def drawn(
+    tree: QueueTree, seen: Collection[str], wanted: Collection[str], folded: Collection[str] = (), top: str = ""
+) -> list[Drawn]:
+    """The tops of what a reader may see of a tree, or ``top`` alone.
 
     ``wanted`` queues are drawn open with all that is in them, and so is all above them; others, parents first, as long
-    as the map stays readable.
+    as the map stays readable, but for those that are to be ``folded``.
     """
-    tops = [path for path in tree.walk() if path in seen and tree[path].parent not in seen]
+    tops = [top] if top else [path for path in tree.walk() if path in seen and tree[path].parent not in seen]
     kept = {above for path in wanted for above in tree.lineage(path)}
-    opened = _opened(tree, seen, tops, kept)
+    opened = _opened(tree, seen, tops, kept, set(folded) - kept)
     return [_drawn(tree, seen, path, opened, frozenset(wanted), kept) for path in tops]
 
 
-def _opened(tree: QueueTree, seen: Collection[str], tops: list[str], kept: set[str]) -> set[str]:
+def _opened(tree: QueueTree, seen: Collection[str], tops: list[str], kept: set[str], folded: set[str]) -> set[str]:
     """The parents to draw open: those that are asked for, and level by level all others while there is room."""
 
     def inside(path: str) -> list[str]:
@@ -56,7 +58,7 @@ def _opened(tree: QueueTree, seen: Collection[str], tops: list[str], kept: set[s
     opened: set[str] = set()
     boxes, level = len(tops), list(tops)
     while level:
-        parents = [path for path in level if inside(path)]
+        parents = [path for path in level if inside(path) and path not in folded]
         asked = [path for path in parents if path in kept]
         chosen = parents if boxes + more(parents) <= MOST_BOXES else asked
         opened.update(chosen)

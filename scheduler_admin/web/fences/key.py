@@ -45,6 +45,8 @@ def key(scene: Scene, drawn: Picture) -> list[Entry]:
 def _entries(scene: Scene, drawn: Picture) -> Iterator[Entry]:
     if any(shape.teeth for shape in (*drawn.parents, *drawn.singles)):
         yield Entry("fence", 34, _("fence: teeth point the only way through"))
+    elif any(shape.fenced for shape in (*drawn.parents, *drawn.singles)):
+        yield Entry("border", 34, _("fence: nothing is lent or taken across it"))
     if scene.chosen:
         yield Entry("chosen", 22, _("chosen"))
         yield Entry("lit", 22, _("it reaches this"))

@@ -8,7 +8,8 @@ from functools import cached_property
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from engine.policies import FOREIGN
+from engine.explain import Message, conditions
+from engine.policies import FOREIGN, reach_of
 from engine.queues import Standing
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
@@ -18,10 +19,11 @@ from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.queues.selectors import TreeRow
 from scheduler_admin.web.fences import told
+from scheduler_admin.web.fences.choice import Choice
 from scheduler_admin.web.fences.drawing import Picture, picture
 from scheduler_admin.web.fences.key import Entry, key
 from scheduler_admin.web.fences.pairs import Pairs, pairs
-from scheduler_admin.web.fences.scene import Choice, Scene
+from scheduler_admin.web.fences.scene import Scene
 from scheduler_admin.web.words import amount_text, standing_text
 
 _RANGES = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
@@ -67,6 +69,11 @@ class FencesPage:
         return told.odd(self.scene) if self.scene else []
 
     @property
+    def conditions(self) -> Message | None:
+        """On what it depends whether an open border is used."""
+        return conditions(self.scene.rules) if self.scene else None
+
+    @property
     def foreign(self) -> bool:
         """Whether it is decided by another scheduler's rules, which do not keep to these borders."""
         return self.revision is not None and self.revision.dialect in FOREIGN
@@ -82,13 +89,14 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     queues = selectors.visible(user, revision, present(cluster))
     seen = {queue.path: queue for queue in queues}
-    choice = Choice.read(query.get("queue", ""), query.get("since", ""), query.getlist("open"), seen)
+    choice = Choice.read(query, seen)
     if revision is None or not queues:
         return FencesPage(queues, None, choice)
     length = _RANGES.get(choice.since)
     standings, scarcest = _standings(cluster, queues)
     scene = Scene(
         tree=selectors.tree_with(revision, present(cluster)),
+        rules=reach_of(revision.policy, revision.parameters),
         seen=frozenset(seen),
         choice=choice,
         happened=preempted_pairs(user, cluster, now - length) if length else [],
@@ -122,5 +130,5 @@ def _scarcest(leaves: Sequence[TreeRow]) -> str:
 def _standing(row: TreeRow, resource: str) -> str:
     figure = next(each for each in row.figures if each.resource == resource)
     if figure.standing is Standing.AT:
-        return _("at its guarantee")
-    return standing_text(figure.used, figure.guaranteed, lambda value: amount_text(resource, value))
+        return _("at its guarantee") if figure.deserved is None else _("at what it deserves")
+    return standing_text(figure.used, figure.promised, lambda value: amount_text(resource, value))

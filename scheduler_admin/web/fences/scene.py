@@ -1,56 +1,30 @@
 """What a reader sees of a cluster's tree from one queue: the ground that map and tables stand on."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from urllib.parse import urlencode
 
 from engine.queues import QueueTree
-from engine.reach import CLAIMS, Border, border
+from engine.reach import CLAIMS, Border, Fences, Reach
 from scheduler_admin.history.pair_selectors import Pair
+from scheduler_admin.web.fences.choice import Choice
 from scheduler_admin.web.fences.folding import Drawn, drawn
 from scheduler_admin.web.reach import Neighbour, neighbours
 
-SINCE = ("24h", "7d", "30d", "none")
-DEFAULT_SINCE = "7d"
 MOST_PAIRS = 60
 """Of so many leaves every pair is told; of more, those of the chosen queue."""
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What the address asks for. Unknown queues and words count as not said."""
-
-    queue: str = ""
-    since: str = DEFAULT_SINCE
-    opened: tuple[str, ...] = ()
-
-    @classmethod
-    def read(cls, queue: str, since: str, opened: Iterable[str], seen: Mapping[str, object]) -> "Choice":
-        """From a page's query and the queues that its reader may see."""
-        return cls(
-            queue if queue in seen else "",
-            since if since in SINCE else DEFAULT_SINCE,
-            tuple(dict.fromkeys(path for path in opened if path in seen)),
-        )
-
-    def address(self, *, queue: str | None = None, opened: Sequence[str] | None = None) -> str:
-        """The query of this page with another queue chosen or others opened."""
-        given = [("queue", self.queue if queue is None else queue), ("since", self.since)]
-        plain = ("", DEFAULT_SINCE)
-        query = [(name, value) for name, value in given if value not in plain]
-        return "?" + urlencode([*query, *(("open", path) for path in (self.opened if opened is None else opened))])
-
-
-@dataclass(frozen=True)
 class Scene:
-    """The tree's rules, the queues that the reader may see, the chosen one, and who preempted whom.
+    """The tree and the policy's rules, the queues that the reader may see, the chosen one, and who preempted whom.
 
     ``standings``: path -> where it stands against its guarantee in the resource ``scarcest``, in words.
     """
 
     tree: QueueTree
+    rules: Reach
     seen: frozenset[str]
     choice: Choice
     happened: Sequence[Pair]
@@ -69,17 +43,31 @@ class Scene:
 
     @cached_property
     def tops(self) -> list[Drawn]:
-        """The queues as they are drawn."""
-        return drawn(self.tree, self.seen, [path for path in (self.chosen, *self.choice.opened) if path])
+        """The queues as they are folded."""
+        return self._drawn("")
+
+    @cached_property
+    def drawn(self) -> list[Drawn]:
+        """The same of those that the map shows: all, or one and what is in it."""
+        return self._drawn(self.choice.inside) if self.choice.inside else self.tops
+
+    def _drawn(self, top: str) -> list[Drawn]:
+        wanted = [path for path in (self.chosen, *self.choice.opened, self.choice.inside) if path]
+        return drawn(self.tree, self.seen, wanted, self.choice.folded, top)
 
     @cached_property
     def boxes(self) -> list[Drawn]:
-        """The single boxes of the map, in its order."""
+        """The single boxes of the whole tree, in the order of the map."""
         return [box for top in self.tops for box in top.boxes()]
+
+    def folds(self, path: str) -> bool:
+        """Whether an open queue may be folded: nothing that is asked for lies in it."""
+        asked = (self.chosen, self.choice.inside)
+        return path != self.tree.root and not any(one and self.tree.contains(path, one) for one in asked)
 
     @cached_property
     def _around(self) -> dict[str, Neighbour]:
-        return {each.path: each for each in neighbours(self.tree, self.chosen)} if self.chosen else {}
+        return {each.path: each for each in neighbours(self.tree, self.chosen, self.rules)} if self.chosen else {}
 
     @cached_property
     def around(self) -> dict[str, Neighbour]:
@@ -132,7 +120,16 @@ class Scene:
 
     def border_of(self, asker: str, victim: str) -> Border:
         """What lies between two leaves."""
-        return border(self.tree, asker, victim)
+        return self.rules.border(self.tree, asker, victim)
+
+    def fence(self, path: str) -> str | None:
+        """The nearest fence from a queue upwards, as far as fences count."""
+        return None if self.rules.fences is Fences.NONE else self.tree.fence(path)
+
+    def lets_in(self, border: Border) -> bool:
+        """Whether a border is open although a fence around the victim does not hold the asker."""
+        fence = self.fence(border.victim)
+        return border.allowed and fence is not None and not self.tree.contains(fence, border.asker)
 
     def is_odd(self, asker: str, victim: str) -> bool:
         """Whether pods went through this border although it is shut."""

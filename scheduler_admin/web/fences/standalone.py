@@ -46,5 +46,6 @@ def style() -> str:
     sheet = Path(str(find("app.css"))).read_text(encoding="utf-8")
     section = _SECTION.search(sheet)
     assert section is not None
-    tokens = {name: light or plain for name, light, plain in _TOKEN.findall(sheet)}
+    # what stands first is the scheme's own: what follows is for those who want more contrast, or print
+    tokens = {name: light or plain for name, light, plain in reversed(_TOKEN.findall(sheet))}
     return re.sub(r"var\(--([\w-]+)\)", lambda found: tokens[found[1]], section[1])

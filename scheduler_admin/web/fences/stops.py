@@ -31,7 +31,7 @@ class Stop:
 
 def stop(scene: Scene, boxes: Sequence[Box], plot: Plot) -> Stop | None:
     """From the chosen queue to the nearest side of the fence around it, None where no fence that is drawn holds it."""
-    fence = scene.tree.fence(scene.chosen) if scene.chosen else None
+    fence = scene.fence(scene.chosen) if scene.chosen else None
     by_path = {box.drawn.path: box for box in boxes if not box.drawn.rest}
     if fence not in by_path or scene.chosen not in by_path:
         return None

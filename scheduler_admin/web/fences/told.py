@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 
 from engine.explain import Message, border_clause, border_label
 from engine.queues import PreemptionPolicy
-from engine.reach import Border, BorderReason
+from engine.reach import Border, Fences
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.sentences import text
 from scheduler_admin.web.fences.folding import Drawn
@@ -23,8 +23,9 @@ class Lead:
 
     ``because``: what stops it elsewhere. ``fence_lets_in``: some reach it through a fence from outside; ``let_in``:
     which, unless all do. ``reaches_others``, ``others_reach``: so do queues that the reader may not see. ``alone``:
-    there is no other queue. ``fence``: the one that holds it in. ``fences``: how many the reader may see. ``partial``:
-    there are queues that the reader may not see. ``kept``, ``kept_count``: the reader's queues inside fences of those.
+    there is no other queue. ``itself``: its asks may take from the queue itself. ``fence``: the one that holds it in.
+    ``fences``: how many the reader may see. ``partial``: there are queues that the reader may not see. ``kept``,
+    ``kept_count``: the reader's queues inside fences of those.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class Lead:
     reaches_others: bool = False
     others_reach: bool = False
     alone: bool = False
+    itself: bool = False
     fence: str = ""
     fences: int = 0
     partial: bool = False
@@ -88,7 +90,7 @@ def lead(scene: Scene) -> Lead:
     shut = [each.out for each in around.values() if not each.out.allowed]
     hidden = [each.out for each in scene.unseen if not each.out.allowed]
     askers = [path for path, each in around.items() if each.into.allowed]
-    through = [path for path in askers if around[path].into.reason is BorderReason.NO_FENCE and around[path].into.queue]
+    through = [path for path in askers if scene.lets_in(around[path].into)]
     return Lead(
         kind="nothing" if not reached else "some" if shut or hidden else "all",
         name=scene.name(scene.chosen),
@@ -101,15 +103,16 @@ def lead(scene: Scene) -> Lead:
         reaches_others=any(each.out.allowed for each in scene.unseen),
         others_reach=any(each.into.allowed for each in scene.unseen),
         alone=not around and not scene.unseen,
-        fence=scene.name(scene.tree.fence(scene.chosen) or ""),
+        fence=scene.name(scene.fence(scene.chosen) or ""),
+        itself=_open_to_itself(scene),
     )
 
 
 def _lead_of_all(scene: Scene) -> Lead:
-    kept = [top.path for top in scene.tops if scene.tree.fence(top.path) not in (None, top.path)]
+    kept = [top.path for top in scene.tops if scene.fence(top.path) not in (None, top.path)]
     return Lead(
         "none",
-        fences=sum(scene.tree.fence(path) == path for path in scene.seen),
+        fences=sum(scene.fence(path) == path for path in scene.seen),
         partial=scene.partial,
         kept=names([scene.name(path) for path in kept], 4),
         kept_count=len(kept),
@@ -128,7 +131,7 @@ def _most_frequent(borders: Sequence[Border]) -> Message | None:
 
 def tag(scene: Scene, box: Drawn) -> str:
     """What is said beside the name: a fence, or that preemption is turned off."""
-    if box.rest or box.path == scene.tree.root:
+    if box.rest or box.path == scene.tree.root or scene.rules.fences is Fences.NONE:
         return ""
     match scene.tree[box.path].preemption_policy:
         case PreemptionPolicy.FENCE:
@@ -156,7 +159,7 @@ def state(scene: Scene, box: Drawn) -> list[str]:
     if not scene.chosen:
         return _on_its_own(scene, box)
     if box.path == scene.chosen and not box.rest:
-        return [_("chosen"), _("not itself: same queue")]
+        return [_("chosen"), _itself(scene)]
     if scene.is_inside(box):
         return [_("in the chosen queue")]
     around = [scene.around[leaf] for leaf in box.leaves if leaf in scene.around]
@@ -167,6 +170,16 @@ def state(scene: Scene, box: Drawn) -> list[str]:
         _said(out, _("in reach: %(why)s"), _("out of reach: %(why)s"), _("in reach: %(n)s of %(all)s")),
         _said(into, _("reaches it: %(why)s"), _("can’t reach it: %(why)s"), _("reach it: %(n)s of %(all)s")),
     ]
+
+
+def _open_to_itself(scene: Scene) -> bool:
+    return scene.rules.open_to_itself(scene.tree, scene.chosen)
+
+
+def _itself(scene: Scene) -> str:
+    why = text(border_label(scene.border_of(scene.chosen, scene.chosen).reason))
+    said = _("itself: %(why)s") if _open_to_itself(scene) else _("not itself: %(why)s")
+    return said % {"why": why}
 
 
 def _said(borders: Sequence[Border], open_: str, shut: str, several: str) -> str:
@@ -196,19 +209,23 @@ def _counted(scene: Scene, leaves: Sequence[str], said: str) -> str:
     return _("%(counted)s, %(n)s of others") % {"counted": counted, "n": others} if others else counted
 
 
-def lets_nothing_out() -> str:
+def lets_nothing_out(scene: Scene) -> str:
     """What holds of every fence."""
+    if scene.rules.fences is Fences.BOTH_WAYS:
+        return _("nothing is lent or taken across")
     return _("lets nothing out")
 
 
 def at_the_fence(scene: Scene, path: str, leaves: Sequence[str]) -> str:
     """What is said at the lower edge of a fenced parent: whom its fence stops and whom it lets in."""
+    if scene.rules.fences is Fences.BOTH_WAYS:
+        return lets_nothing_out(scene)
     if not scene.chosen:
         return _("lets nothing out; lets others in")
     chosen = scene.name(scene.chosen)
     if scene.tree.contains(path, scene.chosen):
         let_in = names(_let_in(scene, path), 2)
-        return _("lets nothing out; lets %(queues)s in") % {"queues": let_in} if let_in else lets_nothing_out()
+        return _("lets nothing out; lets %(queues)s in") % {"queues": let_in} if let_in else lets_nothing_out(scene)
     if any(scene.around[leaf].out.allowed for leaf in leaves if leaf in scene.around):
         return _("lets nothing out; lets %(queues)s in") % {"queues": chosen}
     return _("lets nothing out; would let %(queue)s in") % {"queue": chosen}
@@ -232,17 +249,17 @@ def rows(scene: Scene) -> list[Row]:
 def _row(scene: Scene, box: Drawn, inside: Sequence[str]) -> Row:
     own = scene.is_inside(box)
     around = [scene.around[leaf] for leaf in box.leaves if leaf in scene.around]
+    itself = [scene.border_of(scene.chosen, scene.chosen)] if own and _open_to_itself(scene) else []
     out = [(leaf, other) for leaf in inside for other in box.leaves]
     into = [(other, leaf) for leaf, other in out]
     name = scene.name(box.path)
-    opened = scene.choice.opened
     return Row(
         box=box,
         name=f"{name}: {title(box)}" if box.rest else name,
-        url=scene.choice.address(opened=[*opened, box.path]) if box.rest else scene.choice.address(queue=box.path),
+        url=scene.choice.opening(box.path) if box.rest else scene.choice.address(queue=box.path),
         own=own,
-        out=_side(scene, [each.out for each in around], out),
-        into=_side(scene, [each.into for each in around], into),
+        out=_side(scene, [*itself, *(each.out for each in around)], out),
+        into=_side(scene, [*itself, *(each.into for each in around)], into),
     )
 
 

@@ -1,5 +1,7 @@
 """Tags of the editor: the grid's cells, written without templates as there are so many."""
 
+from collections.abc import Sequence
+
 from django import template
 from django.utils.safestring import SafeString
 
@@ -22,6 +24,12 @@ def field_cell(row: Row, field: Field) -> SafeString:
 def field_control(row: Row, field: Field) -> SafeString | str:
     """Where a setting without a column is typed, or what it says where it may not be edited."""
     return cells.control(row, field) if row.editable else words.text_in_words(field.setting, field.text)
+
+
+@register.simple_tag
+def parent_choices(row: Row, parents: Sequence[Row]) -> SafeString:
+    """The queues below which one may be put."""
+    return cells.parents(row, parents)
 
 
 @register.simple_tag

@@ -1,19 +1,25 @@
 """Tags that every page shares: amounts, bars, standings, times, words of state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from django import template
+from django.template.loader import render_to_string
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
+from engine.explain.message import listed
 from engine.queues import Standing
+from scheduler_admin.accounts.scopes import is_inside
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.selectors import Figure
 from scheduler_admin.web import bars, words
 from scheduler_admin.web.holds import Told, told
+from scheduler_admin.web.trees import Cell
 
 register = template.Library()
 
@@ -25,6 +31,12 @@ def amount(resource: str, value: int | None) -> SafeString:
         return SafeString("–")
     digits, unit = words.readable(resource, value)
     return format_html('{}<i class="u">{}</i>', digits, unit) if unit else format_html("{}", digits)
+
+
+@register.filter
+def amounts(of: Mapping[str, int]) -> str:
+    """Amounts in a row, as a manifest lists them: ``cpu 8, memory 64Gi``."""
+    return listed(of)
 
 
 @register.simple_tag
@@ -46,10 +58,35 @@ def column_head(word: str, unit: words.Unit) -> SafeString:
     return format_html("<span>{}{}</span>", word, room)
 
 
+@register.simple_tag(takes_context=True)
+def amount_head(context: template.Context, kind: str, word: str, unit: words.Unit) -> SafeString:
+    """The same as a link that sorts by it; ``kind``: which amount of the resource it is."""
+    return column_head(sorting(context, f"{kind}:{unit.resource}", word), unit)
+
+
 @register.simple_tag
 def bar(used: int, guaranteed: int | None, limit: int | None) -> SafeString:
     """The bar of one queue and resource; None as guarantee: not granted; None as max: not limited."""
     return bars.bar(used, guaranteed, limit)
+
+
+@register.simple_tag
+def bar_of(figure: Figure) -> SafeString:
+    """The bar of one queue and resource, against what it deserves where that is worked out."""
+    if figure.deserved is None:
+        return bars.bar(figure.used, figure.guaranteed, figure.max)
+    return bars.bar(figure.used, figure.deserved, figure.max, figure.guaranteed or 0)
+
+
+@register.simple_tag
+def queue_cell(cell: Cell) -> SafeString:
+    """One resource of one row of the tree; most are as they were at the last refresh, and drawn then."""
+    return _queue_cell(cell, get_language())
+
+
+@lru_cache(maxsize=10_000)
+def _queue_cell(cell: Cell, _language: str | None) -> SafeString:
+    return render_to_string("web/_queue_cell.html", {"cell": cell})
 
 
 @register.simple_tag
@@ -115,6 +152,16 @@ def lasting(at: datetime | int | None) -> SafeString:
     return _counting(since, "for", words.duration((timezone.now() - since).total_seconds()))
 
 
+@register.simple_tag
+def left(at: datetime) -> SafeString:
+    """How long until then, counting down in the browser; without a script it stands as it was."""
+    at = at.astimezone(UTC)
+    text = words.duration((at - timezone.now()).total_seconds())
+    return format_html(
+        '<time role="timer" datetime="{}" title="{}" data-left>{}</time>', at.isoformat(), words.exact(at), text
+    )
+
+
 def _counting(at: datetime, kind: str, text: str) -> SafeString:
     at = at.astimezone(UTC)
     attribute = SafeString(f"data-{kind}")
@@ -131,26 +178,49 @@ def read_ago(at: datetime) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def folding(context: template.Context, path: str) -> str:
+def folding(context: template.Context, path: str, folded: bool) -> str:
     """The address of this page with one queue folded, or unfolded if it is folded."""
     query = context["request"].GET.copy()
-    folded = query.getlist("folded")
-    query.setlist("folded", [each for each in folded if each != path] if path in folded else [*folded, path])
+    said, meant = ("folded", "open") if folded else ("open", "folded")
+    kept = query.getlist(said)
+    if path in kept:
+        query.setlist(said, [each for each in kept if each != path])
+    else:
+        query.appendlist(meant, path)
     return f"?{query.urlencode()}"
 
 
 @register.simple_tag(takes_context=True)
-def nav_link(context: template.Context, name: str, label: str, *pages: str, cluster: str = "") -> SafeString:
-    """A page in the navigation: current on the page itself, and lit on the pages below it."""
+def opening(context: template.Context, path: str) -> str:
+    """The address of this page with all open that is below a queue."""
+    query = context["request"].GET.copy()
+    for said in ("folded", "open", "below"):
+        query.setlist(said, [each for each in query.getlist(said) if not is_inside(each, path)])
+    query.appendlist("below", path)
+    return f"?{query.urlencode()}"
+
+
+@register.simple_tag(takes_context=True)
+def sorting(context: template.Context, order: str, words: str) -> SafeString:
+    """The head of a column as a link that sorts by it, and the other way round where it is sorted so."""
+    query = context["request"].GET.copy()
+    now = query.get("sort", "")
+    query["sort"] = f"-{order}" if now == order else order
+    by, mark = ("", "") if now.removeprefix("-") != order else ((" by", "▾") if now == order else (" by", "▴"))
+    return format_html('<a class="sort{}" href="?{}">{}{}</a>', by, query.urlencode(), words, mark)
+
+
+@register.simple_tag(takes_context=True)
+def nav_link(context: template.Context, name: str, label: str, *pages: str, key: str, cluster: str = "") -> SafeString:
+    """A page in the navigation, to which ``g`` ``key`` leads: current on itself, and lit on the pages below it."""
     try:
         url = reverse(f"web:{name}", args=[cluster] if cluster else [])
     except NoReverseMatch:  # an installation may leave a page out
         return SafeString("")
     page = context.get("page", "")
     current = "page" if page == name else "true" if page in pages else ""
-    if not current:
-        return format_html('<li><a href="{}">{}</a></li>', url, label)
-    return format_html('<li><a href="{}" aria-current="{}">{}</a></li>', url, current, label)
+    lit = format_html(' aria-current="{}"', current) if current else ""
+    return format_html('<li><a href="{}" data-go="{}"{}>{}</a></li>', url, key, lit, label)
 
 
 @register.simple_tag(takes_context=True)

@@ -1,20 +1,40 @@
 """One decision: why?"""
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from engine.journal import JournalError
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.history import pods, selectors
 from scheduler_admin.history.otherwise import answers
+from scheduler_admin.history.replay import CannotReplayError
+from scheduler_admin.history.replay_file import replay_file, replays
 from scheduler_admin.web.decision_page import decision_page
 from scheduler_admin.web.live import Context, answer
 from scheduler_admin.web.otherwise import otherwise_part
+from scheduler_admin.web.views.history import seen_whole
 from scheduler_admin.web.waiting import waiting_shell
+
+
+@require_safe
+@login_required
+def replay(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """All that it rests on, as a file that decides it again; for those who see everything."""
+    cluster = seen_whole(request.user, name)
+    row = selectors.detail(request.user, cluster, pk).row
+    try:
+        data = replay_file(row)
+    except (CannotReplayError, JournalError) as error:
+        raise Http404 from error
+    response = HttpResponse(data, content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{cluster.name}-decision-{pk}.zip"'
+    response["Cache-Control"] = "private, no-store"
+    return response
 
 
 @require_safe
@@ -30,6 +50,7 @@ def decision(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     def build() -> Context:
         return {
             "why": decision_page(detail),
+            "replays": replays(detail.row),
             "fresh": clusters.freshness(clusters.status_of(cluster), timezone.now()),
         }
 

@@ -27,7 +27,8 @@ from scheduler_admin.queues.drafting import StaleError
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import OutdatedError
-from scheduler_admin.web.editor.page import draft_page, news
+from scheduler_admin.web.editor.news import news
+from scheduler_admin.web.editor.page import draft_page
 from scheduler_admin.web.editor.rules import read_rules_form
 from scheduler_admin.web.editor.shown import Shown
 from scheduler_admin.web.editor.words import setting_name, text_in_words
@@ -35,8 +36,9 @@ from scheduler_admin.web.numbers import read_number
 from scheduler_admin.web.views.drafts import editable, editor_page, find_editable, whole_page
 
 View = Callable[[HttpRequest, str, int], HttpResponse]
-Act = Callable[[Draft, User, QueryDict], int | None]
-"""Does it to a draft as a form says; which row to go on at. Raises what the services raise."""
+Done = tuple[Draft, int | None]
+Act = Callable[[Draft, User, QueryDict], Done]
+"""Does it to a draft as a form says; the draft after it, and which row to go on at. Raises what the services raise."""
 
 
 class ClashError(Exception):
@@ -70,7 +72,7 @@ def _acting(act: Act) -> View:
         cluster, actor = editable(request, name)
         draft = find_editable(actor, cluster, pk)
         try:
-            row = act(draft, actor, request.POST)
+            after, row = act(draft, actor, request.POST)
         except Draft.DoesNotExist as error:
             raise Http404 from error
         except ClashError as error:
@@ -85,17 +87,16 @@ def _acting(act: Act) -> View:
             return _refused(request, cluster, draft, 410, text)
         except ValidationError as error:
             return _refused(request, cluster, draft, 422, " ".join(error.messages))
-        return _done(request, cluster, draft.pk, row)
+        return _done(request, cluster, after, row)
 
     return view
 
 
-def _done(request: HttpRequest, cluster: Cluster, pk: int, row: int | None) -> HttpResponse:
+def _done(request: HttpRequest, cluster: Cluster, draft: Draft, row: int | None) -> HttpResponse:
     shown = Shown.read(request.GET)
     if not _scripted(request):
         at = f"#n{row}" if row else ""
-        return redirect(f"{reverse('web:draft', args=[cluster.name, pk])}{Shown(shown.resources).address()}{at}")
-    draft = draft_selectors.find(request.user, cluster.hierarchy, pk)
+        return redirect(f"{reverse('web:draft', args=[cluster.name, draft.pk])}{Shown(shown.resources).address()}{at}")
     return news(request, draft_page(request.user, cluster, draft, shown), focus=f"n{row}" if row else "")
 
 
@@ -155,7 +156,7 @@ def _number(form: QueryDict, name: str) -> int:
 
 
 @_acting
-def edit(draft: Draft, actor: User, form: QueryDict) -> int | None:
+def edit(draft: Draft, actor: User, form: QueryDict) -> Done:
     """Every setting of the form that was typed anew; ``was:<setting>`` is what was seen there. ``draft``: its own."""
     row, clashes = _number(form, "row"), {}
     for setting in [name.removeprefix("was:") for name in form if name.startswith("was:")]:
@@ -164,98 +165,96 @@ def edit(draft: Draft, actor: User, form: QueryDict) -> int | None:
             continue
         try:
             if form.get("row") == "draft":
-                set_term(draft=draft, setting=setting, text=text, was=was, actor=actor)
+                draft = set_term(draft=draft, setting=setting, text=text, was=was, actor=actor)
             else:
-                drafting.edit(draft=draft, row=row, setting=setting, text=text, was=was, actor=actor)
+                draft = drafting.edit(draft=draft, row=row, setting=setting, text=text, was=was, actor=actor)
         except ConflictError as error:
             clashes[setting] = (text, error)
     if clashes:
         raise ClashError(clashes)
-    return row or None
+    return draft, row or None
 
 
 @_acting
-def add(draft: Draft, actor: User, form: QueryDict) -> int:
+def add(draft: Draft, actor: User, form: QueryDict) -> Done:
     """A queue below another."""
-    _draft, made = drafting.add(draft=draft, parent=_number(form, "row"), name=form.get("name", ""), actor=actor)
-    return made.pk
+    draft, made = drafting.add(draft=draft, parent=_number(form, "row"), name=form.get("name", ""), actor=actor)
+    return draft, made.pk
 
 
 @_acting
-def rename(draft: Draft, actor: User, form: QueryDict) -> int:
+def rename(draft: Draft, actor: User, form: QueryDict) -> Done:
     """Another name for a queue."""
     row = _number(form, "row")
-    drafting.rename(draft=draft, row=row, name=form.get("name", ""), was=form.get("was", ""), actor=actor)
-    return row
+    return drafting.rename(draft=draft, row=row, name=form.get("name", ""), was=form.get("was", ""), actor=actor), row
 
 
 @_acting
-def move(draft: Draft, actor: User, form: QueryDict) -> int:
+def move(draft: Draft, actor: User, form: QueryDict) -> Done:
     """A queue below another parent."""
     row, parent = _number(form, "row"), _number(form, "parent")
-    drafting.move(draft=draft, row=row, parent=parent, was=_number(form, "was"), actor=actor)
-    return row
+    return drafting.move(draft=draft, row=row, parent=parent, was=_number(form, "was"), actor=actor), row
 
 
 @_acting
-def copy(draft: Draft, actor: User, form: QueryDict) -> int:
+def copy(draft: Draft, actor: User, form: QueryDict) -> Done:
     """A queue with all below it once more, below a parent."""
     row, parent = _number(form, "row"), _number(form, "parent")
-    _draft, made = draft_copying.copy(draft=draft, row=row, parent=parent, actor=actor)
-    return made.pk
+    draft, made = draft_copying.copy(draft=draft, row=row, parent=parent, actor=actor)
+    return draft, made.pk
 
 
 @_acting
-def delete(draft: Draft, actor: User, form: QueryDict) -> int | None:
+def delete(draft: Draft, actor: User, form: QueryDict) -> Done:
     """A queue with all below it."""
     row = _number(form, "row")
     parent = DraftQueue.objects.filter(draft=draft, pk=row).values_list("parent", flat=True).first()
-    drafting.delete(draft=draft, row=row, version=_number(form, "version"), actor=actor)
-    return parent
+    return drafting.delete(draft=draft, row=row, version=_number(form, "version"), actor=actor), parent
 
 
 @_acting
-def undo(draft: Draft, actor: User, form: QueryDict) -> int | None:
+def undo(draft: Draft, actor: User, form: QueryDict) -> Done:
     """One's own last act taken back."""
     del form
-    return draft_undoing.undo(draft=draft, actor=actor)[1]
+    return draft_undoing.undo(draft=draft, actor=actor)
 
 
 @_acting
-def redo(draft: Draft, actor: User, form: QueryDict) -> int | None:
+def redo(draft: Draft, actor: User, form: QueryDict) -> Done:
     """What was taken back last, done again."""
     del form
-    return draft_undoing.redo(draft=draft, actor=actor)[1]
+    return draft_undoing.redo(draft=draft, actor=actor)
 
 
 @_acting
-def rules(draft: Draft, actor: User, form: QueryDict) -> None:
+def rules(draft: Draft, actor: User, form: QueryDict) -> Done:
     """The placement rules of the form, with what its button does to them."""
     try:
         text = read_rules_form(form)
-        set_term(draft=draft, setting=PLACEMENT, text=text, was=form.get("was", ""), actor=actor)
+        return set_term(draft=draft, setting=PLACEMENT, text=text, was=form.get("was", ""), actor=actor), None
     except ConflictError as error:
         error.now = text_in_words(PLACEMENT, error.now)
         raise
 
 
 @_acting
-def merge(draft: Draft, actor: User, form: QueryDict) -> None:
+def merge(draft: Draft, actor: User, form: QueryDict) -> Done:
     """The revision in force under the draft."""
     del form
-    draft_merging.merge_draft(draft=draft, actor=actor)
+    return draft_merging.merge_draft(draft=draft, actor=actor), None
 
 
 @_acting
-def choose(draft: Draft, actor: User, form: QueryDict) -> None:
+def choose(draft: Draft, actor: User, form: QueryDict) -> Done:
     """One of the two texts that a merge found."""
-    draft_merging.choose(
+    chosen = draft_merging.choose(
         draft=draft,
         queue=form.get("queue", ""),
         setting=form.get("setting", ""),
         side="theirs" if form.get("side") == "theirs" else "mine",
         actor=actor,
     )
+    return chosen, None
 
 
 @require_POST

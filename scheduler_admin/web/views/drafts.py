@@ -16,8 +16,9 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.models import Draft, Hierarchy
 from scheduler_admin.web.editor.drafts import draft_lines, rivals
+from scheduler_admin.web.editor.news import news
 from scheduler_admin.web.editor.outlook import prospect
-from scheduler_admin.web.editor.page import DraftPage, draft_page, news
+from scheduler_admin.web.editor.page import DraftPage, draft_page
 from scheduler_admin.web.editor.shown import Shown
 
 

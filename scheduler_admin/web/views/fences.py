@@ -7,8 +7,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from scheduler_admin.clusters import selectors
+from scheduler_admin.web.fences.choice import SINCE
 from scheduler_admin.web.fences.page import fences_page
-from scheduler_admin.web.fences.scene import SINCE
 from scheduler_admin.web.fences.standalone import STANDALONE_POLICY, sheet, style
 from scheduler_admin.web.live import Context, answer
 

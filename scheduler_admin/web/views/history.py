@@ -1,6 +1,7 @@
 """The history of a cluster: a timeline over a table, and the same as CSV and JSON."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -11,12 +12,13 @@ from engine.policies import FOREIGN
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history import exports, selectors
+from scheduler_admin.history import counting, exports, selectors
 from scheduler_admin.history.filters import OUTCOMES, STACKS, Filters
 from scheduler_admin.history.models import Decision
+from scheduler_admin.history.saved_filters import saved_filters
 from scheduler_admin.history.timeline import timeline
 from scheduler_admin.queues.models import Revision
-from scheduler_admin.queues.selectors import visible
+from scheduler_admin.queues.selectors import tree_with
 from scheduler_admin.web.charts import chart
 from scheduler_admin.web.history_page import history_rows, units
 from scheduler_admin.web.live import Context, answer
@@ -44,12 +46,21 @@ def history(request: HttpRequest, name: str) -> HttpResponse:
         "outcomes": OUTCOMES,
         "stacks": [(stack, filters.address(stack=stack)) for stack in STACKS],
         "address": filters.address(),
+        # Called by what stands outside of the page's refreshes.
+        "saved": partial(saved_filters, request.user, cluster, filters),
+        "queues": partial(_queues, cluster),
     }
     return answer(request, "history", lambda: _news(request, cluster, filters), cluster, **shell)
 
 
 def _filters(request: HttpRequest, cluster: Cluster) -> Filters:
     return Filters.of(request.GET.dict(), timezone.now(), selectors.oldest(request.user, cluster))
+
+
+def _queues(cluster: Cluster) -> tuple[str, ...]:
+    """All of them: who is here sees everything."""
+    revision = cluster.hierarchy.current if cluster.hierarchy else None
+    return tree_with(revision, clusters.present(cluster)).walk() if revision else ()
 
 
 def _may_break(row: Decision) -> bool:
@@ -65,17 +76,17 @@ def _news(request: HttpRequest, cluster: Cluster, filters: Filters) -> Context:
     revisions = Revision.objects.restrict(request.user, "view").filter(
         hierarchy=cluster.hierarchy, published_at__gte=filters.start
     )
-    revision = cluster.hierarchy.current if cluster.hierarchy else None
-    over_time = timeline(found, filters)
+    status = clusters.status_of(cluster)
+    counts = counting.count(request.user, cluster, filters, status.pass_at if status else None)
+    over_time = timeline(counts, filters)
     return {
         "page_of": page,
         "rows": rows,
         "columns": units(rows),
-        "counts": selectors.counts(found),
+        "counts": counts,
         "timeline": over_time,
         "chart": chart(over_time, revisions.order_by("-number")[:3], filters.stack, running=filters.end is None),
-        "queues": [queue.path for queue in visible(request.user, revision, clusters.present(cluster))],
-        "fresh": clusters.freshness(clusters.status_of(cluster), timezone.now()),
+        "fresh": clusters.freshness(status, timezone.now()),
     }
 
 

@@ -8,11 +8,14 @@ from django.views.decorators.http import require_safe
 
 from scheduler_admin.clusters import selectors
 from scheduler_admin.history import usage_selectors
+from scheduler_admin.history.usage import slot
 from scheduler_admin.queues.sifting import Sift
 from scheduler_admin.web.demo import SPEEDS, offered
 from scheduler_admin.web.live import Context, answer, etag
-from scheduler_admin.web.queue_pages import RANGES, Span, figure, queue_page
+from scheduler_admin.web.queue_pages import figure, queue_page
 from scheduler_admin.web.trees import tree_page
+from scheduler_admin.web.usage_page import MARKS, Span
+from scheduler_admin.web.words import span as lasting
 
 
 @require_safe
@@ -20,7 +23,7 @@ from scheduler_admin.web.trees import tree_page
 def tree(request: HttpRequest, name: str) -> HttpResponse:
     """Who uses what, against what was promised."""
     cluster = selectors.get(request.user, name)
-    sift = Sift.read(request.GET, request.GET.getlist("folded"))
+    sift = Sift.read(request.GET)
 
     def build() -> Context:
         status = selectors.status_of(cluster)
@@ -38,13 +41,13 @@ def tree(request: HttpRequest, name: str) -> HttpResponse:
 def queue(request: HttpRequest, name: str, path: str) -> HttpResponse:
     """How did it come to this?"""
     cluster = selectors.get(request.user, name)
-    span = Span.read(request.GET, timezone.now(), usage_selectors.oldest(request.user, cluster, path))
+    span = Span.read(request.GET.dict(), timezone.now(), usage_selectors.oldest(request.user, cluster.pk, path))
 
     def build() -> Context:
         status = selectors.status_of(cluster)
         page = queue_page(request.user, cluster, path, span)
-        fresh = selectors.freshness(status, span.until)
-        return {"shown": page, "span": span, "ranges": RANGES, "fresh": fresh}
+        fresh = selectors.freshness(status, span.now)
+        return {"shown": page, "span": span, "fresh": fresh, "most_marks": MARKS, "step": lasting(page.series.step_s)}
 
     return answer(request, "queue", build, cluster, cluster=cluster)
 
@@ -52,10 +55,10 @@ def queue(request: HttpRequest, name: str, path: str) -> HttpResponse:
 @require_safe
 @login_required
 def usage(request: HttpRequest, name: str, path: str) -> HttpResponse:
-    """The figure of a queue's usage over time; 304 while there is no news."""
+    """The figure of a queue's usage over time; 304 while there is no news, and the time shown has not moved on."""
     cluster = selectors.get(request.user, name)
-    span = Span.read(request.GET, timezone.now(), usage_selectors.oldest(request.user, cluster, path))
-    tag = etag(request, cluster)
+    span = Span.read(request.GET.dict(), timezone.now(), usage_selectors.oldest(request.user, cluster.pk, path))
+    tag = etag(request, cluster, at=slot(span.until))
     response: HttpResponse
     if request.headers.get("If-None-Match") == tag:
         response = HttpResponseNotModified()

@@ -1,20 +1,15 @@
-"""Kueue's objects as an API server keeps them, down to what a tree is read from; and what of them a tree decides."""
+"""Objects of which a cluster keeps a tree, down to what that is read from; and what of them a tree decides."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from engine.formats.documents import dump
-from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, parent_field
-from engine.formats.kueue.rules import MAY_GO, PREEMPTION, rule_fields
 from engine.formats.manifests import plain
 from engine.formats.objects import Manifests, Object
 from engine.formats.ours import ANNOTATION
-
-OBJECTS = {COHORT: "cohorts", CLUSTER_QUEUE: "clusterqueues", LOCAL_QUEUE: "localqueues"}
-"""Kind -> resource, those first that others name."""
-_ORDER = list(OBJECTS)
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -57,33 +52,54 @@ class Found(msgspec.Struct, frozen=True):
         return Object(self.body).title
 
 
-def manifest(found: Iterable[Found]) -> str:
+@dataclass(frozen=True)
+class Family:
+    """The kinds that keep one tree together."""
+
+    group: str
+    versions: tuple[str, ...]
+    """The newest first."""
+    resources: Mapping[str, str]
+    """Kind -> resource, those first that others name."""
+    anchor: str
+    """The kind without which none of them is there."""
+    decided: Callable[[Found], tuple[str, ...]]
+    """The fields of an object's spec that say what a tree says."""
+    by_key: tuple[str, ...] = ()
+    """Those of them that are mappings of which every key is decided."""
+    inside: tuple[str, str, str] | None = None
+    """Where inside a field that a tree does not decide it decides one."""
+
+
+def manifest(family: Family, found: Iterable[Found]) -> str:
     """Objects as one text, the same for the same objects."""
-    ordered = sorted(found, key=lambda one: (_ORDER.index(one.kind), one.namespace, one.name))
+    order = list(family.resources)
+    ordered = sorted(found, key=lambda one: (order.index(one.kind), one.namespace, one.name))
     return dump([one.body for one in ordered], "---") if ordered else ""
 
 
-def parse(text: str) -> dict[tuple[str, str, str], Found]:
+def parse(family: Family, text: str) -> dict[tuple[str, str, str], Found]:
     """The objects of such a text, those first that others name. Raises ImportFailure."""
-    found = [Found.of(plain(one.fields)) for one in Manifests(text).objects if one.kind in OBJECTS]
-    return {one.key: one for one in sorted(found, key=lambda one: _ORDER.index(one.kind))}
+    order = list(family.resources)
+    found = [Found.of(plain(one.fields)) for one in Manifests(text).objects if one.kind in order]
+    return {one.key: one for one in sorted(found, key=lambda one: order.index(one.kind))}
 
 
-def sent(before: Found | None, wanted: Found, own: Iterable[str] = ()) -> dict[str, Any]:
+def sent(family: Family, before: Found | None, wanted: Found, own: Iterable[str] = ()) -> dict[str, Any]:
     """What is applied to make an object what it is to be: of one that is there only what a tree decides.
 
     ``own``: the fields of its spec that we applied before, which go if they are no longer sent.
     """
     if before is None:
         return wanted.body
-    fields = dict.fromkeys((*_decided(wanted), *own))
+    fields = dict.fromkeys((*family.decided(wanted), *own))
     spec = {field: wanted.body["spec"][field] for field in fields if field in wanted.body["spec"]}
     return {**wanted.body, "spec": spec}
 
 
-def halfway(before: Found, wanted: Found) -> Found:
+def halfway(family: Family, before: Found, wanted: Found) -> Found:
     """What an object says when all was sent, and nothing taken away yet."""
-    body = sent(before, wanted)
+    body = sent(family, before, wanted)
     metadata = {**before.body["metadata"], **body["metadata"]}
     return Found({**before.body, "metadata": metadata, "spec": _merged(before.body["spec"], body["spec"])})
 
@@ -94,29 +110,29 @@ def _merged(before: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any
     return {**before, **sent, **{name: _merged(before[name], sent[name]) for name in both}}
 
 
-def taken_away(there: Found, wanted: Found) -> dict[str, Any]:
+def taken_away(family: Family, there: Found, wanted: Found) -> dict[str, Any]:
     """A merge patch that takes away what the tree decides and no longer has; empty: nothing."""
-    gone = [one for one in _decided(wanted) if one in there.body["spec"] and one not in wanted.body["spec"]]
+    has, wants = there.body["spec"], wanted.body["spec"]
+    gone = [one for one in family.decided(wanted) if one in has and one not in wants]
     spec: dict[str, Any] = dict.fromkeys(gone)
-    if PREEMPTION not in gone and _inside(there) is not None and _inside(wanted) is None:
-        outer, inner, field = MAY_GO
-        spec[outer] = {inner: {field: None}}
+    spec |= {
+        name: dict.fromkeys(left)
+        for name in family.by_key
+        if name not in gone and (left := [key for key in has.get(name) or {} if key not in wants[name]])
+    }
+    if family.inside and family.inside[0] not in gone and _at(family.inside, has) is not None:
+        outer, inner, field = family.inside
+        if _at(family.inside, wants) is None:
+            spec[outer] = {inner: {field: None}}
     patch: dict[str, Any] = {"spec": spec} if spec else {}
     if "annotations" in there.body["metadata"] and "annotations" not in wanted.body["metadata"]:
         patch["metadata"] = {"annotations": {ANNOTATION: None}}
     return patch
 
 
-def _inside(one: Found) -> Any:
-    """What stands at MAY_GO, None: nothing."""
-    found = one.body["spec"]
-    for name in MAY_GO:
+def _at(path: Iterable[str], spec: Mapping[str, Any]) -> Any:
+    """What stands there, None: nothing."""
+    found: Any = spec
+    for name in path:
         found = found.get(name) if isinstance(found, Mapping) else None
     return found
-
-
-def _decided(one: Found) -> tuple[str, ...]:
-    """The fields of its spec that say what a tree says."""
-    if one.kind == LOCAL_QUEUE:
-        return ("clusterQueue",)
-    return ("resourceGroups", parent_field(Object(one.body)), *sorted(rule_fields(one.kind)))

@@ -5,60 +5,12 @@ the one has a pod of the other evicted. DaemonSets' asks and the last resort are
 """
 
 from collections.abc import Mapping
-from enum import StrEnum
 from functools import lru_cache
 
-import msgspec
-
 from engine.queues import PriorityPolicy, QueueTree
+from engine.reach.barriers import closed, nearest_common, parted
+from engine.reach.borders import Border, BorderReason
 from engine.resources import PODS
-
-
-class BorderReason(StrEnum):
-    """Why a border is open or shut, each about one queue."""
-
-    SAME_FENCE = "same-fence"
-    """Open: the asker's fence holds the victim as well."""
-    NO_FENCE = "no-fence"
-    """Open: the asker has no fence. The queue is the victim's fence, which lets it in; empty if it has none."""
-    SAME_QUEUE = "same-queue"
-    FENCE = "fence"
-    """The asker's fence does not hold the victim."""
-    LEAF_FENCE = "leaf-fence"
-    """The asker is a fence of its own."""
-    DISABLED = "disabled"
-    """The queue turns preemption off for the asker or the victim."""
-    NO_GUARANTEE = "no-guarantee"
-    """Nothing is guaranteed to the asker or above it of which its max leaves it anything."""
-    SHARED_GUARANTEE = "shared-guarantee"
-    """Whatever the asker could claim is promised to a queue that holds the victim as well."""
-    PRIORITY_FENCE = "priority-fence"
-    """The victim's priority fence ranks above all that the asker's own one lets it say."""
-    OVER_MAX = "over-max"
-    """The queue's max has no room for an ask beside what is guaranteed to the victim."""
-
-
-OPEN = frozenset({BorderReason.SAME_FENCE, BorderReason.NO_FENCE})
-"""The reasons of borders that let preemption through."""
-
-
-CLAIMS = frozenset({BorderReason.NO_GUARANTEE, BorderReason.SHARED_GUARANTEE})
-"""Reasons that shut a border to ordinary asks alone: a DaemonSet's claims nothing."""
-
-
-class Border(msgspec.Struct, frozen=True, kw_only=True):
-    """What lies between the asks of one leaf and the pods of another."""
-
-    asker: str
-    victim: str
-    reason: BorderReason
-    queue: str
-    """The path of the queue that the reason is about; empty where there is none."""
-
-    @property
-    def allowed(self) -> bool:
-        """Whether preemption may go through."""
-        return self.reason in OPEN
 
 
 def border(tree: QueueTree, asker: str, victim: str) -> Border:
@@ -69,12 +21,8 @@ def border(tree: QueueTree, asker: str, victim: str) -> Border:
 
 def _of_asker(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
     """Why no ask of the leaf takes anything, whoever the victim."""
-    if asker == victim:
-        return BorderReason.SAME_QUEUE, asker
-    if disabled := tree.disabled_by(asker):
-        return BorderReason.DISABLED, disabled
-    if tree.fence(asker) == asker:
-        return BorderReason.LEAF_FENCE, asker
+    if found := closed(tree, asker, victim):
+        return found
     if not claims(tree, asker):
         return BorderReason.NO_GUARANTEE, asker
     return None
@@ -82,11 +30,8 @@ def _of_asker(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, s
 
 def _of_pair(tree: QueueTree, asker: str, victim: str) -> tuple[BorderReason, str] | None:
     """Why no ask of the one leaf takes from the other."""
-    fence = tree.fence(asker)
-    if fence and not tree.contains(fence, victim):
-        return BorderReason.FENCE, fence
-    if disabled := tree.disabled_by(victim):
-        return BorderReason.DISABLED, disabled
+    if found := parted(tree, asker, victim):
+        return found
     if ranked := _ranked_above(tree, asker, victim):
         return BorderReason.PRIORITY_FENCE, ranked
     if shared := _shared_claim(tree, asker, victim):
@@ -146,7 +91,7 @@ def _ranked_above(tree: QueueTree, asker: str, victim: str) -> str | None:
     As policy ``fence`` reads ``priority.policy`` and ``priority.offset``: a fence puts its offset in place of the
     priorities below it.
     """
-    shared = next(path for path in tree.lineage(asker) if tree.contains(path, victim))
+    shared = nearest_common(tree, asker, victim)
     rank: int | None = None  # unbounded: the ask's own priority
     for path in tree.lineage(asker):
         queue = tree[path]

@@ -1,0 +1,171 @@
+"""A long history, made within PostgreSQL: decisions of two years with victims and mentions, of a thousand queues."""
+
+# ruff: noqa: S608 - the statements are this file's own
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.db import connection, models
+from django.db.models.fields.json import JSONField
+
+QUEUES, APPLICATIONS, NODES = 1000, 20, 5000
+"""Leaves, a skewed few of which have most; applications of each leaf; nodes."""
+_PIECE = 100_000
+_QUEUE = "'root.t' || {q} / 50 || '.g' || {q} / 10 % 5 || '.q' || {q}"
+_NAMESPACE = "'ns-' || {q} / 4"
+_APPLICATION = "'app-' || {q} || '-' || floor(random() * 20)::int"
+_LEAF = "floor(1000 * random() ^ 2)::int"
+_PREEMPTS = "(i % 100 <> 0)"
+
+
+def fill(cluster_id: int, decisions: int, days: int, document: str, tell: Callable[[str], None]) -> None:
+    """Make them, the oldest first, evenly over the time; indexes are made once all is there."""
+    began = time.monotonic()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SET session_replication_role = replica; SET synchronous_commit = off;"
+            " SET work_mem = '128MB'; SET jit = off"
+        )
+        indexes = _indexes(cursor)
+        for name, _made in indexes:
+            cursor.execute(f"DROP INDEX {name}")
+        for first in range(1, decisions + 1, _PIECE):
+            last = min(first + _PIECE - 1, decisions)
+            _decisions(cursor, cluster_id, (first, last), (days, decisions), document)
+            _victims(cursor, cluster_id, (first, last))
+            _mentions(cursor, (first, last))
+            tell(f"{last} decisions after {time.monotonic() - began:.0f} s")
+        for _name, made in indexes:
+            cursor.execute(f"SET maintenance_work_mem = '400MB'; {made}")
+        cursor.execute("SET session_replication_role = DEFAULT")
+        for table in ("decision", "victim", "mention"):
+            sequence = f"pg_get_serial_sequence('history_{table}', 'id')"
+            cursor.execute(f"SELECT setval({sequence}, max(id)) FROM history_{table}")
+            cursor.execute(f"VACUUM ANALYZE history_{table}")
+        tell(f"indexes after {time.monotonic() - began:.0f} s")
+
+
+def _indexes(cursor: Any) -> list[tuple[str, str]]:
+    cursor.execute(
+        "SELECT indexname, indexdef FROM pg_indexes WHERE tablename IN"
+        " ('history_decision', 'history_victim', 'history_mention')"
+        " AND NOT EXISTS (SELECT FROM pg_constraint WHERE conname = indexname)"
+    )
+    return list(cursor.fetchall())
+
+
+def _insert(cursor: Any, model: type[models.Model], source: str, given: dict[str, str]) -> None:
+    """Rows of a query, whose columns the expressions name; what none is given for has its field's default."""
+    columns = {
+        str(field.column): given.get(field.name, _default(field))
+        for field in model._meta.fields  # noqa: SLF001 - Django's documented name
+        if field.name != "id"
+    }
+    if "id" in given:
+        columns["id"] = given["id"]
+    names, values = ", ".join(columns), ", ".join(columns.values())
+    cursor.execute(f"INSERT INTO {model._meta.db_table} ({names}) SELECT {values} FROM {source}")  # noqa: SLF001
+
+
+def _default(field: Any) -> str:
+    if field.null:
+        return "NULL"
+    value = field.get_default()
+    if isinstance(field, JSONField):
+        return f"'{'[]' if value == [] else '{}'}'::jsonb"
+    return f"'{'' if value is None else value}'"
+
+
+def _decisions(cursor: Any, cluster_id: int, part: tuple[int, int], whole: tuple[int, int], document: str) -> None:
+    from scheduler_admin.history.models import Decision  # noqa: PLC0415 - once Django is set up
+
+    days, decisions = whole
+    at = f"now() - interval '{days} days' * (1 - i::float / {decisions})"
+    seed = "random() AS chance, random() AS other"
+    source = (
+        f"(SELECT i, {_LEAF} AS q, {at} AS at, {seed} FROM generate_series({part[0]}, {part[1]}) AS i OFFSET 0) AS made"
+    )
+    ending = (
+        "CASE WHEN chance < .85 THEN 'bound' WHEN chance < .92 THEN 'gone' WHEN chance < .96 THEN 'taken'"
+        " WHEN chance < .99 THEN 'expired' ELSE 'refused' END"
+    )
+    who = "CASE WHEN other < .8 THEN 'engine' WHEN other < .95 THEN 'kube-scheduler' ELSE 'kubelet' END"
+    _insert(
+        cursor,
+        Decision,
+        source,
+        {
+            "id": "i",
+            "cluster": str(cluster_id),
+            "source": who,
+            "policy": "'fence'",
+            "ask_uid": "'ask-' || i",
+            "ask_namespace": _NAMESPACE.format(q="q"),
+            "ask_name": "'worker-' || i",
+            "ask_queue": _QUEUE.format(q="q"),
+            "ask_application": _APPLICATION.format(q="q"),
+            "ask_priority_class": "'class-' || floor(8 * random() ^ 2)::int",
+            "ask_requests": '\'{"cpu": 8000, "memory": 68719476736}\'::jsonb',
+            "outcome": f"CASE WHEN {_PREEMPTS} THEN 'preempt' ELSE 'no-candidate' END",
+            "reason": "CASE WHEN chance < .7 THEN 'below-guarantee' ELSE 'lower-priority' END",
+            "node": f"'n-' || floor({NODES} * random())::int",
+            "state": f"CASE WHEN {_PREEMPTS} THEN 'closed' ELSE 'noted' END",
+            "ending": f"CASE WHEN {_PREEMPTS} THEN {ending} ELSE '' END",
+            "first_seen": "at",
+            "last_seen": "at",
+            "closed_at": "at + interval '38 seconds'",
+            "again": "other < .01",
+            "document": f"'{document.replace(chr(39), chr(39) * 2)}'",
+        },
+    )
+
+
+def _victims(cursor: Any, cluster_id: int, part: tuple[int, int]) -> None:
+    from scheduler_admin.history.models import Victim  # noqa: PLC0415
+
+    source = (
+        f"(SELECT decision.id AS d, first_seen AS at, ending, {_LEAF} AS q, position FROM history_decision AS decision,"
+        f" generate_series(1, 1 + decision.id::int % 3) AS position WHERE decision.id BETWEEN {part[0]} AND {part[1]}"
+        " AND outcome = 'preempt' OFFSET 0) AS made"
+    )
+    lost = "ending <> 'refused'"
+    _insert(
+        cursor,
+        Victim,
+        source,
+        {
+            "decision": "d",
+            "cluster": str(cluster_id),
+            "position": "position",
+            "uid": "'victim-' || d || '-' || position",
+            "namespace": _NAMESPACE.format(q="q"),
+            "name": "'batch-' || d || '-' || position",
+            "queue": _QUEUE.format(q="q"),
+            "application": _APPLICATION.format(q="q"),
+            "requests": '\'{"cpu": 4000, "memory": 34359738368}\'::jsonb',
+            "node": "'n-1'",
+            "reason": "'over-guarantee'",
+            "state": f"CASE WHEN {lost} THEN 'gone' ELSE 'spared' END",
+            "evicted_at": f"CASE WHEN {lost} THEN at END",
+            "gone_at": f"CASE WHEN {lost} THEN at + interval '18 seconds' END",
+            "booked": "true",
+            "preempted_in_day": "1",
+        },
+    )
+
+
+def _mentions(cursor: Any, part: tuple[int, int]) -> None:
+    between = f"BETWEEN {part[0]} AND {part[1]}"
+    cursor.execute(
+        "INSERT INTO history_mention (decision_id, cluster_id, first_seen, kind, name)"
+        " SELECT DISTINCT d, c, at, kind, pod.name FROM ("
+        " SELECT id AS d, cluster_id AS c, first_seen AS at, ask_queue AS q, ask_namespace AS n, ask_application AS a"
+        f" FROM history_decision WHERE id {between} UNION ALL"
+        " SELECT decision_id, victim.cluster_id, first_seen, queue, namespace, application"
+        f" FROM history_victim AS victim JOIN history_decision AS decision"
+        f" ON decision.id = decision_id WHERE decision_id {between}"
+        " ) AS pods, LATERAL (VALUES ('queue', q), ('queue', left(q, -strpos(reverse(q), '.'))),"
+        " ('queue', 'root.' || split_part(q, '.', 2)), ('queue', 'root'), ('namespace', n), ('application', a)"
+        " ) AS pod (kind, name) ORDER BY d"
+    )

@@ -1,0 +1,198 @@
+"""Who may go under policy ``deserved``, and why everybody else may not."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from copy import copy
+from functools import cached_property
+from itertools import compress
+
+import numpy as np
+
+from engine.decision import PodReason
+from engine.policies.deserved.alike import Why, alike, stays
+from engine.policies.deserved.books import Books
+from engine.policies.deserved.budgets import Budgets
+from engine.policies.deserved.ledger import reserved_of
+from engine.policies.deserved.question import Question
+from engine.policies.deserved.turns import Turns
+from engine.policies.fence.ground import Ground
+from engine.snapshot import Pod
+from engine.snapshot.columns import Flags, Rows
+
+
+class Candidates:
+    """The bound pods, held against an ask before anybody has gone."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.books = Books(question)
+        self.budgets = Budgets(question.snapshot)
+        self.counts: Counter[PodReason] = Counter()
+        """How many may not go, and why."""
+        self.staying: Counter[PodReason] = Counter()
+        """How many of them in queues that may be taken from."""
+        self._alike = alike(question.snapshot, question.nodes.ground, self.budgets)
+        self._in_grace: Flags | None = None
+        """Queue by number -> whether it still has time to give back by itself; None: nobody was asked for that."""
+        kinds = self._found()
+        self.going: Flags = self._alike.going(question.nodes.columns, kinds)
+        """Row -> whether that pod may go."""
+        self.queues: Flags = np.zeros(question.nodes.ground.nobody + 1, np.bool_)
+        """Queue by number -> whether any of them are in it."""
+        self.queues[self._alike.queue[kinds]] = True
+        self.beyond = self.queues
+        """The same, with those that still have time to give back by themselves."""
+
+    @property
+    def pods(self) -> list[Pod]:
+        """Those who may go."""
+        return list(compress(self.question.nodes.columns.pods, self.going.tolist()))
+
+    def on(self, place: int) -> list[Pod]:
+        """Those of one node."""
+        columns = self.question.nodes.columns
+        rows = columns.rows(place)
+        return list(compress(columns.on(place), self.going[rows.start : rows.stop].tolist()))
+
+    @cached_property
+    def count(self) -> int:
+        """How many they are."""
+        return int(np.count_nonzero(self.going))
+
+    def rows_of(self, queue: str) -> Rows:
+        """Of those who may go from a queue."""
+        rows = self._alike.rows_of_queue.of(self.question.nodes.ground.number[queue])
+        return rows[self.going[rows]]
+
+    def in_turn(self, queues: Flags) -> Iterator[str]:
+        """Some queues, who gives first first."""
+        return self._turns.among(queues)
+
+    @cached_property
+    def _turns(self) -> Turns:
+        return Turns(self.question)
+
+    def of(self, queues: Flags) -> "Candidates":
+        """Those of some of their queues; the others still have time to give back by themselves."""
+        if np.array_equal(queues, self.queues):
+            return self
+        fewer = copy(self)
+        fewer._in_grace = self.queues & ~queues  # noqa: SLF001 - of its own kind
+        fewer.going = self.going & queues[self.question.nodes.ground.row_queue]
+        fewer.queues, fewer.count = queues, int(np.count_nonzero(fewer.going))
+        fewer.counts = self.counts + Counter({PodReason.IN_GRACE: self.count - fewer.count})
+        return fewer
+
+    def gives(self, queue: str | None) -> bool:
+        """Whether a queue may be taken from, if its pods may go."""
+        return self._of_queue(queue) is None
+
+    def why_not(self, pod: Pod) -> Why | None:
+        """Why a pod may not go; None where it may."""
+        return self._of_queue(pod.queue) or (Why(PodReason.TERMINATING) if pod.terminating else self._of_staying(pod))
+
+    def _of_queue(self, queue: str | None) -> Why | None:
+        """Why nobody may go from a queue."""
+        if self._in_grace is not None and self._in_grace[self.question.nodes.ground.queue_of(queue)]:
+            return Why(PodReason.IN_GRACE, queue or "")
+        return self._spared(queue)
+
+    def _found(self) -> Flags:
+        """The kinds of those who may go; the others are counted."""
+        ground, kinds = self.question.nodes.ground, self._alike
+        of_leaving = kinds.of[self.question.nodes.columns.leaving]
+        times = kinds.counts - np.bincount(of_leaving, minlength=len(kinds.each))
+        queues = np.ones(ground.nobody + 1, np.bool_)
+        for reason, spared in self._queues_spared():
+            self.counts[reason] += int(kinds.counts[(queues & spared)[kinds.queue]].sum())
+            queues &= ~spared
+        self.counts[PodReason.TERMINATING] += int(np.count_nonzero(queues[kinds.queue[of_leaving]]))
+        may = queues[kinds.queue] & (times > 0)
+        for reason, stay in self._kinds_staying(may):
+            self.staying[reason] += int(times[may & stay].sum())
+            may &= ~stay
+        self.counts.update(self.staying)
+        return may
+
+    def _queues_spared(self) -> Iterator[tuple[PodReason, Flags]]:
+        """Why nobody may go from a queue -> queue by number -> whether it is so; the first one counts."""
+        question, ground = self.question, self.question.nodes.ground
+        yield PodReason.NO_QUEUE, _only(ground, ground.nobody)
+        yield PodReason.SAME_QUEUE, _only(ground, ground.number[question.leaf])
+        if fence := question.tree.fence(question.leaf):
+            yield PodReason.OUTSIDE_FENCE, ~ground.below(fence)
+        yield PodReason.DISABLED, ground.disabled
+        if not question.outranks:
+            yield PodReason.WITHIN_DESERVED, ~np.any(list(question.overused.values()), axis=0)
+
+    def _kinds_staying(self, left: Flags) -> Iterator[tuple[PodReason, Flags]]:
+        """Why a pod may not go -> kind -> whether it is so; the first one counts. ``left``: kinds not told of yet."""
+        question, kinds = self.question, self._alike
+        yield from kinds.staying.items()
+        if question.outranks:
+            yield PodReason.HIGHER_PRIORITY, kinds.priority >= question.ask.priority
+        else:
+            takes = [(kinds.amounts(name) > 0) & over[kinds.queue] for name, over in question.overused.items()]
+            yield PodReason.WITHIN_DESERVED, ~np.any(takes, axis=0)
+        yield PodReason.GUARANTEE, self._needed_for_reserved()
+        covered = np.zeros_like(left)
+        for kind in np.flatnonzero(left & kinds.budgeted).tolist():
+            covered[kind] = not self.budgets.allow([kinds.each[kind]])
+        yield PodReason.OVER_BUDGET, covered
+
+    def _needed_for_reserved(self) -> Flags:
+        """Kind -> whether a queue would use less than is reserved for it without such a pod."""
+        question, kinds = self.question, self._alike
+        needed = np.zeros(len(kinds.each), np.bool_)
+        for name in reserved_of(question.tree):
+            held = kinds.amounts(name)
+            spare = question.ledger.spare(name, question.ask.requests.get(name, 0), question.above_ask)
+            needed |= np.asarray((held > 0) & (held > spare[kinds.queue]), np.bool_)
+        return needed
+
+    def _spared(self, queue: str | None) -> Why | None:
+        question, tree = self.question, self.question.tree
+        if queue is None or queue not in tree:
+            return Why(PodReason.NO_QUEUE)
+        if queue == question.leaf:
+            return Why(PodReason.SAME_QUEUE, queue)
+        if (fence := tree.fence(question.leaf)) and not tree.contains(fence, queue):
+            return Why(PodReason.OUTSIDE_FENCE, fence)
+        if disabled := tree.disabled_by(queue):
+            return Why(PodReason.DISABLED, disabled)
+        if question.outranks:
+            return None
+        if any(self.books.overused(queue, name) for name in question.wanted):
+            return None
+        return Why(PodReason.WITHIN_DESERVED, self._within(queue))
+
+    def _within(self, queue: str) -> str:
+        """The first of the queue and those above it that uses no more of anything asked than it deserves."""
+        names = self.question.wanted
+        line = self.question.line(queue)
+        return next((path for path in line if all(self.books.over(path, name) <= 0 for name in names)), queue)
+
+    def _of_staying(self, pod: Pod) -> Why | None:
+        return stays(pod) or self._kept(pod)
+
+    def _kept(self, pod: Pod) -> Why | None:
+        if self.question.outranks:
+            if pod.priority >= self.question.ask.priority:
+                return Why(PodReason.HIGHER_PRIORITY, str(pod.priority))
+        elif not self.takes_beyond(pod, self.books, self.question.wanted):
+            return Why(PodReason.WITHIN_DESERVED, pod.queue or "")
+        if reserved := self.books.below_reserved(pod):
+            return Why(PodReason.GUARANTEE, reserved)
+        if not self.budgets.allow([pod]):
+            return Why(PodReason.OVER_BUDGET, ", ".join(self.budgets.covering(pod)))
+        return None
+
+    def takes_beyond(self, pod: Pod, books: Books, names: Collection[str]) -> bool:
+        """Whether a pod holds some of what its queue uses, of these resources, beyond what it deserves."""
+        return any(pod.requests.get(name, 0) > 0 and books.overused(pod.queue or "", name) for name in names)
+
+
+def _only(ground: Ground, number: int) -> Flags:
+    flags = np.zeros(ground.nobody + 1, np.bool_)
+    flags[number] = True
+    return flags

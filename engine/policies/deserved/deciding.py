@@ -1,0 +1,149 @@
+"""Policy ``deserved``, dialect ``arbitrator``: who gives back what they use beyond what they deserve.
+
+By docs/policies/deserved.md.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.decision import Decision, Notice, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
+from engine.policies.deserved import telling
+from engine.policies.deserved.candidates import Candidates
+from engine.policies.deserved.question import Parameters, Question
+from engine.policies.deserved.reclaiming import Reclaimed, Survey
+from engine.policies.fence.asks import GUARDS, UNDECIDABLE, WAITS
+from engine.queues import QueueTree
+from engine.snapshot import Pod, Snapshot
+
+POLICY = "deserved"
+DIALECT = "arbitrator"
+_GUARDS = {reason: GUARDS[reason] for reason in (Reason.NEVER, Reason.DISABLED, Reason.UNREAD)}
+_WAITS = {Reason.NOT_TRIED: WAITS[Reason.NOT_TRIED]}
+
+
+def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
+    """Which pods are to go for ``ask`` (a pending pod of the snapshot), who is told to give back, or why none are."""
+    question = Question(snapshot.without_reservation(ask.uid), tree, ask, parameters)
+    for reason, guard in UNDECIDABLE.items():
+        if (detail := guard(question.nodes)) is not None:
+            return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail, trace=Trace())
+    for leaving_counted, reason in ((False, Reason.FITS), (True, Reason.FITS_SOON)):
+        node = question.nodes.node_with_room(leaving_counted=leaving_counted)
+        if node is not None:
+            return _answer(question, Outcome.FITS, reason, node=node)
+    return _refused(question) or _reclaim(question)
+
+
+def _refused(question: Question) -> Decision | None:
+    """Why nobody is taken from for the ask, None where somebody may be."""
+    for reason, guard in _GUARDS.items():
+        if (detail := guard(question.nodes)) is not None:
+            return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
+    if question.too_large:
+        return _answer(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM)
+    if question.beyond and not question.outranks:
+        return _answer(question, Outcome.NOT_ELIGIBLE, Reason.BEYOND_DESERVED, detail=question.beyond)
+    if question.over_hard:
+        return _answer(question, Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=question.over_hard)
+    for reason, guard in _WAITS.items():
+        if (detail := guard(question.nodes)) is not None:
+            return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
+    return None
+
+
+def _reclaim(question: Question) -> Decision:
+    """From those whose grace is over; else those are told, or were and still have time, from whom it could be."""
+    survey, in_time = surveyed(question)
+    if survey.best is None:
+        return _none(question, survey)
+    return (_taken if in_time else _told)(question, survey, survey.best)
+
+
+def surveyed(question: Question) -> tuple[Survey, bool]:
+    """All nodes with the first of those who may be taken from that make room, and whether it is time; else with all."""
+    survey, in_time = None, False
+    for candidates, in_time in _attempts(question):  # noqa: B007 - it is that of the last one
+        survey = Survey(question, candidates)
+        if survey.best is not None:
+            break
+    return survey or Survey(question, Candidates(question)), in_time
+
+
+def _attempts(question: Question) -> Iterator[tuple[Candidates, bool]]:
+    """Who may be taken from, and whether now: those past their grace, then with those who were told, then all."""
+    every = Candidates(question)
+    if question.outranks:
+        yield every, True
+        return
+    past = every.queues & question.past_grace
+    tried = np.zeros_like(past)
+    for queues in (past, every.queues & question.told, every.queues):
+        if not np.array_equal(queues, tried):
+            yield every.of(queues), queues is past
+        tried = queues
+
+
+def _taken(question: Question, survey: Survey, best: Reclaimed) -> Decision:
+    found = () if question.outranks else telling.notices(question, survey, best.victims)
+    return _answer(
+        question,
+        Outcome.PREEMPT,
+        Reason.HIGH_PRIORITY if question.outranks else Reason.BELOW_DESERVED,
+        node=None if best.place is None else question.nodes.columns.nodes[best.place].name,
+        victims=tuple(_victim(question, pod) for pod in best.victims),
+        notices=found,
+        trace=telling.trace(question, survey, best, coming=True),
+    )
+
+
+def _victim(question: Question, pod: Pod) -> PodVerdict:
+    reason = PodReason.LOWER_PRIORITY if question.outranks else PodReason.OVER_DESERVED
+    return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "")
+
+
+def _told(question: Question, survey: Survey, best: Reclaimed) -> Decision:
+    queue = max((pod.queue or "" for pod in best.victims), key=lambda one: (question.due_ms(one), one))
+    return _answer(
+        question,
+        Outcome.NOT_ELIGIBLE,
+        Reason.GRACE,
+        detail=queue,
+        due=question.due_ms(queue),
+        notices=telling.notices(question, survey, best.victims),
+        trace=telling.trace(question, survey, best, coming=False),
+    )
+
+
+def _none(question: Question, survey: Survey) -> Decision:
+    told = telling.trace(question, survey, coming=False)
+    if survey.candidates.count:
+        return _answer(question, Outcome.NO_CANDIDATE, Reason.NO_ROOM, trace=told)
+    return _answer(question, Outcome.NO_CANDIDATE, Reason.NO_CANDIDATES, trace=told)
+
+
+def _answer(
+    question: Question,
+    outcome: Outcome,
+    reason: Reason,
+    *,
+    detail: str = "",
+    due: int | None = None,
+    node: str | None = None,
+    victims: tuple[PodVerdict, ...] = (),
+    notices: tuple[Notice, ...] = (),
+    trace: Trace | None = None,
+) -> Decision:
+    return Decision(
+        policy=POLICY,
+        dialect=DIALECT,
+        ask=PodFacts.of(question.ask),
+        outcome=outcome,
+        reason=reason,
+        detail=detail,
+        due_ms=due,
+        node=node,
+        victims=victims,
+        notices=notices,
+        trace=telling.trace(question, coming=False) if trace is None else trace,
+    )

@@ -1,0 +1,71 @@
+"""A tree as columns: a row for each queue, level after level, those below one queue side by side and by name."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import gcd
+
+import numpy as np
+
+from engine.queues import QueueTree
+from engine.snapshot.columns import SAFE, Flags, Numbers, Rows
+
+_UNCAPPED, _UNCAPPED_LONG = 2 * SAFE, 2**400
+
+
+class Frame:
+    """What is the same whatever is asked, as far as it is of some resources."""
+
+    def __init__(self, tree: QueueTree, resources: tuple[str, ...], kind: type) -> None:
+        self.tree, self.resources, self.kind = tree, resources, kind
+        self.paths = [tree.root]
+        self.below: list[slice] = []
+        """Row -> the rows of the queues right below it."""
+        above = [0]
+        for row, path in enumerate(self.paths):  # which grows meanwhile
+            children = sorted(tree.children[path])
+            self.below.append(slice(len(self.paths), len(self.paths) + len(children)))
+            self.paths += children
+            above += [row] * len(children)
+        self.above: Rows = np.array(above, np.intp)
+        """Row -> the row of the queue above; the root's own."""
+        self.number = {path: row for row, path in enumerate(self.paths)}
+        self.parents = [row for row, below in enumerate(self.below) if below.stop > below.start]
+        """The rows of those that have queues below them, from the root down."""
+        self.bottom: Flags = np.array([not tree.children[path] for path in self.paths])
+        self.leaves = frozenset(tree.leaves)
+        self.levels = self._levels()
+        weights = _lowest([tree[path].weight for path in self.paths])
+        self.weights: Numbers = np.array(weights, np.int64 if max(weights) <= SAFE else object)
+        uncapped = _UNCAPPED if kind is np.int64 else _UNCAPPED_LONG
+        self.caps = self.rows([tree[path].max for path in self.paths], uncapped)
+        self.floors: Numbers = np.minimum(self.rows([tree[path].guaranteed for path in self.paths], 0), self.caps)
+
+    def rows(self, amounts: Sequence[Mapping[str, int]], missing: int) -> Numbers:
+        """Amounts as rows, those of the resources that are divided, none beyond what is as good as no limit."""
+        most = _UNCAPPED if self.kind is np.int64 else _UNCAPPED_LONG
+        found: Numbers = np.empty((len(amounts), len(self.resources)), self.kind)
+        for number, name in enumerate(self.resources):
+            column = [one.get(name, missing) for one in amounts]
+            found[:, number] = column if max(column, default=0) <= most else [min(amount, most) for amount in column]
+        return found
+
+    def _levels(self) -> list[slice]:
+        """The rows of all queues of one depth, from below the root down."""
+        levels: list[slice] = []
+        begin = 1
+        while begin < len(self.paths):
+            end = max(self.below[row].stop for row in range(levels[-1].start if levels else 0, begin))
+            levels.append(slice(begin, end))
+            begin = end
+        return levels
+
+
+@lru_cache(maxsize=16)
+def frame_of(tree: QueueTree, resources: tuple[str, ...], kind: type) -> Frame:
+    """The frame, made once for a tree."""
+    return Frame(tree, resources, kind)
+
+
+def _lowest(weights: list[int]) -> list[int]:
+    common = gcd(*weights) or 1
+    return [weight // common for weight in weights]

@@ -1,0 +1,194 @@
+"""Who goes: always from the queue that has the most beyond what it deserves, counted anew after each."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from engine.feasibility import FITS
+from engine.policies.deserved.books import Books
+from engine.policies.deserved.bounds import Cost, bounds
+from engine.policies.deserved.candidates import Candidates
+from engine.policies.deserved.hopeless import hopeless_places
+from engine.policies.deserved.question import Question
+from engine.policies.deserved.rooms import Anywhere, OnNode, Room
+from engine.snapshot import Pod
+from engine.snapshot.leaving import Going
+
+if TYPE_CHECKING:
+    from engine.snapshot.columns import Flags
+
+CRITERIA = ("overused", "priority", "victims", "age", "name")
+"""What nodes are compared by, in this order; the least wins."""
+
+
+class Reclaimed(NamedTuple):
+    """Who goes from a node, or from anywhere, in the order in which they were found."""
+
+    victims: tuple[Pod, ...]
+    put_back: tuple[Pod, ...]
+    """Found, and then not needed."""
+    cost: Cost
+    """By CRITERIA."""
+    place: int | None
+    """The node's; None: anywhere."""
+
+    def loses(self, best: "Reclaimed") -> str:
+        """The first of CRITERIA in which it is dearer than the best."""
+        pairs = zip(CRITERIA, self.cost, best.cost, strict=True)
+        return next((name for name, own, other in pairs if own != other), CRITERIA[-1])
+
+
+class Survey:
+    """All nodes, as the ask finds them once some candidates are gone."""
+
+    def __init__(self, question: Question, candidates: Candidates) -> None:
+        self.question, self.candidates = question, candidates
+        there = question.nodes
+        gone = _going(question, candidates)
+        self.counts = gone.counts
+        """Place -> how many candidates there are."""
+        self.refusing = there.feasibility.refusing(gone, surely=there.leaving)
+        """Place -> the number of the check that refuses the ask whichever of them are gone."""
+        self.dearer = there.open & (self.refusing == FITS) & (self.counts > 0)
+        """Place -> whether it was not looked at closely: whoever went from there, another node is cheaper."""
+        self.found = sorted(self._found(), key=lambda one: one.cost)
+        """What others would lose where the ask can be given room, the cheapest first."""
+
+    @property
+    def best(self) -> Reclaimed | None:
+        """Who goes; None where nobody does."""
+        return self.found[0] if self.found else None
+
+    def _found(self) -> Iterator[Reclaimed]:
+        if not self.question.parameters.node_fit:
+            self.dearer[:] = False
+            if anywhere := _at(self.question, self.candidates, None, self.candidates.pods):
+                yield anywhere
+            return
+        best: Cost | None = None
+        hopeless: Flags | None = None
+        for least, place in bounds(self.question, self.candidates, self.dearer):
+            if best is not None and least > best:
+                return
+            self.dearer[place] = False
+            if hopeless is not None and hopeless[place]:
+                continue
+            if one := looked_at(self.question, self.candidates, place):
+                best = one.cost if best is None else min(best, one.cost)
+                yield one
+            elif hopeless is None:  # most often the first one is of use
+                hopeless = hopeless_places(self.question, self.candidates)
+
+
+def _going(question: Question, candidates: Candidates) -> Going:
+    """All of them, as they leave together; gone on with from the survey before."""
+    there = question.nodes
+    kept: dict[str, Going] = question.snapshot.once("deserved going", question.tree, dict)
+    kept["latest"] = found = Going(there.columns, candidates.going, also=there.leaving, before=kept.get("latest"))
+    return found
+
+
+def looked_at(question: Question, candidates: Candidates, place: int) -> Reclaimed | None:
+    """What a node would lose; None where the ask can't be given room."""
+    return _at(question, candidates, place, candidates.on(place))
+
+
+def _at(question: Question, candidates: Candidates, place: int | None, pods: Sequence[Pod]) -> Reclaimed | None:
+    room: Room = Anywhere(question) if place is None else OnNode(question, place)
+    turn = _Turn(question, candidates, room)
+    taken = turn.take(pods)
+    if not taken:
+        return None
+    victims = turn.needed(taken)
+    cost = (
+        candidates.books.rank(victims[0].queue or ""),
+        max(pod.priority for pod in victims),
+        len(victims),
+        -max(pod.created_ms for pod in victims),
+        -1 if place is None else place,  # in the order of names
+    )
+    return Reclaimed(tuple(victims), tuple(pod for pod in taken if pod not in victims), cost, place)
+
+
+class _Turn:
+    """Pods that go from one place for an ask."""
+
+    def __init__(self, question: Question, candidates: Candidates, room: Room) -> None:
+        self.question, self.candidates, self.room = question, candidates, room
+
+    def take(self, pods: Sequence[Pod]) -> list[Pod]:
+        """Those who go, in their order, until the ask has room; none where it can't have any."""
+        books, taken, lines = Books(self.question), list[Pod](), _lines(pods)
+        while self._lacks(taken):
+            pod = next(self._open(books, taken, lines), None)
+            if pod is None:
+                return []
+            books.give(pod)
+            taken.append(pod)
+        return taken
+
+    def needed(self, taken: Sequence[Pod]) -> list[Pod]:
+        """Those of them without whom the ask has no room, the last one asked first."""
+        needed = list(taken)
+        for pod in reversed(taken):
+            others = [one for one in needed if one is not pod]
+            if others and not self._lacks(others):
+                needed = others
+        return needed
+
+    def _open(self, books: Books, taken: list[Pod], lines: Mapping[str, "_Line"]) -> Iterator[Pod]:
+        """Those who may go next, the most overused queue's first."""
+        short, gone = self.room.short(taken), {pod.uid for pod in taken}
+        helps = self.room.helping(taken) if self.room.lacks(taken) else self._lies_under_hard
+        for queue in sorted(lines, key=books.rank):
+            beyond = self._beyond(books, queue, short)
+            for pod in lines[queue].ordered if beyond else ():
+                if (
+                    (self.question.outranks or any(pod.requests.get(name, 0) > 0 for name in beyond))
+                    and pod.uid not in gone
+                    and helps(pod)
+                    and not books.below_reserved(pod)
+                    and self.candidates.budgets.allow([*taken, pod])
+                ):
+                    yield pod
+
+    def _beyond(self, books: Books, queue: str, short: Collection[str]) -> Collection[str]:
+        """The resources for which a queue may be taken from, of those that are short; of high priority for any."""
+        return short if self.question.outranks else [name for name in short if books.overused(queue, name)]
+
+    def _lacks(self, gone: Sequence[Pod]) -> bool:
+        return self.room.lacks(gone) or any(
+            self._gone(path, name, gone) < more for (path, name), more in self.question.excess.items()
+        )
+
+    def _gone(self, path: str, name: str, gone: Sequence[Pod]) -> int:
+        tree = self.question.tree
+        return sum(pod.requests.get(name, 0) for pod in gone if tree.contains(path, pod.queue or ""))
+
+    def _lies_under_hard(self, pod: Pod) -> bool:
+        """Whether it holds some of what an area above the ask would have too much of."""
+        tree = self.question.tree
+        return any(
+            pod.requests.get(name, 0) > 0 and tree.contains(path, pod.queue or "")
+            for path, name in self.question.excess
+        )
+
+
+class _Line:
+    """The pods of one queue; they are many where no node matters, and few queues' turn ever comes."""
+
+    def __init__(self) -> None:
+        self.pods: list[Pod] = []
+
+    @cached_property
+    def ordered(self) -> list[Pod]:
+        """The lowest priority first, then the newest."""
+        return sorted(self.pods, key=lambda pod: (pod.priority, -pod.created_ms, pod.key))
+
+
+def _lines(pods: Iterable[Pod]) -> dict[str, _Line]:
+    found: defaultdict[str, _Line] = defaultdict(_Line)
+    for pod in pods:
+        found[pod.queue or ""].pods.append(pod)
+    return found

@@ -1,0 +1,86 @@
+"""Who comes first: queues, PodGroups and pods that ask, and those that are taken.
+
+Source: Volcano's pkg/scheduler/framework, session_plugins.go, and its plugins priority, gang, proportion and capacity.
+"""
+
+from fractions import Fraction
+
+from engine.policies.volcano.amounts import is_empty
+from engine.policies.volcano.heap import Heap
+from engine.policies.volcano.session import Session
+from engine.snapshot import PodGroup, SharePlugin, VolcanoPod
+
+PRIORITY, GANG = "priority", "gang"
+_PARTS = 3
+"""A pod's name of so many parts ends with its place among its like."""
+
+
+class Order:
+    """By how things stand in a session at the time it is asked."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._plugins = {name for tier in session.cluster.settings.tiers for name in tier}
+
+    def queues(self, one: str, other: str) -> bool:
+        """Whether one queue may ask before the other: the higher priority, the smaller share, the older."""
+        mine, theirs = (self._rank(*pair) for pair in ((one, other), (other, one)))
+        return mine < theirs
+
+    def _rank(self, name: str, other: str) -> tuple[int, Fraction, bool, int, str]:
+        """In a tree the share is that of the queues two steps below what both have above them."""
+        session, queue = self._session, self._session.cluster.queues[name]
+        above = session.of.above[name]
+        next_below = _common(above, session.of.above[other]) + 1
+        by = above[next_below] if next_below < len(above) else name
+        nothing = session.cluster.settings.plugin is SharePlugin.CAPACITY and is_empty(session.of.deserved[by])
+        return -queue.priority, session.share[by], nothing, queue.created_ms, name
+
+    def groups(self, one: PodGroup, other: PodGroup) -> bool:
+        """Whether one PodGroup may ask before the other: the higher priority, the one that lacks pods, the older."""
+        mine, theirs = ((*self._turn(group), group.created_ms, group.key) for group in (one, other))
+        return mine < theirs
+
+    def _turn(self, group: PodGroup) -> tuple[int, ...]:
+        ready = self._session.ready(group.key) + self._session.modest(group.key) >= group.min_member
+        by = {PRIORITY: -group.priority, GANG: ready}
+        return tuple(by[name] for name in by if name in self._plugins)
+
+    def pods(self, one: VolcanoPod, other: VolcanoPod) -> bool:
+        """Whether one pod goes before another of its queue: the higher priority, the smaller number, the older."""
+        if PRIORITY in self._plugins and one.pod.priority != other.pod.priority:
+            return one.pod.priority > other.pod.priority
+        numbers = _number(one), _number(other)
+        if None not in numbers and numbers[0] != numbers[1]:
+            return (numbers[0] or 0) < (numbers[1] or 0)
+        return (one.pod.created_ms, one.pod.uid) < (other.pod.created_ms, other.pod.uid)
+
+    def victims(self, pods: list[VolcanoPod], ask: VolcanoPod) -> Heap[VolcanoPod]:
+        """Those that may be taken, the first one on top: who would come last among the pods of one queue."""
+        asking = self._session.group(ask).queue
+
+        def before(one: VolcanoPod, other: VolcanoPod) -> bool:
+            mine, theirs = self._session.group(one), self._session.group(other)
+            if mine.queue != theirs.queue:
+                return self._taken_before(mine.queue, theirs.queue, asking)
+            turns = self._turn(mine), self._turn(theirs)
+            return turns[0] > turns[1] if turns[0] != turns[1] else not self.pods(one, other)
+
+        return Heap(before, pods)
+
+    def _taken_before(self, one: str, other: str, asking: str) -> bool:
+        """The closer relative of the queue that asks, else the one that may ask later."""
+        above = self._session.of.above
+        near, far = (_common(above[name], above[asking]) for name in (one, other))
+        return near > far if near != far else not self.queues(one, other)
+
+
+def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    """How deep the last queue lies that two have above them both; 0 for the root, and without a tree."""
+    depth = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    return max(0, (min(len(one), len(other)) if depth is None else depth) - 1)
+
+
+def _number(one: VolcanoPod) -> int | None:
+    parts = one.pod.name.split("-")
+    return int(parts[-1]) if len(parts) >= _PARTS and parts[-1].isascii() and parts[-1].isdecimal() else None

@@ -1,0 +1,119 @@
+"""Volcano's action ``reclaim``: which pods of one session go for which others, and where those get room.
+
+Source: Volcano's pkg/scheduler/actions/reclaim, reclaim.go. In which order it looks at nodes, and at the pods of
+one, is chance there; here it is that of their names.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from engine.policies.volcano.amounts import Fine, less_equal
+from engine.policies.volcano.heap import Heap
+from engine.policies.volcano.order import Order
+from engine.policies.volcano.plugins import Plugins
+from engine.policies.volcano.session import Session
+from engine.snapshot import PodGroup, Task, VolcanoCluster, VolcanoPod
+
+_PREDICATES = "predicates"
+
+
+class Turn(NamedTuple):
+    """A pod that gets room on a node, and those that go for it; perhaps none have to."""
+
+    ask: VolcanoPod
+    node: str
+    victims: tuple[VolcanoPod, ...]
+
+
+MayRun = Callable[[VolcanoPod, str], bool]
+"""Whether a pod may run on a node, were nobody else there."""
+
+
+def reclaim(
+    cluster: VolcanoCluster, *, first: str = "", may_run: MayRun = lambda _ask, _node: True
+) -> tuple[Turn, ...]:
+    """All that a session takes back, in order; of the nodes it looks at the ``first`` one first. Raises HierarchyError.
+
+    ``may_run`` is heeded where the plugin ``predicates`` is one of the session's.
+    """
+    return _Action(Session(cluster), first, may_run).run()
+
+
+class _Action:
+    def __init__(self, session: Session, first: str, may_run: MayRun) -> None:
+        self._session, self._order = session, Order(session)
+        self._nodes = sorted(session.idle, key=lambda node: (node != first, node))
+        judged = any(_PREDICATES in tier for tier in session.cluster.settings.tiers)
+        self._may_run: MayRun = may_run if judged else lambda _ask, _node: True
+        self._plugins = Plugins(session, self._order)
+        self._turns: list[Turn] = []
+        self._queues = Heap(self._order.queues)
+        self._groups: dict[str, Heap[PodGroup]] = {}
+
+    def run(self) -> tuple[Turn, ...]:
+        for group in sorted(self._session.cluster.groups.values(), key=lambda one: one.key):
+            self._enter(group)
+        while self._queues:
+            queue = self._queues.pop()
+            if self._plugins.overused(queue):
+                continue
+            groups = self._groups[queue]
+            while groups:
+                self._serve(groups.pop())
+        return tuple(self._turns)
+
+    def _enter(self, group: PodGroup) -> None:
+        if not group.enqueued or not self._plugins.valid(group):
+            return
+        if group.queue not in self._groups:
+            self._groups[group.queue] = Heap(self._order.groups)
+            self._queues.push(group.queue)
+        if self._plugins.starving(group):
+            self._groups[group.queue].push(group)
+
+    def _serve(self, group: PodGroup) -> None:
+        """All that is taken for a PodGroup is left where it is, unless the PodGroup has enough to start then."""
+        tasks = self._session.tasks
+        pending = [one for one in self._session.members[group.key] if tasks[one.pod.uid] is Task.PENDING]
+        asks, turns = Heap(self._order.pods, [one for one in pending if not one.pod.gated]), list[Turn]()
+        while asks and self._plugins.starving(group):
+            ask = asks.pop()
+            if not ask.pod.never_preempts and self._plugins.may_take(group.queue, ask):
+                turn = next(filter(None, (self._on(node, ask) for node in self._nodes)), None)
+                turns += [turn] if turn else []
+        if self._plugins.served(group):
+            self._turns += turns
+            return
+        for turn in reversed(turns):
+            self._undo(turn)
+
+    def _on(self, node: str, ask: VolcanoPod) -> Turn | None:
+        """Only where somebody else's pods are; and pods go until the ask fits, whether each one helps or not."""
+        pods = [one for one in self._session.on[node] if self._reclaimable(one, ask)]
+        if not pods or not self._may_run(ask, node):
+            return None
+        victims = self._plugins.taken(ask, pods)
+        request = self._session.requests[ask.pod.uid]
+        idle: Fine = dict(self._session.idle[node])
+        for one in victims:
+            for name, amount in self._session.requests[one.pod.uid].items():
+                idle[name] = idle.get(name, 0) + amount
+        if not less_equal(request, idle):
+            return None
+        heap, gone = self._order.victims(victims, ask), list[VolcanoPod]()
+        while heap and not less_equal(request, self._session.idle[node]):
+            gone.append(one := heap.pop())
+            self._session.take(one)
+        self._session.pipeline(ask, node)
+        return Turn(ask, node, tuple(gone))
+
+    def _reclaimable(self, one: VolcanoPod, ask: VolcanoPod) -> bool:
+        if self._session.tasks[one.pod.uid] is not Task.RUNNING or not one.preemptable or not one.group:
+            return False
+        queue = self._session.group(one).queue
+        return queue != self._session.group(ask).queue and self._session.cluster.queues[queue].reclaimable
+
+    def _undo(self, turn: Turn) -> None:
+        self._session.drop(turn.ask, turn.node)
+        for one in reversed(turn.victims):
+            self._session.spare(one)

@@ -1,0 +1,43 @@
+"""Telling the namespaces of a cluster, in the cluster, what they deserve."""
+
+from collections.abc import Iterable, Mapping
+
+from engine.allocations import Picture, allocations, missing_consumers
+from engine.decision import Decision
+from engine.notices import followed
+from engine.policies.deserved import Standing
+from engine.snapshot import ClusterState, Snapshot, limits
+from scheduler_admin.clusters.watching import Watch
+
+_QUOTAS = "ResourceQuota"
+
+
+def tell(
+    *,
+    standings: Mapping[str, Standing],
+    watch: Watch,
+    state: ClusterState,
+    snapshot: Snapshot,
+    decisions: Iterable[Decision],
+) -> None:
+    """Make the Consumers that are missing, and let Allocations say what the pass found; while we lead, and they exist.
+
+    ``standings``: empty where the cluster is not divided by shares; then nothing is told. Where it can't be written,
+    that is among what is missing.
+    """
+    health = watch.watcher.health()
+    if not standings or not health.arbitrated:
+        watch.allocations.trouble = ""
+        return
+    tree = snapshot.tree
+    picture = Picture(
+        tree=tree,
+        standings=standings,
+        namespaces=state.namespaces,
+        told=followed(snapshot.notices, decisions, snapshot.now_ms),
+        quotas=None if _QUOTAS in health.missing else limits(state.quotas.values()),
+        now_ms=snapshot.now_ms,
+    )
+    known = [*state.allocations.values()]
+    consumers = missing_consumers(tree, state.namespaces, state.consumers.values())
+    watch.allocations.write(consumers, allocations(picture, known), known, watch.leads)

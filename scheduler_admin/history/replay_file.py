@@ -1,0 +1,39 @@
+"""A decision with all that it rests on, as a file that ``python -m engine replay`` reads."""
+
+import msgspec
+
+from engine import journal
+from engine.bundle import Kept, pack
+from engine.decision import decode
+from engine.journal import Moment
+from scheduler_admin.history import rewinding
+from scheduler_admin.history.journal_selectors import chain
+from scheduler_admin.history.models import Decision
+from scheduler_admin.history.replay import CannotReplayError
+from scheduler_admin.history.selectors import read_observed
+from scheduler_admin.queues.services import terms_of, tree_of
+
+
+def replays(row: Decision) -> bool:
+    """Whether there is such a file: everything is still stored, and another scheduler's rules come to the same."""
+    seen = read_observed(row)
+    return rewinding.answers(row, seen) if seen else row.source == Decision.Source.ENGINE and row.replayable
+
+
+def replay_file(row: Decision) -> bytes:
+    """The zip of engine.bundle; of another scheduler's decision what its own rules decided.
+
+    Raises CannotReplayError, and engine.journal.JournalError.
+    """
+    if not replays(row) or row.revision is None:
+        raise CannotReplayError(f"Decision {row.pk} can't, or can no longer, be replayed.")
+    seen, tree = read_observed(row), tree_of(row.revision)
+    if seen is None:
+        assert row.entry is not None
+        state, moment = journal.read(chain(row.entry.segment_id, row.entry.offset))
+        return pack(state, moment, tree, terms_of(row.revision)._asdict(), Kept(decision=decode(row.document)))
+    again, decision = rewinding.as_it_was(row, seen)
+    state, moment = rewinding.just_before(row)
+    state.pods[again.ask.uid] = msgspec.structs.replace(state.pods[again.ask.uid], nominated_node="")
+    terms = {"policy": decision.policy, "dialect": decision.dialect, "parameters": {}}
+    return pack(state, Moment(now_ms=moment.now_ms), tree, terms, Kept(decision=decision, alone=True))

@@ -1,0 +1,92 @@
+"""Which tallies a history is counted from."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import accumulate
+from operator import attrgetter
+
+from django.db.models import QuerySet
+
+from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.filters import Filters
+from scheduler_admin.history.models import Tally
+from scheduler_admin.history.tallies import DAY, HOUR, begin_of
+
+MOST_KINDS = 1_000_000
+"""So many are added up for a page at most."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A tally that is counted from."""
+
+    start: datetime
+    span: timedelta
+    pk: int
+    kinds: int
+    document: bytes | memoryview = b""
+
+    @property
+    def end(self) -> datetime:
+        """Where it ends."""
+        return self.start + self.span
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Tallies that lie within a time, the newest first."""
+
+    found: Sequence[Part]
+    start: datetime
+    until: datetime
+
+    @property
+    def gaps(self) -> Iterator[tuple[datetime, datetime]]:
+        """From when to when no tally tells of decisions, the newest first."""
+        end = self.until
+        for part in self.found:
+            if part.end < end:
+                yield part.end, end
+            end = part.start
+        if self.start < end:
+            yield self.start, end
+
+    def since(self, at: datetime) -> "Parts":
+        """What of them begins at a time or later."""
+        return Parts([part for part in self.found if part.start >= at], at, self.until)
+
+
+def parts(user: Who, cluster: Cluster, filters: Filters, width: timedelta) -> Parts:
+    """What tells as much as buckets of some width need; nothing does for a tenant, who sees some decisions alone.
+
+    Of more than can be added up the newest, which then begin later than the filters.
+    """
+    whole = Parts([], filters.start, filters.until)
+    if width < HOUR or not filters.tallied:
+        return whole
+    rows = Tally.objects.restrict(user, "view").filter(cluster=cluster, document__isnull=False)
+    found = _newest(rows.filter(start__gte=filters.start, start__lt=filters.until), filters.until, width)
+    affordable = _affordable(found)
+    if len(affordable) < len(found):
+        whole = whole.since(affordable[-1].start if affordable else found[0].end)
+    documents = dict(rows.filter(pk__in=[part.pk for part in affordable]).values_list("pk", "document"))
+    # One that has become due meanwhile is a gap.
+    read = ((part, documents.get(part.pk)) for part in affordable)
+    return replace(whole, found=[replace(part, document=document) for part, document in read if document is not None])
+
+
+def _newest(rows: QuerySet[Tally], until: datetime, width: timedelta) -> list[Part]:
+    """Days where buckets are no less, and hours where there is no day."""
+    found = [Part(*row) for row in rows.values_list("start", "span", "pk", "kinds")]
+    within = [part for part in found if part.end <= until and part.span <= width]
+    days = {part.start for part in within if part.span == DAY}
+    chosen = [part for part in within if part.span == DAY or begin_of(part.start, DAY) not in days]
+    return sorted(chosen, key=attrgetter("start"), reverse=True)
+
+
+def _affordable(found: Sequence[Part]) -> Sequence[Part]:
+    sums = list(accumulate(part.kinds for part in found))
+    return found[: bisect_right(sums, MOST_KINDS)]

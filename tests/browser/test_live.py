@@ -1,0 +1,106 @@
+"""Pages that refresh themselves: soon, only while they may, and without moving what somebody looks at."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from tests.browser.conftest import OpenPage
+from tests.web import rows
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+TREE = "/clusters/demo/queues/"
+QUEUE_2 = '[data-path="root.tenant-2.queue-2"] .asks'
+
+
+@pytest.fixture
+def demo(live_server: Any) -> Cluster:
+    made = rows.everything()
+    ClusterStatus.objects.update(read_at=timezone.now() + timedelta(minutes=5))
+    return made
+
+
+def tell(demo: Cluster, asks: int) -> None:
+    """A pass finds that so many asks wait in queue-2."""
+    path = "root.tenant-2.queue-2"
+    queues = dict(ClusterStatus.objects.get(cluster=demo).queues)
+    queues[path] = queues[path] | {"asks": asks}
+    ClusterStatus.objects.update(news=F("news") + 1, queues=queues)
+
+
+def runs(demo: Cluster, name: str) -> None:
+    """A pass finds that an application runs in queue-2."""
+    one = {"name": f"{name}-application", "namespace": "a-long-namespace", "pods": 3, "requests": {"cpu": 3000}}
+    ClusterStatus.objects.filter(cluster=demo).update(news=F("news") + 1, applications={"root.tenant-2.queue-2": [one]})
+
+
+def asked(page: Page) -> list[str]:
+    """The questions for news from now on."""
+    found: list[str] = []
+    page.on("request", lambda request: request.headers.get("hx-request") and found.append(request.url))
+    return found
+
+
+def test_news_is_asked_for_every_two_seconds(open_page: OpenPage, demo: Cluster) -> None:
+    """By the page's own clock, however slow the machine is."""
+    page = open_page(TREE)
+    page.clock.install()
+    page.reload()
+    with page.expect_response(lambda one: one.request.headers.get("hx-request") == "true"):
+        page.clock.run_for(2000)
+
+
+def test_updates_are_paused_until_they_are_wanted_again(open_page: OpenPage, demo: Cluster) -> None:
+    """Nothing is asked meanwhile, on any page of this browser; then the news comes at once."""
+    page = open_page(TREE)
+    page.clock.install()
+    page.reload()
+    pause = page.get_by_role("button", name="Pause updates")
+    pause.click()
+    expect(page.get_by_text("updates paused")).to_be_visible()
+    page.goto("/clusters/demo/fences/")
+    page.goto(TREE)
+    expect(pause).to_have_attribute("aria-pressed", "true")
+    tell(demo, 77)
+    found = asked(page)
+    page.clock.run_for(20_000)
+    assert found == []
+    pause.click()
+    expect(page.locator(QUEUE_2)).to_contain_text("77")
+
+
+def test_news_moves_nothing(open_page: OpenPage, demo: Cluster) -> None:
+    """No layout shift, however often: every number has its place."""
+    page = open_page(TREE)
+    page.evaluate(
+        """() => {
+          window.moved = [];
+          new PerformanceObserver((list) => window.moved.push(...list.getEntries().map(({ value }) => value)))
+            .observe({ type: "layout-shift" });
+        }"""
+    )
+    for asks in (5, 77, 6):
+        tell(demo, asks)
+        expect(page.locator(QUEUE_2)).to_contain_text(str(asks), timeout=4000)
+    assert page.evaluate("window.moved") == []
+
+
+def test_what_is_unfolded_and_scrolled_stays_so(open_page: OpenPage, demo: Cluster) -> None:
+    """What waits in a queue is swapped beside the rest: where one is in its wide table is kept as well."""
+    runs(demo, "old")
+    page = open_page("/clusters/demo/queues/root.tenant-2.queue-2/", width=360)
+    wide = page.get_by_role("group", name="Running applications")
+    wide.evaluate("(each) => each.scrollTo(40, 0)")
+    wide.focus()
+    page.get_by_text("The same as a table").evaluate("(each) => { each.parentElement.open = true; }")
+    page.evaluate("scrollTo(0, 300)")
+    runs(demo, "brand-new")
+    expect(wide).to_contain_text("brand-new")
+    expect(wide).to_be_focused()
+    assert wide.evaluate("(each) => each.scrollLeft") == 40
+    assert page.evaluate("scrollY") == 300
+    assert page.locator("#fold-table").evaluate("(each) => each.open")

@@ -1,0 +1,34 @@
+"""Volcano's Queues and PodGroups on a cluster of either kind: followed where they are served, missed nowhere else."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from engine.cluster.connection import Connection
+from engine.cluster.watcher import ClusterWatcher
+from tests.cluster.doubles import until
+from tests.cluster.test_kueue import closing, watching
+from tests.controlplane import volcano
+from tests.controlplane.anycluster import AnyCluster
+
+
+@pytest.fixture
+def watcher(connection: Connection) -> Iterator[ClusterWatcher]:
+    with closing(watching(connection)) as watcher:
+        yield watcher
+
+
+def test_its_queues_and_groups_are_followed_from_when_it_is_installed(
+    watcher: ClusterWatcher, cluster: AnyCluster
+) -> None:
+    """Before that nothing is missing; and as long as it is not known how it is set, nothing is decided by them."""
+    assert (watcher.health().errors, watcher.health().missing) == ((), {})
+    volcano.install(cluster)
+    volcano.add(cluster, "Queue", "train", {"weight": 3, "reclaimable": False, "deserved": {"cpu": "4"}})
+    group = {"queue": "train", "minMember": 2, "priorityClassName": "high"}
+    volcano.add(cluster, "PodGroup", "job", group, cluster.namespace)
+    queue = until(lambda: watcher.state().volcano_queues.get("train"), "the queue is known")
+    assert (queue.weight, queue.reclaimable, queue.deserved) == (3, False, {"cpu": 4000})
+    found = until(lambda: watcher.state().pod_groups.get((cluster.namespace, "job")), "the group is known")
+    assert (found.queue, found.min_member, found.priority_class, found.enqueued) == ("train", 2, "high", False)
+    assert watcher.state().volcano_session() is None

@@ -1,0 +1,34 @@
+"""What every worker needs to have imported: done once, in the process that all of them are forked from.
+
+Left out is scheduler_admin.clusters.watching, which names the process that imports it.
+"""
+
+import os
+import secrets
+from importlib import import_module
+
+import django
+
+SETTINGS = {
+    "DJANGO_SETTINGS_MODULE": "scheduler_admin.settings",
+    "SECRET_KEY": secrets.token_urlsafe(32),
+    "INSECURE_HTTP": "1",
+    "DATABASE_URL": "sqlite:///db.sqlite3",  # of the folder that a worker works in
+    "LOG_LEVEL": "WARNING",
+}
+DEAR = (
+    "django.urls",
+    "engine.allocations",
+    "engine.cluster.actuator",
+    "engine.cluster.allocations",
+    "engine.cluster.watcher",
+    "engine.cluster.yunikorn",
+    "engine.policies",
+    "scheduler_admin.history.giving_back",
+    "scheduler_admin.queues.services",
+)
+
+os.environ |= SETTINGS
+django.setup()
+for name in DEAR:
+    import_module(name)

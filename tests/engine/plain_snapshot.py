@@ -1,0 +1,123 @@
+"""A snapshot made from nothing, one pod at a time: what one that is carried on must be equal to."""
+
+from collections.abc import Callable, Collection, Hashable, Iterable
+from typing import Any
+
+import msgspec
+
+from engine.placement import grown
+from engine.queues import QueueTree
+from engine.snapshot import AffinityTerm, ClusterState, Pod, Protection, Shield, Snapshot
+from engine.snapshot.placing import placed, shielded, unplaced
+
+
+def plain_snapshot(state: ClusterState, tree: QueueTree, now_ms: int, protection: Protection | None) -> Snapshot:
+    """What ``state.snapshot`` gives, reservations and notices apart."""
+    above = {name: one.parent_queue if tree.placement else "" for name, one in state.namespaces.items()}
+    every = [
+        placed(pod, tree, state.classes.get(pod.priority_class), above.get(pod.namespace, ""))
+        for pod in state.pods.values()
+        if not pod.finished
+    ]
+    pods = [shielded(pod, tree, protection) for pod in every]
+    pods, tree = _within(pods, tree, protection)
+    pods = _unjudged(pods, state.namespaces)
+    first = _originators(pods)
+    pods = [msgspec.structs.replace(pod, originator=pod.uid in first) for pod in pods]
+    if protection is not None and protection.min_run_ms:
+        pods = [_spared(pod, now_ms - protection.min_run_ms) for pod in pods]
+    return Snapshot(
+        now_ms=now_ms,
+        tree=tree,
+        nodes=tuple(sorted(state.nodes.values(), key=lambda node: node.name)),
+        pods=tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name, pod.uid))),
+        budgets=tuple(budget for _, budget in sorted(state.budgets.items())),
+        namespaces={name: one.labels for name, one in state.namespaces.items()},
+        claims=dict(state.claims),
+        volumes=dict(state.volumes),
+    )
+
+
+def plain_columns(snapshot: Snapshot) -> dict[str, Any]:
+    """What ``columns`` of a snapshot tell, as lists."""
+    place = {node.name: place for place, node in enumerate(snapshot.nodes)}
+    told = [number for number, pod in enumerate(snapshot.pods) if pod.node in place]
+    pods = snapshot.pods
+
+    def importance(number: int) -> tuple[int, int, int]:
+        started = pods[number].started_ms
+        return place[pods[number].node or ""], -pods[number].priority, snapshot.now_ms if started is None else started
+
+    told.sort(key=importance)
+    rows = [pods[number] for number in told]
+    return {
+        "pods": rows,
+        "told": told,
+        "node": [place[pod.node or ""] for pod in rows],
+        "priority": [pod.priority for pod in rows],
+        "started": [snapshot.now_ms if pod.started_ms is None else pod.started_ms for pod in rows],
+        "first": [sum(place[pod.node or ""] < one for pod in rows) for one in range(len(place) + 1)],
+        "stray": [pod for pod in pods if pod.node is not None and pod.node not in place],
+        "leaving": [row for row, pod in enumerate(rows) if pod.terminating],
+        "shielded": [bool(pod.shield) for pod in rows],
+        "unread": [pod.unread for pod in rows],
+        "pod_kinds": _kinds(rows, lambda pod: (pod.namespace, id(pod.labels))),
+        "anti_kinds": _kinds(rows, lambda pod: pod.anti_affinity),
+        "port_kinds": _kinds(rows, lambda pod: pod.host_ports),
+        "claim_kinds": _kinds(rows, lambda pod: (pod.namespace, pod.claims) if pod.claims else None),
+        "queue_kinds": _kinds(rows, lambda pod: pod.queue),
+        "request_kinds": _kinds(rows, lambda pod: id(pod.requests)),
+    }
+
+
+def _kinds(pods: list[Pod], key: Callable[[Pod], Hashable]) -> tuple[list[int], list[Pod]]:
+    """Row -> kind, and the first pod of each kind."""
+    first: dict[Hashable, Pod] = {}
+    for pod in pods:
+        first.setdefault(key(pod), pod)
+    numbers = list(first)
+    return [numbers.index(key(pod)) for pod in pods], list(first.values())
+
+
+def _within(pods: list[Pod], tree: QueueTree, protection: Protection | None) -> tuple[list[Pod], QueueTree]:
+    if not tree.placement:
+        return pods, tree
+    missing = {pod.queue for pod in pods if pod.queue is not None and pod.queue not in tree}
+    first = {path: min((pod.created_ms, pod.key) for pod in pods if pod.queue == path) for path in missing}
+    wanted = tuple(sorted(missing, key=lambda path: (first[path], path)))
+    tree = grown(tree, wanted)
+    refused = {path for path in wanted if path not in tree or not tree.is_leaf(path)}
+    return [unplaced(pod, protection) if pod.queue in refused else pod for pod in pods], tree
+
+
+def _originators(pods: Iterable[Pod]) -> set[str]:
+    first: dict[tuple[str, str], Pod] = {}
+    for pod in pods:
+        other = first.setdefault((pod.namespace, pod.application), pod)
+        if (pod.created_ms, pod.name, pod.uid) < (other.created_ms, other.name, other.uid):
+            first[pod.namespace, pod.application] = pod
+    return {pod.uid for pod in first.values()}
+
+
+def _spared(pod: Pod, since_ms: int) -> Pod:
+    if pod.shield is Shield.NONE and pod.started_ms is not None and pod.started_ms > since_ms:
+        return msgspec.structs.replace(pod, shield=Shield.JUST_STARTED)
+    return pod
+
+
+def _unjudged(pods: list[Pod], known: Collection[str]) -> list[Pod]:
+    unknown = {pod.namespace for pod in pods}.difference(known)
+    keeping = [term for pod in pods for term in pod.anti_affinity if term.namespace_selector]
+    return [
+        msgspec.structs.replace(pod, unread_rules=(*pod.unread_rules, "namespaceSelector"))
+        if pod.node is None and unknown and _depends(pod, unknown, keeping)
+        else pod
+        for pod in pods
+    ]
+
+
+def _depends(ask: Pod, unknown: set[str], keeping: Collection[AffinityTerm]) -> bool:
+    own = [term for term in (*ask.affinity, *ask.anti_affinity) if term.namespace_selector]
+    if any(not unknown.issubset(term.namespaces) for term in own):
+        return True
+    return ask.namespace in unknown and any(ask.namespace not in term.namespaces for term in keeping)

@@ -1,0 +1,153 @@
+"""Policy ``deserved`` looks at few nodes and asks one of many pods that are alike: it leaves nothing out."""
+
+from collections import Counter
+from collections.abc import Iterable
+from random import Random
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.decision import PodReason
+from engine.policies.deserved import Parameters, reclaiming
+from engine.policies.deserved.books import Books
+from engine.policies.deserved.budgets import Budgets
+from engine.policies.deserved.candidates import Candidates
+from engine.policies.deserved.hopeless import hopeless_places
+from engine.policies.deserved.question import Question
+from engine.policies.deserved.reclaiming import Survey, looked_at
+from engine.snapshot import DisruptionBudget, Pod, Requirement
+from tests.builders import NOW, ask, node, pod, queue, snapshot, tree
+from tests.engine.pod_worlds import world
+
+SEEDS = st.integers(0, 2**32)
+
+
+def questions(random: Random) -> list[Question]:
+    """Of every ask of a small crowded cluster, some of whose pods are the system's, shielded or in a budget."""
+    state, tree = world(random)
+    state.pods = {uid: _odd(pod, random) for uid, pod in state.pods.items()}
+    names = tuple(random.sample(sorted(pod.name for pod in state.pods.values()), 2)) if len(state.pods) > 1 else ()
+    budget = DisruptionBudget(namespace="default", name="some", allowed=random.randint(0, 2), disrupted=names)
+    state.budgets = {("ns", "some"): budget} if random.random() < 0.5 else {}
+    snapshot = state.snapshot(tree, now_ms=NOW)
+    if running := [pod for pod in snapshot.pods if pod.node and not pod.terminating]:
+        snapshot = snapshot.expecting(random.sample(running, 1))
+    ranks = Parameters(high_priority=("high",))
+    return [Question(snapshot, tree, pod, ranks) for pod in snapshot.asks]
+
+
+def _odd(pod: Pod, random: Random) -> Pod:
+    changed = random.choice(
+        [{}, {}, {}, {"namespace": "kube-system"}, {"controller": "DaemonSet/d"}, {"priority_class": "high"}]
+    )
+    return msgspec.structs.replace(pod, created_ms=random.randint(0, 3), **changed)
+
+
+@given(SEEDS)
+@settings(max_examples=100, deadline=None)
+def test_a_node_that_is_not_looked_at_would_be_dearer(seed: int) -> None:
+    """And whoever goes is the cheapest of all."""
+    for question in questions(Random(seed)):
+        survey = Survey(question, Candidates(question))
+        for place in survey.dearer.nonzero()[0].tolist():
+            closer = looked_at(question, survey.candidates, place)
+            assert survey.best is not None
+            assert closer is None or closer.cost > survey.best.cost
+
+
+@given(SEEDS)
+@settings(max_examples=100, deadline=None)
+def test_a_node_that_is_given_up_at_once_would_give_no_room(seed: int) -> None:
+    """Not where pods of a queue ask for different things either."""
+    for question in questions(Random(seed)):
+        candidates = Candidates(question)
+        for place in hopeless_places(question, candidates).nonzero()[0].tolist():
+            assert looked_at(question, candidates, place) is None
+
+
+def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each of ten queues has one pod too many, and all ten of its pods on a node of its own."""
+    looks: list[int] = []
+    closely = reclaiming.looked_at
+
+    def counted(question: Question, candidates: Candidates, place: int) -> reclaiming.Reclaimed | None:
+        looks.append(place)
+        return closely(question, candidates, place)
+
+    under = tree({**{f"q{number}": queue() for number in range(10)}, "b": queue()})
+    nodes = [node(f"n{number}", 10) for number in range(10)]
+    pods = [pod(f"p{of}{at}", queue=f"q{of}", node=f"n{of}") for of in range(10) for at in range(10)]
+    at = snapshot(under, nodes, pods, ask("x", queue="b", cpu=9))
+    question = Question(at, under, at.asks[0], Parameters())
+    monkeypatch.setattr(reclaiming, "looked_at", counted)
+    survey = Survey(question, Candidates(question))
+    assert (survey.best, looks, survey.counts.tolist()) == (None, [0], [10] * 10)
+    assert not survey.dearer.any()
+
+
+@given(SEEDS)
+@settings(max_examples=100, deadline=None)
+def test_who_may_go_is_said_of_each_pod_as_if_it_were_asked_alone(seed: int) -> None:
+    """And why the others may not is counted."""
+    for question in questions(Random(seed)):
+        candidates = Candidates(question)
+        pods = question.nodes.columns.pods
+        why = {row: candidates.why_not(pod) for row, pod in enumerate(pods)}
+        for path, number in question.nodes.ground.number.items():
+            for name, overused in question.overused.items():
+                assert overused[number] == candidates.books.overused(path, name)
+        assert candidates.going.nonzero()[0].tolist() == [row for row in why if why[row] is None]
+        assert +candidates.counts == Counter(one.reason for one in why.values() if one)
+
+
+def test_pods_that_nothing_that_counts_tells_apart_are_asked_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though each is of a job of its own, with labels of its own, beneath a disruption budget."""
+    asked: list[Pod] = []
+    allow = Budgets.allow
+
+    def counted(self: Budgets, those: Iterable[Pod]) -> bool:
+        found = list(those)
+        asked.extend(found)
+        return allow(self, found)
+
+    monkeypatch.setattr(Budgets, "allow", counted)
+    first = pod("p", queue="a", node="n1")  # who read them, shares what they request
+    jobs = [
+        msgspec.structs.replace(
+            first, uid=str(at), name=f"p{at}", controller=f"Job/{at}", labels={"app": "a", "job": str(at)}
+        )
+        for at in range(30)
+    ]
+    under = tree({"a": queue(), "b": queue()})
+    at = snapshot(under, node("n1", 30), jobs, ask("x", queue="b"))
+    budget = DisruptionBudget(namespace="ns", name="all", expressions=(Requirement("app", "In", ("a",)),), allowed=2)
+    found = Candidates(Question(at.with_budgets((budget,)), under, at.asks[0], Parameters()))
+    assert (found.count, len(asked)) == (30, 1)
+    shut = msgspec.structs.replace(budget, allowed=0)
+    found = Candidates(Question(at.with_budgets((shut,)), under, at.asks[0], Parameters()))
+    assert (found.count, len(asked), +found.staying) == (0, 2, {PodReason.OVER_BUDGET: 30})
+
+
+def test_without_node_fit_only_the_queue_whose_turn_it_is_is_put_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a thousand queues few ever come to that, and each has many pods."""
+    sums: list[Pod] = []
+    free = Books.below_reserved
+
+    def counted(self: Books, one: Pod) -> str:
+        sums.append(one)
+        return free(self, one)
+
+    under = tree({**{f"q{number}": queue() for number in range(10)}, "b": queue()})
+    nodes = [node(f"n{number}", 10) for number in range(10)]
+    pods = [pod(f"p{of}{at}", queue=f"q{of}", node=f"n{at}") for of in range(10) for at in range(10)]
+    at = snapshot(under, nodes, pods, ask("x", queue="b", cpu=4))
+    question = Question(at, under, at.asks[0], Parameters(node_fit=False))
+    candidates = Candidates(question)
+    monkeypatch.setattr(Books, "below_reserved", counted)
+    best = Survey(question, candidates).best
+    assert best is not None
+    assert len(best.victims) == len(sums) == 4

@@ -1,0 +1,267 @@
+"""A snapshot that is carried on from the one before is the one that would be made from nothing."""
+
+from collections.abc import Iterator
+from operator import attrgetter
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from engine.placement_rules import Rule, RuleName
+from engine.queues import QueueTree
+from engine.snapshot import (
+    AffinityTerm,
+    Claim,
+    ClusterState,
+    DisruptionBudget,
+    HostPort,
+    Namespace,
+    Node,
+    Pod,
+    PriorityClass,
+    Protection,
+    Requirement,
+    Volume,
+    roster,
+)
+from engine.snapshot.columns import Columns, Kinds
+from engine.snapshot.followed import STEPS_KEPT, Followed
+from tests.builders import MINUTE, NOW, amounts, queue, tree
+from tests.engine.plain_snapshot import plain_columns, plain_snapshot
+
+PLAIN = tree({"a": queue(namespaces=("ns-0",)), "t": queue(), "t.b": queue(evict_uncontrolled=True)})
+PROVIDED = Rule(name=RuleName.PROVIDED, create=True)
+ABOVE = Rule(name=RuleName.TAG, value="namespace.parentqueue", create=True)
+TREES = (PLAIN, QueueTree(PLAIN.queues.values(), [ABOVE, PROVIDED]), QueueTree(PLAIN.queues.values()))
+PROTECTIONS = (None, Protection(), Protection(min_run_ms=MINUTE), Protection(namespaces=frozenset({"ns-1"})))
+TERM = AffinityTerm("zone", (Requirement("app", "In", ("x",)),), (), (Requirement("team", "In", ("y",)),))
+REQUESTS = tuple(amounts({"cpu": cpu, "pods": 1}) for cpu in (1, 2))
+LABELS: tuple[dict[str, str], ...] = ({}, {"app": "x"}, {"app": "x"})
+
+
+class Carrying(RuleBasedStateMachine):
+    """A cluster in which anything may happen between two snapshots, and a copy that goes a way of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spare, roster._SPARE = roster._SPARE, 2
+        self.state = ClusterState()
+        self.other = self.state.copy()
+        self.tree, self.protection = PLAIN, PROTECTIONS[0]
+
+    def teardown(self) -> None:
+        """As it was."""
+        roster._SPARE = self.spare
+
+    @initialize(seed=st.integers(0, 2**32))
+    def begin(self, seed: int) -> None:
+        """With enough pods that a few changes are few."""
+        random = Random(seed)
+        for number in range(30):
+            self.state.pods[str(number)] = _pod(random, str(number))
+        for number in range(4):
+            self.state.nodes[f"n-{number}"] = Node(name=f"n-{number}")
+
+    @rule(seed=st.integers(0, 2**32), many=st.sampled_from([1, 1, 3, 40]))
+    def pods_come_and_change(self, seed: int, many: int) -> None:
+        """As a watch tells it."""
+        random = Random(seed)
+        for _ in range(many):
+            uid = str(random.randrange(45))
+            self.state.pods[uid] = _pod(random, uid)
+
+    @rule(seed=st.integers(0, 2**32))
+    def a_field_changes(self, seed: int) -> None:
+        """Of one pod, as most changes are."""
+        random = Random(seed)
+        uid = random.choice(sorted(self.state.pods) or [""])
+        if uid:
+            changed = random.choice([{"terminating": True}, {"priority": 7}, {"started_ms": NOW}, {"node": "n-1"}])
+            self.state.pods[uid] = msgspec.structs.replace(self.state.pods[uid], **changed)
+
+    @rule(uid=st.integers(0, 44).map(str))
+    def a_pod_goes(self, uid: str) -> None:
+        """Or was not there."""
+        self.state.pods.pop(uid, None)
+
+    @rule(seed=st.integers(0, 2**32))
+    def a_list_is_read_anew(self, seed: int) -> None:
+        """In another order, with one pod more or less."""
+        random = Random(seed)
+        every = list(self.state.pods.items())
+        random.shuffle(every)
+        self.state.pods.clear()
+        self.state.pods.update(every[1:])
+
+    @rule(number=st.integers(0, 5), there=st.booleans())
+    def a_node_comes_or_goes(self, number: int, *, there: bool) -> None:
+        """Pods may still be bound to it, or were before."""
+        _put(self.state.nodes, f"n-{number}", Node(name=f"n-{number}", uid=str(there)) if there else None)
+
+    @rule(name=st.sampled_from(["", "low"]), opted_out=st.booleans(), there=st.booleans())
+    def a_class_changes(self, name: str, *, opted_out: bool, there: bool) -> None:
+        """It says something of all pods of it."""
+        _put(self.state.classes, name, PriorityClass(name=name, opted_out=opted_out) if there else None)
+
+    @rule(name=st.sampled_from(["ns-0", "ns-1"]), parent=st.sampled_from(["", "root.t", "root.x"]), there=st.booleans())
+    def a_namespace_changes(self, name: str, parent: str, *, there: bool) -> None:
+        """It may say where its pods belong, and have labels."""
+        _put(self.state.namespaces, name, Namespace(name=name, parent_queue=parent) if there else None)
+
+    @rule(allowed=st.integers(0, 3), there=st.booleans())
+    def what_no_pod_shows_changes(self, allowed: int, *, there: bool) -> None:
+        """Disruption budgets, claims, volumes."""
+        budget = DisruptionBudget(namespace="ns-0", name="b", allowed=allowed)
+        claim = Claim(namespace="ns-0", name="c", volume=str(allowed))
+        _put(self.state.budgets, ("ns-0", "b"), budget if there else None)
+        _put(self.state.claims, ("ns-0", "c"), claim if there else None)
+        _put(self.state.volumes, "v", Volume(name="v") if there else None)
+
+    @rule(shape=st.sampled_from(TREES), protection=st.sampled_from(PROTECTIONS))
+    def the_rules_change(self, shape: QueueTree, protection: Protection | None) -> None:
+        """A revision is published, or a protection set."""
+        self.tree, self.protection = shape, protection
+
+    @rule()
+    def a_copy_goes_its_own_way(self) -> None:
+        """From here on both are fed, one after the other."""
+        self.state, self.other = self.other, self.state.copy()
+
+    @rule(now_ms=st.sampled_from([NOW - MINUTE, NOW, NOW, NOW + 1]), looks=st.integers(0, 3))
+    def a_snapshot_is_taken(self, now_ms: int, looks: int) -> None:
+        """Of a copy or not; what is asked of it is what the next one carries on."""
+        state = self.state if looks == 0 else self.state.copy()
+        got = state.snapshot(self.tree, now_ms=now_ms, protection=self.protection)
+        want = plain_snapshot(state, self.tree, now_ms, self.protection)
+        assert msgspec.structs.replace(got, tree=PLAIN) == msgspec.structs.replace(want, tree=PLAIN)
+        assert got.tree.queues == want.tree.queues
+        assert got.asks == want.asks
+        assert got.unread == want.unread
+        if looks > 1:
+            assert _told(got.columns) == plain_columns(want)
+            assert got.pods_by_node == want.pods_by_node
+
+    @rule()
+    def two_in_turn(self) -> None:
+        """A later one need not have been looked at."""
+        for looks in (3, 0, 2):
+            self.a_snapshot_is_taken(NOW, looks)
+            self.a_pod_goes("3")
+
+
+TestCarrying = Carrying.TestCase
+TestCarrying.settings = settings(stateful_step_count=30)
+
+
+def test_pods_that_did_not_change_are_the_same_ones() -> None:
+    """So is what was worked out of them: nothing is looked at again."""
+    state, random = ClusterState(), Random(1)
+    state.namespaces.update({name: Namespace(name=name) for name in ("ns-0", "ns-1")})
+    for number in range(100):
+        state.pods[str(number)] = _pod(random, str(number))
+    before = state.copy().snapshot(PLAIN, now_ms=NOW, protection=Protection())
+    state.pods["7"] = msgspec.structs.replace(state.pods["7"], labels={"new": "label"})
+    after = state.copy().snapshot(PLAIN, now_ms=NOW + 1, protection=Protection())
+    was = {pod.uid: pod for pod in before.pods}
+    assert {pod.uid for pod in after.pods if was[pod.uid] is not pod} == {"7"}
+
+
+@pytest.fixture
+def followed() -> Followed[str, int]:
+    """Two things, of which both are known."""
+    return Followed({"a": 1, "b": 2})
+
+
+def test_what_changed_since_a_step_is_told_with_what_was_there(followed: Followed[str, int]) -> None:
+    """As it was at the step, however often it changed since."""
+    step = followed.reach()
+    followed["a"] = 3
+    followed["a"] = 4
+    followed.update(c=5)
+    del followed["b"]
+    assert followed.pop("nothing", 0) == 0
+    assert followed.since(step) == {"a": 1, "b": 2, "c": None}
+
+
+def test_a_copy_knows_its_own_way_alone(followed: Followed[str, int]) -> None:
+    """And both know what was before."""
+    step = followed.reach()
+    followed["a"] = 3
+    copy = followed.copy()
+    copy["b"], followed["c"] = 5, 6
+    assert copy == {"a": 3, "b": 5}
+    assert copy.since(step) == {"a": 1, "b": 2}
+    assert followed.since(step) == {"a": 1, "c": None}
+
+
+def test_of_too_many_changes_nothing_is_known(followed: Followed[str, int]) -> None:
+    """Unless somebody asks in between: then only what came since is kept."""
+    step = followed.reach()
+    for number in range(STEPS_KEPT + 1):
+        followed["a"] = number
+    assert followed.since(step) is None
+    for _ in range(3):
+        step = followed.copy().reach()
+        for number in range(STEPS_KEPT):
+            followed["a"] = number
+        assert followed.since(step) == {"a": STEPS_KEPT if _ == 0 else STEPS_KEPT - 1}
+
+
+@pytest.mark.parametrize("way", ["clear", "popitem"])
+def test_of_what_is_emptied_nothing_is_known(followed: Followed[str, int], way: str) -> None:
+    """All has to be looked at then."""
+    step = followed.reach()
+    getattr(followed, way)()
+    followed["a"] = 1
+    assert followed.since(step) is None
+
+
+def _pod(random: Random, uid: str) -> Pod:
+    node = random.choice([None, *(f"n-{number}" for number in range(6))])
+    return Pod(
+        uid=uid,
+        namespace=f"ns-{int(uid) % 2}",
+        name=f"p-{random.randrange(3)}-{int(uid) % 5}",
+        created_ms=random.randrange(4),
+        started_ms=random.choice([None, 1, 2, NOW - 1, NOW, NOW + 1]) if node else None,
+        requests=random.choice(REQUESTS),
+        labels=random.choice(LABELS),
+        node=node,
+        finished=random.random() < 0.1,
+        terminating=random.random() < 0.1,
+        priority=random.choice([0, 1, 100]),
+        priority_class=random.choice(["", "low"]),
+        controller=random.choice(["", "ReplicaSet/r", "DaemonSet/d"]),
+        gated=random.random() < 0.1,
+        host_ports=random.choice([(), (), (HostPort("TCP", "", 80),)]),
+        anti_affinity=random.choice([(), (), (), (TERM,)]),
+        claims=random.choice([(), (), ("c",)]),
+        queue_label=random.choice(["", "a", "root.t.b", "root.x", "root.x.y"]),
+        application_label=random.choice(["", "app-0", "app-1"]),
+        unread=random.random() < 0.05,
+    )
+
+
+def _put(column: dict[Any, Any], key: Any, one: Any) -> None:
+    if one is None:
+        column.pop(key, None)
+    else:
+        column[key] = one
+
+
+def _told(columns: Columns) -> dict[str, Any]:
+    return dict(_columns(columns))
+
+
+def _columns(columns: Columns) -> Iterator[tuple[str, Any]]:
+    for name in ("pods", "stray"):
+        yield name, list(getattr(columns, name))
+    for name in ("told", "node", "priority", "started", "first", "leaving", "shielded", "unread"):
+        yield name, getattr(columns, name).tolist()
+    for name in ("pod_kinds", "anti_kinds", "port_kinds", "claim_kinds", "queue_kinds", "request_kinds"):
+        kinds: Kinds = attrgetter(name)(columns)
+        yield name, (kinds.of.tolist(), kinds.each)

@@ -1,0 +1,53 @@
+"""What lint says of trees by which a cluster is divided (policy ``deserved``)."""
+
+import pytest
+
+from engine.lint import errors
+from engine.queues import WEIGHT_ONE, Queue, Take
+from tests.builders import amounts, queue, tree
+from tests.engine.linted import findings
+
+
+def said(queues: dict[str, Queue], capacity: str | None = None) -> list[str]:
+    """The findings."""
+    return findings(queues, capacity, policy="deserved", dialect="arbitrator")
+
+
+@pytest.mark.parametrize(
+    ("queues", "finding"),
+    [
+        ({"a": queue(4, max=2), "b": queue()}, "error root.a guaranteed/cpu: Guaranteed cpu 4 is above the max of"),
+        (
+            {"t": queue(2), "t.a": queue(2), "t.b": queue(1)},
+            "warning root.t guaranteed/cpu: It is guaranteed 2 cpu",
+        ),
+        ({"a": queue(9), "b": queue()}, "warning root guaranteed/cpu: Guarantees don't fit: 9 cpu of 8."),
+        ({"a": queue(weight=2 * WEIGHT_ONE)}, "warning root.a weight: Its weight has no effect"),
+        ({"a": queue(weight=0), "b": queue()}, "info root.a weight: With a weight of 0 it deserves what is reserved"),
+        (
+            {"a": queue(lendable=amounts("1")), "b": queue()},
+            "warning root.a lendable/cpu: What it may lend has no",
+        ),
+        ({"a": queue(take_within=Take.NEVER), "b": queue()}, "warning root.a take_within: Whom it may preempt has no"),
+    ],
+)
+def test_what_can_not_be_kept_or_has_no_effect_is_said(queues: dict[str, Queue], finding: str) -> None:
+    """What is reserved above a hard limit, above what is reserved for all together, or above what there is."""
+    assert any(found.startswith(finding) for found in said(queues, "8")), said(queues, "8")
+
+
+def test_a_tree_that_keeps_what_it_says_is_left_in_peace() -> None:
+    """Consumers need nothing reserved, and a delay above holds for all below."""
+    queues = {
+        "t": queue(4, delay_ms=1),
+        "t.a": queue(2, max=4, weight=2 * WEIGHT_ONE),
+        "t.b": queue(),
+        "c": queue(fence=True),
+    }
+    left = [one for one in said(queues, "8") if not one.startswith("info")]
+    assert left == []
+
+
+def test_what_is_reserved_above_its_hard_limit_is_never_published() -> None:
+    """It contradicts itself."""
+    assert [note.path for note in errors(tree({"a": queue(4, max=2)}), policy="deserved")] == ["root.a"]
