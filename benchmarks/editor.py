@@ -49,6 +49,7 @@ _ARM = """(once) => {
 """Until the act's result stands in the tree, painted, and until all that is beside the tree is of it too."""
 
 _PAUSE_MS = 1000
+"""People take as long to fill in a form, and after an act: what follows on either is not still being answered."""
 _WAITED = """(path) => {
   const entries = performance.getEntriesByType("resource").filter((one) => new URL(one.name).pathname.endsWith(path));
   return entries[0]?.duration ?? 0;
@@ -184,7 +185,7 @@ def _once(page: Page, meter: _Meter, run: int, leaf: int, group: int, root: int)
         page.keyboard.press(key)
         took: float = page.evaluate("window.took")
         whole: float = page.evaluate("window.whole") if until in {"row", "rows"} else took
-        page.wait_for_timeout(_PAUSE_MS)  # as people do, with the forecast after it
+        page.wait_for_timeout(_PAUSE_MS)
         return took, whole
 
     def act(name: str, path: str, row: int, key: str, until: str = "row") -> None:
@@ -208,6 +209,7 @@ def _once(page: Page, meter: _Meter, run: int, leaf: int, group: int, root: int)
     on(group)
     page.keyboard.press("F2")
     page.locator("#act-name").fill("renamed")
+    page.wait_for_timeout(_PAUSE_MS)
     act("rename", "rename", group, "Enter")
     pressed(group, "Control+z", "row")
     for name, key in (("move", "m"), ("copy", "c"), ("delete", "Delete")):
@@ -217,6 +219,7 @@ def _once(page: Page, meter: _Meter, run: int, leaf: int, group: int, root: int)
         if name != "delete":
             page.locator("#act-parent").select_option(str(root))
         page.locator(".act button.primary").focus()
+        page.wait_for_timeout(_PAUSE_MS)
         until = "row" if name == "move" else "rows"
         act(name, name, group, "Enter", until)
         act(f"undo a {name}", "undo", group, "Control+z", until)
