@@ -63,6 +63,10 @@ screenshots: setup browser ## Draw every page of a running demo, both schemes, t
 	@mkdir -p docs/screenshots
 	cp $(addprefix var/screenshots/,queues-light-1280.png queue-light-1280.png decision-light-1280.png history-dark-1280.png draft-light-1280.png fences-light-1280.png pod-preempted-light-360.png) docs/screenshots
 
+.PHONY: settings-page
+settings-page: setup ## Write docs/settings.md anew from the sources
+	$(RUN) -m tests.deploy.settings_page
+
 .PHONY: lock
 lock: $(STAMP) ## Pin what pyproject.toml asks for anew
 	$(VENV)/bin/pip install --quiet uv

@@ -1,4 +1,7 @@
-"""Settings. Everything that differs between installations is an environment variable, documented where it is read."""
+"""Settings. Everything that differs between installations is an environment variable, documented where it is read.
+
+docs/settings.md is made of those comments, ``# NAME (unit): what it does, and why``, and of the defaults in the code.
+"""
 
 import os
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -61,65 +64,84 @@ def _with_issuer(name: str, *, address: bool = False) -> str:
     return text
 
 
-# DEBUG: tracebacks in the browser. Never on a machine that others reach.
+# DEBUG (0 or 1): 1 shows tracebacks in the browser. Never on a machine that others reach: they tell of the inside.
 DEBUG = _flag("DEBUG")
-# SECRET_KEY: signs sessions and keys the digests of tokens. Required; `make demo` and the tests make one of their own.
+# SECRET_KEY (text): signs sessions and keys what is stored of tokens; the same for all processes. A new one signs
+# everybody out, and ends all tokens, unless the former stands in the next. `make demo` and the tests make one of their
+# own.
 SECRET_KEY = os.environ.get("SECRET_KEY", "")
 if not SECRET_KEY:
     raise ImproperlyConfigured("Set SECRET_KEY to a long random text, the same for web, workers and beat.")
-# SECRET_KEY_FALLBACKS: comma-separated former keys: what was signed by them is good as long as they stand here.
+# SECRET_KEY_FALLBACKS (texts, comma-separated): former keys. A session, or a token, goes over to the new key when it is
+# used; take a former key away when all have.
 SECRET_KEY_FALLBACKS = [key for key in os.environ.get("SECRET_KEY_FALLBACKS", "").split(",") if key]
-# CREDENTIALS_KEY: comma-separated Fernet keys that seal stored credentials: the first seals, each opens. Without one
-# none are stored. Make one: python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'
+# CREDENTIALS_KEY (Fernet keys, comma-separated): seal stored credentials; the same for all processes. The first seals,
+# each opens; without one none are stored. How to make one: [Stored credentials](operations.md#stored-credentials).
 CREDENTIALS_KEYS = _fernet_keys(os.environ.get("CREDENTIALS_KEY", ""))
-# ALLOWED_HOSTS: comma-separated names under which the site is reached.
+# ALLOWED_HOSTS (host names, comma-separated): under which the site is reached. Others are refused, as links that are
+# mailed or cached would lead wherever a request says.
 ALLOWED_HOSTS = [name for name in os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",") if name]
-# CSRF_TRUSTED_ORIGINS: comma-separated origins, needed behind a proxy that ends TLS.
+# CSRF_TRUSTED_ORIGINS (origins, comma-separated): from where forms are taken; needed behind a proxy that ends TLS, as
+# the site sees another scheme than the browser.
 CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("CSRF_TRUSTED_ORIGINS", "").split(",") if origin]
-# SITE_URL: how people reach the site; Events on pods link to it.
+# SITE_URL (address): how people reach the site; Events on pods and notifications link to it.
 SITE_URL = os.environ.get("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
-# INSECURE_HTTP: 1 serves without TLS (cookies without Secure, no redirect). For localhost only.
+# INSECURE_HTTP (0 or 1): 1 serves without TLS (cookies without Secure, no redirect). For this machine only.
 INSECURE_HTTP = _flag("INSECURE_HTTP")
-# ADMIN_SITE: 1 turns Django's own admin site on, for repairs.
+# ADMIN_SITE (0 or 1): 1 turns Django's own admin site on under `/admin/`, for repairs.
 ADMIN_SITE = _flag("ADMIN_SITE")
-# SIMULATOR_URL, SIMULATOR_CLUSTER, SIMULATOR_TOKEN: the demo's simulator; its buttons show only with these.
+# SIMULATOR_URL (address): where the demo's simulator is; its buttons show only with this and the next.
+# SIMULATOR_CLUSTER (cluster): what that cluster is called here.
+# SIMULATOR_TOKEN (text): what the simulator asks for, where it asks for one.
 SIMULATOR_URL = os.environ.get("SIMULATOR_URL", "").rstrip("/")
 SIMULATOR_CLUSTER = os.environ.get("SIMULATOR_CLUSTER", "")
 SIMULATOR_TOKEN = os.environ.get("SIMULATOR_TOKEN", "")
-# JOURNAL_MB: megabytes of journal kept for each cluster; decisions from before that can no longer be replayed.
+# JOURNAL_MB (megabytes): journal kept for each cluster; decisions from before that can no longer be
+# [replayed](operations.md#replay). A size rather than a time, as the disk has to hold it: some five busy days.
 JOURNAL_MB = _number("JOURNAL_MB", 250)
-# USAGE_10S_HOURS, USAGE_1MIN_DAYS, USAGE_1H_DAYS: how long usage is kept by points of ten seconds, a minute, an hour:
-# a day is what one looks at to the second, a month to the minute, and two years are what budgets are made of.
+# USAGE_10S_HOURS (hours): how long usage is [kept](operations.md#kept-how-long) by points of ten seconds: what is
+# looked at to the second is today's.
+# USAGE_1MIN_DAYS (days): how long by the minute: a whole month can be looked into.
+# USAGE_1H_DAYS (days): how long by the hour: this year beside the last one, of which budgets are made.
 USAGE_10S_HOURS = _number("USAGE_10S_HOURS", 24)
 USAGE_1MIN_DAYS = _number("USAGE_1MIN_DAYS", 31)
 USAGE_1H_DAYS = _number("USAGE_1H_DAYS", 731)
-# EMAIL_HOST and the others: the server that sends notifications as e-mail; without it there are none.
+# EMAIL_HOST (host name): the server that sends [notifications](operations.md#notifications) as e-mail; without it none
+# are.
+# EMAIL_PORT (port): of that server; 587 is where mail is handed in.
+# EMAIL_HOST_USER (text): as whom to sign in there; without one nobody signs in.
+# EMAIL_HOST_PASSWORD (text): with which password.
 EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
 EMAIL_PORT = _number("EMAIL_PORT", 587)
 EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
-# EMAIL_USE_TLS: 0 sends without STARTTLS.
+# EMAIL_USE_TLS (0 or 1): 0 sends without STARTTLS, in the clear.
 EMAIL_USE_TLS = _flag("EMAIL_USE_TLS", "1")
 EMAIL_TIMEOUT = 8
-# EMAIL_FROM: the sender of that mail.
+# EMAIL_FROM (mail address): the sender of that mail.
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM") or "scheduler-admin@localhost"
-# DIGEST_HOUR: from which hour of the day, of UTC, channels are told of the day before.
+# DIGEST_HOUR (hour of the day, UTC): from when on channels are told of the day before.
 DIGEST_HOUR = _number("DIGEST_HOUR", 6)
 if DIGEST_HOUR > 23:  # noqa: PLR2004 - the last of a day
     raise ImproperlyConfigured(f"DIGEST_HOUR is {DIGEST_HOUR}: it is an hour of the day, 0 to 23.")
-# NOTIFICATION_NETWORKS: comma-separated networks, of those that are not the Internet's, that webhooks may lead into.
+# NOTIFICATION_NETWORKS (networks such as `10.1.0.0/16`, comma-separated): of those that are not the Internet's, the
+# ones that webhooks may lead into. None by itself: tenants choose where webhooks lead.
 NOTIFICATION_NETWORKS = _networks("NOTIFICATION_NETWORKS")
-# METRICS_TOKEN: whoever has it reads /metrics; without one nobody does. At least 16 characters.
+# METRICS_TOKEN (16 characters or more): whoever has it reads [/metrics](operations.md#metrics); without one nobody
+# does.
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 if METRICS_TOKEN and len(METRICS_TOKEN) < 16:  # noqa: PLR2004 - as the sentence says
     raise ImproperlyConfigured("METRICS_TOKEN has to have 16 characters or more.")
-# METRICS_LISTEN: address and port at which the engine's worker serves its own metrics; empty: it does not.
+# METRICS_LISTEN (address and port, such as `0.0.0.0:9101`): where the engine's worker serves its own metrics; without
+# one it does not. Needs METRICS_TOKEN.
 METRICS_LISTEN = _address(os.environ.get("METRICS_LISTEN", ""))
 if METRICS_LISTEN and not METRICS_TOKEN:
     raise ImproperlyConfigured("METRICS_LISTEN is set, so METRICS_TOKEN is needed too: see docs/operations.md.")
-# STREAMED_LISTS: 1 asks API servers for streamed lists where they offer them; see engine/cluster/listing.py.
+# STREAMED_LISTS (0 or 1): 1 reads clusters as streams where their API servers offer that (Kubernetes 1.34 and later),
+# which spares these memory; it costs the engine's worker twice the CPU time at its start, see
+# [Performance](performance.md).
 STREAMED_LISTS = _flag("STREAMED_LISTS")
-# FAULT_AT: a point at which the worker kills or stops itself, for tests of crashes; see scheduler_admin/faults.py.
+# FAULT_AT (`kill:POINT` or `stop:POINT`): where the worker kills or stops itself, for tests of crashes; leave it empty.
 FAULT_AT = os.environ.get("FAULT_AT", "")
 
 INSTALLED_APPS = [
@@ -181,7 +203,8 @@ TEMPLATES = [
     },
 ]
 
-# DATABASE_URL: sqlite:///path or postgres://user:password@host/name.
+# DATABASE_URL (address): `postgres://user:password@host/name` or `sqlite:///path`. PostgreSQL's JIT is off for its
+# connections, which `?options=...` replaces.
 DATABASE_URL = os.environ.get("DATABASE_URL", f"sqlite:///{BASE_DIR / 'var' / 'db.sqlite3'}")
 DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
@@ -198,8 +221,14 @@ else:
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["scheduler_admin.accounts.doors.PeopleBackend", "scheduler_admin.accounts.oidc.Backend"]
-# OIDC_ISSUER: people may sign in at this OpenID provider too; the others, but OIDC_END_SESSION_ENDPOINT, are needed
-# with it, and stand in its /.well-known/openid-configuration. See "People who sign in elsewhere", docs/operations.md.
+# OIDC_ISSUER (address): `issuer`, to the letter, of the OpenID provider at which people may [sign in,
+# too](operations.md#people-who-sign-in-elsewhere). The addresses stand in its `/.well-known/openid-configuration`.
+# OIDC_CLIENT_ID (text): of the client that is registered there.
+# OIDC_CLIENT_SECRET (text): of that client.
+# OIDC_AUTHORIZATION_ENDPOINT (address): `authorization_endpoint`, to which people are sent.
+# OIDC_TOKEN_ENDPOINT (address): `token_endpoint`, which the site asks.
+# OIDC_JWKS_ENDPOINT (address): `jwks_uri`, where the provider's keys are.
+# OIDC_END_SESSION_ENDPOINT (address): `end_session_endpoint`: who signs out here is offered to sign out there too.
 OIDC_ISSUER = os.environ.get("OIDC_ISSUER", "")
 OIDC_RP_CLIENT_ID = _with_issuer("OIDC_CLIENT_ID")
 OIDC_RP_CLIENT_SECRET = _with_issuer("OIDC_CLIENT_SECRET")
@@ -208,8 +237,10 @@ OIDC_OP_TOKEN_ENDPOINT = _with_issuer("OIDC_TOKEN_ENDPOINT", address=True)
 OIDC_OP_JWKS_ENDPOINT = _with_issuer("OIDC_JWKS_ENDPOINT", address=True)
 OIDC_OP_USER_ENDPOINT = ""  # what is known of a person stands in the ID token, which is signed
 OIDC_END_SESSION_ENDPOINT = os.environ.get("OIDC_END_SESSION_ENDPOINT", "")
-# OIDC_NAME: what the provider is called on the sign-in page. OIDC_SCOPES, OIDC_GROUPS_CLAIM: what is asked for, and
-# where the ID token has the groups. OIDC_SIGN_ALGORITHM: RS256 or ES256.
+# OIDC_NAME (text): what the provider is called on the sign-in page.
+# OIDC_SCOPES (scopes, separated by blanks): what is asked for.
+# OIDC_GROUPS_CLAIM (claim): where the ID token has the groups.
+# OIDC_SIGN_ALGORITHM (`RS256` or `ES256`): how the provider signs; none that the client's own secret could make.
 OIDC_NAME = os.environ.get("OIDC_NAME", "") or OIDC_ISSUER
 OIDC_RP_SCOPES = os.environ.get("OIDC_SCOPES") or "openid email profile"
 OIDC_GROUPS_CLAIM = os.environ.get("OIDC_GROUPS_CLAIM") or "groups"
@@ -220,8 +251,10 @@ OIDC_USE_PKCE = True
 OIDC_TIMEOUT = 10
 OIDC_AUTHENTICATION_CALLBACK_URL = "web:oidc_callback"
 OIDC_RENEW_ID_TOKEN_EXPIRY_SECONDS = 900  # then a page that is opened asks the provider again, unseen
-# TOKEN_REVIEW_CLUSTER: tokens of this cluster's service accounts and users are good for the REST API.
-# TOKEN_REVIEW_AUDIENCES: comma-separated; a token must be meant for one of them.
+# TOKEN_REVIEW_CLUSTER (cluster): [tokens](operations.md#tokens-of-a-cluster) of the service accounts and users of the
+# cluster that is called so here are good for the REST API.
+# TOKEN_REVIEW_AUDIENCES (audiences, comma-separated): a token must be meant for one of them, so that what every pod
+# finds in its file is not enough.
 TOKEN_REVIEW_CLUSTER = os.environ.get("TOKEN_REVIEW_CLUSTER", "")
 TOKEN_REVIEW_AUDIENCES = (os.environ.get("TOKEN_REVIEW_AUDIENCES") or "scheduler-admin").split(",")
 AUTH_PASSWORD_VALIDATORS = [
@@ -239,6 +272,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 STATIC_URL = "static/"
+# STATIC_ROOT (path): where collectstatic puts files.
 STATIC_ROOT = Path(os.environ.get("STATIC_ROOT", BASE_DIR / "staticfiles"))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
@@ -265,7 +299,9 @@ SESSION_COOKIE_SECURE = not INSECURE_HTTP
 CSRF_COOKIE_SECURE = not INSECURE_HTTP
 SESSION_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
-if _flag("BEHIND_TLS_PROXY"):  # a proxy that sets X-Forwarded-Proto itself
+# BEHIND_TLS_PROXY (0 or 1): 1 where one proxy in front sets `X-Forwarded-Proto` itself, and adds to `X-Forwarded-For`
+# whom it speaks for. With 0 neither header is believed, as anybody can send them.
+if _flag("BEHIND_TLS_PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 REST_FRAMEWORK = {
@@ -281,8 +317,9 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,  # the form of an answer is asked for in Accept alone
     "NUM_PROXIES": int(_flag("BEHIND_TLS_PROXY")),  # whose X-Forwarded-For is believed
 }
-# API_RATE, API_RATE_ANONYMOUS: requests a minute, of a token or a person, and of an address that nobody has signed in
-# from; 0: any number.
+# API_RATE (requests a minute): what a token, or a person, may send to the REST API; 0: any number.
+# API_RATE_ANONYMOUS (requests a minute): likewise from an address, without a token that is good, so guesses too; 0: any
+# number.
 API_RATE = _number("API_RATE", 1200)
 API_RATE_ANONYMOUS = _number("API_RATE_ANONYMOUS", 60)
 SPECTACULAR_SETTINGS = {
@@ -307,7 +344,8 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-# REDIS_URL: redis://host:6379/0, or redis+socket:///path for a unix socket.
+# REDIS_URL (address): Celery's broker, and the counts of requests to the REST API: `redis://host:6379/0`, or
+# `redis+socket:///path` for a unix socket.
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = REDIS_URL
 CACHES = {
@@ -390,6 +428,7 @@ CELERY_BEAT_SCHEDULE = {
     "prune": {"task": "scheduler_admin.history.tasks.prune", "schedule": 600.0, "options": {"expires": 600.0}},
 }
 
+# LOG_LEVEL (`DEBUG`, `INFO`, `WARNING` or `ERROR`): from which on the log, on standard error, takes lines.
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -88,3 +88,19 @@ def test_every_metric_is_explained() -> None:
     explained = set(re.findall(r"^\| `(scheduler_admin_\w+)`", section, re.MULTILINE))
     ends = ("_bucket", "_count", "_sum")
     assert explained == {re.sub(rf"({'|'.join(ends)})$", "", name) for name in known()}
+
+
+def test_every_alert_says_what_to_do() -> None:
+    """Each has a section of its own in docs/operations.md, in the order of the rules, which is more than its name."""
+    section = OPERATIONS.split("\n## Alerts\n")[1].split("\n## ")[0]
+    _before, *parts = re.split(r"^### (\w+)\n", section, flags=re.MULTILINE)
+    told = dict(zip(parts[::2], parts[1::2], strict=True))
+    assert list(told) == [rule["alert"] for group in ALERTS["groups"] for rule in group["rules"]]
+    assert all(len(text.split()) > 30 for text in told.values())
+
+
+def test_sections_of_alerts_name_the_breakers_that_they_are_for() -> None:
+    """A breaker that an alert chooses, and no other, is told of by name."""
+    (chosen,) = re.findall(r'interlock=~"([^"]+)"', " ".join(alerts()))
+    section = OPERATIONS.split("\n### SchedulerAdminBreakerOpen\n")[1].split("\n### ")[0]
+    assert set(chosen.split("|")) == set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", section))
