@@ -70,8 +70,8 @@ def compiled(catalogue: Catalog) -> None:
         with made.open("wb") as file:
             write_mo(file, catalogue)
         made.replace(target)  # at once: other workers may read it
-    gettext._translations.clear()
-    trans_real._translations.clear()
+    gettext._translations.clear()  # type: ignore[attr-defined]
+    trans_real._translations.clear()  # type: ignore[attr-defined]
 
 
 def test_every_message_is_translated(catalogue: Catalog) -> None:

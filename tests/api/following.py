@@ -69,7 +69,7 @@ class Following:
 def following(server: str, client: APIClient, query: str, **headers: str) -> Iterator[Following]:
     """A stream of a real server's, followed with a client's token."""
     connection = http.client.HTTPConnection(urlsplit(server).netloc, timeout=20)
-    token = client._credentials or client.defaults
+    token = vars(client)["_credentials"] or client.defaults
     authorization = {"Authorization": token["HTTP_AUTHORIZATION"], "Accept": "text/event-stream"}
     connection.request("GET", f"{EVENTS}?{query}", headers={**authorization, **headers})
     answer = connection.getresponse()

@@ -7,6 +7,7 @@ from playwright.sync_api import Browser
 
 from scheduler_admin.accounts.models import GroupMapping, Tenant, User
 from scheduler_admin.accounts.services import create_user
+from scheduler_admin.clusters.models import Cluster
 from tests.browser.explained import LOOKS, signed_in, sound
 from tests.doors.conftest import Provider, process, provider  # noqa: F401 - fixtures
 from tests.web import rows
@@ -35,7 +36,7 @@ def test_somebody_comes_from_a_provider_and_goes(
     provider.know("u1", "leads", preferred_username="erin")
     page = chromium.new_context(base_url=live_server.url).new_page()
     page.on("console", lambda message: message.type in {"error", "warning"} and said.append(message.text))
-    page.complaints = said
+    page.complaints = said  # type: ignore[attr-defined]
     page.goto("/clusters/demo/editor/")
     page.get_by_role("link", name="Sign in at").click()
     page.wait_for_url("**/clusters/demo/editor/")
@@ -78,7 +79,7 @@ def test_the_sign_in_page_and_the_sites_are_sound_in_every_look(
 def test_an_editors_draft_is_sound_in_every_look(tenant: Tenant, live_server: Any, chromium: Browser) -> None:
     """With an error at a field; what is given from above is no field."""
     create_user(username="eve", password=rows.PASSWORD, edits=[tenant])
-    cluster = rows.Cluster.objects.get(name="demo")
+    cluster = Cluster.objects.get(name="demo")
     draft = started(cluster, by="eve")
     edited(draft, "training", "guaranteed/cpu", "400", by="eve")
     for scheme, width in LOOKS:

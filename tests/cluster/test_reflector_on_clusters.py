@@ -6,7 +6,8 @@ from typing import Any
 
 from engine.cluster.connection import Connection
 from engine.cluster.errors import ConnectionFailure
-from engine.cluster.reflector import Reflector, ReflectorSettings
+from engine.cluster.listing import ReflectorSettings
+from engine.cluster.reflector import Reflector
 from engine.cluster.tables import PREEMPTED, TABLES, Table
 from engine.cluster.timing import BackOff
 from tests.cluster.doubles import until

@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 from django.db import OperationalError
 
+from engine.cluster.lease import ClusterLease
 from engine.cluster.yunikorn import KIND
 from scheduler_admin.clusters import watching
 from scheduler_admin.clusters.models import Cluster
@@ -95,7 +96,7 @@ def test_a_watch_that_is_closed_leads_no_longer_and_begins_no_pass(
 ) -> None:
     """From the first moment: a pass that runs meanwhile is refused its next eviction."""
     monkeypatch.setattr(watching, "_PATIENCE_S", 0.1)
-    monkeypatch.setattr(watching.ClusterLease, "holds_now", lambda *_arguments: True)
+    monkeypatch.setattr(ClusterLease, "holds_now", lambda *_arguments: True)
     watch = Watch(cluster)
     assert watch.lead()
     seen: list[bool] = []

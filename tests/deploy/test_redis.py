@@ -70,7 +70,7 @@ def test_what_a_worker_had_taken_is_not_put_back(connection: Connection, place: 
     """Beat sends it again; Redis holds neither it nor a note that it was taken."""
     connection.close()
     again = app.connection_for_read(f"redis+socket://{place.socket}")
-    keys = again.default_channel.client.keys("*")
+    keys = again.default_channel.client.keys("*")  # type: ignore[attr-defined]
     again.close()
     assert [key for key in keys if not key.startswith(b"_kombu.binding")] == []
 

@@ -88,5 +88,5 @@ def come(provider: Provider, client: Client, *, onward: str = "") -> Any:
     """The way of a browser to the provider and back: the answer to its coming back."""
     begun = client.get(f"/sign-in/elsewhere/{f'?next={onward}' if onward else ''}")
     assert begun.status_code == 302
-    assert begun.url.startswith(f"{provider.address}/authorize?")
-    return client.get(provider.answer(begun.url))
+    assert begun["Location"].startswith(f"{provider.address}/authorize?")
+    return client.get(provider.answer(begun["Location"]))

@@ -201,7 +201,7 @@ def _run_passes(fault: str) -> None:
     from scheduler_admin.history.passes import run_pass  # noqa: PLC0415
 
     settings.FAULT_AT = fault
-    watching.ClusterLease = partial(ClusterLease, duration_s=LEASE_S)  # type: ignore[misc,assignment]
+    vars(watching)["ClusterLease"] = partial(ClusterLease, duration_s=LEASE_S)
     watching.REQUEST_TIMEOUT_S = _REQUEST_S
     Cluster.objects.update(owner="", owned_until=None)  # the former process is known to be gone
     ended = threading.Event()

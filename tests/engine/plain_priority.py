@@ -4,6 +4,7 @@ It shares with engine.policies.priority nothing but what a selector means.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
@@ -54,7 +55,7 @@ def decide(snapshot: Snapshot, ask: Pod) -> Answer:
     return Answer(outcome=Outcome.PREEMPT, node=best.node.name, victims=victims, candidates=found)
 
 
-def _waits(snapshot: Snapshot, ask: Pod, told: object) -> bool:
+def _waits(snapshot: Snapshot, ask: Pod, told: Any) -> bool:
     if told is None or not told.curable:
         return False
     there = snapshot.pods_by_node[ask.nominated_node]

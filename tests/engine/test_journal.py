@@ -29,7 +29,7 @@ from engine.journal import (
     replay,
     same,
 )
-from engine.planning import plan
+from engine.planning import Considered, plan
 from engine.policies import policy
 from engine.snapshot import (
     AffinityTerm,
@@ -87,7 +87,7 @@ def state_of(*objects: object) -> ClusterState:
     return Watch(*objects).state
 
 
-def documents(found: Iterable[object]) -> list[bytes]:
+def documents(found: Iterable[Considered]) -> list[bytes]:
     """Decisions as they are stored."""
     return [encode(one.decision) for one in found]
 

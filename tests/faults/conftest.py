@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.reflector import ReflectorSettings
+from engine.cluster.lease import ClusterLease
+from engine.cluster.listing import ReflectorSettings
 from engine.cluster.timing import BackOff, Clock
 from engine.cluster.watcher import ClusterWatcher
 from scheduler_admin.clusters import watching
@@ -97,7 +98,7 @@ def world(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.setattr(watching, "ReflectorSettings", partial(replace, QUICK))
     monkeypatch.setattr(watching, "REQUEST_TIMEOUT_S", 1.0)
     # We lead all the time: it is never the lease alone that keeps us from evicting.
-    monkeypatch.setattr(watching.ClusterLease, "holds_now", lambda *_arguments: True)
+    monkeypatch.setattr(ClusterLease, "holds_now", lambda *_arguments: True)
     token = tmp_path / "token"
     token.write_text("first")
     tls = serving(*issued(authority(), "kube-apiserver"), tmp_path)

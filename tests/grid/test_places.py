@@ -94,7 +94,7 @@ def test_what_is_wrong_with_a_body_is_told_at_its_place(world: World, operation:
         with transaction.atomic():
             response = world.ask("admin", method, address, body, **{"If-Match": "*"})
             transaction.set_rollback(True)
-        told = response.json() if response.content else {}
+        told = json.loads(response.content) if response.content else {}
         # What is wrong with one of a list may be told of the list.
         places = {each.get("pointer") for each in told.get("errors", ())}
         if response.status_code not in (400, 422) or places.isdisjoint({place, place.removesuffix("/0")}):

@@ -1,6 +1,7 @@
 """A decision that was begun comes to a true end, whatever the cluster answers and wherever the worker dies."""
 
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -248,7 +249,7 @@ def test_a_worker_that_dies_anywhere_is_continued_without_a_second_eviction(
     def dying(name: str) -> None:
         real = getattr(watch.actuator, name)
 
-        def method(*arguments: object, **settings: object) -> object:
+        def method(*arguments: Any, **settings: object) -> object:
             dies = next(counter) == call
             if dies and not after:
                 raise Death

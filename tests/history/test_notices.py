@@ -21,9 +21,10 @@ from scheduler_admin.accounts.services import change_site, create_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import notices
 from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.history.sentences import why_victim
 from scheduler_admin.history.tasks import KEEP_NOTIFICATIONS, prune
 from scheduler_admin.notifications.models import Channel, Notification
-from scheduler_admin.notifications.selectors import latest
+from scheduler_admin.notifications.selectors import enabled_for, latest
 from scheduler_admin.notifications.sending import send_due
 from scheduler_admin.notifications.services import add_channel
 from tests.api import builders
@@ -237,7 +238,7 @@ def test_a_channel_that_is_removed_meanwhile_undoes_no_pass(
     """Its tenant may do that at any moment; it is told nothing any more, the others are."""
     gone = listening(test_tenant)
     listening(test_tenant)
-    real = notices.enabled_for
+    real = enabled_for
 
     def removed(event: str) -> Any:
         found = list(real(event))
@@ -257,7 +258,7 @@ def test_what_can_not_be_told_keeps_nobody_else_from_being_told(
     """One message of a pass may be odd; those after it are written."""
     listening(test_tenant, name="odd", language="zh-hans")
     listening(test_tenant, name="plain")
-    real = notices.why_victim
+    real = why_victim
 
     def breaks(*given: Any, **named: Any) -> Any:
         if get_language() == "zh-hans":

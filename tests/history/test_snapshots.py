@@ -102,10 +102,10 @@ def test_a_file_that_is_downloaded_and_uploaded_says_the_same(
     data = as_file(kept, without_names=without_names)
     again = upload_snapshot(cluster=observed, name="there", actor=ada, data=data)
     assert (again.at, again.nodes, again.pods, again.uploaded) == (kept.at, kept.nodes, kept.pods, True)
-    one, other = (forecast_saved(snapshot=each, tree=saved(each).tree, terms=Terms()) for each in (kept, again))
-    assert one.total == other.total
-    assert one.total.pods > 0
-    assert one.settles == other.settles
+    first, second = (forecast_saved(snapshot=each, tree=saved(each).tree, terms=Terms()) for each in (kept, again))
+    assert first.total == second.total
+    assert first.total.pods > 0
+    assert first.settles == second.settles
 
 
 def test_a_saved_snapshot_is_foretold_under_another_tree(observed: Cluster, watch: Watch, ada: User) -> None:

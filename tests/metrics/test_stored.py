@@ -1,6 +1,7 @@
 """What the web process tells Prometheus of what is stored, and to whom."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import time_machine
@@ -25,7 +26,7 @@ TREE = tree({"red": queue({"cpu": "8", "memory": "2Gi"}), "red.batch": queue("4"
 
 
 @pytest.fixture(autouse=True)
-def _token(settings: pytest.FixtureRequest) -> None:
+def _token(settings: Any) -> None:
     settings.METRICS_TOKEN = TOKEN
 
 
@@ -143,7 +144,7 @@ def test_without_the_token_nothing_is_told(client: Client, cluster: Cluster, wat
     assert response["WWW-Authenticate"] == 'Bearer realm="metrics"'
 
 
-def test_where_no_token_is_set_there_is_no_such_address(client: Client, settings: pytest.FixtureRequest) -> None:
+def test_where_no_token_is_set_there_is_no_such_address(client: Client, settings: Any) -> None:
     """An empty token opens nothing."""
     settings.METRICS_TOKEN = ""
     assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404

@@ -2,6 +2,7 @@
 
 import http.client
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from engine.cluster.errors import ClusterError
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.history import meters, passes, tasks
 from scheduler_admin.history.meters import REGISTRY, Ended
 from scheduler_admin.metrics.serving import serve
@@ -90,7 +92,7 @@ def test_a_pass_is_timed_however_it_ends(
         return does
 
     monkeypatch.setattr(passes, "run_pass", run_pass)
-    monkeypatch.setattr(tasks.WATCHES, "of", lambda cluster: None)
+    monkeypatch.setattr(WATCHES, "of", lambda cluster: None)
     tasks.run_pass(cluster.pk)
     assert counted("pass_duration_seconds_count", cluster="east", result=ended) == 1
 
@@ -106,7 +108,7 @@ def test_passes_say_how_they_ended(cluster: Cluster, watch: Watch) -> None:
 
 
 @pytest.fixture
-def port(settings: pytest.FixtureRequest) -> Iterator[int]:
+def port(settings: Any) -> Iterator[int]:
     """Where a worker tells what it knows."""
     settings.METRICS_TOKEN = TOKEN
     registry = CollectorRegistry()

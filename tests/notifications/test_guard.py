@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from scheduler_admin.notifications import guard
 from scheduler_admin.notifications.guard import RefusedError, check_url, host_and_port, may_connect, resolve
 from scheduler_admin.notifications.posting import UndeliveredError, post
 from tests.notifications.receiver import Receiver
@@ -113,7 +112,7 @@ def named(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
         asked.append(host)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
 
-    monkeypatch.setattr(guard.socket, "getaddrinfo", means)
+    monkeypatch.setattr(socket, "getaddrinfo", means)
     return asked
 
 
@@ -140,7 +139,7 @@ def test_whether_a_name_is_known_inside_is_not_told(monkeypatch: pytest.MonkeyPa
     def unknown(*_rest: Any, **_more: Any) -> list[Any]:
         raise socket.gaierror
 
-    monkeypatch.setattr(guard.socket, "getaddrinfo", unknown)
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
     assert said() == there
 
 

@@ -35,7 +35,7 @@ def test_a_draft_is_started_and_listed(ada: Client, demo: Cluster) -> None:
     """Its name, whose, on which revision, how many changes; starting leads to it."""
     response = ada.post(f"{LIST}start/", {"name": "Room for vision"})
     draft = Draft.objects.get()
-    assert response.url == page(draft)
+    assert response["Location"] == page(draft)
     edited(draft, "queue-b", "max/cpu", "300")
     listed = shown(ada, LIST)
     assert "1 open draft" in listed
