@@ -26,7 +26,13 @@ QUEUE = "root.tenant-1.training"
 OF_OTHERS = {"login", "pods", "pod"}
 """Pages that are drawn as somebody else sees them."""
 WITH = {"fences": f"?queue={QUEUE}"}
-READY = {"queue": ".js-plotly-plot .main-svg", "fences": ".map", "draft": "#prospect", "snapshot": "#prospect"}
+READY = {
+    "queue": ".js-plotly-plot .main-svg",
+    "fences": ".map",
+    "draft": "#prospect",
+    "snapshot": "#prospect:not([data-forecast])",
+    "api_docs": ".swagger-ui .opblock",
+}
 """What a page waits for before it is drawn, where that comes after the rest."""
 _LOGIN = re.compile(r"^\s+(admin|tenant)\s+(\S+) / (\S+)", re.MULTILINE)
 
