@@ -1,0 +1,113 @@
+{{/* The pod of a component. Takes {root, component, command, probes, ports}. */}}
+{{- define "app.pod" -}}
+{{- $values := .root.Values -}}
+{{- $clusters := eq (include "app.reachesClusters" .component) "yes" -}}
+metadata:
+  labels:
+    {{- include "app.labels" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .component }}
+    {{- with $values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  annotations:
+    checksum/settings: {{ include (print .root.Template.BasePath "/settings.yaml") .root | sha256sum }}
+    {{- with $values.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  {{- if eq .component "migrate" }}
+  serviceAccountName: default  # the release's own is not there yet
+  restartPolicy: Never
+  {{- else }}
+  serviceAccountName: {{ include "app.serviceAccount" .root }}
+  {{- end }}
+  automountServiceAccountToken: {{ and $clusters $values.rbac.observe }}
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: 30
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 10001
+    runAsGroup: 10001
+    fsGroup: 10001
+    seccompProfile: {type: RuntimeDefault}
+  {{- with $values.image.pullSecrets }}
+  imagePullSecrets: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  {{- include "app.placement" . | nindent 2 }}
+  containers:
+    - name: {{ .component }}
+      image: {{ include "app.image" (dict "image" $values.image "tag" .root.Chart.AppVersion) }}
+      imagePullPolicy: {{ $values.image.pullPolicy }}
+      command: {{ toJson .command }}
+      securityContext:
+        {{- include "app.little" . | nindent 8 }}
+      env:
+        {{- include "app.environment" . | nindent 8 }}
+      {{- if ne .component "migrate" }}
+      envFrom:
+        - configMapRef: {name: {{ include "app.fullname" .root }}-settings}
+        {{- if eq .component "web" }}
+        - configMapRef: {name: {{ include "app.fullname" .root }}-settings-web}
+        {{- end }}
+      {{- end }}
+      {{- with .ports }}
+      ports: {{ toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with .probes }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+      resources: {{ toYaml (index $values .component).resources | nindent 8 }}
+      volumeMounts:
+        - {name: tmp, mountPath: /tmp}
+        {{- if and $clusters $values.kubeconfigs.secretName }}
+        - {name: kubeconfigs, mountPath: /etc/kubeconfigs, readOnly: true}
+        {{- end }}
+  volumes:
+    - name: tmp
+      emptyDir: {sizeLimit: 1Gi}
+    {{- if and $clusters $values.kubeconfigs.secretName }}
+    - name: kubeconfigs
+      secret: {secretName: {{ $values.kubeconfigs.secretName }}, defaultMode: 0440}
+    {{- end }}
+{{- end -}}
+
+{{- define "app.little" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end -}}
+
+{{/* Where pods may run; those of a component on different nodes, if there are. Takes {root, component}. */}}
+{{- define "app.placement" -}}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "app.selector" .root | nindent 8 }}
+        app.kubernetes.io/component: {{ .component }}
+{{- with .root.Values.nodeSelector }}
+nodeSelector: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.tolerations }}
+tolerations: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.affinity }}
+affinity: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* What the secret has, and what is made of it. The address comes after the password that it names. */}}
+{{- define "app.environment" -}}
+{{- include "app.secretVariables" . }}
+{{- if and .root.Values.redis.enabled (ne .component "migrate") }}
+- {name: REDIS_URL, value: "redis://:$(REDIS_PASSWORD)@{{ include "app.fullname" .root }}-redis:6379/0"}
+{{- end }}
+{{- if and .root.Values.metrics.enabled (eq .component "engine") }}
+- {name: METRICS_LISTEN, value: "0.0.0.0:9101"}
+{{- end }}
+{{- end -}}
