@@ -50,7 +50,9 @@ def full_values() -> dict[str, Any]:
         "redis": on,
         "networkPolicy": {
             **on,
-            "webFrom": _PEERS, "metricsFrom": _PEERS, "databaseTo": [{"ipBlock": {"cidr": "10.0.0.0/8"}}],
+            "webFrom": _PEERS,
+            "metricsFrom": _PEERS,
+            "databaseTo": [{"ipBlock": {"cidr": "10.0.0.0/8"}}],
             "extraEgress": [{"to": _PEERS, "ports": [{"port": 8001}]}],
         },
         "metrics": {**on, "serviceMonitor": on, "prometheusRule": {**on, "labels": {"release": "p"}}, "dashboard": on},

@@ -254,3 +254,33 @@ def test_nothing_stands_twice_and_a_package_is_whole(tmp_path: Path) -> None:
             member = packed.extractfile(f"scheduler-admin/files/{file.name}")
             assert member is not None
             assert member.read() == file.read_bytes()
+
+
+def test_what_the_docs_say_is_enough() -> None:
+    """Their values are taken, the names in their commands are those of the objects, and each secret is known."""
+    text = (
+        (BASE / "docs" / "operations.md")
+        .read_text(encoding="utf-8")
+        .split("\n### On Kubernetes\n")[1]
+        .split("\n## ")[0]
+    )
+    values = yaml.safe_load(text.split("```yaml\n")[1].split("```")[0])
+    done = helm.helm("template", "scheduler-admin", CHART, values=values)
+    assert done.returncode == 0, done.stderr
+    objects = [one for one in yaml.safe_load_all(done.stdout) if one]
+    assert {one["metadata"]["name"] for one in objects if one["kind"] == "Job"} == set(
+        re.findall(r"logs job/([-\w]+)", text)
+    )
+    needed = re.findall(r"--from-literal (\w+)=", text)
+    assert set(needed) == {
+        one["name"] for pod in pods(objects).values() for one in container(pod)["env"] if _needed(one)
+    }
+    selector = dict(pair.split("=") for pair in re.findall(r"[\w./]+=[-\w]+", text) if pair.startswith("app."))
+    assert selector == {"app.kubernetes.io/instance": "scheduler-admin"}
+    assert all(selector.items() <= one["metadata"]["labels"].items() for one in objects if one["kind"] == "Deployment")
+    for name in re.findall(r"^- `(\w+)[.`]", text, re.MULTILINE):
+        assert name in yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
+
+
+def _needed(one: Manifest) -> bool:
+    return "valueFrom" in one and "optional" not in one["valueFrom"]["secretKeyRef"]
