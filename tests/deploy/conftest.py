@@ -25,7 +25,8 @@ def every_setting() -> dict[str, Any]:
     schema = json.loads((helm.CHART / "values.schema.json").read_text(encoding="utf-8"))
     known = schema["properties"]["settings"]["properties"]
     samples = {name: one["enum"][-1] if "enum" in one else _SAMPLES[one["type"]] for name, one in known.items()}
-    return {**samples, "SITE_URL": "https://site.example.com:8443/", "JOURNAL_MB": 2_000_000}
+    more = {"JOURNAL_MB": 2_000_000, "NOTIFICATION_NETWORKS": "10.1.0.0/16", "INSECURE_HTTP": False}
+    return {**samples, **more, "SITE_URL": "https://site.example.com:8443/"}
 
 
 @pytest.fixture(scope="session")
