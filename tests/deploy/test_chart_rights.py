@@ -9,7 +9,7 @@ import yaml
 
 from tests.deploy import helm
 from tests.deploy.conftest import MINIMAL
-from tests.deploy.helm import CHART, NAMESPACE, Manifest, environment, merged, pods
+from tests.deploy.helm import CHART, NAME, NAMESPACE, Manifest, environment, merged, pods
 
 pytestmark = [pytest.mark.controlplane, pytest.mark.usefixtures("built_helm")]
 
@@ -17,14 +17,14 @@ DEPLOY = CHART.parent
 FILES = ("observe", "rbac", "priority-classes", "apply-tree", "consumers", "token-review", "yunikorn")
 
 
-def rights(documents: list[Manifest]) -> Iterator[tuple[str, Any]]:
-    """What every role and binding says, under kind, name and namespace."""
+def rights(documents: list[Manifest], called: str = NAME) -> Iterator[tuple[str, Any]]:
+    """What every role and binding says, under kind, name without what all are called, and namespace."""
     for one in documents:
         if str(one["apiVersion"]).startswith("rbac."):
             about = one["metadata"]
-            name = re.sub("^(prod-)?scheduler-admin", "", about["name"])
+            name = re.sub(f"^{called}-", "", about["name"])
             leads_to = dict(one.get("roleRef", {}))
-            leads_to["name"] = re.sub("^(prod-)?scheduler-admin", "", leads_to.get("name", ""))
+            leads_to["name"] = re.sub(f"^{called}-", "", leads_to.get("name", ""))
             yield f"{one['kind']} {name} {about.get('namespace', '')}", (one.get("rules"), leads_to)
 
 
@@ -33,7 +33,9 @@ def test_rights_are_those_of_the_manifests(full: list[Manifest], minimal: list[M
 
     def of(*files: str) -> dict[str, Any]:
         texts = [(DEPLOY / f"{name}.yaml").read_text(encoding="utf-8") for name in files]
-        return dict(rights([document for text in texts for document in yaml.safe_load_all(text)]))
+        return dict(
+            rights([document for text in texts for document in yaml.safe_load_all(text)], called="scheduler-admin")
+        )
 
     assert dict(rights(full)) == of(*FILES)
     assert dict(rights(minimal)) == of("observe")
