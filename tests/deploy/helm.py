@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -54,18 +55,18 @@ def build_behind() -> Path:
 
 
 def helm(*arguments: str | Path, values: Values | None = None) -> subprocess.CompletedProcess[str]:
-    """Run it, with values by its standard input; it finds nothing of the user's own."""
-    nowhere = dict.fromkeys(("HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_CACHE_HOME", "KUBECONFIG"), "/nonexistent")
+    """Run it, with values by its standard input; it finds nothing of the user's own, and what it caches goes."""
     given = ["--values", "-"] if values is not None else []
-    return subprocess.run(
-        [program(), *arguments, *given],
-        input=json.dumps(values),
-        capture_output=True,
-        text=True,
-        env={"PATH": os.environ["PATH"], **nowhere},
-        timeout=60,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as home:
+        return subprocess.run(
+            [program(), *arguments, *given],
+            input=json.dumps(values),
+            capture_output=True,
+            text=True,
+            env={"PATH": os.environ["PATH"], "HOME": home},
+            timeout=60,
+            check=False,
+        )
 
 
 def template(values: Values, chart: Path = CHART) -> subprocess.CompletedProcess[str]:
