@@ -4,6 +4,7 @@ docs/settings.md is made of those comments, ``# NAME (unit): what it does, and w
 """
 
 import os
+from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
@@ -151,6 +152,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django_htmx",
+    "axes",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -183,6 +185,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",  # the last: it answers in place of a page
 ]
 
 ROOT_URLCONF = "scheduler_admin.urls"
@@ -220,7 +223,29 @@ else:
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("options", "-c jit=off")
 
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["scheduler_admin.accounts.doors.PeopleBackend", "scheduler_admin.accounts.oidc.Backend"]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",  # lets no password through where there were too many wrong ones
+    "scheduler_admin.accounts.doors.PeopleBackend",
+    "scheduler_admin.accounts.oidc.Backend",
+]
+# SIGN_IN_FAILURES (passwords): wrong ones for a name from an address, until that name takes none from there ([Wrong
+# passwords](operations.md#wrong-passwords)): enough for who has forgotten which, too few to guess. 0: any number.
+AXES_FAILURE_LIMIT = _number("SIGN_IN_FAILURES", 5)
+AXES_ENABLED = bool(AXES_FAILURE_LIMIT)
+# SIGN_IN_WAIT_MINUTES (minutes): for how long, after the last wrong one that was looked at; former ones are forgotten
+# as late. At least 1.
+AXES_COOLOFF_TIME = timedelta(minutes=_number("SIGN_IN_WAIT_MINUTES", 15))
+if not AXES_COOLOFF_TIME:  # for ever, to django-axes
+    raise ImproperlyConfigured("SIGN_IN_WAIT_MINUTES is 0: it has to be 1 or more.")
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # by the name alone anybody could keep anybody out
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # the wait ends when it was said to
+AXES_CLIENT_IP_CALLABLE = "scheduler_admin.accounts.attempts.address_of"
+AXES_WHITELIST_CALLABLE = "scheduler_admin.accounts.attempts.without_password"
+AXES_LOCKOUT_CALLABLE = "scheduler_admin.web.lockout.answer"
+AXES_DISABLE_ACCESS_LOG = True  # it would grow for ever
+AXES_VERBOSE = False
+AXES_SENSITIVE_PARAMETERS = ["username", "csrfmiddlewaretoken"]  # who mistakes the field types the password there
 # OIDC_ISSUER (address): `issuer`, to the letter, of the OpenID provider at which people may [sign in,
 # too](operations.md#people-who-sign-in-elsewhere). The addresses stand in its `/.well-known/openid-configuration`.
 # OIDC_CLIENT_ID (text): of the client that is registered there.
@@ -434,5 +459,6 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "loggers": {"axes": {"level": "WARNING"}},  # it tells of every sign-in four times
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
 }

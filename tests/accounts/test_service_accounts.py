@@ -8,6 +8,7 @@ from django.contrib.auth import authenticate
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
+from django.http import HttpRequest
 from django.test import Client
 from django.utils import timezone
 
@@ -41,7 +42,7 @@ def test_a_service_account_has_no_other_door() -> None:
     assert not account.has_usable_password()
     account.set_password("correct horse battery")
     account.save()
-    assert authenticate(username="ci", password="correct horse battery") is None
+    assert authenticate(HttpRequest(), username="ci", password="correct horse battery") is None
     client = Client()
     client.force_login(account)
     assert client.get("/api/v1/clusters").status_code == 401
@@ -52,7 +53,7 @@ def test_a_service_account_has_no_other_door() -> None:
 def test_a_person_with_that_password_is_let_in() -> None:
     """The test above can fail: what it tries works for people."""
     create_user(username="alice", password="correct horse battery")
-    assert authenticate(username="alice", password="correct horse battery") is not None
+    assert authenticate(HttpRequest(), username="alice", password="correct horse battery") is not None
 
 
 def test_lists_and_records_call_it_what_it_is() -> None:

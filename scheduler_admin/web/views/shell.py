@@ -14,12 +14,14 @@ from django.views.decorators.http import require_safe
 
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors
+from scheduler_admin.web.lockout import SignInForm
 
 
 class SignIn(LoginView):
     """The sign-in page; who is signed in already goes home."""
 
     template_name = "web/login.html"
+    authentication_form = SignInForm
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

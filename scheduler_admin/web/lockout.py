@@ -1,0 +1,41 @@
+"""What somebody is told whose name, from their address, takes no password for now."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import ngettext
+
+
+def sentence() -> str:
+    """The same for names that are nobody's: it tells of no account."""
+    minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
+    return ngettext(
+        "Too many wrong passwords for this name from your address: wait for %(minutes)s minute, then try again. "
+        "Whoever runs this site can end the wait.",
+        "Too many wrong passwords for this name from your address: wait for %(minutes)s minutes, then try again. "
+        "Whoever runs this site can end the wait.",
+        minutes,
+    ) % {"minutes": minutes}
+
+
+class SignInForm(AuthenticationForm):
+    """Django's own, which says so where no password is looked at any more."""
+
+    def get_invalid_login_error(self) -> ValidationError:
+        """What was wrong."""
+        if getattr(self.request, "axes_locked_out", False):
+            return ValidationError(sentence(), code="locked_out")
+        return super().get_invalid_login_error()
+
+
+def answer(_request: HttpRequest, original: HttpResponse | None, _credentials: Any) -> HttpResponse:
+    """The page with the form and its sentence, or, where there is none, the sentence; as Too Many Requests."""
+    plain = HttpResponse(sentence(), content_type="text/plain; charset=utf-8")
+    response = plain if original is None else original
+    response.status_code = HTTPStatus.TOO_MANY_REQUESTS
+    response["Retry-After"] = str(int(settings.AXES_COOLOFF_TIME.total_seconds()))
+    return response
