@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from engine.formats.undecodable import UNDECODABLE
 from engine.laws import Terms
 from engine.planning import Considered, plan
 from engine.policies import Decide
@@ -230,5 +231,5 @@ def _unpacked(data: bytes) -> _Blob:
         raise OtherFormError(f"the journal is in form {data[0]}, this version reads form {FORM}")
     try:
         return _decoder.decode(zlib.decompress(data[1:]))
-    except (zlib.error, msgspec.DecodeError) as error:
+    except (zlib.error, *UNDECODABLE) as error:
         raise TornError(f"the journal is torn: {error}") from error

@@ -20,6 +20,7 @@ from engine.cluster.survey import read
 from engine.cluster.timing import Clock
 from engine.discovery import Survey, facts, propose, rivals
 from engine.formats.notes import gettext_noop
+from engine.formats.undecodable import UNDECODABLE
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState
 
@@ -310,7 +311,7 @@ class _Check:
 def _mapping(body: bytes) -> dict[str, object]:
     try:
         found = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         found = None
     if not isinstance(found, dict):
         raise SettingsError(gettext_noop("This answers, but not as a Kubernetes API."))

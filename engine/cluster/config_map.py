@@ -14,6 +14,7 @@ from engine.cluster.refusals import refused, unanswered
 from engine.cluster.rights import APPLYING_YUNIKORN, CONFIG, Right
 from engine.formats.kubernetes_wire import ConfigMapObject
 from engine.formats.managers import last_writer
+from engine.formats.undecodable import UNDECODABLE
 
 KEY = "queues.yaml"
 
@@ -72,7 +73,7 @@ def _path(namespace: str) -> str:
 def _decoded(connection: Connection, body: bytes) -> Copy | None:
     try:
         found = msgspec.json.decode(body, type=ConfigMapObject)
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise unreachable(connection, ConnectionFailure("the ConfigMap can't be read")) from error
     meta, text = found.metadata, (found.data or {}).get(KEY)
     if text is None:

@@ -12,6 +12,7 @@ from engine.cluster.credentials import ConnectionSettings, Credentials
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.formats.kubernetes_wire import ListPage, NamedObject
 from engine.formats.notes import gettext_noop
+from engine.formats.undecodable import UNDECODABLE
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ class SameCluster:
             if error.code not in (_FORBIDDEN, _NOT_FOUND):
                 raise
             found = ""
-        except msgspec.DecodeError as error:
+        except UNDECODABLE as error:
             raise ConnectionFailure("the list of namespaces can't be read") from error
         with self._lock:
             self.uid = self.uid or found
@@ -112,7 +113,7 @@ def cluster_uid(connection: Connection) -> str:
         raise explained(connection, error, "list namespaces") from None
     except ConnectionFailure as error:
         raise unreachable(connection, error) from None
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
         raise UnreachableError(message, address=connection.address) from None
 

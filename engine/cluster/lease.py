@@ -14,6 +14,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.timing import Clock
 from engine.formats.kubernetes_wire import Wire
+from engine.formats.undecodable import UNDECODABLE
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ def holder_of(connection: Connection) -> tuple[str, str]:
         if error.code == _NOT_FOUND:
             return "", ""
         raise
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise ConnectionFailure("the lease can't be read") from error
     return spec.holder_identity or "", spec.renew_time or ""
 
@@ -169,7 +170,7 @@ class ClusterLease:
             if error.code == _NOT_FOUND:
                 return None
             raise
-        except msgspec.DecodeError as error:
+        except UNDECODABLE as error:
             raise ConnectionFailure("the lease can't be read") from error
 
     def _write(self, found: _Lease | None, *, holder: str) -> bool:

@@ -13,6 +13,7 @@ from engine.cluster.errors import ApiFailure, ConnectionFailure, failure
 from engine.cluster.tables import Table
 from engine.formats.kubernetes import DecodeError
 from engine.formats.kubernetes_wire import Bookmark, Identity, ListPage, NamedObject, WatchEvent
+from engine.formats.undecodable import UNDECODABLE
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +117,7 @@ class Lister:
         answer = self._connection.request("GET", self.path, query=query, timeout_s=self._settings.list_timeout_s)
         try:
             return self._pages.decode(answer.body)
-        except msgspec.DecodeError as error:
+        except UNDECODABLE as error:
             raise ConnectionFailure(f"the list of {self._table.kind} objects can't be read") from error
 
     # As a stream
@@ -166,7 +167,7 @@ class Lister:
                 meta = self._bookmarks.decode(event.object).metadata
                 found.version = meta.resource_version or ""
                 return _INITIAL_EVENTS_END in (meta.annotations or {})
-        except msgspec.DecodeError as error:
+        except UNDECODABLE as error:
             raise ConnectionFailure(f"the stream of {self._table.kind} objects can't be read") from error
         if event.type == "ERROR":
             raise failure(200, event.object)  # the Status within has the code
@@ -182,7 +183,7 @@ class Lister:
             found.odd[name] = error.sentence
             try:
                 found.unread[self._table.key(self.identity(item))] = item.copy()
-            except msgspec.DecodeError:
+            except UNDECODABLE:
                 return  # nothing says which it is
         else:
             if obj is not None:

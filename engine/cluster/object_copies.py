@@ -21,6 +21,7 @@ from engine.cluster.rights import APPLYING, Right
 from engine.formats.families import Family, Found, halfway, manifest, parse, sent, taken_away
 from engine.formats.kubernetes_wire import FieldsOfManager
 from engine.formats.managers import Writer, applied_by, last_writer
+from engine.formats.undecodable import UNDECODABLE
 
 _SETTLED = 5
 """Times that an object is read anew as its status moved on in between."""
@@ -221,7 +222,7 @@ def _listed(family: Family, connection: Connection, kind: str) -> list[_There] |
             raise unreachable(connection, error) from None
         try:
             listed = msgspec.json.decode(answer.body, type=_List).items
-        except msgspec.DecodeError:
+        except UNDECODABLE:
             why = ConnectionFailure(f"the list of {family.resources[kind]} can't be read")
             raise unreachable(connection, why) from None
         named = {"apiVersion": f"{family.group}/{version}", "kind": kind}

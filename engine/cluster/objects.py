@@ -8,6 +8,7 @@ import msgspec
 from engine.cluster.connection import MERGE_PATCH, Connection, Query
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.cluster.outcomes import Outcome, PodRef, Result
+from engine.formats.undecodable import UNDECODABLE
 
 NOT_FOUND, CONFLICT = 404, 409
 _ATTEMPTS = 5
@@ -72,7 +73,7 @@ def pod_path(pod: PodRef) -> str:
 def _object(body: bytes) -> Json:
     try:
         found = msgspec.json.decode(body, type=Json)
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise ConnectionFailure("the API server's answer can't be read") from error
     if not isinstance(found.get("metadata"), dict):
         raise ConnectionFailure("the API server's answer is no object")

@@ -16,6 +16,7 @@ import msgspec
 from engine.cluster.errors import SettingsError
 from engine.cluster.kubeconfig import Entry
 from engine.formats.notes import gettext_noop
+from engine.formats.undecodable import UNDECODABLE
 
 LIMIT_S = 15.0
 """So long a program may take."""
@@ -131,7 +132,7 @@ def _environment(entry: Entry, spec: dict[str, Any]) -> dict[str, str]:
 def _grant(output: bytes, version: str, command: str) -> Grant:
     try:
         answer = msgspec.json.decode(output, type=_Answer)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         answer = None
     status = answer.status if answer else _Status()
     whole = bool(status.client_certificate_data) == bool(status.client_key_data)

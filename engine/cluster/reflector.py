@@ -16,6 +16,7 @@ from engine.cluster.tables import Table
 from engine.cluster.timing import BackOff, Clock
 from engine.formats.kubernetes import DecodeError
 from engine.formats.kubernetes_wire import Identity, WatchEvent
+from engine.formats.undecodable import UNDECODABLE
 
 log = logging.getLogger(__name__)
 
@@ -230,7 +231,7 @@ class Reflector:
             if event.type == "ERROR":
                 raise failure(200, event.object)  # the Status within has the code
             meta = self._lister.identity(event.object)
-        except msgspec.DecodeError:
+        except UNDECODABLE:
             # Resuming would bring the same line again; a list brings the state that it led to.
             raise _Relist from None
         if event.type == "DELETED":

@@ -35,6 +35,7 @@ from engine.formats.kubernetes import DecodeError
 from engine.formats.kubernetes_wire import ConfigMapObject, ListPage, NamedObject
 from engine.formats.kueue.family import KUEUE as KUEUE_FAMILY
 from engine.formats.notes import gettext_noop
+from engine.formats.undecodable import UNDECODABLE
 
 Read = TypeVar("Read")
 
@@ -194,7 +195,7 @@ class _Surveyor:
         while True:
             try:
                 page = msgspec.json.decode(self._get(path, asked), type=ListPage)
-            except msgspec.DecodeError:
+            except UNDECODABLE:
                 message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
                 raise SurveyError(message, address=f"{self._connection.address}{path}") from None
             yield from page.items or ()

@@ -9,6 +9,7 @@ from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.cluster.identity import LIMIT_S, bounded, explained, unreachable
 from engine.cluster.rights import REVIEWING
+from engine.formats.undecodable import UNDECODABLE
 
 _REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 
@@ -58,7 +59,7 @@ def review(
             raise explained(connection, error, str(REVIEWING[0])) from None
         except ConnectionFailure as error:
             raise unreachable(connection, error) from None
-        except msgspec.DecodeError:
+        except UNDECODABLE:
             failure = ConnectionFailure("the API server's answer can't be read")
             raise unreachable(connection, failure) from None
         # An API server that knows nothing of audiences names none: then the token may be meant for anybody.

@@ -151,7 +151,7 @@ def _said(value: str, default: str) -> str:
 
 
 def _placement(document: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
-    def complain(_mapping: Any, _key: str, where: tuple[str, ...], message: str, **params: str) -> None:
+    def complain(_mapping: Any, _key: str, where: tuple[str, ...], message: str, /, **params: str) -> None:
         book.error(Place().at("placement", *where), message, **params)
 
     return read_rules(document.get("placement"), complain)

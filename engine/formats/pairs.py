@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from engine.formats.notes import gettext_noop
+from engine.formats.undecodable import UNDECODABLE
 
 
 class PairsError(ValueError):
@@ -50,6 +51,6 @@ def _read(text: str, number: int) -> str:
         return text
     try:
         return msgspec.json.decode(text, type=str)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         message = gettext_noop("Line %(line)s: what begins with a double quote must end with one, as in JSON.")
         raise PairsError(message, line=str(number)) from None

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from engine.formats.sharing import shared
+from engine.formats.undecodable import UNDECODABLE
 
 USER_INFO_ANNOTATION = "yunikorn.apache.org/user.info"
 """``{"user": "ann", "groups": ["dev"]}``, set by YuniKorn's admission controller."""
@@ -30,6 +31,6 @@ def submitter(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Subm
 def _read(told: str) -> Submitter:
     try:
         info = msgspec.json.decode(told, type=_UserInfo)
-    except (msgspec.DecodeError, RecursionError):
+    except UNDECODABLE:
         return "", ()
     return info.user, info.groups or ()

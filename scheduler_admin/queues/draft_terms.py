@@ -5,6 +5,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from engine.formats.undecodable import UNDECODABLE
 from engine.policies import DIALECTS, parameters_of
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
@@ -57,5 +58,5 @@ def _check_term(draft: Draft, setting: str, text: str) -> None:
 def _is_list(text: str) -> bool:
     try:
         return isinstance(msgspec.json.decode(text), list) and "\\u0000" not in text  # which PostgreSQL does not take
-    except (msgspec.DecodeError, RecursionError):
+    except UNDECODABLE:
         return False

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from engine.formats.kubernetes_convert import MAY_PREEMPT_ANNOTATION, NEVER, OPT_OUT_ANNOTATION
 from engine.formats.pairs import PairsError, read_pairs, write_pairs
+from engine.formats.undecodable import UNDECODABLE
 from engine.priority_classes import switched
 from engine.snapshot import PriorityClass
 
@@ -44,7 +45,7 @@ def seen_class(form: Mapping[str, str]) -> PriorityClass | None:
     """The class as it was when the form was shown; None for a form that is none of ours."""
     try:
         return msgspec.json.decode(form.get("seen", ""), type=PriorityClass)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return None
 
 

@@ -12,6 +12,7 @@ from engine.formats.kueue import wire
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
 from engine.formats.kueue.workloads import to_workload
 from engine.formats.ours import ANNOTATION
+from engine.formats.undecodable import UNDECODABLE
 from engine.queues import Take
 from engine.resources import parse_amount, parse_quantity
 from engine.snapshot import (
@@ -133,7 +134,7 @@ def to_cohort(cohort: wire.QuotaOwner) -> Cohort:
 def _called(meta: ObjectMeta) -> str:
     try:
         said = msgspec.json.decode((meta.annotations or {}).get(ANNOTATION, "{}"))
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return ""
     return str(said.get("name") or "") if isinstance(said, dict) else ""
 

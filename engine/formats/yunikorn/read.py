@@ -115,7 +115,7 @@ def _named(queues: list[Any], parent: str, book: Notebook) -> list[tuple[str, Ma
 def placement_of(partition: Mapping[str, Any], book: Notebook) -> tuple[Rule, ...]:
     """The partition's placement rules; what is wrong with them goes into the notebook."""
 
-    def complain(mapping: Any, key: str, _where: tuple[str, ...], message: str, **params: str) -> None:
+    def complain(mapping: Any, key: str, _where: tuple[str, ...], message: str, /, **params: str) -> None:
         line = line_of(mapping, key) or line_of(partition, PLACEMENT)
         book.add(Severity.ERROR, "", line, message, **params)
 

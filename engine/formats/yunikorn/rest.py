@@ -7,6 +7,7 @@ PartitionQueueDAOInfo in its pkg/webservice/dao, and EventRecord in yunikorn-sch
 import msgspec
 
 from engine.formats.durations import DurationError, parse_duration
+from engine.formats.undecodable import UNDECODABLE
 from engine.formats.yunikorn.fields import our_resource
 from engine.formats.yunikorn.told import Told, told
 from engine.resources import Amounts
@@ -93,7 +94,7 @@ def read_batch(data: bytes) -> Batch:
     """What ``/ws/v1/events/batch`` answers. Raises ForeignAnswerError."""
     try:
         found = msgspec.json.decode(data, type=_Batch)
-    except (msgspec.DecodeError, RecursionError):
+    except UNDECODABLE:
         raise ForeignAnswerError from None
     records = found.event_records or []
     told_of = ((one, told(one.message)) for one in records if one.type == _REQUEST and one.object_id)
@@ -117,7 +118,7 @@ def read_queues(data: bytes) -> tuple[TheirQueue, ...]:
     """
     try:
         found = msgspec.json.decode(data, type=_Queue | list[_Queue])
-    except (msgspec.DecodeError, RecursionError):
+    except UNDECODABLE:
         raise ForeignAnswerError from None
     level = found if isinstance(found, list) else [found]
     queues: list[TheirQueue] = []
