@@ -73,6 +73,16 @@ lock: $(STAMP) ## Pin what pyproject.toml asks for anew
 	$(VENV)/bin/uv pip compile -q --universal --no-header --no-annotate --generate-hashes pyproject.toml -o requirements.lock
 	$(VENV)/bin/uv pip compile -q --universal --no-header --no-annotate --generate-hashes -c requirements.lock --group dev pyproject.toml -o requirements-dev.lock
 
+.PHONY: sbom
+sbom: setup ## Write what the image holds of others as CycloneDX into var/sbom.json
+	@mkdir -p var
+	$(VENV)/bin/cyclonedx-py requirements --pyproject pyproject.toml --mc-type application --output-reproducible \
+	  --sv 1.6 --of JSON -o var/sbom.json requirements.lock
+
+.PHONY: audit
+audit: setup ## Ask for known vulnerabilities of the locked dependencies (needs the network)
+	$(VENV)/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off -r requirements-dev.lock
+
 .PHONY: clean
 clean: ## Remove what was made here
 	rm -rf $(VENV) var staticfiles .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
