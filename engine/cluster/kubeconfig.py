@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from engine.cluster.errors import SettingsError
+from engine.formats.merges import MOST_MERGED, merged
 from engine.formats.notes import gettext_noop
 
 LONGEST = 1_000_000
@@ -150,7 +151,7 @@ def _text(path: Path) -> str:
 
 def _parsed(text: str, origin: str) -> Section:
     try:
-        document = YAML(typ="safe", pure=True).load(text)
+        document = YAML(typ="safe", pure=True).load(text) if merged(text) <= MOST_MERGED else None
     except (YAMLError, ValueError, RecursionError):
         # Parsers quote the line that they stumble over, which may be the token.
         raise SettingsError(gettext_noop("The kubeconfig %(path)s is not YAML."), path=origin) from None

@@ -13,6 +13,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from engine.formats.manifests import plain
+from engine.formats.merges import MOST_MERGED, merged
 from engine.formats.notes import ImportFailure, Note, Notebook, Severity, gettext_noop
 
 DEEPEST = 100
@@ -30,11 +31,14 @@ def load(text: str) -> list[Any]:
     if _depth(text) > DEEPEST:
         raise failure(None, gettext_noop("Brackets are nested more than %(most)s deep."), str(DEEPEST), "most")
     try:
+        merges = merged(text)
         yaml = YAML(typ="rt")
         yaml.preserve_quotes = True
-        documents = list(yaml.load_all(text))
+        documents = list(yaml.load_all(text)) if merges <= MOST_MERGED else []
     except (YAMLError, ValueError, RecursionError) as error:
         raise failure(_line_of_error(error), gettext_noop("This is not YAML: %(problem)s."), _problem(error)) from error
+    if merges > MOST_MERGED:
+        raise failure(None, gettext_noop("More than %(most)s mappings are merged."), str(MOST_MERGED), "most")
     _check_size(documents)
     return documents
 

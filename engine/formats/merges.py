@@ -1,0 +1,47 @@
+"""How much a YAML document merges: mappings that merge mappings that merge others describe very many in a few lines."""
+
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
+
+MOST_MERGED = 1_000
+"""Mappings that go into others, those that these merge counted again: the reader's time grows with their square."""
+_KEY = "<<"
+
+
+def merged(text: str) -> int:
+    """How many mappings go into others. Raises RecursionError for one that merges itself, and what YAML raises."""
+    if _KEY not in text:
+        return 0
+    counts: dict[int, int] = {}
+    nodes = list(YAML(typ="rt").compose_all(text))
+    return sum(_merged(node, counts) for node in _mappings(nodes))
+
+
+def _mappings(documents: list[Node | None]) -> list[MappingNode]:
+    """Every mapping, each once, however many aliases lead to it."""
+    found: dict[int, MappingNode] = {}
+    seen: set[int] = set()
+    pending = [node for node in documents if node is not None]
+    while pending:
+        node = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, MappingNode):
+            found[id(node)] = node
+            pending += [part for pair in node.value for part in pair]
+        elif isinstance(node, SequenceNode):
+            pending += node.value
+    return list(found.values())
+
+
+def _merged(node: MappingNode, counts: dict[int, int]) -> int:
+    if id(node) not in counts:
+        counts[id(node)] = -1  # being counted
+        given = [value for key, value in node.value if key.value == _KEY]
+        each = [one for value in given for one in (value.value if isinstance(value, SequenceNode) else [value])]
+        mappings = [one for one in each if isinstance(one, MappingNode)]
+        counts[id(node)] = len(mappings) + sum(_merged(one, counts) for one in mappings)
+    if counts[id(node)] < 0:
+        raise RecursionError
+    return counts[id(node)]
