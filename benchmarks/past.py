@@ -50,7 +50,7 @@ def _filled(decisions: int, days: int) -> None:
     from django.utils import timezone  # noqa: PLC0415
 
     from benchmarks.editor import tree  # noqa: PLC0415
-    from benchmarks.past_filler import fill  # noqa: PLC0415
+    from benchmarks.past_copies import fill  # noqa: PLC0415
     from scheduler_admin.accounts.models import Tenant, User  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster, ClusterStatus  # noqa: PLC0415
     from scheduler_admin.queues.models import Hierarchy  # noqa: PLC0415
@@ -66,23 +66,7 @@ def _filled(decisions: int, days: int) -> None:
     publish(hierarchy=hierarchy, tree=tree(), author=ada, reason="first")
     cluster = Cluster.objects.create(name="large", hierarchy=hierarchy)
     ClusterStatus.objects.create(cluster=cluster, pass_at=timezone.now())
-    fill(cluster.pk, decisions, days, _document(), _tell)
-    _tally(cluster)
-
-
-def _tally(cluster: Any) -> None:
-    """As housekeeping does, as often as it takes."""
-    from django.utils import timezone  # noqa: PLC0415
-
-    from scheduler_admin.history.models import Tally  # noqa: PLC0415
-    from scheduler_admin.history.tallies import tally  # noqa: PLC0415
-
-    began, before = time.monotonic(), -1
-    while (many := Tally.objects.filter(document__isnull=False).count()) > before:
-        before = many
-        for _ in range(2):  # what the first one finds is over waits for the next
-            tally(cluster=cluster, now=timezone.now(), for_s=60)
-    _tell(f"{before} tallies after {time.monotonic() - began:.0f} s")
+    fill(cluster, decisions, days, _document(), _tell)
 
 
 def _tell(what: str) -> None:

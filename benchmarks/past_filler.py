@@ -1,12 +1,12 @@
-"""A long history, made within PostgreSQL: decisions of two years with victims and mentions, of a thousand queues."""
+"""Decisions of some days with their victims and mentions, of a thousand queues, made within PostgreSQL."""
 
 # ruff: noqa: S608 - the statements are this file's own
 
-import time
-from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection, models
+from django.db import models
 from django.db.models.fields.json import JSONField
 
 QUEUES, APPLICATIONS, NODES = 1000, 20, 5000
@@ -19,40 +19,30 @@ _LEAF = "floor(1000 * random() ^ 2)::int"
 _PREEMPTS = "(i % 100 <> 0)"
 
 
-def fill(cluster_id: int, decisions: int, days: int, document: str, tell: Callable[[str], None]) -> None:
-    """Make them, the oldest first, evenly over the time; indexes are made once all is there."""
-    began = time.monotonic()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SET session_replication_role = replica; SET synchronous_commit = off;"
-            " SET work_mem = '128MB'; SET jit = off"
-        )
-        indexes = _indexes(cursor)
-        for name, _made in indexes:
-            cursor.execute(f"DROP INDEX {name}")
-        for first in range(1, decisions + 1, _PIECE):
-            last = min(first + _PIECE - 1, decisions)
-            _decisions(cursor, cluster_id, (first, last), (days, decisions), document)
-            _victims(cursor, cluster_id, (first, last))
-            _mentions(cursor, (first, last))
-            tell(f"{last} decisions after {time.monotonic() - began:.0f} s")
-        for _name, made in indexes:
-            cursor.execute(f"SET maintenance_work_mem = '400MB'; {made}")
-        cursor.execute("SET session_replication_role = DEFAULT")
-        for table in ("decision", "victim", "mention"):
-            sequence = f"pg_get_serial_sequence('history_{table}', 'id')"
-            cursor.execute(f"SELECT setval({sequence}, max(id)) FROM history_{table}")
-            cursor.execute(f"VACUUM ANALYZE history_{table}")
-        tell(f"indexes after {time.monotonic() - began:.0f} s")
+@dataclass(frozen=True)
+class Stretch:
+    """Decisions from one number to another, evenly over the time up to a moment."""
+
+    cluster: int
+    first: int
+    last: int
+    length: timedelta
+    until: datetime
+    document: str
+
+    @property
+    def many(self) -> int:
+        """How many they are."""
+        return self.last - self.first + 1
 
 
-def _indexes(cursor: Any) -> list[tuple[str, str]]:
-    cursor.execute(
-        "SELECT indexname, indexdef FROM pg_indexes WHERE tablename IN"
-        " ('history_decision', 'history_victim', 'history_mention')"
-        " AND NOT EXISTS (SELECT FROM pg_constraint WHERE conname = indexname)"
-    )
-    return list(cursor.fetchall())
+def made(cursor: Any, stretch: Stretch) -> None:
+    """Make them, the oldest first."""
+    for first in range(stretch.first, stretch.last + 1, _PIECE):
+        part = first, min(first + _PIECE - 1, stretch.last)
+        _decisions(cursor, stretch, part)
+        _victims(cursor, stretch.cluster, part)
+        _mentions(cursor, part)
 
 
 def _insert(cursor: Any, model: type[models.Model], source: str, given: dict[str, str]) -> None:
@@ -77,11 +67,12 @@ def _default(field: Any) -> str:
     return f"'{'' if value is None else value}'"
 
 
-def _decisions(cursor: Any, cluster_id: int, part: tuple[int, int], whole: tuple[int, int], document: str) -> None:
+def _decisions(cursor: Any, stretch: Stretch, part: tuple[int, int]) -> None:
     from scheduler_admin.history.models import Decision  # noqa: PLC0415 - once Django is set up
 
-    days, decisions = whole
-    at = f"now() - interval '{days} days' * (1 - i::float / {decisions})"
+    long_s = stretch.length.total_seconds()
+    ago = f"interval '{long_s} seconds' * (({stretch.last} - i)::float / {stretch.many})"
+    at = f"timestamptz '{stretch.until.isoformat()}' - {ago}"
     seed = "random() AS chance, random() AS other"
     source = (
         f"(SELECT i, {_LEAF} AS q, {at} AS at, {seed} FROM generate_series({part[0]}, {part[1]}) AS i OFFSET 0) AS made"
@@ -97,7 +88,7 @@ def _decisions(cursor: Any, cluster_id: int, part: tuple[int, int], whole: tuple
         source,
         {
             "id": "i",
-            "cluster": str(cluster_id),
+            "cluster": str(stretch.cluster),
             "source": who,
             "policy": "'fence'",
             "ask_uid": "'ask-' || i",
@@ -116,7 +107,7 @@ def _decisions(cursor: Any, cluster_id: int, part: tuple[int, int], whole: tuple
             "last_seen": "at",
             "closed_at": "at + interval '38 seconds'",
             "again": "other < .01",
-            "document": f"'{document.replace(chr(39), chr(39) * 2)}'",
+            "document": f"'{stretch.document.replace(chr(39), chr(39) * 2)}'",
         },
     )
 
