@@ -17,6 +17,7 @@ from scheduler_admin.history.sentences import LOST
 from scheduler_admin.history.tallies import MAY_GO
 from scheduler_admin.history.tally_kinds import summed
 from scheduler_admin.history.tally_selectors import Part, Parts, parts
+from scheduler_admin.history.tally_totals import summed_totals
 
 COUNTED = 2_000
 """At most so many rows: a count reads every one, however quickly a page of them is found."""
@@ -100,8 +101,9 @@ def _add_rows(counts: Counts, rows: dict[int, _Row], filters: Filters) -> None:
 
 
 def _add_parts(counts: Counts, told: Iterable[Part], filters: Filters) -> None:
+    read = summed if filters.queue else summed_totals
     for part in told:
-        sums = summed(part.document, filters)
+        sums = read(part.document, filters)
         counts.decisions += sums.decisions
         counts.refused += sums.refused
         counts.shown += sums.waiting

@@ -21,6 +21,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Tally, Victim
 from scheduler_admin.history.sentences import LOST
 from scheduler_admin.history.tally_kinds import Kind, Kinds, Lost, Sort, pack, unpack
+from scheduler_admin.history.tally_totals import pack_totals
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 SPANS = (HOUR, DAY)
@@ -45,7 +46,7 @@ def recount(*, cluster: Cluster, at: Iterable[datetime]) -> None:
     for span in SPANS:
         due |= Q(span=span, start__in={begin_of(one, span) for one in times})
     if times:
-        Tally.objects.filter(due, cluster=cluster, document__isnull=False).update(document=None)
+        Tally.objects.filter(due, cluster=cluster, document__isnull=False).update(document=None, totals=None)
 
 
 def tally(*, cluster: Cluster, now: datetime, for_s: float) -> None:
@@ -89,8 +90,8 @@ def _write(pk: int) -> None:
         return
     kinds = _counted(row) if row.span == HOUR else _joined(row)
     if kinds is not None:
-        row.document, row.kinds = pack(kinds), len(kinds)
-        row.save(update_fields=["document", "kinds"])
+        row.document, row.totals, row.kinds = pack(kinds), pack_totals(kinds), len(kinds)
+        row.save(update_fields=["document", "totals", "kinds"])
 
 
 def _counted(row: Tally) -> Kinds | None:

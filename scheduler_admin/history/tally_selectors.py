@@ -1,13 +1,13 @@
 """Which tallies a history is counted from."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import accumulate
 from operator import attrgetter
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
@@ -16,7 +16,13 @@ from scheduler_admin.history.models import Tally
 from scheduler_admin.history.tallies import DAY, HOUR, begin_of
 
 MOST_KINDS = 1_000_000
-"""So many are added up for a page at most."""
+"""So many are added up for a page at most, by their totals."""
+MOST_READ = 500_000
+"""So many are read each where that is for a queue: their totals do not tell of whom a queue had what."""
+
+
+_GAPS = 4
+"""In so many are hours looked for, each by itself."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,7 @@ class Part:
     pk: int
     kinds: int
     document: bytes | memoryview = b""
+    """Its totals; where a queue is asked for its kinds."""
 
     @property
     def end(self) -> datetime:
@@ -68,25 +75,37 @@ def parts(user: Who, cluster: Cluster, filters: Filters, width: timedelta) -> Pa
     if width < HOUR or not filters.tallied:
         return whole
     rows = Tally.objects.restrict(user, "view").filter(cluster=cluster, document__isnull=False)
-    found = _newest(rows.filter(start__gte=filters.start, start__lt=filters.until), filters.until, width)
-    affordable = _affordable(found)
+    found = _newest(rows, whole, width)
+    affordable = _affordable(found, MOST_READ if filters.queue else MOST_KINDS)
     if len(affordable) < len(found):
         whole = whole.since(affordable[-1].start if affordable else found[0].end)
-    documents = dict(rows.filter(pk__in=[part.pk for part in affordable]).values_list("pk", "document"))
+    document = "document" if filters.queue else "totals"
+    documents = dict(rows.filter(pk__in=[part.pk for part in affordable]).values_list("pk", document))
     # One that has become due meanwhile is a gap.
     read = ((part, documents.get(part.pk)) for part in affordable)
     return replace(whole, found=[replace(part, document=document) for part, document in read if document is not None])
 
 
-def _newest(rows: QuerySet[Tally], until: datetime, width: timedelta) -> list[Part]:
+def _newest(rows: QuerySet[Tally], whole: Parts, width: timedelta) -> list[Part]:
     """Days where buckets are no less, and hours where there is no day."""
-    found = [Part(*row) for row in rows.values_list("start", "span", "pk", "kinds")]
-    within = [part for part in found if part.end <= until and part.span <= width]
-    days = {part.start for part in within if part.span == DAY}
-    chosen = [part for part in within if part.span == DAY or begin_of(part.start, DAY) not in days]
-    return sorted(chosen, key=attrgetter("start"), reverse=True)
+    days = _lying(rows, DAY, [(whole.start, whole.until)]) if width >= DAY else []
+    gaps = list(replace(whole, found=days).gaps)
+    # Two years have 17,500 hours: none is read of a day that is told, unless days are so many that are due.
+    hours = _lying(rows, HOUR, gaps if len(gaps) <= _GAPS else [(whole.start, whole.until)])
+    told = {part.start for part in days}
+    apart = [part for part in hours if begin_of(part.start, DAY) not in told]
+    return sorted([*days, *apart], key=attrgetter("start"), reverse=True)
 
 
-def _affordable(found: Sequence[Part]) -> Sequence[Part]:
+def _lying(rows: QuerySet[Tally], span: timedelta, times: Iterable[tuple[datetime, datetime]]) -> list[Part]:
+    """The tallies of a length that lie within some times, the newest first."""
+    within = Q(pk__in=[])
+    for start, end in times:
+        within |= Q(start__gte=start, start__lte=end - span)
+    found = rows.filter(within, span=span).order_by("-start")
+    return [Part(*row) for row in found.values_list("start", "span", "pk", "kinds")]
+
+
+def _affordable(found: Sequence[Part], most: int) -> Sequence[Part]:
     sums = list(accumulate(part.kinds for part in found))
-    return found[: bisect_right(sums, MOST_KINDS)]
+    return found[: bisect_right(sums, most)]

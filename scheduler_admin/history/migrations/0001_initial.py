@@ -449,6 +449,7 @@ class Migration(migrations.Migration):
                 ('span', models.DurationField(help_text='An hour or a day.')),
                 ('start', models.DateTimeField()),
                 ('kinds', models.PositiveIntegerField(default=0, help_text='How many there are.')),
+                ('totals', models.BinaryField(help_text='Their sums, see history.tally_totals; nothing while due.', null=True)),
                 ('document', models.BinaryField(help_text='Kinds, see history.tally_kinds. Null: due, count the rows.', null=True)),
                 ('cluster', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='tallies', to='clusters.cluster')),
             ],

@@ -165,7 +165,8 @@ class Tally(models.Model):
     span = models.DurationField(help_text=_("An hour or a day."))
     start = models.DateTimeField()
     kinds = models.PositiveIntegerField(default=0, help_text=_("How many there are."))
-    # Last, as it is large.
+    # Last, as they are large.
+    totals = models.BinaryField(null=True, help_text=_("Their sums, see history.tally_totals; nothing while due."))
     document = models.BinaryField(null=True, help_text=_("Kinds, see history.tally_kinds. Null: due, count the rows."))
 
     objects = TallyQuerySet.as_manager()
