@@ -106,7 +106,7 @@ def _decisions(cursor: Any, stretch: Stretch, part: tuple[int, int]) -> None:
             "first_seen": "at",
             "last_seen": "at",
             "closed_at": "at + interval '38 seconds'",
-            "again": "other < .01",
+            "again": f"{_PREEMPTS} AND other < .01",
             "document": f"'{stretch.document.replace(chr(39), chr(39) * 2)}'",
         },
     )
