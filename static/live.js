@@ -6,7 +6,8 @@ const EVERY_MS = 2000;
 const live = () => document.getElementById("live");
 const here = () => location.pathname + location.search;
 // What the page itself was built from, so that the first question can already be answered by 304.
-let seen = live()?.dataset.etag ? { url: here(), etag: live().dataset.etag } : null;
+let seen = live()?.dataset.etag ? { url: here(), etag: live().dataset.etag, frame: live().dataset.frame } : null;
+const MOST_SHOWN = 7000; // letters: what servers take as a header
 
 const hold = document.querySelector("[data-hold]");
 const held = () => hold.getAttribute("aria-pressed") === "true";
@@ -21,6 +22,13 @@ hold.addEventListener("click", () => {
   write("updates", held() ? "held" : "go");
   ask();
 });
+
+/** What stands there, where a page can be told its rows one by one: what is around them, then each row's digest. */
+function rowsShown() {
+  if (!seen?.frame || seen.url !== here()) return null;
+  const shown = [seen.frame, ...[...live().querySelectorAll("[data-digest]")].map((row) => row.dataset.digest)].join(" ");
+  return shown.length <= MOST_SHOWN ? shown : null;
+}
 
 function moveTimes(xhr) {
   for (const [header, times] of [["X-Read-At", "time[data-read]"], ["X-Pass-At", "[data-pass] time"]]) {
@@ -38,6 +46,8 @@ document.addEventListener("htmx:configRequest", ({ detail, target }) => {
   // The address holds the filters, the folds and the range: the news must be of the page that is shown.
   detail.path = here();
   if (seen?.url === here()) detail.headers["If-None-Match"] = seen.etag;
+  const shown = rowsShown();
+  if (shown) detail.headers["X-Rows-Shown"] = shown;
 });
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.target.id === "live" && detail.xhr.responseURL.includes("/sign-in/")) {
@@ -51,7 +61,8 @@ document.addEventListener("htmx:afterRequest", ({ detail }) => {
   document.body.toggleAttribute("data-offline", xhr.status === 0 || xhr.status >= 500);
   moveTimes(xhr);
   const etag = xhr.getResponseHeader("ETag");
-  if (etag) seen = { url: here(), etag };
+  const frame = xhr.getResponseHeader("X-Rows-Frame") ?? (seen?.etag === etag ? seen.frame : null);
+  if (etag) seen = { url: here(), etag, frame };
 });
 document.addEventListener("htmx:sendError", ({ detail }) => {
   if (detail.target?.id === "live") document.body.setAttribute("data-offline", "");

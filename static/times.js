@@ -39,5 +39,14 @@ if (zone) {
 }
 writeTimes();
 setInterval(() => document.hidden || writeTimes(), 1000);
-document.addEventListener("htmx:afterSettle", () => writeTimes());
+// Told once for each part that was put in; all of them are looked at once.
+let due = false;
+document.addEventListener("htmx:afterSettle", () => {
+  if (due) return;
+  due = true;
+  queueMicrotask(() => {
+    due = false;
+    writeTimes();
+  });
+});
 document.addEventListener("news", () => writeTimes());

@@ -48,7 +48,7 @@ def answer(
 ) -> HttpResponse:
     """``web/<name>.html`` for a person, ``web/_<name>.html`` for its own refresh, nothing built where no news is.
 
-    ``build`` reads what the page shows; it is not called for an answer of 304.
+    ``build`` reads what the page shows; it is not called for an answer of 304. Its ``headers`` go with a refresh.
     """
     tag = etag(request, *clusters)
     fragment = request.headers.get("HX-Request") == "true"
@@ -57,7 +57,11 @@ def answer(
         response = HttpResponseNotModified()
     else:
         shown = f"web/_{name}_news.html" if fragment else f"web/{name}.html"
-        response = render(request, shown, {**shell, **build(), "oob": fragment, "etag": tag})
+        built = build()
+        response = render(request, shown, {**shell, **built, "oob": fragment, "etag": tag})
+        if fragment:
+            for header, value in built.get("headers", {}).items():
+                response[header] = value
     if fragment:
         response["ETag"] = tag
         _say_when(response, *clusters)

@@ -2,24 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from django import template
-from django.template.loader import render_to_string
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
 
 from engine.explain.message import listed
 from engine.queues import Standing
-from scheduler_admin.accounts.scopes import is_inside
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.selectors import Figure
 from scheduler_admin.web import bars, words
 from scheduler_admin.web.holds import Told, told
-from scheduler_admin.web.trees import Cell
 
 register = template.Library()
 
@@ -76,17 +72,6 @@ def bar_of(figure: Figure) -> SafeString:
     if figure.deserved is None:
         return bars.bar(figure.used, figure.guaranteed, figure.max)
     return bars.bar(figure.used, figure.deserved, figure.max, figure.guaranteed or 0)
-
-
-@register.simple_tag
-def queue_cell(cell: Cell) -> SafeString:
-    """One resource of one row of the tree; most are as they were at the last refresh, and drawn then."""
-    return _queue_cell(cell, get_language())
-
-
-@lru_cache(maxsize=10_000)
-def _queue_cell(cell: Cell, _language: str | None) -> SafeString:
-    return render_to_string("web/_queue_cell.html", {"cell": cell})
 
 
 @register.simple_tag
@@ -175,29 +160,6 @@ def read_ago(at: datetime) -> SafeString:
     return format_html(
         '<time datetime="{}" title="{}" data-ago data-read>{}</time>', at.isoformat(), words.exact(at), text
     )
-
-
-@register.simple_tag(takes_context=True)
-def folding(context: template.Context, path: str, folded: bool) -> str:
-    """The address of this page with one queue folded, or unfolded if it is folded."""
-    query = context["request"].GET.copy()
-    said, meant = ("folded", "open") if folded else ("open", "folded")
-    kept = query.getlist(said)
-    if path in kept:
-        query.setlist(said, [each for each in kept if each != path])
-    else:
-        query.appendlist(meant, path)
-    return f"?{query.urlencode()}"
-
-
-@register.simple_tag(takes_context=True)
-def opening(context: template.Context, path: str) -> str:
-    """The address of this page with all open that is below a queue."""
-    query = context["request"].GET.copy()
-    for said in ("folded", "open", "below"):
-        query.setlist(said, [each for each in query.getlist(said) if not is_inside(each, path)])
-    query.appendlist("below", path)
-    return f"?{query.urlencode()}"
 
 
 @register.simple_tag(takes_context=True)

@@ -13,6 +13,7 @@ from scheduler_admin.queues.sifting import Sift
 from scheduler_admin.web.demo import SPEEDS, offered
 from scheduler_admin.web.live import Context, answer, etag
 from scheduler_admin.web.queue_pages import figure, queue_page
+from scheduler_admin.web.tree_news import drawn
 from scheduler_admin.web.trees import tree_page
 from scheduler_admin.web.usage_page import MARKS, Span
 from scheduler_admin.web.words import span as lasting
@@ -27,11 +28,13 @@ def tree(request: HttpRequest, name: str) -> HttpResponse:
 
     def build() -> Context:
         status = selectors.status_of(cluster)
-        return {
+        context = {
+            "cluster": cluster,
             "tree": tree_page(request.user, cluster, sift),
             "fresh": selectors.freshness(status, timezone.now()),
             "speeds": SPEEDS if offered(request.user, cluster) else None,
         }
+        return {**context, **drawn(request, cluster.name, context)}
 
     return answer(request, "queues", build, cluster, cluster=cluster)
 
