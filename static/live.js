@@ -16,9 +16,14 @@ function ask() {
   if (!document.hidden && live() && !held()) htmx.trigger(live(), "poll");
 }
 
-if (read("updates") === "held") hold.ariaPressed = "true";
+function press(pressed) {
+  hold.ariaPressed = String(pressed);
+  document.documentElement.toggleAttribute("data-held", pressed);
+}
+
+press(read("updates") === "held");
 hold.addEventListener("click", () => {
-  hold.ariaPressed = String(!held());
+  press(!held());
   write("updates", held() ? "held" : "go");
   ask();
 });

@@ -1,9 +1,10 @@
-// Runs before the first paint, so that a chosen theme never flashes; the choice is kept in this browser.
+// Runs before the first paint, so that what was chosen never flashes: the theme, and that updates are paused. The choices
+// are kept in this browser.
 (() => {
   const page = document.documentElement;
-  const read = () => {
+  const read = (name) => {
     try {
-      return localStorage.getItem("theme");
+      return localStorage.getItem(name);
     } catch {
       return null;
     }
@@ -12,7 +13,8 @@
     if (theme === "light" || theme === "dark") page.dataset.theme = theme;
     else delete page.dataset.theme;
   };
-  apply(read());
+  apply(read("theme"));
+  page.toggleAttribute("data-held", read("updates") === "held");
 
   const mark = (buttons) => {
     const now = page.dataset.theme ?? "system";

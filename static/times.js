@@ -4,6 +4,7 @@ const units = JSON.parse(document.getElementById("units")?.textContent ?? "{}");
 const lang = document.documentElement.lang || "en";
 const clock = new Intl.DateTimeFormat(lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 const day = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const TIMES = "time:is([data-clock], [data-ago], [data-for], [data-left])";
 const fill = (pattern, values) => pattern.replace(/%\((\w+)\)s/g, (_, name) => values[name]);
 
 export function duration(seconds) {
@@ -28,16 +29,37 @@ function write(time, now) {
 /** Writes every time below `root` as it reads now. */
 export function writeTimes(root = document) {
   const now = new Date();
-  for (const time of root.querySelectorAll("time[data-clock], time[data-ago], time[data-for], time[data-left]")) write(time, now);
+  for (const time of root.querySelectorAll(TIMES)) write(time, now);
 }
 
-const zone = document.querySelector("[data-zone]");
-if (zone) {
+function tellZone() {
+  const zone = document.querySelector("[data-zone]");
+  if (!zone) return;
   const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
   zone.textContent = name === "UTC" ? zone.dataset.utc : fill(zone.dataset.zone, { zone: name });
   zone.hidden = false;
 }
-writeTimes();
+
+// Where the page is painted while it is still read: each time before it is painted, and again if more of its text comes.
+const reading = new MutationObserver((changes) => {
+  const now = new Date();
+  for (const { target, addedNodes } of changes) {
+    for (const node of [target, ...addedNodes]) {
+      if (node.matches?.(TIMES)) write(node, now);
+      else if (node !== target && node.matches?.("[data-zone]")) tellZone();
+    }
+  }
+});
+function wholeRead() {
+  reading.disconnect();
+  tellZone();
+  writeTimes();
+}
+if (document.readyState === "loading") {
+  reading.observe(document, { childList: true, subtree: true });
+  document.addEventListener("DOMContentLoaded", wholeRead);
+  writeTimes();
+} else wholeRead();
 setInterval(() => document.hidden || writeTimes(), 1000);
 // Told once for each part that was put in; all of them are looked at once.
 let due = false;

@@ -224,3 +224,57 @@ def test_sixty_queues_stay_one_page(open_page: OpenPage, live_server: Any) -> No
     page.get_by_role("link", name="Fold team-3").click()
     expect(page.locator('[data-path="root.team-3.q-0"]')).to_be_hidden()
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def frames(page: Page, look: str) -> None:
+    """Keeps in ``window.looks`` what every frame of the next page shows, before it is painted."""
+    page.add_init_script(
+        f"""window.looks = [];
+        const look = () => {{
+          const found = {look};
+          if (found != null && window.looks.at(-1) !== found) window.looks.push(found);
+          requestAnimationFrame(look);
+        }};
+        requestAnimationFrame(look);
+        window.moved = [];
+        new PerformanceObserver((list) => window.moved.push(...list.getEntries().map(({{ value }}) => value)))
+          .observe({{ type: "layout-shift", buffered: true }});"""
+    )
+
+
+@pytest.fixture
+def many(live_server: Any) -> Cluster:
+    """As many rows as are shown at once."""
+    tree: list[tuple[str, dict[str, Any]]] = [("root", {})]
+    tree += [(f"root.q-{number:03}", {"guaranteed": ("10", "40Gi"), "max": ("20", "80Gi")}) for number in range(180)]
+    made = rows.cluster("demo", rows.revision("demo", tree))
+    rows.status(made, queues={})
+    ClusterStatus.objects.update(read_at=timezone.now() + timedelta(minutes=5), pass_at=timezone.now())
+    return made
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_rows_are_painted_while_others_are_read_and_nothing_moves(
+    open_page: OpenPage, many: Cluster, width: int
+) -> None:
+    """Times are the viewer's from the first frame on, and no frame moves what an earlier one showed."""
+    page = open_page(TREE, width=width, timezone_id="Asia/Shanghai")
+    frames(page, "document.querySelector('header [data-pass] time, [data-pass] time')?.textContent || null")
+    page.reload()
+    expect(page.locator("[data-zone]")).to_contain_text("Asia/Shanghai")
+    at = ClusterStatus.objects.get().pass_at + timedelta(hours=8)  # type: ignore[operator]
+    assert page.evaluate("window.looks") == [f"{at:%H:%M:%S}"]
+    assert page.evaluate("window.moved") == []
+
+
+def test_that_updates_are_paused_is_there_from_the_first_frame(open_page: OpenPage, many: Cluster) -> None:
+    """It is a wider button: shown later it would move what stands beside it."""
+    page = open_page(TREE)
+    page.get_by_role("button", name="Pause updates").click()
+    frames(
+        page, "document.querySelector('.held') && getComputedStyle(document.querySelector('.held')).display !== 'none'"
+    )
+    page.reload()
+    expect(page.get_by_role("button", name="Pause updates")).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate("window.looks") == [True]
+    assert page.evaluate("window.moved") == []
