@@ -1,9 +1,10 @@
 """The table of the tree, and what of it is news to a page that shows it: the rows that differ, where nothing else does.
 
-A page says what it shows in ``X-Rows-Shown``: the digest of all that is around its rows, their order included, then
-each row's. Answers tell the first in ``X-Rows-Frame``.
+A page says what it shows in ``X-Rows-Shown``: the digest of where that is, of all that is around its rows and of their
+order, then each row's. Answers tell the first in ``X-Rows-Frame``.
 """
 
+import hashlib
 from dataclasses import dataclass
 
 from django.http import HttpRequest
@@ -11,7 +12,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from scheduler_admin.web.live import Context
-from scheduler_admin.web.tree_rows import Drawn, Place, digest, draw
+from scheduler_admin.web.tree_rows import Drawn, Place, draw
 
 _ROWS = SafeString("<!-- rows -->")
 """Where the rows stand; no text of anybody's is put in unescaped."""
@@ -37,10 +38,11 @@ class Table:
 def table(request: HttpRequest, cluster: str, context: Context) -> Table:
     """The part of the page that changes; ``context`` is the page's."""
     tree = context["tree"]
-    rows = draw(tree.rows, Place.here(cluster, request.GET, flat=bool(tree.sift.order)))
+    place = Place.here(cluster, request.GET, flat=bool(tree.sift.order))
+    rows = draw(tree.rows, place)
     around = render_to_string("web/_queues.html", {**context, "rows": _ROWS}, request)
-    frame = digest([around, [row.tree.path for row in tree.rows]])
-    return Table(frame, rows, SafeString(around.replace(_ROWS, "".join(row.html for row in rows), 1)))
+    frame = hashlib.sha256(repr((around, place, [row.tree.path for row in tree.rows])).encode()).hexdigest()
+    return Table(frame[:32], rows, SafeString(around.replace(_ROWS, "".join(row.html for row in rows), 1)))
 
 
 def drawn(request: HttpRequest, cluster: str, context: Context) -> Context:

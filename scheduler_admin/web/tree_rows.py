@@ -5,7 +5,7 @@ A row is put together from parts that are kept: what most queues show was drawn 
 
 import hashlib
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A row as it is sent. ``digest`` differs where it looks different, but for times that count on by themselves."""
+    """A row as it is sent. ``digest`` differs where it looks different in the same place, times that count on apart."""
 
     digest: str
     html: SafeString
@@ -83,9 +83,9 @@ class _Name:
         return cls(*said, row.tree.leaves, row.folds, row.folded, row.opens)
 
 
-def digest(parts: Iterable[object]) -> str:
+def _digest(parts: tuple[object, ...]) -> str:
     """Six letters, so that those of a thousand rows fit into a header."""
-    return urlsafe_b64encode(hashlib.sha256(repr(tuple(parts)).encode()).digest()[:5])[:6].decode()
+    return urlsafe_b64encode(hashlib.sha256(repr(parts).encode()).digest()[:5])[:6].decode()
 
 
 def draw(rows: Sequence[Row], place: Place) -> list[Drawn]:
@@ -107,7 +107,7 @@ def _row(render: Callable[[dict[str, Any]], str], given: dict[str, Any], place: 
     cells = SafeString("\n  ".join(_cell(cell, place.language) for cell in row.cells))
     kind = f"d{min(tree.depth, _DEEPEST)}{'' if tree.queue.leaf else ' sum'} {tree.marks}"
     due = row.notice and row.notice.due_at
-    mark = digest((name, place, kind, row.hidden, due, cells, tree.asks, tree.oldest_ask_ms, row.into, row.out))
+    mark = _digest((name, kind, row.hidden, due, cells, tree.asks, tree.oldest_ask_ms, row.into, row.out))
     context = given | {
         "kind": kind,
         "digest": mark,
