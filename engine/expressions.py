@@ -6,8 +6,8 @@ have come to, instead of one attempt after the other. What Go's expressions do n
 
 import re
 from functools import lru_cache
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as codes  # type: ignore[attr-defined,unused-ignore]
+from re import _parser as parser  # type: ignore[attr-defined,unused-ignore]
 from typing import Any
 
 LONGEST_EXPRESSION = 1_000
