@@ -53,6 +53,10 @@ lint: setup ## What needs no running product: style, types, layers, migrations, 
 	@SECRET_KEY=$$($(RUN) -c 'import secrets; print(secrets.token_urlsafe(64))') INSECURE_HTTP=0 \
 	  $(RUN) manage.py check --deploy --fail-level WARNING
 
+.PHONY: fuzz
+fuzz: setup ## Give every reader a million documents that are nearly right (python -m tests.fuzz --examples for fewer)
+	$(RUN) -m tests.fuzz --examples 1000000
+
 .PHONY: bench
 bench: setup ## Time decisions at a fiftieth of the full size (python -m benchmarks decide --scale 1 for all of it)
 	$(RUN) -m benchmarks decide --scale 0.02

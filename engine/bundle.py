@@ -9,6 +9,7 @@
 All but the manifests may be missing, and whatever else lies in ``manifests`` is read too.
 """
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -30,6 +31,8 @@ _DECISION = "decision.json"
 _FOLDER, _ENDING = "manifests/", ".json"
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """The others are unpacked whole, however little is asked for: a few bytes would fill the memory."""
+_TORN = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError, EOFError, OSError)
+"""What is raised for a zip that is none, or none that can be unpacked here."""
 _BEGINNING = (1980, 1, 1, 0, 0, 0)
 """Of time, as zip counts it: the same snapshot gives the same bytes."""
 _WORDS = """A cluster as Scheduler Admin saw it: manifests with what a scheduler reads of them, and a queue tree.
@@ -103,7 +106,9 @@ def unpack(data: bytes, most: int) -> Bundle:
     try:
         with zipfile.ZipFile(BytesIO(data)) as file:
             return _unpacked(file, most)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+    except BundleError:
+        raise
+    except (*_TORN, ValueError) as error:  # the last: one whose own table of contents is a lie
         raise BundleError(gettext_noop("The zip can't be read: %(problem)s."), problem=str(error)) from error
 
 

@@ -47,7 +47,7 @@ class Given(NamedTuple):
 def given_by(document: Any) -> Given:
     """What a parsed document says: a queues.yaml of YuniKorn, or one of our own form. Raises ImportFailure."""
     if not isinstance(document, Mapping) or "queues" not in document:
-        return Given(read(document).tree)
+        return Given(read(document if isinstance(document, Mapping) else {}).tree)  # which says what is wrong
     reading = read_form(document)
     if reading.tree is None or reading.failed:
         raise ImportFailure(reading.notes)

@@ -16,6 +16,7 @@ from engine import journal
 from engine.__main__ import SOME_ERRORS, SOUND, USAGE, main
 from engine.bundle import BundleError, pack, unpack
 from engine.foretold import given_by, whole_cluster
+from engine.formats.notes import ImportFailure
 from engine.formats.tree import encode_tree
 from engine.journal import Moment
 from engine.snapshot import ClusterState
@@ -124,6 +125,19 @@ def test_whatever_is_sent_is_read_or_turned_away(data: bytes) -> None:
     for sent in (data, zipped(manifests___a__json="{}") + data, zipped(manifests___a__json="{}")[: len(data)]):
         with suppress(BundleError):
             assert unpack(sent, ROOM).objects
+
+
+def test_a_zip_that_lost_its_first_byte_is_turned_away() -> None:
+    """Its table of contents then leads to before its beginning."""
+    with pytest.raises(BundleError, match="The zip can't be read"):
+        unpack(zipped(manifests___a__json="{}")[1:], ROOM)
+
+
+@pytest.mark.parametrize("document", [True, 7, None, [], "x"])
+def test_a_tree_that_is_no_mapping_is_turned_away(document: Any) -> None:
+    """As one that says nothing."""
+    with pytest.raises(ImportFailure, match="starts with partitions"):
+        given_by(document)
 
 
 class TestTheCommandLine:

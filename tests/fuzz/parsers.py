@@ -1,0 +1,238 @@
+"""Everything that reads what others wrote, with what it may be given and the errors that it may raise."""
+
+import gzip
+import json
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from hypothesis import strategies as st
+
+from engine import expressions, journal
+from engine.bundle import BundleError, Kept, pack, unpack
+from engine.cluster.errors import ClusterError
+from engine.cluster.kubeconfig import Kubeconfig
+from engine.foretold import given_by, whole_cluster
+from engine.formats import kubernetes, native
+from engine.formats.amounts import AmountError, read_amount
+from engine.formats.durations import DurationError, parse_duration
+from engine.formats.kueue import watched as kueue
+from engine.formats.manifests import ManifestError, load
+from engine.formats.notes import ImportFailure
+from engine.formats.pairs import PairsError, read_pairs
+from engine.formats.reading import DecodeError
+from engine.formats.shares import Capacity, read_share
+from engine.formats.tree import decode_tree, encode_tree
+from engine.formats.volcano import watched as volcano
+from engine.formats.weights import read_weight
+from engine.formats.yunikorn import rest
+from engine.journal import Moment
+from engine.policies import UnknownPolicyError, policy
+from engine.queues import TreeError
+from engine.replaying import replayed
+from engine.resources import QuantityError, parse_amount, parse_quantity
+from scheduler_admin.api import documents, problems
+from scheduler_admin.api.media import OWN_FORM, YUNIKORN, Body
+from scheduler_admin.queues.services import Terms
+from tests.engine.test_bundle import MOMENT, TERMS, TREE, crowded
+from tests.engine.test_native import DOCUMENTS
+from tests.fuzz.mutations import TEXTS, data, mutated, spliced, texts
+
+ROOM = 10**8
+DATA = Path(__file__).parents[1] / "data"
+QUANTITIES = ["100m", "1.5", "64Gi", "1e3", "12E", "-1", "+0.5Ki", "40%", "2"]
+DURATIONS = ["1h30m", "500ms", "1.5h", "-2s", "100us", "0"]
+EXPRESSIONS = [r"^(batch|test)-[0-9]+$", r"a{2,5}b*?", r"[^a-z\d]+(x|y)*$", r"\bteam\.", "(a(b(c)?)+)*"]
+KUBECONFIG = """\
+current-context: a
+contexts: [{name: a, context: {cluster: b, user: c, namespace: d}}]
+clusters: [{name: b, cluster: {server: "https://10.0.0.1:6443", insecure-skip-tls-verify: true}}]
+users: [{name: c, user: {token: t, exec: {apiVersion: v1, command: x}}}]
+"""
+
+
+@dataclass(frozen=True)
+class Parser:
+    """One reader. ``read`` gives a value or raises one of ``errors``, within ``seconds`` of CPU time."""
+
+    read: Callable[[Any], Any]
+    errors: tuple[type[Exception], ...]
+    given: Callable[[], st.SearchStrategy[Any]]
+    seconds: float = 1.0
+    share: int = 4
+    """How much of all examples it gets, against the others."""
+
+
+@cache
+def objects() -> dict[str, list[Any]]:
+    """Kind -> some objects that real clusters had."""
+    found: dict[str, list[Any]] = defaultdict(list)
+    for file in sorted(DATA.glob("*/*.jsonl.gz")):
+        with gzip.open(file) as lines:
+            for obj in json.loads(next(iter(lines)))["objects"]:
+                if len(found[obj["kind"]]) < 12:
+                    found[obj["kind"]].append(obj)
+    return found
+
+
+def _of_kind(kind: str) -> Callable[[], st.SearchStrategy[bytes]]:
+    return lambda: data(objects()[kind] or [{"metadata": {"name": "x"}, "spec": {}, "status": {}}])
+
+
+def _quantity(text: str) -> None:
+    parse_quantity(text)
+    for resource in ("cpu", "memory", "nvidia.com/gpu"):
+        parse_amount(resource, text)
+
+
+def _native(form: native.Format) -> Callable[[str], None]:
+    def read(text: str) -> None:
+        for found in (native.read(text, form), native.read(text)):
+            assert encode_tree(decode_tree(encode_tree(found.tree))) == encode_tree(found.tree)
+
+    return read
+
+
+def _rest(media_type: str) -> Callable[[bytes], Any]:
+    return lambda raw: documents.read(Body(media_type, raw), Terms(), Capacity())
+
+
+def _matches(expression: str) -> None:
+    expressions.check(expression)
+    expressions.matches(expression, "batch-12 team." + "a" * 60)
+
+
+def _kubeconfig(text: str) -> None:
+    found = Kubeconfig.of(text)
+    found.contexts()
+    found.entry()
+
+
+def _snapshot(packed: bytes) -> None:
+    """As an upload reads it."""
+    found = unpack(packed, ROOM)
+    whole_cluster(document.obj for document in load(found.objects))
+    if found.tree is not None and (tree := given_by(found.tree).tree) is not None:
+        encode_tree(tree)
+
+
+@cache
+def saved() -> dict[str, Any]:
+    """The files of a saved snapshot with a decision in it, as what they hold."""
+    state = crowded()
+    decide = policy("fence", "design", {})
+    ask = next(pod for pod in MOMENT.snapshot(state, TREE).asks if pod.name == "p")
+    kept = Kept(decision=decide(MOMENT.snapshot(state, TREE), TREE, ask))
+    with zipfile.ZipFile(BytesIO(pack(state, Moment(now_ms=MOMENT.now_ms), TREE, TERMS, kept))) as file:
+        return {name: json.loads(file.read(name)) for name in file.namelist() if name.endswith(".json")}
+
+
+def _zipped(files: Any) -> bytes:
+    """A zip of these files; what is none is sent as it is."""
+    if not isinstance(files, dict):
+        return repr(files).encode("utf-8", "surrogatepass")
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w") as file:
+        for name, held in files.items():
+            entry = str(name).encode("utf-8", "replace").decode()
+            file.writestr(entry or "x", json.dumps(held, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return packed.getvalue()
+
+
+@st.composite
+def _torn(draw: Any, whole: bytes) -> bytes:
+    """Bytes with some of them others, or gone."""
+    found = bytearray(whole)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(found) - 1))
+        found[at : at + draw(st.integers(0, 3))] = draw(st.binary(max_size=3))
+        if not found:
+            break
+    return bytes(found)
+
+
+def _bundles() -> st.SearchStrategy[bytes]:
+    whole = _zipped(saved())
+    return mutated([saved()]).map(_zipped) | _torn(whole) | data([saved()["manifests/cluster.json"]])
+
+
+def _journals() -> st.SearchStrategy[bytes]:
+    return _torn(journal.begin(crowded(), MOMENT)) | st.binary(max_size=200)
+
+
+def _short(seeds: list[str]) -> Callable[[], st.SearchStrategy[str]]:
+    return lambda: spliced(seeds) | TEXTS
+
+
+_READ = (ImportFailure, DecodeError, ManifestError, BundleError)
+_DECIDED = (*_READ, msgspec.ValidationError, UnknownPolicyError)
+_DECODED = (DecodeError,)
+_FOREIGN = (rest.ForeignAnswerError,)
+_FORMS = {f"document/{form.value}": form for form in native.Format}
+_BYTES = {
+    "Pod": kubernetes.pod_from_bytes,
+    "Node": kubernetes.node_from_bytes,
+    "PriorityClass": kubernetes.priority_class_from_bytes,
+    "PodDisruptionBudget": kubernetes.budget_from_bytes,
+    "PersistentVolumeClaim": kubernetes.claim_from_bytes,
+    "PersistentVolume": kubernetes.volume_from_bytes,
+    "Namespace": kubernetes.namespace_from_bytes,
+    "ResourceFlavor": kueue.flavor_from_bytes,
+    "ClusterQueue": kueue.cluster_queue_from_bytes,
+    "Cohort": kueue.cohort_from_bytes,
+    "LocalQueue": kueue.local_queue_from_bytes,
+    "Workload": kueue.workload_from_bytes,
+    "Queue": volcano.queue_from_bytes,
+    "PodGroup": volcano.group_from_bytes,
+    "ConfigMap": volcano.settings_from_bytes,
+}
+_BATCH = {
+    "InstanceUUID": "u",
+    "LowestID": 1,
+    "HighestID": 2,
+    "EventRecords": [{"type": 1, "objectID": "p", "message": "preempted by x", "timestampNano": 10**18}],
+}
+_QUEUES = {
+    "queuename": "root",
+    "allocatedResource": {"vcore": 1000, "memory": 10**9},
+    "maxResource": {"pods": 4},
+    "preemptionDelay": "30s",
+    "children": [{"queuename": "root.a", "isLeaf": True, "isPreemptionFence": True}],
+}
+_TREES = [
+    {"queues": [{"path": "root"}, {"path": "root.a", "max": {"cpu": "40%"}, "delay": "30s", "namespaces": ["n"]}]}
+]
+
+PARSERS: dict[str, Parser] = {
+    "quantity": Parser(_quantity, (QuantityError,), _short(QUANTITIES)),
+    "amount": Parser(lambda text: read_amount("cpu", text), (AmountError,), _short(QUANTITIES)),
+    "share": Parser(read_share, (AmountError,), _short(QUANTITIES)),
+    "weight": Parser(read_weight, (AmountError,), _short(QUANTITIES)),
+    "duration": Parser(parse_duration, (DurationError,), _short(DURATIONS)),
+    "expression": Parser(_matches, (expressions.ExpressionError,), _short(EXPRESSIONS)),
+    "pairs": Parser(read_pairs, (PairsError,), _short(['a: b\nc: "d"', "team/x: y"])),
+    "kubeconfig": Parser(_kubeconfig, (ClusterError,), lambda: texts([KUBECONFIG]), 2, 2),
+    **{
+        name: Parser(_native(form), (ImportFailure,), lambda form=form: texts([DOCUMENTS[form]]), 4, 3)
+        for name, form in _FORMS.items()
+    },
+    "REST/json": Parser(_rest(OWN_FORM), (problems.Refusal,), lambda: data(_TREES), 2),
+    "REST/yaml": Parser(_rest(YUNIKORN), (problems.Refusal,), lambda: texts(list(DOCUMENTS.values())).map(_utf8), 8, 1),
+    "tree": Parser(decode_tree, (ValueError, TreeError), lambda: data([json.loads(encode_tree(TREE))])),
+    **{f"object/{kind}": Parser(read, _DECODED, _of_kind(kind)) for kind, read in _BYTES.items()},
+    "YuniKorn's events": Parser(rest.read_batch, _FOREIGN, lambda: data([_BATCH])),
+    "YuniKorn's queues": Parser(rest.read_queues, _FOREIGN, lambda: data([_QUEUES, [_QUEUES]])),
+    "saved snapshot": Parser(_snapshot, _READ, _bundles, 4, 2),
+    "replay file": Parser(lambda packed: replayed(unpack(packed, ROOM)), _DECIDED, _bundles, 4, 1),
+    "journal": Parser(lambda blob: journal.read([blob]), (journal.JournalError,), _journals, 2, 2),
+}
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

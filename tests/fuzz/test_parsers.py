@@ -1,0 +1,99 @@
+"""Whatever is read, a reader gives a value or its own error, soon. ``python -m tests.fuzz`` gives them far more."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.formats import native
+from engine.formats.notes import ImportFailure
+from tests.fuzz.bombs import BOMBS
+from tests.fuzz.mutations import mutated, places
+from tests.fuzz.parsers import DOCUMENTS, PARSERS, Parser, saved
+from tests.fuzz.running import bounded, read, shares
+
+EXAMPLES = 3_000
+"""For all of them together: with the bombs, what fits into a minute on two cores."""
+BOMB_S = 10.0
+OF_TEXT = [name for name in PARSERS if name.startswith(("document/", "kubeconfig"))]
+OF_BYTES = [
+    name for name in PARSERS if name not in OF_TEXT and name.startswith(("REST/", "object/", "YuniKorn", "saved"))
+]
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_what_is_nearly_right_is_read_or_refused(name: str) -> None:
+    """Documents with something in them changed, pieces of text in the wrong place, and anything else."""
+    parser = PARSERS[name]
+
+    @settings(max_examples=shares(EXAMPLES)[name], derandomize=True, database=None)
+    @given(parser.given())
+    def fuzz(one: Any) -> None:
+        read(parser, one)
+
+    fuzz()
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_what_is_small_and_asks_for_much_is_refused_soon(bomb: str) -> None:
+    """By every reader of YAML: aliases of aliases, depth, numbers without end."""
+    for name in OF_TEXT:
+        with bounded(BOMB_S):
+            read(Parser(PARSERS[name].read, PARSERS[name].errors, st.nothing, BOMB_S), BOMBS[bomb])
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_bytes_are_no_other(bomb: str) -> None:
+    """By every reader of JSON and of what is packed."""
+    for name in OF_BYTES:
+        given = BOMBS[bomb].encode("utf-8", "surrogatepass")
+        read(Parser(PARSERS[name].read, PARSERS[name].errors, st.nothing, BOMB_S), given)
+
+
+class TestTheTests:
+    """They would see it."""
+
+    def test_another_error_is_seen(self) -> None:
+        with pytest.raises(KeyError):
+            read(Parser({}.__getitem__, (ValueError,), st.nothing), "x")
+
+    def test_what_never_ends_is_ended(self) -> None:
+        def forever(_given: Any) -> None:
+            while True:
+                pass
+
+        with pytest.raises(AssertionError, match=r"more than 0\.1 s"):
+            read(Parser(forever, (Exception,), st.nothing, 0.1), "x")
+
+    @pytest.mark.parametrize("form", native.Format)
+    def test_documents_are_still_read(self, form: native.Format) -> None:
+        """What is changed begins as something that can be read, or all of it would be refused at the door."""
+        PARSERS[f"document/{form.value}"].read(DOCUMENTS[form])
+
+    def test_much_of_what_is_changed_is_read(self) -> None:
+        """So the readers are gone through to their ends, not to the first line alone."""
+        outcomes: list[bool] = []
+
+        @settings(max_examples=200, derandomize=True, database=None)
+        @given(PARSERS["document/yunikorn"].given())
+        def count(text: str) -> None:
+            try:
+                native.read(text, native.Format.YUNIKORN)
+            except ImportFailure:
+                outcomes.append(False)
+            else:
+                outcomes.append(True)
+
+        count()
+        assert 0.1 < sum(outcomes) / len(outcomes) < 0.9
+
+    @settings(max_examples=50, derandomize=True, database=None)
+    @given(mutated([{"a": [1, {"b": 2}]}]))
+    def test_changes_stay_documents(self, changed: Any) -> None:
+        """Every place of one can be looked up."""
+        assert all(holder[key] is not places for holder, key in places(changed))
+
+    def test_a_replay_file_is_a_whole_one(self) -> None:
+        """With all its parts."""
+        assert saved().keys() == {"manifests/cluster.json", "tree.json", "moment.json", "decision.json"}
