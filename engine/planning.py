@@ -73,8 +73,9 @@ def each(
     auditor = Auditor(snapshot, tree, terms=terms)
     reserved = snapshot.kept_for
     asks = sorted((ask for ask in snapshot.asks if ask.uid not in reserved), key=lambda ask: ask.turn)
+    choosing = decide if isinstance(decide, Choosing) else None  # asked once: it looks the protocol up
     while asks:
-        ask = decide.first(snapshot, tree, asks) if isinstance(decide, Choosing) else asks[0]
+        ask = choosing.first(snapshot, tree, asks) if choosing else asks[0]
         asks.remove(ask)
         decision = decide(snapshot, tree, ask)
         found = Considered(decision=decision, laws=auditor.judge(decision))

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.feasibility.checks import Limit
-from engine.snapshot.columns import Columns, Flags, Numbers, Rows, running
+from engine.snapshot.columns import Columns, Flags, Numbers, Rows
 from engine.snapshot.leaving import Leaving
+from engine.snapshot.stretches import running
 
 MOST = 2**62
 """More than anything that is compared."""

@@ -11,8 +11,9 @@ import numpy as np
 from engine.feasibility import Feasibility
 from engine.feasibility.selectors import matches
 from engine.snapshot import DisruptionBudget, Pod
-from engine.snapshot.columns import Columns, Flags, Numbers, Rows, starts
+from engine.snapshot.columns import Columns, Flags, Numbers, Rows
 from engine.snapshot.leaving import Leaving
+from engine.snapshot.stretches import starts
 
 CRITERIA = ("violations", "priority", "sum", "victims", "start", "name")
 """What nodes are compared by, in this order."""

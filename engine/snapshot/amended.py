@@ -1,31 +1,55 @@
 """Many things of which a few are other ones: what two moments of a pass share is kept once."""
 
-from collections import ChainMap
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from typing import TypeVar, overload
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-Name = TypeVar("Name")
 Thing = TypeVar("Thing")
 
 
-def amended(base: MutableMapping[Name, Thing], other: Mapping[Name, Thing]) -> ChainMap[Name, Thing]:
-    """``base`` with other things by some of its names; neither may change any more."""
-    # one step from the first one, however often it is amended
-    before, first = base.maps if isinstance(base, ChainMap) else ({}, base)
-    return ChainMap({**before, **other}, first)
+class _Log(Generic[Thing]):
+    """What is another thing than in ``base``, place by place, each from some length of the log on.
+
+    Moments that follow one another share it: none copies what those before it know. Only one goes on from its end.
+    """
+
+    def __init__(self, base: Sequence[Thing], other: Mapping[int, Thing]) -> None:
+        self.base = base
+        self.other = {place: (0, thing) for place, thing in other.items()}
+        self._end = {0}
+
+    def goes_on(self, length: int, other: Mapping[int, Thing]) -> bool:
+        """Put more down after some length; not where it goes on from there already, or a place is another one again."""
+        try:
+            self._end.remove(length)  # in one step, whichever threads try
+        except KeyError:
+            return False
+        if any(place in self.other for place in other):
+            return False
+        self.other.update({place: (length + 1, thing) for place, thing in other.items()})
+        self._end.add(length + 1)
+        return True
+
+    def known(self, length: int) -> dict[int, Thing]:
+        """Place -> the other thing there at some length."""
+        return {place: thing for place, (since, thing) in list(self.other.items()) if since <= length}
 
 
 class Amended(Sequence[Thing]):
     """``base`` with other things in some places; neither may change any more."""
 
     def __init__(self, base: Sequence[Thing], other: Mapping[int, Thing]) -> None:
-        self._base: Sequence[Thing] = base
-        self._other = dict(other)
-        if isinstance(base, Amended):  # one step from the first one, however often it is amended
-            self._base, self._other = base._base, {**base._other, **other}  # noqa: SLF001
+        self._log: _Log[Thing]
+        self._log, self._length = base.more(other) if isinstance(base, Amended) else (_Log(base, other), 0)
+
+    def more(self, other: Mapping[int, Thing]) -> tuple[_Log[Thing], int]:
+        """The log with more in it, and its length then: this one where nobody went on from here yet."""
+        log, length = self._log, self._length
+        if log.goes_on(length, other):
+            return log, length + 1
+        return _Log(log.base, {**log.known(length), **other}), 0
 
     @overload
     def __getitem__(self, place: int) -> Thing: ...
@@ -33,19 +57,23 @@ class Amended(Sequence[Thing]):
     def __getitem__(self, place: slice) -> Sequence[Thing]: ...
     def __getitem__(self, place: int | slice) -> Thing | Sequence[Thing]:
         if isinstance(place, slice):
-            rows, things = range(*place.indices(len(self))), self._base[place]
-            if self._other.keys().isdisjoint(rows):
-                return tuple(things)
-            return tuple([self._other.get(row, thing) for row, thing in zip(rows, things, strict=True)])
-        found = self._other.get(place if place >= 0 else place + len(self))
-        return self._base[place] if found is None else found
+            return self._stretch(place)
+        found = self._log.other.get(place if place >= 0 else place + len(self))
+        return self._log.base[place] if found is None or found[0] > self._length else found[1]
+
+    def _stretch(self, places: slice) -> tuple[Thing, ...]:
+        things, other = list(self._log.base[places]), self._log.other
+        for at, row in enumerate(range(*places.indices(len(self)))):
+            if row in other and other[row][0] <= self._length:
+                things[at] = other[row][1]
+        return tuple(things)
 
     def __len__(self) -> int:
-        return len(self._base)
+        return len(self._log.base)
 
     def __iter__(self) -> Iterator[Thing]:
-        things = list(self._base)
-        for place, thing in self._other.items():
+        things = list(self._log.base)
+        for place, thing in self._log.known(self._length).items():
             things[place] = thing
         return iter(things)
 

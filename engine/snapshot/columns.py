@@ -16,7 +16,8 @@ from engine.snapshot import fields
 from engine.snapshot.amended import Amended, Picked
 from engine.snapshot.fields import Key, Number
 from engine.snapshot.importance import importance, started_by
-from engine.snapshot.roster import Coded
+from engine.snapshot.kinds import Kinds
+from engine.snapshot.stretches import running
 
 if TYPE_CHECKING:
     from engine.snapshot.moment import Snapshot
@@ -29,48 +30,6 @@ Rows = NDArray[np.intp]
 
 SAFE = 2**61
 """Sums up to this, and sums and differences of a few such, are held by 64 bits."""
-
-
-class Kinds:
-    """Things of which many are alike: row -> kind, and one of each kind."""
-
-    def __init__(self, things: Sequence[Any], key: Callable[[Any], Hashable]) -> None:
-        coded = Coded.anew(things, key)
-        self.of: Rows = coded.of
-        self.each: list[Any] = coded.each
-
-    @classmethod
-    def picked(cls, things: Sequence[Any], coded: Coded, places: Rows) -> "Kinds":
-        """Of the things in some places, in that order, numbered from the first one on."""
-        codes = coded.of[places]
-        firsts = np.full(len(coded.each), -1, np.intp)
-        firsts[codes[::-1]] = np.arange(len(codes))[::-1]  # of many the last one stays: the first row
-        there = np.flatnonzero(firsts >= 0)
-        there = there[np.argsort(firsts[there])]
-        number = np.zeros(len(coded.each), np.intp)
-        number[there] = np.arange(len(there))
-        made = cls.__new__(cls)
-        made.of, made.each = number[codes], [things[row] for row in firsts[there].tolist()]
-        return made
-
-    @classmethod
-    def joined(cls, things: Sequence[Any], *kinds: "Kinds") -> "Kinds":
-        """Things that are alike in all of these ways."""
-        number = np.zeros(len(things), np.int64)
-        for one in kinds:
-            number = number * len(one.each) + one.of
-        _, firsts, of = np.unique(number, return_index=True, return_inverse=True)
-        made = cls.__new__(cls)
-        made.of, made.each = of.astype(np.intp), [things[row] for row in firsts.tolist()]
-        return made
-
-    def flags(self, meets: Callable[[Any], bool]) -> Flags:
-        """Row -> whether its kind meets it; each kind is asked once."""
-        return np.fromiter(map(meets, self.each), np.bool_, len(self.each))[self.of]
-
-    def numbers(self, of: Callable[[Any], int]) -> Numbers:
-        """Row -> a number that its kind has."""
-        return np.fromiter(map(of, self.each), np.int64, len(self.each))[self.of]
 
 
 class Columns:
@@ -97,6 +56,8 @@ class Columns:
         self.leaving: Rows = np.flatnonzero(self.numbers(fields.terminating, np.bool_))
         """The rows of pods on their way out, in the order in which it was found out."""
         self._kept: dict[tuple[str, Hashable], Any] = {}
+        self._on: dict[int, tuple[Pod, ...]] = {}
+        """Place -> its pods, of nodes that were asked for: deciding, auditing and carrying out ask for the same."""
 
     def expecting(self, going: Mapping[int, "Pod"], elsewhere: Mapping[str, "Pod"]) -> "Columns":
         """The same with the pods of some rows, and some of no row (by uid), on their way out.
@@ -104,7 +65,7 @@ class Columns:
         What does not depend on that is worked out once.
         """
         later = copy(self)
-        later.pods = Amended(self.pods, going)
+        later.pods, later._on = Amended(self.pods, going), {}  # noqa: SLF001 - of its own kind
         later.leaving = np.concatenate([self.leaving, np.array(list(going), np.intp)])
         later.__dict__.pop("terminating", None)
         if elsewhere:
@@ -114,8 +75,10 @@ class Columns:
     def row_of(self, uid: str, node: str | None) -> int | None:
         """The row of a pod, None where it is on none of these nodes; sooner than all are numbered."""
         place = self.place.get(node or "")
-        here = () if place is None else zip(self.rows(place), self.on(place), strict=True)
-        return next((row for row, one in here if one.uid == uid), None)
+        for at, one in enumerate(() if place is None else self.on(place)):
+            if one.uid == uid:
+                return int(self.first[place]) + at
+        return None
 
     def since(self, earlier: "Columns") -> Rows | None:
         """The rows of pods on their way out since an earlier moment of the same pass; None of any other moment."""
@@ -128,17 +91,21 @@ class Columns:
 
     def sums(self, numbers: Numbers) -> Numbers:
         """Place -> the sum over the rows of its pods."""
-        upto = running(numbers)
-        return upto[self.first[1:]] - upto[self.first[:-1]]
+        upto: Numbers = running(numbers)
+        sums: Numbers = upto[self.first[1:]] - upto[self.first[:-1]]
+        return sums
 
     def rows(self, place: int) -> range:
         """The rows of a node's pods."""
         return range(int(self.first[place]), int(self.first[place + 1]))
 
-    def on(self, place: int) -> "Sequence[Pod]":
+    def on(self, place: int) -> "tuple[Pod, ...]":
         """A node's pods, row by row."""
-        rows = self.rows(place)
-        return self.pods[rows.start : rows.stop]
+        found = self._on.get(place)
+        if found is None:
+            rows = self.rows(place)
+            found = self._on[place] = tuple(self.pods[rows.start : rows.stop])
+        return found
 
     def once(self, what: str, of: Hashable, make: Callable[[], Any]) -> Any:
         """What ``make`` makes, made once: it must be the same whoever asks, and whichever pods are on their way out."""
@@ -282,20 +249,6 @@ class Columns:
         times = np.bincount(kinds.of, minlength=len(amounts)).tolist()
         every = sum(abs(amount) * count for amount, count in zip(amounts, times, strict=True))
         return np.array(amounts, np.int64 if every <= SAFE else object)[kinds.of]
-
-
-def starts(numbers: Numbers) -> Flags:
-    """Row -> whether it has another number than the row before; the first one has."""
-    flags = np.ones(len(numbers), np.bool_)
-    np.not_equal(numbers[1:], numbers[:-1], out=flags[1:])
-    return flags
-
-
-def running(numbers: Numbers) -> Numbers:
-    """Before each row, and at the end, the sum of all rows before."""
-    upto = np.zeros(len(numbers) + 1, np.int64 if numbers.dtype == np.bool_ else numbers.dtype)
-    np.cumsum(numbers, out=upto[1:])
-    return upto
 
 
 def _flags(flags: Iterable[bool]) -> Flags:

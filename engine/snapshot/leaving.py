@@ -4,7 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.snapshot.columns import Columns, Flags, Numbers, Rows, running
+from engine.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.snapshot.stretches import running
 
 _MANY = 8
 """Where more than this part of all are others, sums are counted anew."""

@@ -1,6 +1,6 @@
 """A cluster at one moment: what policies decide on."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -10,7 +10,8 @@ import numpy as np
 from engine.queues import BARE, QueueTree
 from engine.resources import PODS, Amounts, subtract, total
 from engine.snapshot import fields
-from engine.snapshot.amended import Amended, amended
+from engine.snapshot.amended import Amended
+from engine.snapshot.by_node import ByNode
 from engine.snapshot.columns import Columns
 from engine.snapshot.objects import Claim, DisruptionBudget, Node, Pod, Volume
 from engine.snapshot.roster import Roster
@@ -95,10 +96,6 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if name in self.__dict__:
                 known[name] = tuple(going.get(pod.uid, pod) for pod in self.__dict__[name])
         known["columns"] = self.columns.expecting(rows, elsewhere)
-        if "pods_by_node" in self.__dict__:
-            nodes = {pod.node for pod in rows.values() if pod.node}
-            there = {node: tuple([going.get(pod.uid, pod) for pod in self.pods_by_node[node]]) for node in nodes}
-            known["pods_by_node"] = amended(self.pods_by_node, there)
         return known
 
     def without_reservation(self, ask_uid: str) -> "Snapshot":
@@ -195,20 +192,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(pod if self.queued is None or pod.uid in self.queued else _unknown(pod) for pod in found)
 
     @cached_property
-    def pods_by_node(self) -> MutableMapping[str, tuple[Pod, ...]]:
+    def pods_by_node(self) -> ByNode:
         """Node -> the pods bound to it, those on their way out included."""
-        columns = self.columns
-        pods = list(columns.pods)
-        by_name = [pods[row] for row in np.lexsort((columns.told, columns.node)).tolist()]
-        upto = columns.first.tolist()
-        return {
-            node.name: tuple(by_name[first:end]) for node, first, end in zip(self.nodes, upto, upto[1:], strict=False)
-        }
+        return ByNode(self.columns)
 
     @cached_property
     def keeping_apart(self) -> tuple[Pod, ...]:
-        """Pods bound to a node that keep others out of its topology."""
-        return tuple(pod for pods in self.pods_by_node.values() for pod in pods if pod.anti_affinity)
+        """Pods bound to a node that keep others out of its topology, node by node."""
+        columns = self.columns
+        rows = np.flatnonzero(columns.anti_kinds.flags(lambda pod: bool(pod.anti_affinity)))
+        rows = rows[np.lexsort((columns.told[rows], columns.node[rows]))]
+        return tuple([columns.pods[row] for row in rows.tolist()])
 
     @cached_property
     def asks(self) -> tuple[Pod, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from operator import attrgetter
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -28,10 +28,13 @@ from engine.snapshot import (
     Volume,
     roster,
 )
-from engine.snapshot.columns import Columns, Kinds
+from engine.snapshot.columns import Columns
 from engine.snapshot.followed import STEPS_KEPT, Followed
 from tests.builders import MINUTE, NOW, amounts, queue, tree
 from tests.engine.plain_snapshot import plain_columns, plain_snapshot
+
+if TYPE_CHECKING:
+    from engine.snapshot.kinds import Kinds
 
 PLAIN = tree({"a": queue(namespaces=("ns-0",)), "t": queue(), "t.b": queue(evict_uncontrolled=True)})
 PROVIDED = Rule(name=RuleName.PROVIDED, create=True)

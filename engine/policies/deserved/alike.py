@@ -11,7 +11,9 @@ from engine.policies.deserved.ground import SYSTEM
 from engine.policies.deserved.ledger import column
 from engine.policies.fence.ground import Ground
 from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Columns, Flags, Kinds, Numbers, Rows, running
+from engine.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.snapshot.kinds import Kinds
+from engine.snapshot.stretches import running
 
 
 class Why(NamedTuple):

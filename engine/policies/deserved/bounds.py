@@ -8,7 +8,8 @@ from engine.policies.deserved.books import Rank
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.question import Question
 from engine.snapshot import fields
-from engine.snapshot.columns import Columns, Flags, Numbers, Rows, starts
+from engine.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.snapshot.stretches import starts
 
 Cost = tuple[Rank, int, int, int, int]
 """Whose turn it is, the highest priority, how many go, the newest, the node's place: the least wins."""

@@ -9,7 +9,8 @@ import numpy as np
 from engine.queues import QueueTree
 from engine.resources import Amounts, fits, subtract, total
 from engine.snapshot import Pod, Snapshot
-from engine.snapshot.columns import Columns, Kinds
+from engine.snapshot.columns import Columns
+from engine.snapshot.kinds import Kinds
 
 SYSTEM = "kube-system"
 """It deserves what it asks, before anybody else."""

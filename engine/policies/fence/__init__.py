@@ -80,7 +80,7 @@ def _attempt(question: Question, *, opted_out: bool) -> Decision:
     if told.best is None:
         reason, detail = told.why_none()
         return _answer(question, Outcome.NO_CANDIDATE, reason, detail=detail, trace=told.trace())
-    victims = [question.columns.pods[row] for row in told.victims]
+    victims = told.pods(told.victims)
     reason = Reason.DAEMONSET if ask.required_node is not None else Reason.BELOW_GUARANTEE
     if any(pod.opted_out for pod in victims):
         reason = Reason.LAST_RESORT

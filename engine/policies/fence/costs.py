@@ -3,7 +3,8 @@
 import numpy as np
 
 from engine.policies.fence.ground import Ground
-from engine.snapshot.columns import Flags, Numbers, Rows, starts
+from engine.snapshot.columns import Flags, Numbers, Rows
+from engine.snapshot.stretches import starts
 
 CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")
 """What sets are compared by, in this order; the least wins."""

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from engine.queues import PreemptionPolicy, PriorityPolicy, QueueTree
 from engine.snapshot import Pod, Snapshot, fields
-from engine.snapshot.columns import SAFE, Columns, Flags, Kinds, Numbers, Rows, starts
+from engine.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
+from engine.snapshot.kinds import Kinds
+from engine.snapshot.stretches import starts
 
 _ALIKE = attrgetter("namespace", "application", "priority", "opted_out", "originator", "daemonset", "shield")
 LIMITLESS = 2**62

@@ -11,7 +11,8 @@ from engine.policies.fence.question import Question
 from engine.policies.fence.room import Room
 from engine.policies.fence.search import Search
 from engine.policies.fence.spare import Spare, Spared
-from engine.snapshot.columns import Flags, Rows, running
+from engine.snapshot.columns import Flags, Rows
+from engine.snapshot.stretches import running
 
 _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _NEAR = range(6)
 """What becomes of a candidate."""

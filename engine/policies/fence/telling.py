@@ -1,7 +1,7 @@
 """The trace of a decision of policy ``fence``: in full for the chosen node and the best others, the rest counted."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -48,6 +48,12 @@ class Told:
         counts |= {reason: count for reason, count in zip(reasons, left.tolist(), strict=True) if reason is not None}
         return {reason: count for reason, count in counts.items() if count}
 
+    def pods(self, rows: Iterable[int]) -> list[Pod]:
+        """Pods of the best node by their rows."""
+        columns, best = self.question.columns, self.best or 0
+        here, first = columns.on(best), columns.rows(best).start
+        return [here[row - first] for row in rows]
+
     @cached_property
     def useless(self) -> Flags:
         """Place -> whether nobody would go there."""
@@ -57,13 +63,14 @@ class Told:
 
     def trace(self) -> Trace:
         """The trace of the decision for the best node, or for none."""
-        question, pods = self.question, self.question.columns.pods
+        question, reasons = self.question, [reason for _, reason in self.passed]
+        stay = self.pods(row for row, _ in self.passed)
         nodes = _node_counts(self)
         return Trace(
             fence=self.claim.fence or "",
             entitling=self.claim.entitling,
-            queues=question.usage.figures(question.leaf, question.ask.requests, [pods[row] for row in self.victims]),
-            reprieved=tuple([_stays(pods[row], reason) for row, reason in self.passed]),
+            queues=question.usage.figures(question.leaf, question.ask.requests, self.pods(self.victims)),
+            reprieved=tuple(map(_stays, stay, reasons)),
             excluded=tuple(_excluded(self)) if self.best is not None else (),
             nodes=tuple(_passed_over(self)),
             candidates=self.candidates,
@@ -95,8 +102,7 @@ def _excluded(told: Told) -> Iterator[PodVerdict]:
     of_row = {row: reason for reason, guard in reversed(ROW_GUARDS.items()) for row in _among(guard(columns), rows)}
     here = rows.start + np.argsort(columns.told[rows.start : rows.stop])
     numbers = survey.reasons[question.ground.kinds.of[here]]
-    for row, number in zip(here.tolist(), numbers.tolist(), strict=True):
-        pod = columns.pods[row]
+    for row, number, pod in zip(here.tolist(), numbers.tolist(), told.pods(here.tolist()), strict=True):
         if row in of_row:
             yield PodVerdict(pod=PodFacts.of(pod), reason=of_row[row])
         elif number >= 0:
