@@ -2,7 +2,8 @@
 
 ``... compare``: a recorded day run again under every policy.
 ``... edit``: acts in the editor at a thousand queues. ``... pages``: when pages first show something.
-``... history``: pages of a long history, on PostgreSQL.
+``... history``: pages of a long history, on PostgreSQL. ``... store``: what a pass decided, stored.
+``... memory``: the most memory of a pass.
 """
 
 import argparse
@@ -16,8 +17,10 @@ from benchmarks.decide import decide
 from benchmarks.editor import edit
 from benchmarks.figures import Row
 from benchmarks.follow import RATE, follow
+from benchmarks.memory import memory
 from benchmarks.pages import pages
 from benchmarks.past import past
+from benchmarks.storing import store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +38,10 @@ def main() -> None:
         rows = edit(options.runs)
     elif options.what == "pages":
         rows = pages(options.runs)
+    elif options.what == "memory":
+        rows = [memory(options.scale)]
+    elif options.what == "store":
+        rows = store(options.scale, options.runs, postgres=options.postgres)
     elif options.what == "history":
         rows = past(options.decisions, options.days, options.runs, options.database)
     else:
@@ -64,9 +71,13 @@ def _parser() -> argparse.ArgumentParser:
     what = parser.add_subparsers(dest="what", required=True)
     deciding = what.add_parser("decide", parents=[common])
     deciding.add_argument("--runs", type=int, default=5)
-    what.add_parser("compare", parents=[common])
+    for name in ("compare", "memory"):
+        what.add_parser(name, parents=[common])
     for name in ("edit", "pages"):
         what.add_parser(name, parents=[common]).add_argument("--runs", type=int, default=5)
+    storing = what.add_parser("store", parents=[common])
+    storing.add_argument("--runs", type=int, default=5)
+    storing.add_argument("--postgres", action="store_true", help="on a server of its own, not on SQLite")
     reading = what.add_parser("history", parents=[common])
     reading.add_argument("--decisions", type=int, default=1_000_000, help="to be stored (default: %(default)s)")
     reading.add_argument("--days", type=int, default=730, help="over which they are spread (default: %(default)s)")
@@ -92,7 +103,8 @@ def _told(row: Row) -> str:
         return f"{row['page']:30} {figures}, {row['runs']} runs"
     if "median_ms" in row:
         figures = f"median {row['median_ms']} ms, from {row['min_ms']} to {row['max_ms']}"
-        return f"{row['scenario']:14} {figures}, {row['runs']} runs"
+        queries = f", {row['queries']} queries" if "queries" in row else ""
+        return f"{row['scenario']:14} {figures}, {row['runs']} runs{queries}"
     if "act" in row:
         figures = f"server {row['server_cpu_ms']} ms of CPU, browser {row['browser_ms']} ms"
         clock = f"{row['clock_ms']} ms by the clock, {row['whole_ms']} until all is there"

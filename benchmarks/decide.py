@@ -1,5 +1,6 @@
 """How long one decision takes on a warm snapshot, trace included: ``python -m benchmarks decide``."""
 
+import time
 from functools import partial
 
 import msgspec
@@ -11,9 +12,9 @@ from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y, waiting_y
 from benchmarks.snapshots import carried_on
 from engine.cluster.runtime import suit_a_cluster
-from engine.decision import carried_out
+from engine.decision import Decision, carried_out
 from engine.planning import plan
-from engine.policies import DIALECTS, cohort, deserved, policy
+from engine.policies import DIALECTS, Decide, cohort, deserved, policy
 from engine.queues import QueueTree
 from engine.quota import QuotaCluster, Workload
 from engine.snapshot import Pod, Snapshot
@@ -31,7 +32,7 @@ def decide(scale: float, runs: int) -> list[Row]:
         _row("priority/P-affinity", runs, scenario_p(scale, rules=True)),
         _row("fence/Y", runs, scenario_y(scale, priority=100)),
         _row("fence/Y-none", runs, scenario_y(scale, priority=-1000)),
-        _pass("fence/Y-pass", runs, *waiting_y(scale)),
+        *_pass("fence/Y-pass", runs, *waiting_y(scale)),
         _row("fence/Y-yunikorn", runs, scenario_y(scale, priority=100), "yunikorn"),
         _row("fence/Y-yunikorn-none", runs, scenario_y(scale, priority=-1000), "yunikorn"),
         *_by_quota("K-small", runs, *scenario_k(scale)),
@@ -75,8 +76,8 @@ def _by_deserved(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) 
     asks = [msgspec.structs.replace(snapshot.asks[0], labels={"run": str(run)}) for run in range(runs)]
     rows.append(figures(f"reclaim/{scenario}", [timed(partial(deserved.decide, snapshot, tree, ask)) for ask in asks]))
     rows.append(figures(f"reclaim/{scenario}-all", [timed(partial(_all, snapshot, tree))]))
-    rows.append(figures(f"reclaim/{scenario}-pass", [timed(partial(plan, snapshot, tree, deserved.decide))]))
-    return rows
+    whole, decided = _split(snapshot, tree, deserved.decide)
+    return [*rows, *_parts(f"reclaim/{scenario}-pass", [whole], [decided])]
 
 
 def _all(snapshot: Snapshot, tree: QueueTree) -> None:
@@ -85,14 +86,39 @@ def _all(snapshot: Snapshot, tree: QueueTree) -> None:
         snapshot = carried_out(snapshot, deserved.decide(snapshot, tree, ask))
 
 
-def _pass(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> Row:
+def _pass(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> list[Row]:
     """A whole pass with its audit, every ask on what the former left; of the passes before it nothing is kept."""
     name = scenario.partition("/")[0]
     decide = policy(name, DIALECTS[name][0])
     other = msgspec.structs.replace(snapshot.asks[0], labels={"of": "no shape of the pass"})
-    times = []
+    wholes, decisions = [], []
     for _ in range(runs):
         anew = msgspec.structs.replace(snapshot)
         decide(anew, tree, other)  # warm
-        times.append(timed(lambda anew=anew: plan(anew, tree, decide)))  # type: ignore[misc]
-    return figures(scenario, times)
+        whole, decided = _split(anew, tree, decide)
+        wholes.append(whole)
+        decisions.append(decided)
+    return _parts(scenario, wholes, decisions)
+
+
+def _split(snapshot: Snapshot, tree: QueueTree, decide: Decide) -> tuple[float, float]:
+    """Milliseconds of CPU time that a pass takes, and of it those that its decisions take."""
+    decided_ns = 0
+
+    def timed_too(at: Snapshot, under: QueueTree, ask: Pod) -> Decision:
+        nonlocal decided_ns
+        began = time.thread_time_ns()
+        decision = decide(at, under, ask)
+        decided_ns += time.thread_time_ns() - began
+        return decision
+
+    began = time.thread_time_ns()
+    plan(snapshot, tree, timed_too)
+    return (time.thread_time_ns() - began) / 1e6, decided_ns / 1e6
+
+
+def _parts(scenario: str, wholes: list[float], decisions: list[float]) -> list[Row]:
+    """The pass, its decisions, and the rest: the audit, and what the next ask finds."""
+    rest = [whole - decided for whole, decided in zip(wholes, decisions, strict=True)]
+    named = {"": wholes, "-decided": decisions, "-audited": rest}
+    return [figures(f"{scenario}{part}", times) for part, times in named.items()]

@@ -91,9 +91,9 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
     if course.core is not None:
         os.sched_setaffinity(0, {course.core})
     if course.worker:
-        _load_worker()
+        load_worker()
     suit_a_cluster()
-    before_mb = _peak_mb()
+    before_mb = peak_mb()
     watcher = _Timed(
         Connection(ConnectionSettings(address=f"http://127.0.0.1:{port}")),
         settings=ReflectorSettings(streamed=course.streamed),
@@ -106,7 +106,7 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
         "list_s": round(time.perf_counter() - began, 2),
         "list_cpu_s": round(time.process_time() - began_cpu, 2),
         "loaded_mb": before_mb,
-        "list_peak_mb": _peak_mb(),
+        "list_peak_mb": peak_mb(),
         "cores": os.cpu_count() or 1,
         "pinned": str(course.core is not None),
     }
@@ -115,7 +115,7 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
     tell.send(
         {
             **figures,
-            "peak_mb": _peak_mb(),
+            "peak_mb": peak_mb(),
             "kept_pods": len(watcher.state().pods),
             "kept_claims": len(watcher.state().claims),
         }
@@ -150,7 +150,8 @@ def _followed(watcher: _Timed, course: Course, name: str) -> Figures:
     return figures
 
 
-def _load_worker() -> None:
+def load_worker() -> None:
+    """Load what the engine's worker loads."""
     os.environ.setdefault("SECRET_KEY", "only-for-measuring")
     os.environ.setdefault("INSECURE_HTTP", "1")
     import scheduler_admin.celery  # noqa: PLC0415 - only where the worker is measured
@@ -159,7 +160,7 @@ def _load_worker() -> None:
     gc.collect()
 
 
-def _peak_mb() -> int:
+def peak_mb() -> int:
     """The most memory that this process has ever held."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 

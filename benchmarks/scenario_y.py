@@ -54,12 +54,15 @@ def cluster_y(scale: float, *, priority: int = 100) -> tuple[ClusterState, Queue
     return state, _tree(counts)
 
 
-def waiting_y(scale: float, *, asks: int = 1_000, shapes: int = 50) -> tuple[Snapshot, QueueTree]:
-    """Scenario Y with many asks in place of the one, of queues that are promised more than they use.
+def waiting_y(
+    scale: float, *, asks: int = 1_000, shapes: int = 50, at: tuple[Snapshot, QueueTree] | None = None
+) -> tuple[Snapshot, QueueTree]:
+    """Scenario Y, or one such snapshot, with many asks in place of the one, of queues that are promised more.
 
     They are of as many shapes: a queue each, and a size of 3 to 6 cores. At full size all of them preempt.
     """
-    snapshot, tree, ask = scenario_y(scale)
+    snapshot, tree = at or scenario_y(scale)[:2]
+    ask = next(pod for pod in snapshot.asks if pod.uid == ASK)
     claiming = [path for number, path in enumerate(tree.leaves) if number % 10 == 9]  # noqa: PLR2004 - as in _tree
     waiting = []
     for number in range(asks):

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from scheduler_admin.history.many import insert
 from scheduler_admin.history.models import Decision, Mention, Victim
 
 _Mentioned = tuple[str, str]
@@ -18,13 +19,14 @@ def mention(rows: Iterable[Decision]) -> None:
     victims = Victim.objects.filter(decision__in=by_pk).order_by()
     for pk, *names in victims.values_list("decision", "queue", "namespace", "application"):
         mentioned[pk].update(_names(*names))
-    Mention.objects.bulk_create(
+    insert(
+        Mention,
+        ("decision", "cluster", "first_seen", "kind", "name"),
         (
-            Mention(decision=row, cluster_id=row.cluster_id, first_seen=row.first_seen, kind=kind, name=name)
-            for row in by_pk.values()
-            for kind, name in sorted(mentioned[row.pk])
+            (pk, row.cluster_id, row.first_seen, str(kind), name)
+            for pk, row in by_pk.items()
+            for kind, name in sorted(mentioned[pk])
         ),
-        ignore_conflicts=True,
     )
 
 

@@ -1,9 +1,10 @@
 """Storing what was decided. An ask that is considered again with the same outcome changes its row, and adds none."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 import msgspec
 from django.db import transaction
@@ -14,12 +15,15 @@ from engine.decision import Outcome, Reason, encode
 from engine.planning import Considered
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
+from scheduler_admin.history.many import update
 from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.meters import count_begun
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.tallies import recount
 from scheduler_admin.queues.models import Revision
 
+_AT_ONCE = 200
+"""Rows of one query: documents are large."""
 LONGEST_GRACE = timedelta(days=30)
 """So long a victim is waited for at most: Kubernetes takes any number of seconds."""
 
@@ -83,26 +87,36 @@ def record(
     former = _former(cluster, [finding.decision.ask.uid for finding in findings])
     same: dict[int, Finding] = {}
     rows: list[tuple[Decision, Finding]] = []
-    begun: set[int] = set()
+    new: list[tuple[Decision, Finding]] = []
     for finding in findings:
         known = former.get(finding.decision.ask.uid, {})
         row = known.get(_signature_of(finding, revision))
         if row is not None:
             same[row.pk] = finding
         elif finding.worth_a_row or known:
-            row = _begin(cluster, revision, finding, now, took_us)
-            begun.add(row.pk)
+            row = _row(cluster, revision, finding, now, took_us)
+            new.append((row, finding))
         else:
             continue
         rows.append((row, finding))
-    mention(row for row, _finding in rows if row.pk in begun)
+    begun = _begin(cluster, new, now)
     Decision.objects.filter(pk__in=same).update(last_seen=now, count=F("count") + 1)
-    new = [(row.policy, row.outcome, str(row.ending)) for row, _finding in rows if row.pk in begun]
-    transaction.on_commit(partial(count_begun, cluster.name, new))
-    happenings.decided(cluster, [row for row, _finding in rows if row.pk in begun], now)
-    if begun:
-        recount(cluster=cluster, at=[now])
     return rows, begun | _refresh(cluster, same)
+
+
+def _begin(cluster: Cluster, new: list[tuple[Decision, Finding]], now: datetime) -> set[int]:
+    """Store new rows with all that goes with them, in few queries however many there are; their ids."""
+    if not new:
+        return set()
+    rows = Decision.objects.bulk_create([row for row, _finding in new], batch_size=_AT_ONCE)
+    Victim.objects.bulk_create([one for row, finding in new for one in _victims(row, finding)], batch_size=_AT_ONCE)
+    Step.objects.bulk_create([one for row, finding in new for one in _steps(row, finding, now)], batch_size=_AT_ONCE)
+    mention(rows)
+    kinds = [(row.policy, row.outcome, str(row.ending)) for row in rows]
+    transaction.on_commit(partial(count_begun, cluster.name, kinds))
+    happenings.decided(cluster, rows, now)
+    recount(cluster=cluster, at=[now])
+    return {row.pk for row in rows}
 
 
 Signature = tuple[str, str, str, str, str, int | None, str, tuple[str, ...]]
@@ -142,20 +156,19 @@ def _signature_of(finding: Finding, revision: Revision) -> Signature:
 
 def _refresh(cluster: Cluster, same: Mapping[int, Finding]) -> set[int]:
     """Keep the newest figures of outcomes that stay the same, and their audits; the rows (ids) where any changed."""
-    changed: set[int] = set()
+    changed: dict[int, tuple[str, Any, bool, int]] = {}
     judged_anew: set[datetime] = set()
     stored = Decision.objects.filter(pk__in=same).values_list("pk", "document", "against_laws", "first_seen")
     for pk, document, against_laws, at in stored:
         considered = same[pk].considered
         new = encode(considered.decision).decode()
         if new != document:
-            laws = msgspec.to_builtins(considered.laws)
-            Decision.objects.filter(pk=pk).update(document=new, laws=laws, against_laws=considered.against_laws)
-            changed.add(pk)
+            changed[pk] = (new, msgspec.to_builtins(considered.laws), considered.against_laws, pk)
             judged_anew |= {at} if against_laws != considered.against_laws else set()
+    update(Decision, ("document", "laws", "against_laws"), changed.values())
     recount(cluster=cluster, at=judged_anew)
     Victim.objects.filter(decision__in=changed).update(changes=None)
-    return changed
+    return set(changed)
 
 
 def fitting(field: str, text: str, model: type[Model] = Decision) -> str:
@@ -165,10 +178,10 @@ def fitting(field: str, text: str, model: type[Model] = Decision) -> str:
     return text[: column.max_length]
 
 
-def _begin(cluster: Cluster, revision: Revision, finding: Finding, now: datetime, took_us: int) -> Decision:
+def _row(cluster: Cluster, revision: Revision, finding: Finding, now: datetime, took_us: int) -> Decision:
     decision, ask = finding.decision, finding.decision.ask
     refused = finding.considered.refused
-    row = Decision.objects.create(
+    return Decision(
         cluster=cluster,
         revision=revision,
         mode=cluster.mode,
@@ -199,19 +212,21 @@ def _begin(cluster: Cluster, revision: Revision, finding: Finding, now: datetime
         took_us=took_us,
         closed_at=now if refused else None,
     )
-    if decision.evicts:
-        _store_victims(row, decision)
-        if row.ask_since is not None:
-            Step.objects.create(decision=row, at=row.ask_since, kind=Step.Kind.SEEN)
-        Step.objects.create(decision=row, at=now, kind=Step.Kind.DECIDED)
-        if finding.hold:
-            Step.objects.create(decision=row, at=now, kind=Step.Kind.HELD, note=finding.hold)
-    return row
 
 
-def _store_victims(row: Decision, decision: EngineDecision) -> None:
-    Victim.objects.bulk_create(
-        Victim(
+def _steps(row: Decision, finding: Finding, now: datetime) -> Iterator[Step]:
+    if not finding.decision.evicts:
+        return
+    if row.ask_since is not None:
+        yield Step(decision=row, at=row.ask_since, kind=Step.Kind.SEEN)
+    yield Step(decision=row, at=now, kind=Step.Kind.DECIDED)
+    if finding.hold:
+        yield Step(decision=row, at=now, kind=Step.Kind.HELD, note=finding.hold)
+
+
+def _victims(row: Decision, finding: Finding) -> Iterator[Victim]:
+    for position, verdict in enumerate(finding.decision.to_evict if finding.decision.evicts else ()):
+        yield Victim(
             decision=row,
             cluster=row.cluster,
             position=position,
@@ -230,5 +245,3 @@ def _store_victims(row: Decision, decision: EngineDecision) -> None:
             grace_s=verdict.pod.grace_s,
             reason=verdict.reason.value,
         )
-        for position, verdict in enumerate(decision.to_evict)
-    )

@@ -9,6 +9,7 @@ from engine.resources import Amounts
 from engine.work import unsaved_s, work
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.models.documents import DocumentField
 from scheduler_admin.history.models.passes import JournalEntry
 from scheduler_admin.queues.models import Revision
 
@@ -128,7 +129,7 @@ class Decision(models.Model):
         help_text=_("What the pass saw that decided it so; none: it can't, or can no longer, be replayed."),
     )
     # Last: SQLite would read through these large ones to get at a column behind them.
-    document = models.TextField(
+    document = DocumentField(
         help_text=_("The engine's Decision in canonical JSON, with its trace; of other sources engine.observed's.")
     )
     laws = models.JSONField(default=list, help_text=_("The audit: engine.laws.LawCheck, one per law."))
