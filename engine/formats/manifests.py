@@ -114,6 +114,8 @@ def _taken_apart(obj: Any, where: str) -> Iterator[Document]:
     kind, items = obj.get("kind"), obj.get("items")
     if kind == "List" or (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
         of = {} if kind == "List" else {"apiVersion": obj.get("apiVersion"), "kind": kind.removesuffix("List")}
+        if items is not None and not isinstance(items, list):
+            raise ManifestError(f"{where}: the items of the list are no list.")
         for index, item in enumerate(items or (), start=1):
             yield from _taken_apart({**of, **item} if isinstance(item, dict) else item, f"{where}, item {index}")
         return

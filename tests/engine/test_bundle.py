@@ -16,6 +16,7 @@ from engine import journal
 from engine.__main__ import SOME_ERRORS, SOUND, USAGE, main
 from engine.bundle import BundleError, pack, unpack
 from engine.foretold import given_by, whole_cluster
+from engine.formats.manifests import ManifestError, load
 from engine.formats.notes import ImportFailure
 from engine.formats.tree import encode_tree
 from engine.journal import Moment
@@ -138,6 +139,13 @@ def test_a_tree_that_is_no_mapping_is_turned_away(document: Any) -> None:
     """As one that says nothing."""
     with pytest.raises(ImportFailure, match="starts with partitions"):
         given_by(document)
+
+
+@pytest.mark.parametrize("items", [True, 7, "x", {}])
+def test_a_list_whose_items_are_none_is_turned_away(items: Any) -> None:
+    """With where it stands."""
+    with pytest.raises(ManifestError, match="the items of the list are no list"):
+        list(load([{"apiVersion": "v1", "kind": "List", "items": items}]))
 
 
 class TestTheCommandLine:
