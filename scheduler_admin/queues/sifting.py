@@ -16,6 +16,8 @@ AMOUNTS = ("used", "guaranteed", "max", "deserved")
 """With a colon and a resource after it: ``used:cpu``."""
 MANY = 200
 """So many rows are shown at first: a larger tree is folded, a longer list is cut."""
+FOLDED_TO = 100
+"""So many of a folded tree: one looks it over, and opens what one wants to see."""
 EVERY_LEVEL = 99
 _LEVELS = frozenset(map(str, range(1, EVERY_LEVEL)))
 _ASCENDING = ("below", "wait", "name")
@@ -140,11 +142,11 @@ def _is_folded(row: TreeRow, how: Sift, levels: int) -> bool:
 
 
 def _fitting(rows: Sequence[TreeRow]) -> int:
-    """As many levels as make no more than MANY rows; two at least."""
+    """All levels of a tree that is shown whole; of a larger one as many as make FOLDED_TO rows, two at least."""
     if len(rows) <= MANY:
         return EVERY_LEVEL
     deepest = max(row.depth for row in rows)
-    fitting = [level for level in range(2, deepest + 2) if sum(row.depth < level for row in rows) <= MANY]
+    fitting = [level for level in range(2, deepest + 2) if sum(row.depth < level for row in rows) <= FOLDED_TO]
     return max(fitting, default=2)
 
 

@@ -152,6 +152,21 @@ def test_of_many_queues_those_are_sent_that_there_is_room_for(ada: Client, demo:
     assert len(paths(ada.get(f"{page}?sort=name&rows=all").content.decode())) == 300
 
 
+def test_a_folded_tree_is_one_to_look_over(ada: Client, demo: Cluster) -> None:
+    """A level of 120 stays folded where all of it is too much, though it would fit alone."""
+    many = [("root", {}), *((f"root.t{n:02}", {}) for n in range(12))]
+    many += [(f"root.t{n // 10:02}.g{n:03}", {}) for n in range(120)]
+    made = rows.cluster("many", rows.revision("many", sorted(many)))
+    rows.status(made, queues={}, capacity={"cpu": 400_000})
+    assert len(paths(ada.get("/clusters/many/queues/").content.decode())) == 133
+    many += [(f"root.t{n // 10:02}.g{n:03}.q", {"guaranteed": ("1",)}) for n in range(120)]
+    more = rows.cluster("more", rows.revision("more", sorted(many)))
+    rows.status(more, queues={}, capacity={"cpu": 400_000})
+    page = "/clusters/more/queues/"
+    assert len(paths(ada.get(page).content.decode())) == 13
+    assert len(paths(ada.get(f"{page}?open=root.t03").content.decode())) == 23
+
+
 def test_a_fence_ends_at_the_last_row_that_is_shown(ada: Client, demo: Cluster) -> None:
     """Also when it is folded: the line does not run on into the next queue."""
 
