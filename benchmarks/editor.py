@@ -95,6 +95,7 @@ def tree() -> QueueTree:
 def site(folder: Path) -> Iterator[tuple[str, str, Any]]:
     """A server with a database of its own: its address, an admin's session, a draft of the tree."""
     from django.contrib.staticfiles.handlers import StaticFilesHandler  # noqa: PLC0415 - once Django is set up
+    from django.core.servers.basehttp import WSGIRequestHandler  # noqa: PLC0415
     from django.db import connection  # noqa: PLC0415
     from django.test import Client, override_settings  # noqa: PLC0415
     from django.test.testcases import LiveServerThread  # noqa: PLC0415
@@ -117,6 +118,7 @@ def site(folder: Path) -> Iterator[tuple[str, str, Any]]:
         draft = drafting.start(hierarchy=hierarchy, name="large", author=ada)
         client = Client()
         client.force_login(ada)
+        WSGIRequestHandler.disable_nagle_algorithm = True  # as gunicorn: else a second packet waits 40 ms for its first
         server = LiveServerThread("localhost", StaticFilesHandler)
         server.daemon = True
         server.start()
