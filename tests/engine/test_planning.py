@@ -1,12 +1,13 @@
 """A pass decides for ask after ask, each on what the former left, as if every one of them were looked at afresh."""
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 
 from engine.decision import carried_out, encode
 from engine.laws import audit
 from engine.planning import each, plan
-from engine.policies import fence
+from engine.policies import DIALECTS, fence, policy
 from engine.queues import QueueTree
 from engine.snapshot import Node, Pod, Snapshot
 from tests.builders import OPTED_OUT, ask, node, pod, queue, reservation, snapshot, tree
@@ -34,6 +35,16 @@ def test_what_a_pass_shares_changes_no_decision(tree: QueueTree, objects: list[N
         asker = next(pod for pod in at.asks if pod.uid == found.decision.ask.uid)
         assert encode(found.decision) == encode(plain_fence.decide(afresh(at), tree, asker))
         assert found.laws == audit(afresh(at), tree, found.decision)
+
+
+@pytest.mark.parametrize(("name", "dialect"), [(name, one) for name, known in DIALECTS.items() for one in known])
+def test_without_nodes_nobody_goes(name: str, dialect: str) -> None:
+    """Also while pods are still bound to those that were lost."""
+    shape = tree({"prod": queue("7"), "test": queue()})
+    left = [pod("t", queue="test", node="lost"), ask("a", queue="prod")]
+    for at in (snapshot(shape, left), snapshot(shape, left[1])):
+        (found,) = plan(at, shape, policy(name, dialect))
+        assert not found.decision.evicts
 
 
 def test_asks_of_one_shape_go_to_node_after_node() -> None:

@@ -49,9 +49,11 @@ class Told:
         return {reason: count for reason, count in counts.items() if count}
 
     def pods(self, rows: Iterable[int]) -> list[Pod]:
-        """Pods of the best node by their rows."""
-        columns, best = self.question.columns, self.best or 0
-        here, first = columns.on(best), columns.rows(best).start
+        """Pods of the best node by their rows; none where there is no such node."""
+        if self.best is None:
+            return []
+        columns = self.question.columns
+        here, first = columns.on(self.best), columns.rows(self.best).start
         return [here[row - first] for row in rows]
 
     @cached_property
