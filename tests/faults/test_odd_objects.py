@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.db.models import CharField
 
+from engine.cluster.tables import EVERY
 from scheduler_admin.accounts.models import User
 from scheduler_admin.history.models import Decision, Victim
 from tests.cluster.doubles import Answer, Asked, until
@@ -53,11 +54,13 @@ STRANGE = {
 
 
 def listed_with(world: World, path: str, *objects: dict[str, Any]) -> None:
-    """From now on these stand in a list, which is read anew."""
+    """From now on these stand in a list, which is read anew: in all of its parts, where several tables read it."""
+    parts, read = {table.query.get("fieldSelector") for table in EVERY if table.path == path}, set[str | None]()
 
     def edit(asked: Asked, found: dict[str, Any]) -> None:
         if asked.path == path:
             found["items"] += objects
+            read.add(asked.query.get("fieldSelector"))
 
     def begin_anew(asked: Asked, answer: Answer) -> None:
         if "watch" in asked.query:
@@ -69,6 +72,7 @@ def listed_with(world: World, path: str, *objects: dict[str, Any]) -> None:
     health = world.watch.watcher.health
     before = {one.kind: one.last_sync_at for one in health().kinds}
     until(lambda: all(one.last_sync_at != before[one.kind] for one in health().kinds), "all lists are read anew")
+    until(lambda: parts <= read, "so are those that passes do without")
     world.proxy.fault = None
     world.well()
 
