@@ -150,6 +150,10 @@ class ResourceSerializer(serializers.Serializer[ResourceStanding]):
     against_deserved = serializers.ChoiceField(
         [standing.value for standing in Standing], allow_null=True, help_text="As `standing`, against `deserved`."
     )
+    lent = serializers.CharField(
+        allow_null=True,
+        help_text="What others use of what it is guaranteed, or deserves; `0` but for policies `fence`, `deserved`.",
+    )
 
 
 class QueueSerializer(serializers.Serializer[QueueStanding]):
@@ -201,7 +205,7 @@ class PartSerializer(serializers.Serializer[Any]):
 
     who = serializers.ChoiceField(
         ["queue", "others", "nobody"],
-        help_text="`others`: queues that are not the user's to see; `nobody`: what nobody deserves.",
+        help_text="`others`: queues that are not the user's to see; `nobody`: what nobody is promised.",
     )
     queue = serializers.CharField(allow_blank=True)
     amount = serializers.CharField()
@@ -247,7 +251,10 @@ class QueueDetailSerializer(serializers.Serializer[Any]):
     above_quota = AboveQuotaSerializer(
         allow_null=True, help_text="Null unless, under policy `deserved`, its hard cap is above its namespace's quota."
     )
-    borrowed_and_lent = DealingSerializer(many=True, help_text="Empty unless the policy is `deserved`.")
+    borrowed_and_lent = DealingSerializer(
+        many=True,
+        help_text="Of what is guaranteed under policy `fence`, of what is deserved under `deserved`; else empty.",
+    )
 
 
 class AskSerializer(serializers.Serializer[SeenAsk]):

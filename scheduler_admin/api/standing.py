@@ -32,6 +32,8 @@ class ResourceStanding:
     """The same."""
     against_deserved: str | None
     """As ``standing``, against what it deserves; the same."""
+    lent: str | None
+    """What others use of what it is promised."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,9 @@ def stand(queue: Queue, status: ClusterStatus | None, tree: QueueTree, *, dialec
 
 
 def _resource(name: str, queue: Queue, read: Mapping[str, Any] | None) -> ResourceStanding:
-    has, requested, deserved = (
-        read[figure].get(name, 0) if read and figure in read else None for figure in ("used", "requested", "deserved")
+    has, requested, deserved, lent = (
+        read[figure].get(name, 0) if read and figure in read else None
+        for figure in ("used", "requested", "deserved", "lent")
     )
     promised = queue.guaranteed.get(name)
     return ResourceStanding(
@@ -83,6 +86,7 @@ def _resource(name: str, queue: Queue, read: Mapping[str, Any] | None) -> Resour
         requested=_text(name, requested),
         deserved=_text(name, deserved),
         against_deserved=None if has is None or deserved is None else Standing.of(has, deserved).value,
+        lent=_text(name, (lent or 0) if read else None),
     )
 
 

@@ -134,7 +134,7 @@ class QueueDetailView(QueueView):
         status = status_of(cluster)
         if revision is None or status is None:
             return []
-        return dealings(self.scope, status.queues, tree_with(revision, present(cluster)).leaves, path)
+        return dealings(self.scope, status.queues, revision, tree_with(revision, present(cluster)), path)
 
     def _waits(self, cluster: Cluster, path: str) -> dict[str, Any]:
         """What was told of asks, and came of it, is told to those who see everything."""

@@ -261,6 +261,7 @@ class ClusterStatus(models.Model):
     queues = models.JSONField(default=dict)
     """Path -> {"used": amounts, "asks": count, "oldest_ask_ms": ms since 1970 or null}, rolled up.
 
+    Where it lends others any of what it is promised, also {"lent": amounts}.
     Under policy ``deserved`` also {"requested": amounts, "deserved": amounts}, and for a leaf whose hard cap is above
     what the ResourceQuotas of its namespace allow {"above_quota": {"namespace": name, "allows": amounts}}.
     """

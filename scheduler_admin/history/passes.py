@@ -45,6 +45,7 @@ from scheduler_admin.history.selectors import read
 from scheduler_admin.history.shortfalls import follow_shortfalls
 from scheduler_admin.history.usage import sample, slot
 from scheduler_admin.history.waits import follow_waits
+from scheduler_admin.queues.lending import lent_by_queue
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services import tree_of
 
@@ -324,8 +325,11 @@ def _figures(revision: Revision, found: _Plan) -> dict[str, dict[str, Any]]:
     """As ClusterStatus.queues."""
     snapshot, tree = found.snapshot, found.snapshot.tree
     divided, narrow = shares(found.standings, snapshot), quotas(revision, found.state, tree)
-    figures = queue_figures(snapshot, tree)
-    return {path: one | divided.get(path, {}) | narrow.get(path, {}) for path, one in figures.items()}
+    own = queue_figures(snapshot, tree)
+    figures = {path: one | divided.get(path, {}) | narrow.get(path, {}) for path, one in own.items()}
+    for path, amounts in lent_by_queue(figures, revision, tree).items():
+        figures[path]["lent"] = amounts
+    return figures
 
 
 def due_clusters(now: datetime) -> list[int]:

@@ -1,12 +1,16 @@
-"""What a queue has of others beyond what it deserves, and they of it, as far as a reader may know them."""
+"""What a queue has of others beyond what it is promised, and they of it, as far as a reader may know them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engine.policies.deserved.lending import NOBODY, Loan, Standing, loans
-from engine.resources import PODS, column
+from engine.lending import NOBODY, Loan, lent, loans
+from engine.policies import fence
+from engine.queues import QueueTree
+from engine.resources import PODS, Amounts, column
 from scheduler_admin.accounts.scopes import Scope, is_inside
+from scheduler_admin.queues.models import Revision
 
 
 @dataclass(frozen=True)
@@ -14,7 +18,7 @@ class Part:
     """Of whom, or whose, and how much."""
 
     who: Literal["queue", "others", "nobody"]
-    """``others``: queues that are not the reader's to see; ``nobody``: what nobody deserves."""
+    """``others``: queues that are not the reader's to see; ``nobody``: what nobody is promised."""
     amount: int
     queue: str = ""
 
@@ -30,27 +34,56 @@ class Dealing:
     """The largest first."""
 
 
-def dealings(scope: Scope, figures: Mapping[str, Mapping[str, Any]], leaves: Sequence[str], path: str) -> list[Dealing]:
-    """What a queue borrows of others and lends them; ``figures`` as ClusterStatus.queues. Empty without shares."""
-    known = {leaf: figures[leaf] for leaf in leaves if "deserved" in figures.get(leaf, {})}
-    names = {name for one in known.values() for kind in ("used", "deserved") for name in one[kind]} - {PODS}
-    return [found for name in sorted(names, key=column) for found in _of(scope, known, name, path)]
+Figures = Mapping[str, Mapping[str, Any]]
+"""As ClusterStatus.queues."""
 
 
-def _of(scope: Scope, known: Mapping[str, Mapping[str, Any]], resource: str, path: str) -> Iterator[Dealing]:
-    every = loans(
-        {
-            leaf: Standing(used=one["used"].get(resource, 0), deserved=one["deserved"].get(resource, 0))
-            for leaf, one in known.items()
-        },
-        lambda leaf: is_inside(leaf, path),
-    )
+def dealings(scope: Scope, figures: Figures, revision: Revision, tree: QueueTree, path: str) -> list[Dealing]:
+    """What a queue borrows of others and lends them."""
+    return [
+        dealing
+        for name, used, promised in _grounds(figures, revision, tree)
+        for dealing in _of(scope, loans(tree, used, promised, path), name, path)
+    ]
+
+
+def lent_by_queue(figures: Figures, revision: Revision, tree: QueueTree) -> dict[str, Amounts]:
+    """Path -> what it lends of each resource; of those that lend any."""
+    found: dict[str, Amounts] = defaultdict(dict)
+    for name, used, promised in _grounds(figures, revision, tree):
+        for path, amount in lent(tree, used, promised).items():
+            found[path][name] = amount
+    return found
+
+
+def _grounds(
+    figures: Figures, revision: Revision, tree: QueueTree
+) -> Iterator[tuple[str, Mapping[str, int], Mapping[str, int]]]:
+    """Each resource, what leaves use of it, and what queues are promised."""
+    used = {leaf: figures[leaf]["used"] for leaf in tree.leaves if leaf in figures}
+    promised = _promises(figures, revision, tree)
+    for name in sorted({name for one in promised.values() for name in one} - {PODS}, key=column):
+        yield name, _each(used, name), _each(promised, name)
+
+
+def _promises(figures: Figures, revision: Revision, tree: QueueTree) -> Mapping[str, Amounts]:
+    """Path -> what it deserves, or is guaranteed; empty where lending goes by other rules, or by none."""
+    shares = {leaf: figures[leaf]["deserved"] for leaf in tree.leaves if "deserved" in figures.get(leaf, {})}
+    if shares or revision.policy != fence.POLICY:
+        return shares
+    return {path: queue.guaranteed for path, queue in tree.queues.items()}
+
+
+def _each(amounts: Mapping[str, Amounts], resource: str) -> dict[str, int]:
+    return {path: each[resource] for path, each in amounts.items() if resource in each}
+
+
+def _of(scope: Scope, found: Iterable[Loan], resource: str, path: str) -> Iterator[Dealing]:
     sides: dict[bool, dict[str, int]] = {True: {}, False: {}}
-    for loan in every:
-        borrows, lends = is_inside(loan.borrower, path), is_inside(loan.lender, path)
-        if borrows != lends:  # what those below it lend each other is not told of it
-            other = _other(scope, loan, borrows=borrows)
-            sides[borrows][other] = sides[borrows].get(other, 0) + loan.amount
+    for loan in found:
+        borrows = is_inside(loan.borrower, path)
+        other = _other(scope, loan, borrows=borrows)
+        sides[borrows][other] = sides[borrows].get(other, 0) + loan.amount
     for borrows, amounts in sides.items():
         if amounts:
             yield Dealing(resource, borrows, sum(amounts.values()), tuple(_parts(amounts.items())))

@@ -24,6 +24,8 @@ class Figure:
     max: int | None
     deserved: int | None = None
     """None where nothing is divided by shares."""
+    lent: int = 0
+    """What others use of what it is promised."""
 
     @property
     def promised(self) -> int | None:
@@ -151,7 +153,7 @@ def _row(
     leaves: int,
     top: int,
 ) -> TreeRow:
-    used, deserved = found.get("used", {}), found.get("deserved")
+    used, deserved, lent = found.get("used", {}), found.get("deserved"), found.get("lent", {})
     limits = queue.max if queue.depth else capacity | queue.max
     return TreeRow(
         queue=queue,
@@ -164,6 +166,7 @@ def _row(
                 guaranteed=promised.get(name),
                 max=limits.get(name),
                 deserved=None if deserved is None else deserved.get(name, 0),
+                lent=lent.get(name, 0),
             )
             for name in names
         ),

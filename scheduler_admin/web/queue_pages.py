@@ -76,7 +76,7 @@ class QueuePage:
     notices: list[Notice]
     """Who is told to give back, of it and those below it."""
     dealings: list[Dealing]
-    """What it borrows and lends, where the cluster is divided by shares."""
+    """What it borrows and lends."""
     shares: bool
     """Whether the cluster is divided by shares."""
     above_quota: dict[str, Any] | None
@@ -131,7 +131,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         wait=_wait(cluster, path, everything=scope_of(user, "view").everything) if queue.leaf else None,
         quota=block(quota_of(user, cluster, seen), path),
         notices=notices_of(user, cluster, path),
-        dealings=dealings(scope_of(user, "view"), status.queues if status else {}, tree.leaves, path),
+        dealings=dealings(scope_of(user, "view"), status.queues if status else {}, revision, tree, path),
         shares=shares,
         above_quota=(status.queues.get(path, {}) if status else {}).get("above_quota"),
         reach=reach(

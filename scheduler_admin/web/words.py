@@ -137,18 +137,18 @@ def amount_text(resource: str, value: int) -> str:
     return "".join(readable(resource, value))
 
 
-def standing_text(used: int, guaranteed: int | None, write: Callable[[int], str]) -> str:
-    """Where usage stands and by how much, as ``write`` writes amounts: ``below by 2``."""
+def standing_text(used: int, guaranteed: int | None, write: Callable[[int], str], lent: int = 0) -> str:
+    """Where usage stands and by how much, as ``write`` writes amounts: ``below by 2``, or ``below by 2, 1 lent``."""
     match Standing.of(used, guaranteed):
         case Standing.NONE:
             return _("not granted")
         case Standing.AT:
             return _("at")
         case Standing.BELOW:
-            pattern = _("below by %(amount)s")
+            pattern = _("below by %(amount)s, %(lent)s lent") if lent else _("below by %(amount)s")
         case Standing.ABOVE:
             pattern = _("above by %(amount)s")
-    return pattern % {"amount": write(abs(used - (guaranteed or 0)))}
+    return pattern % {"amount": write(abs(used - (guaranteed or 0))), "lent": write(lent)}
 
 
 @dataclass(frozen=True)

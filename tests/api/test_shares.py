@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import UsageSample
 from scheduler_admin.history.usage_runs import Amount, Now, pack
+from scheduler_admin.queues.services import Terms, publish, tree_of
 from tests.api.builders import BLUE, NOW, RED, amounts
 
 PROD = "/api/v1/clusters/prod"
@@ -70,8 +71,32 @@ def test_a_hard_cap_above_the_quota_of_the_namespace_is_told(olga: APIClient, di
     assert queue(olga, RED)["above_quota"] == {"namespace": "red", "allows": {"cpu": "2"}}
 
 
-def test_without_shares_nothing_is_borrowed_or_lent(olga: APIClient, cluster: Cluster) -> None:
-    """As under any other policy."""
+def test_without_shares_a_queue_borrows_what_others_are_guaranteed(olga: APIClient, cluster: Cluster) -> None:
+    """Here of the queue above it, which is guaranteed eight and gives its one leaf four of them."""
+    (found,) = (one for one in queue(olga, RED)["borrowed_and_lent"] if one["borrows"])
+    assert found["parts"] == [{"who": "queue", "queue": "root.red", "amount": "1500m"}]
+    assert queue(olga, "root.red")["borrowed_and_lent"] == []
+
+
+def test_what_a_pass_found_lent_is_told_beside_what_is_used(olga: APIClient, cluster: Cluster) -> None:
+    """Null until a pass has read the queue."""
+    cluster.status.queues[BLUE]["lent"] = amounts(cpu="500m")
+    cluster.status.save()
+    assert queue(olga, BLUE)["queue"]["resources"]["cpu"]["lent"] == "500m"
+    assert queue(olga, RED)["queue"]["resources"]["cpu"]["lent"] == "0"
+    cluster.status.delete()
+    assert queue(olga, BLUE)["queue"]["resources"]["cpu"]["lent"] is None
+
+
+def test_where_guarantees_count_for_nothing_nothing_is_borrowed_or_lent(olga: APIClient, cluster: Cluster) -> None:
+    """As under policy priority."""
+    hierarchy = cluster.hierarchy
+    assert hierarchy is not None
+    assert hierarchy.current is not None
+    tree = tree_of(hierarchy.current)
+    publish(
+        hierarchy=hierarchy, tree=tree, author=None, reason="other rules", terms=Terms("priority", "kube-scheduler")
+    )
     assert queue(olga, RED)["borrowed_and_lent"] == []
 
 

@@ -38,6 +38,14 @@ def test_an_ask_below_its_guarantee_gets_a_pod_evicted_and_is_followed_to_its_en
     ]  # fmt: skip
 
 
+def test_it_tells_what_queues_lend_of_their_guarantees(cluster: Cluster, watch: Watch) -> None:
+    """Test holds two cores beyond its guarantee, which Prod is guaranteed and does not use."""
+    run(cluster, watch)
+    queues = ClusterStatus.objects.get().queues
+    assert queues["root.prod"]["lent"] == {"cpu": 2000}
+    assert "lent" not in queues["root.test"]
+
+
 def test_an_open_decision_is_not_decided_again(cluster: Cluster, watch: Watch) -> None:
     """While its victims exit, an ask has one decision and its victims one eviction."""
     run(cluster, watch, times=3)

@@ -48,6 +48,13 @@ def test_standings_are_words_with_amounts(ada: Client, demo: Cluster) -> None:
     assert "not granted" in row(html, "root.system")
 
 
+def test_what_is_lent_is_told_with_what_is_not_used(ada: Client, demo: Cluster) -> None:
+    """In the same unit."""
+    demo.status.queues["root.system"]["lent"] = {"cpu": 12_000}
+    demo.status.save()
+    assert 'class="st below">below by 27.5, 12 lent<' in row(ada.get(PAGE).content.decode(), "root.system")
+
+
 def test_where_nothing_is_guaranteed_nobody_is_said_to_have_what_was_promised(ada: Client, demo: Cluster) -> None:
     """As in a cluster that was just connected."""
     assert demo.hierarchy is not None

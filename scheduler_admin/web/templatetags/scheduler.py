@@ -93,13 +93,13 @@ def standing(used: int, guaranteed: int | None, resource: str) -> SafeString:
 
 
 @register.simple_tag
-def standing_in(unit: words.Unit, used: int, guaranteed: int | None) -> SafeString:
-    """The same with the amount in its column's unit."""
-    return _standing(used, guaranteed, unit.text)
+def standing_in(unit: words.Unit, figure: Figure) -> SafeString:
+    """The same against what is promised, with what of that is lent, in its column's unit."""
+    return _standing(figure.used, figure.promised, unit.text, figure.lent)
 
 
-def _standing(used: int, guaranteed: int | None, write: Callable[[int], str]) -> SafeString:
-    return state_word(Standing.of(used, guaranteed).value, words.standing_text(used, guaranteed, write))
+def _standing(used: int, guaranteed: int | None, write: Callable[[int], str], lent: int = 0) -> SafeString:
+    return state_word(Standing.of(used, guaranteed).value, words.standing_text(used, guaranteed, write, lent))
 
 
 @register.simple_tag
