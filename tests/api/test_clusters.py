@@ -12,7 +12,7 @@ from tests.api.builders import NOW, RED
 from tests.builders import queue, tree
 
 PROD = "/api/v1/clusters/prod"
-UNDIVIDED = {"requested": None, "deserved": None, "against_deserved": None}
+UNDIVIDED = {"requested": None, "deserved": None, "against_deserved": None, "lent": "0"}
 """Under any policy but ``deserved``."""
 
 
