@@ -63,7 +63,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         made = cls(pods=roster.pods, **rest)
         unbound = roster.at(np.flatnonzero(~roster.numbers(fields.bound, np.bool_)))
         unread = roster.at(np.flatnonzero(roster.numbers(fields.unread, np.bool_)))
-        made.__dict__.update(roster=roster, unread=tuple(unread), _unbound={pod.uid: pod for pod in unbound})
+        known = {"roster": roster, "frozen": roster, "unread": tuple(unread)}
+        made.__dict__.update(known, _unbound={pod.uid: pod for pod in unbound})
         return made
 
     def expecting(self, going: Iterable[Pod]) -> "Snapshot":
@@ -95,7 +96,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         for name in _PODS:
             if name in self.__dict__:
                 known[name] = tuple(going.get(pod.uid, pod) for pod in self.__dict__[name])
-        known["columns"] = self.columns.expecting(rows, elsewhere)
+        known["columns"], known["frozen"] = self.columns.expecting(rows, elsewhere), self.frozen
         return known
 
     def without_reservation(self, ask_uid: str) -> "Snapshot":
@@ -175,6 +176,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def roster(self) -> Roster:
         """The pods column by column, from which ``columns`` are made."""
         return Roster(tuple(self.pods))
+
+    @cached_property
+    def frozen(self) -> Roster:
+        """The pods as the cluster showed them: also where some are expected to leave."""
+        return self.roster
 
     @cached_property
     def columns(self) -> Columns:

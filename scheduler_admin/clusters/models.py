@@ -255,6 +255,7 @@ class ClusterStatus(models.Model):
     odd_count = models.PositiveIntegerField(default=0, help_text=_("How many objects can't be read."))
     revision_number = models.PositiveIntegerField(null=True)
     nodes = models.PositiveIntegerField(default=0)
+    nodes_token = models.CharField(max_length=32, blank=True, help_text=_("Of the last pass that wrote nodes."))
     pods = models.PositiveIntegerField(default=0)
     capacity = models.JSONField(default=dict)
     """Resource -> amount of all nodes."""

@@ -38,6 +38,7 @@ from scheduler_admin.history.interlocks import Interlocks, breakers_of, may_go
 from scheduler_admin.history.ledger import book
 from scheduler_admin.history.meters import Ended
 from scheduler_admin.history.models import Decision, Pass, Victim
+from scheduler_admin.history.nodes import follow_nodes
 from scheduler_admin.history.observing import Seen, look, record_others
 from scheduler_admin.history.recording import Finding, record
 from scheduler_admin.history.repeats import count_repeats
@@ -286,6 +287,7 @@ def _store(
     )
     news |= book(cluster=cluster)
     news |= store_quota(cluster=cluster, state=found.state, known=health.quota_known, now=now)
+    news |= follow_nodes(cluster=cluster, watch=watch, snapshot=found.snapshot)
     figures = _figures(revision, found)
     due = _sampled(cluster, found.snapshot, figures, now)
     acting = [finding for finding in found.findings if finding.act]

@@ -67,6 +67,7 @@ class Migration(migrations.Migration):
                 ('odd_count', models.PositiveIntegerField(default=0, help_text="How many objects can't be read.")),
                 ('revision_number', models.PositiveIntegerField(null=True)),
                 ('nodes', models.PositiveIntegerField(default=0)),
+                ('nodes_token', models.CharField(blank=True, help_text='Of the last pass that wrote nodes.', max_length=32)),
                 ('pods', models.PositiveIntegerField(default=0)),
                 ('capacity', models.JSONField(default=dict)),
                 ('queues', models.JSONField(default=dict)),

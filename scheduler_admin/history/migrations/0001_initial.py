@@ -111,6 +111,22 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='NodePods',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(help_text='Of the node; /1 and so on: pods without one.', max_length=253)),
+                ('facts', models.TextField(help_text='engine.snapshot.on_nodes.ListedNode as JSON; empty where it is no node.')),
+                ('applications', models.BinaryField(help_text='Four bytes for each application of its pods, to find them by.')),
+                ('pods', models.BinaryField(help_text='engine.snapshot.on_nodes.ListedPod, as MessagePack, compressed.')),
+                ('digest', models.CharField(help_text='Of all that.', max_length=32)),
+                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='node_pods', to='clusters.cluster')),
+            ],
+            options={
+                'ordering': ['name'],
+                'constraints': [models.UniqueConstraint(fields=('cluster', 'name'), name='node_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='Pass',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -3,6 +3,7 @@
 from scheduler_admin.history.models.decisions import Decision, DecisionQuerySet, Rewound, Step, Victim
 from scheduler_admin.history.models.happenings import Happening, HappeningQuerySet, Turn
 from scheduler_admin.history.models.mentions import Mention
+from scheduler_admin.history.models.nodes import NodePods, NodePodsQuerySet
 from scheduler_admin.history.models.passes import JournalEntry, JournalSegment, Pass
 from scheduler_admin.history.models.saved_filters import SavedFilter
 from scheduler_admin.history.models.snapshots import SavedSnapshot
@@ -17,6 +18,8 @@ __all__ = [
     "JournalSegment",
     "LedgerEntry",
     "Mention",
+    "NodePods",
+    "NodePodsQuerySet",
     "Pass",
     "Rewound",
     "SavedFilter",
