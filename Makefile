@@ -43,6 +43,10 @@ browser: setup
 test: setup lint browser ## Check and test everything
 	$(RUN) -m tests.parts
 
+.PHONY: test-postgres
+test-postgres: setup browser ## Run every test that uses the database on a PostgreSQL server of its own
+	$(RUN) -m tests.on_postgres
+
 .PHONY: lint
 lint: setup ## What needs no running product: style, types, layers, migrations, deployment checks
 	$(VENV)/bin/ruff check

@@ -2,7 +2,8 @@
 
 ``... compare``: a recorded day run again under every policy.
 ``... edit``: acts in the editor at a thousand queues. ``... pages``: when pages first show something.
-``... history``: pages of a long history, on PostgreSQL. ``... store``: what a pass decided, stored.
+``... history``: pages of a long history, on PostgreSQL. ``... migrate``: migrations beside one.
+``... store``: what a pass decided, stored.
 ``... memory``: the most memory of a pass.
 """
 
@@ -18,6 +19,7 @@ from benchmarks.editor import edit
 from benchmarks.figures import Row
 from benchmarks.follow import RATE, follow
 from benchmarks.memory import memory
+from benchmarks.migrating import migrate
 from benchmarks.pages import pages
 from benchmarks.past import past
 from benchmarks.storing import store
@@ -42,6 +44,8 @@ def main() -> None:
         rows = [memory(options.scale)]
     elif options.what == "store":
         rows = store(options.scale, options.runs, postgres=options.postgres)
+    elif options.what == "migrate":
+        rows = migrate(options.decisions, options.days, options.database)
     elif options.what == "history":
         rows = past(options.decisions, options.days, options.runs, options.database)
     else:
@@ -78,11 +82,12 @@ def _parser() -> argparse.ArgumentParser:
     storing = what.add_parser("store", parents=[common])
     storing.add_argument("--runs", type=int, default=5)
     storing.add_argument("--postgres", action="store_true", help="on a server of its own, not on SQLite")
-    reading = what.add_parser("history", parents=[common])
-    reading.add_argument("--decisions", type=int, default=1_000_000, help="to be stored (default: %(default)s)")
-    reading.add_argument("--days", type=int, default=730, help="over which they are spread (default: %(default)s)")
-    reading.add_argument("--runs", type=int, default=40)
-    reading.add_argument("--database", default="", help="postgres://...: one that is empty, or was filled before")
+    for name in ("history", "migrate"):
+        reading = what.add_parser(name, parents=[common])
+        reading.add_argument("--decisions", type=int, default=1_000_000, help="to be stored (default: %(default)s)")
+        reading.add_argument("--days", type=int, default=730, help="over which they are spread (default: %(default)s)")
+        reading.add_argument("--runs", type=int, default=40)
+        reading.add_argument("--database", default="", help="postgres://...: one that is empty, or was filled before")
     following = what.add_parser("follow", parents=[common])
     following.add_argument("--rate", type=int, default=RATE, help="changes of pods a second (default: %(default)s)")
     following.add_argument("--seconds", type=int, default=60, help="of following (default: %(default)s)")
@@ -101,6 +106,9 @@ def _told(row: Row) -> str:
     if "p95_ms" in row:
         figures = f"median {row['median_ms']} ms, 95th percentile {row['p95_ms']}, of CPU {row['cpu_p95_ms']}"
         return f"{row['page']:30} {figures}, {row['runs']} runs"
+    if "migration" in row:
+        longest = f"{row['longest_s']} s {row['statement']}" if row["statement"] else ""
+        return f"{row['migration']:40} {row['seconds']} s, {longest}, {row['locks'] or 'no lock that others wait for'}"
     if "median_ms" in row:
         figures = f"median {row['median_ms']} ms, from {row['min_ms']} to {row['max_ms']}"
         queries = f", {row['queries']} queries" if "queries" in row else ""

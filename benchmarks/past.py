@@ -27,10 +27,10 @@ _SETTINGS = ("shared_buffers=256MB", "max_wal_size=4GB", "autovacuum=off")
 
 def past(decisions: int, days: int, runs: int, database: str) -> Iterator[Row]:
     """A row of figures for every kind of page, at so many decisions; without an address on a server of its own."""
-    with _server(database) as address:
+    with server_at(database) as address:
         os.environ |= {"DATABASE_URL": address, "DJANGO_SETTINGS_MODULE": "tests.settings"}
         django.setup()
-        _filled(decisions, days)
+        filled(decisions, days)
         import scheduler_admin.wsgi  # noqa: F401, PLC0415 - what it says of garbage once the site is loaded
 
         for name, asks in _asks().items():
@@ -38,7 +38,7 @@ def past(decisions: int, days: int, runs: int, database: str) -> Iterator[Row]:
 
 
 @contextmanager
-def _server(database: str) -> Iterator[str]:
+def server_at(database: str) -> Iterator[str]:
     if database:
         yield database
         return
@@ -46,7 +46,7 @@ def _server(database: str) -> Iterator[str]:
         yield address
 
 
-def _filled(decisions: int, days: int) -> None:
+def filled(decisions: int, days: int) -> None:
     """What is there already is left as it is."""
     from django.core.management import call_command  # noqa: PLC0415 - once Django is set up
     from django.utils import timezone  # noqa: PLC0415

@@ -30,8 +30,15 @@ NOTHING_THERE = 5
 
 
 def main(arguments: list[str]) -> int:
-    """Run all; what the others say comes after the first. For the exit code see ``verdict``."""
-    first, *others = ([sys.executable, "-m", "pytest", *arguments, *told] for told in parts())
+    """Run all; for the exit code see ``verdict``."""
+    code = run(parts(), arguments)
+    sys.stdout.buffer.writelines(f"failed: {name}\n".encode() for name in failures())
+    return code
+
+
+def run(parts: list[list[str]], arguments: list[str]) -> int:
+    """Run each beside the others; what the others say comes after the first."""
+    first, *others = ([sys.executable, "-m", "pytest", *arguments, *told] for told in parts)
     with ExitStack() as files:
         said = [files.enter_context(tempfile.TemporaryFile()) for _ in others]
         beside = [
@@ -42,7 +49,6 @@ def main(arguments: list[str]) -> int:
         for file in said:
             file.seek(0)
             shutil.copyfileobj(file, sys.stdout.buffer)
-    sys.stdout.buffer.writelines(f"failed: {name}\n".encode() for name in failures())
     return verdict(codes)
 
 

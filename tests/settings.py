@@ -16,6 +16,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":  # noqa: F405
     _memory = Path("/dev/shm")
     _folder = _memory if os.access(_memory, os.W_OK) else Path(tempfile.gettempdir())
     DATABASES["default"]["TEST"] = {"NAME": _folder / f"scheduler-admin-tests-{os.getpid()}.sqlite3"}  # noqa: F405
+else:  # several processes may share a server
+    DATABASES["default"]["TEST"] = {"NAME": f"scheduler-admin-tests-{os.getpid()}"}  # noqa: F405
 CACHES = {name: {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": name} for name in CACHES}  # noqa: F405
 API_RATE = API_RATE_ANONYMOUS = 0  # a test asks more in a frozen minute than anybody does
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # speed, not safety

@@ -65,6 +65,7 @@ def describe_all(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
             elif method == "get":
                 _describe_read(operation, result["components"]["schemas"])
     _close_bodies(result["components"]["schemas"])
+    _forget_columns(result["components"]["schemas"])
     return result
 
 
@@ -73,6 +74,18 @@ def _close_bodies(schemas: Mapping[str, dict[str, Any]]) -> None:
     for name, schema in schemas.items():
         if name.endswith("Request") and "properties" in schema:
             schema["additionalProperties"] = False
+
+
+def _forget_columns(schemas: Mapping[str, dict[str, Any]]) -> None:
+    """How large a number its column could hold differs from database to database, and tells who reads nothing."""
+    for name, schema in schemas.items():
+        for told in () if name.endswith("Request") else schema.get("properties", {}).values():
+            if told.get("maximum") in _COLUMNS:
+                del told["maximum"]
+                told.pop("format", None)
+
+
+_COLUMNS = (2**31 - 1, 2**63 - 1)
 
 
 def _describe_refusals(operation: dict[str, Any], *codes: str) -> None:

@@ -1,4 +1,4 @@
-"""However long the history has become, a pass reads no more of it."""
+"""However long the history has become, a pass reads no more of it; by SQLite's plans, which few rows don't change."""
 
 import re
 from datetime import timedelta
@@ -17,7 +17,10 @@ from scheduler_admin.history.selectors import NEWEST_FIRST
 from tests.builders import ask, node, pod
 from tests.history.watch import Watch
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.skipif(connection.vendor != "sqlite", reason="another database reads few rows without their indexes"),
+]
 
 WHOLE = re.compile(
     r"^SCAN history_|evicted_at=\?\)$"
