@@ -48,15 +48,19 @@ def fill(cluster: "Cluster", decisions: int, days: int, document: str, tell: Cal
         with _without_indexes(cursor):
             made(cursor, newest)
             _remember(cursor)
-            _copy(cursor, newest, 1)
-        told(f"{2 * many} decisions")
+            if copies > 1:
+                _copy(cursor, newest, 1)
+            told(f"{min(copies, 2) * many} decisions")
+        told("their indexes")
         _tally(cluster)
         told("the first tallies")
         with _without_indexes(cursor):
             for number in range(copies - 1, 1, -1):
                 _copy(cursor, newest, number)
                 told(f"copy {number}")
+        told("indexes")
         _copy_tallies(cluster, newest, decisions)
+        told("copied tallies")
         _finish(cursor)
     _tally(cluster)
     _look(cluster, newest)
@@ -65,11 +69,12 @@ def fill(cluster: "Cluster", decisions: int, days: int, document: str, tell: Cal
 
 @contextmanager
 def _without_indexes(cursor: Any) -> Iterator[None]:
-    """Indexes are made faster once the rows are there; those of primary keys stay."""
+    """Indexes are made faster once the rows are there; those of numbers that others point to stay."""
     within = ", ".join(f"'history_{table}'" for table in _TABLES)
     cursor.execute(
         "SELECT conrelid::regclass, conname, pg_get_constraintdef(oid) FROM pg_constraint"
-        f" WHERE contype = 'u' AND conrelid::regclass::text IN ({within})"
+        f" WHERE (contype = 'u' AND conrelid::regclass::text IN ({within}))"
+        " OR (contype = 'p' AND conrelid = 'history_mention'::regclass)"
     )
     unique = list(cursor.fetchall())
     for table, name, _what in unique:
@@ -92,7 +97,8 @@ def _without_indexes(cursor: Any) -> Iterator[None]:
 
 def _remember(cursor: Any) -> None:
     for table in _TABLES:
-        cursor.execute(f"CREATE UNLOGGED TABLE made_{table} AS SELECT * FROM history_{table} ORDER BY id")
+        by = "decision_id" if table == "mention" else "id"
+        cursor.execute(f"CREATE UNLOGGED TABLE made_{table} AS SELECT * FROM history_{table} ORDER BY {by}")
 
 
 def _copy(cursor: Any, newest: Stretch, number: int) -> None:
@@ -120,7 +126,7 @@ _PODS = (("uid", "victim"), ("name", "batch"))
 
 def _columns(model: type[models.Model], without: str) -> list[tuple[str, Any]]:
     fields = model._meta.fields  # noqa: SLF001 - as above
-    return [(str(field.column), field) for field in fields if field.column != without]
+    return [(str(field.column), field) for field in fields if field.column and field.column != without]
 
 
 def _copy_tallies(cluster: "Cluster", newest: Stretch, decisions: int) -> None:
@@ -156,10 +162,11 @@ def _fresh(row: "Tally", start: datetime) -> "Tally":
 def _finish(cursor: Any) -> None:
     cursor.execute("SET session_replication_role = DEFAULT")
     for table in _TABLES:
-        sequence = f"pg_get_serial_sequence('history_{table}', 'id')"
         cursor.execute(f"DROP TABLE made_{table}")
-        cursor.execute(f"SELECT setval({sequence}, max(id)) FROM history_{table}")
         cursor.execute(f"VACUUM ANALYZE history_{table}")
+    for table in ("decision", "victim"):
+        sequence = f"pg_get_serial_sequence('history_{table}', 'id')"
+        cursor.execute(f"SELECT setval({sequence}, max(id)) FROM history_{table}")
     cursor.execute("VACUUM ANALYZE history_tally")
 
 

@@ -16,6 +16,8 @@ _QUEUE = "'root.t' || {q} / 50 || '.g' || {q} / 10 % 5 || '.q' || {q}"
 _NAMESPACE = "'ns-' || {q} / 4"
 _APPLICATION = "'app-' || {q} || '-' || floor(random() * 20)::int"
 _LEAF = "floor(1000 * random() ^ 2)::int"
+_NUMBER = "('x' || encode(substr(sha256(convert_to({said}, 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint"
+"""As number_of has it."""
 _PREEMPTS = "(i % 100 <> 0)"
 
 
@@ -107,7 +109,7 @@ def _decisions(cursor: Any, stretch: Stretch, part: tuple[int, int]) -> None:
             "last_seen": "at",
             "closed_at": "at + interval '38 seconds'",
             "again": f"{_PREEMPTS} AND other < .01",
-            "document": f"'{stretch.document.replace(chr(39), chr(39) * 2)}'",
+            "document": f"'\\x{_compressed(stretch.document)}'::bytea",
         },
     )
 
@@ -142,15 +144,17 @@ def _victims(cursor: Any, cluster_id: int, part: tuple[int, int]) -> None:
             "gone_at": f"CASE WHEN {lost} THEN at + interval '18 seconds' END",
             "booked": "true",
             "preempted_in_day": "1",
+            "changes": "'[]'::jsonb",
         },
     )
 
 
 def _mentions(cursor: Any, part: tuple[int, int]) -> None:
     between = f"BETWEEN {part[0]} AND {part[1]}"
+    about = "c || ' ' || kind || ' ' || pod.name"
     cursor.execute(
-        "INSERT INTO history_mention (decision_id, cluster_id, first_seen, kind, name)"
-        " SELECT DISTINCT d, c, at, kind, pod.name FROM ("
+        "INSERT INTO history_mention (decision_id, first_seen, about)"
+        f" SELECT DISTINCT d, at, {_NUMBER.format(said=about)} FROM ("
         " SELECT id AS d, cluster_id AS c, first_seen AS at, ask_queue AS q, ask_namespace AS n, ask_application AS a"
         f" FROM history_decision WHERE id {between} UNION ALL"
         " SELECT decision_id, victim.cluster_id, first_seen, queue, namespace, application"
@@ -160,3 +164,13 @@ def _mentions(cursor: Any, part: tuple[int, int]) -> None:
         " ('queue', 'root.' || split_part(q, '.', 2)), ('queue', 'root'), ('namespace', n), ('application', a)"
         " ) AS pod (kind, name) ORDER BY d"
     )
+
+
+def _compressed(document: str) -> str:
+    """As the product writes it, in hexadecimal."""
+    from django.db import connection  # noqa: PLC0415
+
+    from scheduler_admin.history.models import Decision  # noqa: PLC0415
+
+    field = Decision._meta.get_field("document")  # noqa: SLF001 - as above
+    return bytes(field.get_db_prep_save(document, connection).obj).hex()

@@ -123,7 +123,7 @@ def queue_known(path: str, *, cluster_id: int, user: Who) -> bool:
 
 
 def mentioned(asked: Mapping[str, Any]) -> tuple[str, str]:
-    """What of a pod is asked for, as Mention has it: the kind of which there are most, and its name; empty: nothing."""
+    """What of a pod is asked for, a names.Kind, of which there are most, and its name; empty: nothing."""
     return next(((kind, asked[kind]) for kind in ("application", "namespace", "queue") if kind in asked), ("", ""))
 
 

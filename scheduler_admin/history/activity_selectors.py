@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce, TruncHour
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Mention, Victim
+from scheduler_admin.history.models.names import Kind
 from scheduler_admin.history.pods import own_asks
 from scheduler_admin.history.redaction import Redaction
 
@@ -160,11 +161,8 @@ def preemptions_of(
     """Decisions in ``[since, until)`` that evicted pods for a queue or out of it, newest first, with their counts."""
     lost = Q(victims__state__in=_LOST)
     mine = lost & (Q(victims__queue=queue) | Q(victims__queue__startswith=f"{queue}."))
-    mentioned = Mention.objects.filter(
+    mentioned = Mention.objects.of(cluster.pk, Kind.QUEUE, queue).filter(
         Exists(Victim.objects.filter(decision=OuterRef("decision"), state__in=_LOST)),
-        cluster=cluster,
-        kind=Mention.Kind.QUEUE,
-        name=queue,
         first_seen__gte=since,
         first_seen__lt=until,
     )

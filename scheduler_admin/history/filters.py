@@ -112,7 +112,7 @@ class Filters:
 
     @property
     def mentioned(self) -> tuple[str, str]:
-        """What of a pod is asked for, as Mention has it: the kind of which there are most, and its name."""
+        """What of a pod is asked for, as names.Kind has it: the kind of which there are most, and its name."""
         asked = ((kind, getattr(self, kind)) for kind in ("application", "namespace", "queue"))
         return next(((kind, name) for kind, name in asked if name), ("", ""))
 

@@ -33,7 +33,7 @@ def update(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any
             cursor.executemany(f"UPDATE {table} SET {sets} WHERE id = %s", ready)  # noqa: S608
 
 
-_WRITTEN = ("DateTimeField", "JSONField")
+_WRITTEN = ("DateTimeField", "JSONField", "BinaryField")
 
 
 def _ready(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[list[Any]]:

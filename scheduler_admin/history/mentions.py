@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from scheduler_admin.history.many import insert
 from scheduler_admin.history.models import Decision, Mention, Victim
+from scheduler_admin.history.models.names import Kind, number_of
 
 _Mentioned = tuple[str, str]
 """A kind and a name."""
@@ -21,20 +22,20 @@ def mention(rows: Iterable[Decision]) -> None:
         mentioned[pk].update(_names(*names))
     insert(
         Mention,
-        ("decision", "cluster", "first_seen", "kind", "name"),
+        ("about", "first_seen", "decision"),
         (
-            (pk, row.cluster_id, row.first_seen, str(kind), name)
+            (number_of(row.cluster_id, *named), row.first_seen, pk)
             for pk, row in by_pk.items()
-            for kind, name in sorted(mentioned[pk])
+            for named in sorted(mentioned[pk])
         ),
     )
 
 
 def _names(queue: str, namespace: str, application: str) -> Iterator[_Mentioned]:
     while queue:
-        yield Mention.Kind.QUEUE, queue
+        yield Kind.QUEUE, queue
         queue = queue.rpartition(".")[0]
     if namespace:
-        yield Mention.Kind.NAMESPACE, namespace
+        yield Kind.NAMESPACE, namespace
     if application:
-        yield Mention.Kind.APPLICATION, application
+        yield Kind.APPLICATION, application

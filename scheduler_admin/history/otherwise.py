@@ -118,8 +118,8 @@ def _own_changes(row: Decision) -> dict[str, list[Counterfactual]]:
 def _keep(row: Decision, found: Mapping[str, list[Counterfactual]]) -> None:
     """By the victims' uids; nothing where a pass has found other figures since: those are worked out next."""
     with transaction.atomic():
-        same = Decision.objects.select_for_update().filter(pk=row.pk, document=row.document)
-        if not same.values_list("pk", flat=True):
+        stored = Decision.objects.select_for_update().filter(pk=row.pk).values_list("document", flat=True)
+        if list(stored) != [row.document]:
             return
         for uid in row.victims.filter(changes__isnull=True).values_list("uid", flat=True):
             row.victims.filter(uid=uid).update(changes=msgspec.to_builtins(found.get(uid, [])))

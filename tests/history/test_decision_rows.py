@@ -4,12 +4,14 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.db import connection
 from django.utils import timezone
 
 from engine.cluster.outcomes import Outcome, Result
 from engine.laws import Law
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import tasks
+from scheduler_admin.history.many import update
 from scheduler_admin.history.models import Decision
 from tests.builders import ask, node, pod
 from tests.history.conftest import add_cluster
@@ -80,3 +82,19 @@ def test_an_ask_that_wavers_between_outcomes_has_a_row_for_each_and_no_more(clus
     rows = Decision.objects.order_by("pk")
     assert [(row.reason, row.count) for row in rows] == [("preemption-policy-never", 5), ("fits", 5)]
     assert rows[1].last_seen > rows[0].last_seen
+
+
+def test_a_document_is_stored_small_and_read_as_it_was(cluster: Cluster, watch: Watch) -> None:
+    """Whatever writes it: a new row, a changed one, or a save."""
+    run(cluster, watch)
+    row = preemption()
+    assert row.document.startswith("{")
+    for text in (row.document * 2, "中" * 3_000, ""):
+        row.document = text
+        row.save(update_fields=["document"])
+        assert preemption().document == text
+        update(Decision, ("document",), [(text + "!", row.pk)])
+        assert preemption().document == text + "!"
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT length(document) FROM history_decision WHERE id = %s", [row.pk])
+            assert cursor.fetchone()[0] < len(text) // 2 + 20

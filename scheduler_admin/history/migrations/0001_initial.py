@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
                 ('closed_at', models.DateTimeField(blank=True, null=True)),
                 ('against_laws', models.BooleanField(default=False, help_text='It goes against our laws, and was decided by rules that do not keep them.')),
                 ('again', models.BooleanField(default=False, help_text='An application that it took pods of was preempted again and again in a day.')),
-                ('document', models.TextField(help_text="The engine's Decision in canonical JSON, with its trace; of other sources engine.observed's.")),
+                ('document', models.BinaryField(help_text="The engine's Decision in canonical JSON, with its trace; of other sources engine.observed's.")),
                 ('laws', models.JSONField(default=list, help_text='The audit: engine.laws.LawCheck, one per law.')),
                 ('cluster', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='decisions', to='clusters.cluster')),
                 ('revision', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='queues.revision')),
@@ -237,7 +237,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('position', models.PositiveSmallIntegerField()),
-                ('uid', models.CharField(db_index=True, max_length=64)),
+                ('uid', models.CharField(max_length=64)),
                 ('namespace', models.CharField(max_length=63)),
                 ('name', models.CharField(max_length=253)),
                 ('queue', models.CharField(db_index=True, max_length=500)),
@@ -264,7 +264,7 @@ class Migration(migrations.Migration):
                 ('preempted_in_day', models.PositiveIntegerField(help_text='How often its application was, in the 24 hours up to then. Null: not counted.', null=True)),
                 ('changes', models.JSONField(help_text="What of its own would have spared it: engine.counterfactual's. Null: not worked out yet.", null=True)),
                 ('cluster', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='victims', to='clusters.cluster')),
-                ('decision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='victims', to='history.decision')),
+                ('decision', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='victims', to='history.decision')),
                 ('entry', models.ForeignKey(help_text="Where; none: another decision's victim of the same pod is booked.", null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='victims', to='history.ledgerentry')),
             ],
             options={
@@ -401,6 +401,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='victim',
+            index=models.Index(fields=['uid'], name='victim_uid'),
+        ),
+        migrations.AddIndex(
+            model_name='victim',
             index=models.Index(fields=['namespace', 'name'], name='victim_pod'),
         ),
         migrations.AddIndex(
@@ -442,17 +446,11 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Mention',
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('pk', models.CompositePrimaryKey('about', 'first_seen', 'decision', blank=True, editable=False, primary_key=True, serialize=False)),
+                ('about', models.BigIntegerField()),
                 ('first_seen', models.DateTimeField(help_text="The decision's.")),
-                ('kind', models.CharField(choices=[('queue', 'queue'), ('namespace', 'namespace'), ('application', 'application')], max_length=11)),
-                ('name', models.CharField(max_length=500)),
-                ('cluster', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clusters.cluster')),
-                ('decision', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='mentions', to='history.decision')),
+                ('decision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mentions', to='history.decision')),
             ],
-            options={
-                'indexes': [models.Index(fields=['cluster', 'kind', 'name', '-first_seen', '-decision'], name='mention_newest')],
-                'constraints': [models.UniqueConstraint(fields=('decision', 'kind', 'name'), name='mention_once')],
-            },
         ),
         migrations.AddIndex(
             model_name='decision',

@@ -10,6 +10,7 @@ from engine.work import unsaved_s, work
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models.documents import DocumentField
+from scheduler_admin.history.models.names import number_of
 from scheduler_admin.history.models.passes import JournalEntry
 from scheduler_admin.queues.models import Revision
 
@@ -24,12 +25,11 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
     def placed(self, cluster: Cluster, kind: str = "", name: str = "") -> Self:
         """The decisions of a cluster, with their places in the order of pages: ``at`` and ``number``.
 
-        With a ``kind`` of Mention and a ``name``: of those that may be about it, which are few in an index.
+        With a ``kind`` of names.Kind and a ``name``: of those that may be about it, which are few in an index.
         """
         if not kind:
             return self.filter(cluster=cluster).annotate(at=models.F("first_seen"), number=models.F("pk"))
-        mentioned = {"mentions__cluster": cluster, "mentions__kind": kind, "mentions__name": name}
-        found = self.filter(cluster=cluster, **mentioned)
+        found = self.filter(cluster=cluster, mentions__about=number_of(cluster.pk, kind, name))
         return found.annotate(at=models.F("mentions__first_seen"), number=models.F("mentions__decision"))
 
     def open(self) -> Self:
@@ -205,12 +205,13 @@ class Victim(models.Model):
         GONE = "gone", _("gone")
         SPARED = "spared", _("spared")
 
-    decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="victims")
+    # No index of its own: victim_once begins with it.
+    decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="victims", db_index=False)
     # The decision's, so that what passes look for again and again is found by an index. None of its own: SQLite would
     # rather go by that than by a better one.
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="victims", db_index=False)
     position = models.PositiveSmallIntegerField()
-    uid = models.CharField(max_length=64, db_index=True)
+    uid = models.CharField(max_length=64)
     namespace = models.CharField(max_length=63)
     name = models.CharField(max_length=253)
     queue = models.CharField(max_length=500, db_index=True)
@@ -257,6 +258,8 @@ class Victim(models.Model):
         ordering = ["decision", "position"]
         constraints = [models.UniqueConstraint(fields=["decision", "uid"], name="victim_once")]
         indexes = [
+            # On PostgreSQL a field's own index comes with a second one, for beginnings of its texts.
+            models.Index(fields=["uid"], name="victim_uid"),
             models.Index(fields=["namespace", "name"], name="victim_pod"),
             models.Index(fields=["cluster", "evicted_at"], name="victim_evicted"),
             models.Index(fields=["cluster", "gone_at"], name="victim_gone"),
