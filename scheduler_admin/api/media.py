@@ -93,6 +93,13 @@ class YuniKornRenderer(BaseRenderer):
         return bytes(JSONRenderer().render(data, accepted_media_type, renderer_context))
 
 
+class SvgRenderer(YuniKornRenderer):
+    """Hands a drawing on as it is."""
+
+    media_type = "image/svg+xml"
+    format = "svg"
+
+
 def body_of(request: Request) -> Body:
     """What was sent. Raises UnsupportedMediaType with what could have been, Unreadable for nothing, TooLarge."""
     try:

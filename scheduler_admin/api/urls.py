@@ -14,6 +14,7 @@ from scheduler_admin.api import (
     drafts,
     events,
     fences,
+    fences_file,
     hierarchies,
     ledger,
     limits,
@@ -26,6 +27,7 @@ from scheduler_admin.api import (
     repeats,
     replays,
     revisions,
+    saved_filters,
     site,
     snapshots,
     stops,
@@ -56,6 +58,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/<slug:name>/copy/acts", copies.CopyActsView.as_view(), name="copy_acts"),
     path("clusters/<slug:name>/credentials", connections.CredentialsView.as_view(), name="credentials"),
     path("clusters/<slug:name>/fences", fences.FencesView.as_view(), name="fences"),
+    path("clusters/<slug:name>/fences.svg", fences_file.FencesFileView.as_view(), name="fences_file"),
     path(
         "clusters/<slug:name>/priority-classes",
         priority_classes.PriorityClassesView.as_view(),
@@ -72,6 +75,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     re_path(
         r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)\Z", views.QueueDetailView.as_view(), name="queue"
     ),
+    path("clusters/<slug:name>/saved-filters", saved_filters.SavedFiltersView.as_view(), name="saved_filters"),
+    path("clusters/<slug:name>/saved-filters/<int:pk>", saved_filters.SavedFilterView.as_view(), name="saved_filter"),
     path("clusters/<slug:name>/settings", limits.ClusterSettingsView.as_view(), name="settings"),
     path("clusters/<slug:name>/snapshots", snapshots.SnapshotsView.as_view(), name="snapshots"),
     path("clusters/<slug:name>/snapshots/upload", snapshots.SnapshotUploadView.as_view(), name="snapshot_upload"),

@@ -77,6 +77,7 @@ OWNERS_CLASH = _row(IN, 404, 404, 428, 428, 403, 403, 428)  # 428: no tag was se
 OWNERS_TEST = _row(IN, 404, 404, 200, 200, 403, 403, 200)
 ALL_SEND = _row(IN, 422, 422, 422, 422, 422, 422, 422)
 OWNER_DELETES = _row(IN, 404, 404, 204, 404, 404, 404, 404)  # the admin finds it gone: the tenant's person did it
+ADMINS_OWN = _row(IN, 404, 404, 404, 404, 404, 404, 204)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404, 404)
 
 NOT_ANSWERED = {"": NOBODY, "web": NOBODY, "api": _row(IN, *[405] * 7), "admin": ALL_LED_ON}
@@ -282,6 +283,9 @@ ROUTES = {
         written_with={"reason": "why"},
     ),
     "api:fences": api(SHARERS, "batch"),
+    "api:fences_file": api(SHARERS, "queue"),
+    "api:saved_filters": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
+    "api:saved_filter": Rule({"OPTIONS": SIGNED_IN, "DELETE": ADMINS_OWN}),
     "api:queues": api(SHARERS, "queue"),
     "api:queue": api(OWNERS, "application", "namespace"),
     "api:quota": api(SHARERS),
