@@ -340,6 +340,7 @@ PARAMETERS = {
     "passes/pk": "run",
     "snapshots/pk": "snapshot",
     "saved/pk": "saved",
+    "saved-filters/pk": "saved",
     "compare/pk": "comparison",
     "comparisons/pk": "comparison",
     "pauses/pk": "pause",

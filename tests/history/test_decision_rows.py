@@ -98,3 +98,4 @@ def test_a_document_is_stored_small_and_read_as_it_was(cluster: Cluster, watch: 
         with connection.cursor() as cursor:
             cursor.execute("SELECT length(document) FROM history_decision WHERE id = %s", [row.pk])
             assert cursor.fetchone()[0] < len(text) // 2 + 20
+    assert Decision(cluster=cluster).document == ""

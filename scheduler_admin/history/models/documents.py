@@ -20,6 +20,10 @@ class DocumentField(_Binary):
     Never compare it within the database: another version of zlib may write the same text otherwise.
     """
 
+    def get_default(self) -> Any:
+        """A text as well."""
+        return super().get_default() or ""
+
     def from_db_value(self, value: Any, _expression: Any, _connection: Any) -> str | None:
         """The text."""
         return None if value is None else zlib.decompress(value).decode()
