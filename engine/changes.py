@@ -53,9 +53,11 @@ def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None
     ``moved`` tells, path after -> path before, which queues are the same under another path; without it they count as
     removed and added. That a queue lies below a moved one is no change of its own.
     """
-    former = {path: path for path in after.walk() if path in before}
+    former = {path: path for path in after.walk() if path in before.queues}
     former |= {path: was for path, was in (moved or {}).items() if path in after and was in before}
-    found = [_change(before, after, path, former) for path in after.walk()]
+    had, has = before.queues, after.queues
+    others = [path for path in after.walk() if former.get(path) != path or had[path] != has[path]]  # the rest is the same
+    found = [_change(before, after, path, former) for path in others]
     gone = set(before.queues) - set(former.values())
     removed = [Change(kind=Kind.REMOVED, path=path) for path in before.walk() if path in gone]
     return tuple(change for change in (*found, *removed) if change is not None)
@@ -63,8 +65,6 @@ def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None
 
 def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str, str]) -> Change | None:
     was = former.get(path)
-    if was == path and before[was] == after[path]:  # as nearly all are
-        return None
     if was is None:
         return Change(kind=Kind.ADDED, path=path, settings=_settings({}, _texts(after[path])))
     settings = _settings(_weighed(before[was]), _weighed(after[path]))

@@ -197,7 +197,7 @@ def _same(settings: Any, known: Known) -> Queue | None:
 
 def _rooted(queues: Mapping[str, Queue], places: Mapping[str, Place], book: Notebook) -> bool:
     """Whether every queue has its parent; one that is missing is noted."""
-    missing = [(path, queue.parent) for path, queue in queues.items() if queue.parent not in queues]
+    missing = [(path, parent) for path, queue in queues.items() if (parent := queue.parent) not in queues]
     for path, parent in missing:
         if parent is not None:
             message = gettext_noop("There is no queue %(parent)s to be its parent.")

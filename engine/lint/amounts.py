@@ -14,8 +14,8 @@ from engine.resources import Amounts, format_amount
 def above_max(tree: QueueTree) -> Iterator[Note]:
     """Guarantees that a max does not let anybody have: errors."""
     for path, limits in _tightest(tree).items():
-        queue = tree[path]
-        if limits and any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
+        queue = tree.queues[path]
+        if limits and queue.guaranteed and any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
             yield from _above_max(tree, queue)
 
 
@@ -33,8 +33,9 @@ def amounts(tree: QueueTree) -> Iterator[Note]:
 def _tightest(tree: QueueTree) -> dict[str, Amounts]:
     """Path -> the least max of the queue and those above it: nearly every queue needs no closer look than that."""
     found: dict[str, Amounts] = {}
+    queues, parents = tree.queues, tree.parents
     for path in tree.walk():
-        own, parent = tree[path].max, tree.parents[path]
+        own, parent = queues[path].max, parents[path]
         above = found[parent] if parent else {}
         if not own or not above:
             found[path] = own or above

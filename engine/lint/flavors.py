@@ -16,7 +16,10 @@ def flavors(tree: QueueTree, policy: str) -> Iterator[Note]:
     if policy in KNOW_FLAVORS:
         return
     for path in tree.walk():
-        for field, amounts in (("guaranteed", tree[path].guaranteed), ("max", tree[path].max)):
+        queue = tree.queues[path]
+        if FLAVOR not in "".join((*queue.guaranteed, *queue.max)):  # as in nearly all trees
+            continue
+        for field, amounts in (("guaranteed", queue.guaranteed), ("max", queue.max)):
             for resource in amounts:
                 name, at, flavor = resource.partition(FLAVOR)
                 if at:

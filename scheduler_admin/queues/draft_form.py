@@ -67,18 +67,37 @@ class Placed(msgspec.Struct, frozen=True, dict=True):
         return any("%" in text for texts in (row.guaranteed, row.max, row.template) for text in texts.values())
 
 
-def placed(rows: Iterable[DraftQueue]) -> list[Placed]:
-    """All queues of a draft, parents before children, siblings as they were made."""
+def placed(rows: Iterable[DraftQueue], known: Mapping[int, Placed] | None = None) -> list[Placed]:
+    """All queues of a draft, parents before children, siblings as they were made.
+
+    ``known`` by key: as they were placed before; those that stayed as and where they were are the same ones.
+    """
+    known = known or {}
     below: dict[int | None, list[DraftQueue]] = {}
     for row in rows:
         below.setdefault(row.parent_id, []).append(row)
     found: list[Placed] = []
-    pending = [Placed(row, row.name, 0, row.pk, None) for row in reversed(below.get(None, []))]
+    pending: list[tuple[DraftQueue, Placed | None]] = [(row, None) for row in reversed(below.get(None, []))]
     while pending:
-        found.append(one := pending.pop())
-        path, depth, pk = one.path, one.depth + 1, one.pk
-        pending += [Placed(row, f"{path}.{row.name}", depth, row.pk, pk) for row in reversed(below.get(pk, ()))]
+        row, above = pending.pop()
+        was = known.get(row.id)
+        one = was if was is not None and was.row is row and _stays(was, above, known) else _place(row, above)
+        found.append(one)
+        pending += [(row, one) for row in reversed(below.get(one.pk, ()))]
     return found
+
+
+def _stays(one: Placed, above: Placed | None, known: Mapping[int, Placed]) -> bool:
+    """Whether a queue that is the same stands where it stood."""
+    if above is None or one.above != above.pk:
+        return above is None and one.depth == 0
+    return known.get(above.pk) is above or one.path == f"{above.path}.{one.row.name}" and one.depth == above.depth + 1
+
+
+def _place(row: DraftQueue, above: Placed | None) -> Placed:
+    if above is None:
+        return Placed(row, row.name, 0, row.id, None)
+    return Placed(row, f"{above.path}.{row.name}", above.depth + 1, row.id, above.pk)
 
 
 def reading(draft: Draft, queues: Sequence[Placed]) -> Reading:

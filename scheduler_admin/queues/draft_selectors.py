@@ -26,7 +26,7 @@ from scheduler_admin.queues.services import Terms, not_enforceable, terms_of, tr
 from scheduler_admin.queues.subtrees import beside, outside
 
 
-class DraftRow(msgspec.Struct, frozen=True):
+class DraftRow(msgspec.Struct, frozen=True, gc=False):
     """A queue of a draft as the editor shows it."""
 
     placed: Placed
@@ -127,9 +127,10 @@ def steps(user: Who, draft: Draft) -> Steps:
     return Steps(undo=False in found, redo=True in found)
 
 
-def find(user: Who, hierarchy: Hierarchy | None, pk: int, action: Action = "view") -> Draft:
-    """One draft of a hierarchy. Raises Http404 for a stranger."""
-    rows = Draft.objects.restrict(user, action).select_related("hierarchy__current", "base", "author")
+def find(user: Who, hierarchy: Hierarchy | None, pk: int, action: Action = "view", *, whole: bool = True) -> Draft:
+    """One draft of a hierarchy; ``whole``: with all that it refers to. Raises Http404 for a stranger."""
+    rows = Draft.objects.restrict(user, action)
+    rows = rows.select_related("hierarchy__current", "base", "author") if whole else rows
     draft = rows.filter(hierarchy=hierarchy, pk=pk).first()
     if draft is None:
         raise Http404

@@ -282,7 +282,7 @@ def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:
 
 def _is_below(draft: Draft, queue: DraftQueue, top: DraftQueue) -> bool:
     """Whether a queue is ``top`` or lies below it."""
-    parents = dict(draft.queues.values_list("pk", "parent"))
+    parents = {one.pk: one.above for one in placed_rows(draft)}
     at: int | None = queue.pk
     while at is not None and at != top.pk:
         at = parents[at]

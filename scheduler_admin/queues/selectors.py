@@ -116,7 +116,9 @@ def tree_with(revision: Revision, present: Collection[str] = ()) -> QueueTree:
 
 def resources(queues: Iterable[Queue | DraftQueue], capacity: Iterable[str]) -> list[str]:
     """cpu, memory, then the others that the tree grants or the cluster has; ``pods`` only where it is granted."""
-    granted = {name for queue in queues for name in (*queue.guaranteed, *queue.max)}
+    granted = set[str]()
+    for queue in queues:
+        granted.update(queue.guaranteed, queue.max)
     names = granted | (
         set(capacity) - {PODS, "ephemeral-storage"} - {n for n in capacity if n.startswith("hugepages-")}
     )

@@ -8,7 +8,7 @@ from scheduler_admin.queues.draft_selectors import DraftRow
 from scheduler_admin.web.editor.shown import Shown
 
 
-class Fold(msgspec.Struct, frozen=True):
+class Fold(msgspec.Struct, frozen=True, gc=False):
     """Where a row stands: its place among so many siblings, whether it holds others, and what of that is shown."""
 
     place: int

@@ -107,7 +107,7 @@ class Wrong:
     """Columns after that."""
 
 
-class Row(msgspec.Struct, frozen=True, dict=True):
+class Row(msgspec.Struct, frozen=True, gc=False):
     """A queue of the grid. Its fields are only made where they are drawn."""
 
     of: DraftRow
@@ -124,7 +124,7 @@ class Row(msgspec.Struct, frozen=True, dict=True):
     fold: Fold
     inherited: Inheritance | None
     """Of all rows."""
-    named: tuple[str, ...]
+    named: str
     """What is the same for every row and seen in each: the settings that have columns, and the language."""
     whole: bool
     """Whether its reader sees everything; else not which namespaces run in it, as some may be another tenant's."""
@@ -161,17 +161,17 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         change = self.of.change
         return change.former if change is not None and change.kind is Kind.MOVED else ""
 
-    @cached_property
+    @property
     def fields(self) -> list[Field]:
         """Those with a column, in their order."""
         return [self._field(column) for column in self.columns]
 
-    @cached_property
+    @property
     def more(self) -> list[Field]:
         """Those without."""
         return [self._field(Column(setting)) for setting in MORE if self.whole or setting != "namespaces"]
 
-    @cached_property
+    @property
     def lending(self) -> list[Field]:
         """How it lends and takes: what has a meaning where it stands, and whatever else is set."""
         row = self.of.placed.row
@@ -186,7 +186,7 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         """Those that have columns."""
         return [name for one in self.columns for field, _slash, name in [one.setting.partition("/")] if field == "max"]
 
-    @cached_property
+    @property
     def template(self) -> list[Field]:
         """Those of its template, where it may have one: leaves come into being below queues that hold queues."""
         if not self.whole or (self.of.leaf and not self.of.placed.row.template):
@@ -200,7 +200,7 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         """Whether a setting has a column."""
         return any(column.setting == setting for column in self.columns)
 
-    @cached_property
+    @property
     def wrong(self) -> list[Wrong]:
         """Its errors, each at its field: first those below its name, then in the order of the columns."""
         errors = self.of.errors
@@ -241,7 +241,7 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         """How many columns the grid has."""
         return len(self.columns) + 1
 
-    @cached_property
+    @property
     def _above(self) -> Above:
         """What it inherits."""
         return self.inherited.of(self.of) if self.inherited else {}
@@ -277,13 +277,13 @@ class Row(msgspec.Struct, frozen=True, dict=True):
     @property
     def digest(self) -> str:
         """Differs whenever the row would look different; short, as a thousand of them are sent with each act."""
-        of, fold = self.of, self.fold
+        of, fold, placed = self.of, self.fold, self.of.placed
         # What is folded, how many siblings there are, and what is inherited the page's own script puts in.
-        alike = _digest(of.placed.depth, fold.holds, self.takes, self.editable, self.marks, self.act, self.named)
-        errors = [(note.message, note.params, note.field) for note in of.errors]
-        shares = self._of_shares
-        own = _digested((errors, of.change, shares)) if errors or of.change or shares else ""
-        return f"{of.placed.row.changed_in}-{of.placed.above or 0}-{fold.wrong}-{alike}{own}"
+        alike = _digest(placed.depth, fold.holds, self.takes, self.editable, self.marks, self.act, self.named)
+        shares, own = self._of_shares, ""
+        if of.errors or of.change or shares:
+            own = _digested(([(note.message, note.params, note.field) for note in of.errors], of.change, shares))
+        return f"{placed.row.changed_in}-{placed.above or 0}-{fold.wrong}-{alike}{own}"
 
 
 @lru_cache(maxsize=8)  # few acts make or move a queue or a fence
@@ -327,7 +327,7 @@ def grid(
     fences = (one.path for one in state.rows if one.placed.row.preemption_policy == "fence" and one.placed.depth)
     marks = _marks(tuple(one.path for one in state.rows), tuple(fences))
     every, closed = columns(names), shown.closed
-    named = (*(one.setting for one in every), get_language() or "")
+    named = " ".join((*(one.setting for one in every), get_language() or ""))
     return [
         Row(
             of=one,

@@ -3,11 +3,12 @@
 ``shown`` in its requests is ``pk.digest`` of every row there, in order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.http import HttpRequest, JsonResponse
-from django.template.loader import render_to_string
+from django.template import Engine, RequestContext
 
 from scheduler_admin.web.editor.grid import Row
 from scheduler_admin.web.editor.inheriting import Inheritance
@@ -40,19 +41,40 @@ def _answer(page: DraftPage, told: dict[str, Any]) -> JsonResponse:
 def _grid(request: HttpRequest, page: DraftPage, focus: str) -> dict[str, Any]:
     """The rows as they are in this version, their errors included."""
     had = dict(one.split(".", 1) for one in request.POST.get("shown", "").split() if "." in one)
-    context = {"view": page, "cluster": page.cluster}
-    rows = {row.pk: _row(request, row, context) for row in page.rows if _differs(row, had)}
+    with _drawing(request, page) as draw:
+        rows = {row.pk: draw("row", row=row) for row in page.rows if _differs(row, had)}
     return {"version": page.draft.version, "rows": rows, "order": _order(page.rows, list(had)), "focus": focus}
 
 
 def _beside(request: HttpRequest, page: DraftPage) -> dict[str, Any]:
     """All else, which is looked at with the whole tree; and the tag of a page that shows all of it."""
-    context = {"view": page, "cluster": page.cluster}
+    with _drawing(request, page) as draw:
+        parts = {part: draw(part) for part in PARTS}
     return {
         "tag": page.tag,
         "inherited": _inherited(page.inheritance, request.POST.get("inherited", "")),
-        "parts": {part: render_to_string(f"web/_draft_{part}.html", context, request) for part in PARTS},
+        "parts": parts,
     }
+
+
+@contextmanager
+def _drawing(request: HttpRequest, page: DraftPage) -> Iterator[Callable[..., str]]:
+    """Draws templates of one page by their names: what is the same for all of them is worked out once.
+
+    A context holds itself, and with it the page and all that it was made of: it is emptied, else that would pile up.
+    """
+    engine = Engine.get_default()
+    context = RequestContext(request, {"view": page, "cluster": page.cluster})
+
+    def draw(name: str, **more: Any) -> str:
+        with context.push(**more):
+            return engine.get_template(f"web/_draft_{name}.html").render(context)
+
+    try:
+        with context.bind_template(engine.get_template("web/_draft_row.html")):
+            yield draw
+    finally:
+        context.dicts.clear()
 
 
 def _inherited(now: Inheritance, had: str) -> dict[str, Any] | None:
@@ -63,10 +85,6 @@ def _inherited(now: Inheritance, had: str) -> dict[str, Any] | None:
 def _differs(row: Row, had: Mapping[str, str]) -> bool:
     """Whether a row looks different; what deleting one says is of all below it, and of the cluster."""
     return had.get(str(row.pk)) != row.digest or row.act == "delete"
-
-
-def _row(request: HttpRequest, row: Row, context: dict[str, Any]) -> str:
-    return render_to_string("web/_draft_row.html", {**context, "row": row}, request)
 
 
 def _order(rows: Sequence[Row], had: Sequence[str]) -> list[int] | None:

@@ -91,7 +91,7 @@ def editable(request: HttpRequest, name: str) -> tuple[Cluster, User]:
 
 def find_editable(actor: User, cluster: Cluster, pk: int) -> Draft:
     """A draft to be changed. Raises Http404 for strangers, PermissionDenied for those who only read it."""
-    found = draft_selectors.find(actor, cluster.hierarchy, pk)
+    found = draft_selectors.find(actor, cluster.hierarchy, pk, whole=False)  # the act reads it anew, and locks it
     if not draft_selectors.may_edit(actor, found):
         raise PermissionDenied
     return found
