@@ -56,7 +56,7 @@ def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None
     former = {path: path for path in after.walk() if path in before.queues}
     former |= {path: was for path, was in (moved or {}).items() if path in after and was in before}
     had, has = before.queues, after.queues
-    others = [path for path in after.walk() if former.get(path) != path or had[path] != has[path]]  # the rest is the same
+    others = [path for path in after.walk() if former.get(path) != path or had[path] != has[path]]  # few of them
     found = [_change(before, after, path, former) for path in others]
     gone = set(before.queues) - set(former.values())
     removed = [Change(kind=Kind.REMOVED, path=path) for path in before.walk() if path in gone]

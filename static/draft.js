@@ -284,6 +284,9 @@ document.addEventListener("click", (event) => {
   else if (at.matches("[data-retry]")) {
     const field = at.closest(".problem").parentElement.querySelector("[data-setting]");
     if (field) save(field);
+  } else if (at.matches("form.act button") && at.form.checkValidity()) {
+    event.preventDefault(); // submitted, it comes to the same, after a browser has looked at all fields of the page
+    submitAct(at.form, at);
   } else if (at.matches("a[data-close]")) {
     event.preventDefault();
     unfold();
@@ -307,7 +310,7 @@ if (mayEdit) {
     const way = key === "y" || (key === "z" && event.shiftKey) ? "redo" : key === "z" ? "undo" : "";
     if (!way) return;
     event.preventDefault();
-    document.getElementById(`${way}-form`).requestSubmit();
+    step(document.getElementById(`${way}-form`)); // submitting it has a browser look at all fields of the page
   });
   page.addEventListener("focusout", ({ target }) => target.matches("[data-setting]") && save(target));
   page.addEventListener("change", ({ target }) => target.matches("[data-setting]") && save(target));

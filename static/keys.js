@@ -5,6 +5,7 @@ import { read, write } from "./store.js";
 const list = document.getElementById("keys");
 const wanted = list.querySelector("[type=checkbox]");
 const WITHIN_MS = 1500;
+const MEANT = ["g", "?", "/"];
 let went = -Infinity;
 
 const typing = (at) => at.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
@@ -48,8 +49,10 @@ document.addEventListener(
   "keydown",
   (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const follows = event.timeStamp - went < WITHIN_MS;
+    if (!follows && !MEANT.includes(event.key)) return; // what is asked below takes long where a page is long
     if (!wanted.checked || typing(event.target) || document.querySelector("dialog[open], .ask:popover-open")) return;
-    if (event.timeStamp - went < WITHIN_MS) return event.key === "Shift" || go(event);
+    if (follows) return event.key === "Shift" || go(event);
     if (event.key === "g") went = event.timeStamp;
     else if (act(event.key) !== false) event.preventDefault();
   },

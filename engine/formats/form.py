@@ -161,47 +161,48 @@ def _tree(
     given: list[Any], placement: tuple[Rule, ...], capacity: Capacity, book: Notebook, known: Known
 ) -> QueueTree | None:
     queues: dict[str, Queue] = {}
-    places: dict[str, Place] = {}
+    places: dict[str, int] = {}
     sound: Known = {}
     whole = True
     for index, settings in enumerate(given):
         same = _same(settings, known)
-        path = same.path if same else _path(settings, Place(index=index), book)
+        path = same[1].path if same else _path(settings, Place(index=index), book)
         if path is None:
             whole = False
             continue
-        place = Place(index=index, path=path)
         if path.lower() in places:
-            book.error(place.at("path"), gettext_noop("Queue %(name)s is given twice."), name=path)
+            twice = Place(index=index, path=path).at("path")
+            book.error(twice, gettext_noop("Queue %(name)s is given twice."), name=path)
             whole = False
             continue
-        places[path.lower()] = place
+        places[path.lower()] = index
         noted = len(book.notes)
-        queues[path] = same or read_settings(settings, place, book)
+        read = same or (settings, read_settings(settings, Place(index=index, path=path), book))
+        queues[path] = read[1]
         if len(book.notes) == noted:
-            sound[path] = (settings, queues[path])
+            sound[path] = read
     known.clear()
     known.update(sound)
     whole = _rooted(queues, places, book) and whole
     resolution = Resolution(capacity, book)
-    settled = resolution.settled(queues, {path: places[path.lower()] for path in queues})
+    settled = resolution.settled(queues, places)
     return QueueTree(settled.values(), placement, resolution.used) if whole else None
 
 
-def _same(settings: Any, known: Known) -> Queue | None:
-    """What these settings were read as the last time, if they were."""
+def _same(settings: Any, known: Known) -> tuple[Mapping[str, Any], Queue] | None:
+    """What is known of these settings from the last time, if they were the same."""
     path = settings.get("path") if isinstance(settings, Mapping) else None
-    given, queue = known.get(path, (None, None)) if isinstance(path, str) else (None, None)
-    return queue if given is settings or given == settings else None
+    had = known.get(path) if isinstance(path, str) else None
+    return had if had is not None and (had[0] is settings or had[0] == settings) else None
 
 
-def _rooted(queues: Mapping[str, Queue], places: Mapping[str, Place], book: Notebook) -> bool:
+def _rooted(queues: Mapping[str, Queue], places: Mapping[str, int], book: Notebook) -> bool:
     """Whether every queue has its parent; one that is missing is noted."""
     missing = [(path, parent) for path, queue in queues.items() if (parent := queue.parent) not in queues]
     for path, parent in missing:
         if parent is not None:
             message = gettext_noop("There is no queue %(parent)s to be its parent.")
-            book.error(places[path.lower()].at("path"), message, parent=parent)
+            book.error(Place(index=places[path.lower()], path=path).at("path"), message, parent=parent)
     if not queues:
         book.error(Place().at("queues"), gettext_noop("A tree has at least its root."))
     return bool(queues) and all(parent is None for _path, parent in missing)

@@ -106,15 +106,19 @@ class Resolution:
         self._book = book
         self._unread = {(note.path, note.field) for note in book.notes}
 
-    def settled(self, queues: Mapping[str, Queue], places: Mapping[str, Place]) -> dict[str, Queue]:
-        """The queues with the amounts that their shares come to; a share that can't be worked out is left out."""
+    def settled(self, queues: Mapping[str, Queue], places: Mapping[str, int]) -> dict[str, Queue]:
+        """The queues with the amounts that their shares come to; a share that can't be worked out is left out.
+
+        ``places``: path in lower case -> which of the document's queues it is.
+        """
         found = dict(queues)
         if not any(_has_shares(queue) for queue in queues.values()):  # as in nearly all trees
             return found
         for path in sorted(found, key=lambda path: path.count(".")):  # those above first
-            queue = self._settled(found[path], places[path], found, found[path].parent)
+            place = Place(index=places[path.lower()], path=path)
+            queue = self._settled(found[path], place, found, found[path].parent)
             if queue.template is not None:
-                template = self._settled(queue.template, places[path].at("template"), found, path)
+                template = self._settled(queue.template, place.at("template"), found, path)
                 queue = msgspec.structs.replace(queue, template=template)
             found[path] = queue
         return found

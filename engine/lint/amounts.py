@@ -15,7 +15,7 @@ def above_max(tree: QueueTree) -> Iterator[Note]:
     """Guarantees that a max does not let anybody have: errors."""
     for path, limits in _tightest(tree).items():
         queue = tree.queues[path]
-        if limits and queue.guaranteed and any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
+        if limits and any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
             yield from _above_max(tree, queue)
 
 

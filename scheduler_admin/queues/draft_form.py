@@ -91,7 +91,7 @@ def _stays(one: Placed, above: Placed | None, known: Mapping[int, Placed]) -> bo
     """Whether a queue that is the same stands where it stood."""
     if above is None or one.above != above.pk:
         return above is None and one.depth == 0
-    return known.get(above.pk) is above or one.path == f"{above.path}.{one.row.name}" and one.depth == above.depth + 1
+    return known.get(above.pk) is above or (one.path == f"{above.path}.{one.row.name}" and one.depth == above.depth + 1)
 
 
 def _place(row: DraftQueue, above: Placed | None) -> Placed:

@@ -14,18 +14,21 @@ _FEW = 100
 """Of rows that are read by their keys rather than all at once."""
 
 
-def rows_of(draft: Draft) -> list[DraftQueue]:
-    """All queues of a draft as they are now, to be looked at and never changed: other readers are given the same."""
+def rows_of(draft: Draft) -> dict[int, DraftQueue]:
+    """All queues of a draft by their keys, as they are now.
+
+    To be looked at and never changed: other readers are given the same.
+    """
     kept = _kept(draft.pk, draft.created_at)
     rows = _renewed(draft, dict(kept)) if kept else {row.pk: row for row in draft.queues.all()}
     transaction.on_commit(partial(_keep, kept, rows))  # what is taken back never was
-    return list(rows.values())
+    return rows
 
 
 def placed_rows(draft: Draft) -> list[Placed]:
     """The same in their places; of those that stayed as and where they were, what was worked out is still known."""
     known = _placed(draft.pk, draft.created_at)
-    found = placed(rows_of(draft), dict(known))
+    found = placed(rows_of(draft).values(), dict(known))
     known.clear()
     known.update((one.pk, one) for one in found)
     return found

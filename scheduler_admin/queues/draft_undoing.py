@@ -70,7 +70,7 @@ def _step(draft: Draft, actor: User, *, back: bool) -> tuple[Draft, int | None]:
 @transaction.atomic
 def _taken(draft: Draft, actor: User, act: DraftAct, *, back: bool) -> tuple[Draft, int | None]:
     """The draft after an act was taken back, or done again."""
-    there = {row.pk: row for row in rows_of(draft)}
+    there = rows_of(draft)
     changed, gone = [], []
     for one in act.changes:
         now, then = (one["after"], one["before"]) if back else (one["before"], one["after"])

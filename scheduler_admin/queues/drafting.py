@@ -26,7 +26,7 @@ from scheduler_admin.queues.draft_form import (
     terms_of_base,
     text_of,
 )
-from scheduler_admin.queues.draft_rows import placed_rows
+from scheduler_admin.queues.draft_rows import placed_rows, rows_of
 from scheduler_admin.queues.draft_storing import ConflictError, changed, locked
 from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
@@ -282,10 +282,10 @@ def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:
 
 def _is_below(draft: Draft, queue: DraftQueue, top: DraftQueue) -> bool:
     """Whether a queue is ``top`` or lies below it."""
-    parents = {one.pk: one.above for one in placed_rows(draft)}
+    rows = rows_of(draft)
     at: int | None = queue.pk
     while at is not None and at != top.pk:
-        at = parents[at]
+        at = rows[at].parent_id
     return at is not None
 
 
