@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from engine.cluster.connection import Connection
 from engine.cluster.evicting import Evicting
 from engine.cluster.holding import Holding
-from engine.cluster.outcomes import EvictionResult, PodRef, Result, Swept, Terms
+from engine.cluster.outcomes import EvictionResult, Forgotten, PodRef, Result, Swept, Terms
 from engine.cluster.telling import Telling
 from engine.cluster.timing import Clock
 from engine.snapshot import Node
@@ -26,7 +26,7 @@ class Actuator:
 
         ``reached`` is told each point between two writes, where a crash would leave the first alone.
         """
-        self._holding = Holding(connection, nodes=nodes, reached=reached)
+        self._holding = Holding(connection, nodes=nodes, clock=clock or Clock(), reached=reached)
         self._evicting = Evicting(connection)
         self._telling = Telling(connection, clock or Clock())
 
@@ -38,9 +38,11 @@ class Actuator:
         """See Executor."""
         return self._holding.release(node, ask_uid)
 
-    def sweep(self, open_ask_uids: Collection[str], *, thorough: bool = False) -> Swept:
+    def sweep(
+        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: Forgotten | None = None
+    ) -> Swept:
         """See Executor."""
-        return self._holding.sweep(open_ask_uids, thorough=thorough)
+        return self._holding.sweep(open_ask_uids, thorough=thorough, forgotten=forgotten)
 
     def evict(self, victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
         """See Executor."""

@@ -8,7 +8,8 @@ import msgspec
 from engine.cluster.connection import Connection
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.objects import NOT_FOUND, Json, Objects, node_path, pod_path, settled
-from engine.cluster.outcomes import KeptBy, Outcome, PodRef, Result, Swept, Terms, reserved_for
+from engine.cluster.outcomes import Forgotten, KeptBy, Outcome, PodRef, Result, Swept, Terms, reserved_for
+from engine.cluster.timing import Clock
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.formats.kubernetes import DecodeError, node_from_bytes
 from engine.formats.kubernetes_wire import ListPage
@@ -29,12 +30,14 @@ class Holding:
         connection: Connection,
         *,
         nodes: Callable[[], Iterable[Node]] | None = None,
+        clock: Clock,
         reached: Callable[[str], None],
     ) -> None:
         """``nodes`` tells the nodes as last seen; ``reached`` is told each point at which a crash may come."""
         self._connection = connection
         self._objects = Objects(connection)
         self._seen = nodes
+        self._clock = clock
         self._reached = reached
 
     def reserve(self, node: str, ask: PodRef, terms: Terms) -> Result:
@@ -54,20 +57,23 @@ class Holding:
         """See Executor."""
         return settled(lambda: self._untaint(node, lambda owner: owner == ask_uid))
 
-    def sweep(self, open_ask_uids: Collection[str], *, thorough: bool = False) -> Swept:
+    def sweep(
+        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: Forgotten | None = None
+    ) -> Swept:
         """See Executor. A node that can't be freed now is left to the next sweep."""
         kept = frozenset(open_ask_uids)
         try:
             nodes = self._listed() if thorough or self._seen is None else self._seen()
-            stale = sorted(node.name for node in nodes if reserved_for(node) - kept)
+            stale = {node.name: uids for node in nodes if (uids := reserved_for(node) - kept)}
         except ClusterError as error:
             return Swept(sentence=str(error))
-        results = {name: self._sweep(name, kept) for name in stale}
+        spared = frozenset(forgotten(frozenset().union(*stale.values()))) if forgotten and stale else frozenset[str]()
+        results = {name: self._sweep(name, kept, spared) for name in sorted(stale)}
         left = next((result.sentence for result in results.values() if not result.done), "")
         return Swept(freed=tuple(name for name, result in results.items() if result.done), sentence=left)
 
-    def _sweep(self, node: str, kept: frozenset[str]) -> Result:
-        return settled(lambda: self._untaint(node, lambda owner: owner not in kept))
+    def _sweep(self, node: str, kept: frozenset[str], spared: frozenset[str]) -> Result:
+        return settled(lambda: self._untaint(node, lambda owner: owner not in kept, spared))
 
     def _taint(self, node: str, ask_uid: str, terms: Terms) -> Result:
         found = self._objects.get(node_path(node))
@@ -85,7 +91,7 @@ class Holding:
             self._objects.patch(node_path(node), found, changes)
         return Result(outcome=Outcome.DONE)
 
-    def _untaint(self, node: str, goes: Callable[[str], bool]) -> Result:
+    def _untaint(self, node: str, goes: Callable[[str], bool], spared: Collection[str] = ()) -> Result:
         try:
             found = self._objects.get(node_path(node))
         except ApiFailure as error:
@@ -93,12 +99,24 @@ class Holding:
                 return Result(outcome=Outcome.DONE)
             raise
         taints = found.get("spec", {}).get("taints") or []
+        until = (found["metadata"].get("annotations") or {}).get(RESERVED_UNTIL, "")
+        mine = {one.get("value", "") for one in taints if one.get("key") == RESERVED_TAINT_KEY}
+        if mine & set(spared) and self._ahead(until):
+            return Result(outcome=Outcome.TAKEN, sentence=f"node {node} is kept until {until} for an ask that waits")
         left = [one for one in taints if one.get("key") != RESERVED_TAINT_KEY or not goes(one.get("value", ""))]
         if left != taints:
             told = {RESERVED_BY: None, RESERVED_UNTIL: None}
             changes = {"spec": {"taints": left or None}, "metadata": {"annotations": told}}
             self._objects.patch(node_path(node), found, changes)
         return Result(outcome=Outcome.DONE)
+
+    def _ahead(self, until: str) -> bool:
+        """Whether a time that stands on a node is still to come; what can't be read is over."""
+        try:
+            at = datetime.fromisoformat(until)
+        except ValueError:
+            return False
+        return at.tzinfo is not None and at.timestamp() * 1000 > self._clock.wall_ms()
 
     def _admit(self, node: str, ask: PodRef, kept_by: KeptBy) -> Result:
         """Let the ask in where the taint keeps others out, and name its node, if it still waits for one."""

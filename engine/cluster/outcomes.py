@@ -1,6 +1,6 @@
 """What an executor does to a cluster, and how each operation ended, as plain data."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from enum import StrEnum
 from typing import Protocol
 
@@ -111,6 +111,10 @@ class Swept(msgspec.Struct, frozen=True, kw_only=True):
         return not self.sentence
 
 
+Forgotten = Callable[[Collection[str]], Collection[str]]
+"""Of asks (uids) for which no decision is open: those of which it is not known here that their decision has ended."""
+
+
 class Executor(Protocol):
     """Carries a plan out. No method raises for what a cluster may answer, or not answer; the result says it."""
 
@@ -123,10 +127,13 @@ class Executor(Protocol):
     def release(self, node: str, ask_uid: str) -> Result:
         """Take our taint for this ask off the node; DONE when there is none."""
 
-    def sweep(self, open_ask_uids: Collection[str], *, thorough: bool = False) -> Swept:
+    def sweep(
+        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: Forgotten | None = None
+    ) -> Swept:
         """Take off all our taints that belong to none of these asks.
 
-        ``thorough`` asks the API server which there are, where the watch may still be behind.
+        ``thorough`` asks the API server which there are, where the watch may still be behind. What is kept for asks
+        that were ``forgotten`` stays until the time that stands on the node.
         """
 
     def evict(self, victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:

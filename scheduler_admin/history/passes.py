@@ -1,7 +1,7 @@
 """One pass over one cluster: settle what is open, take a snapshot, decide, audit, hold back, store, carry out."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -132,8 +132,19 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
     if leads or (cluster.mode == Cluster.Mode.ADVISE and cluster.publish):
         giving_back.publish(cluster=cluster, executor=watch.actuator, pods=found.snapshot.pods)
     if leads and watch.leads():  # what is on the nodes may be another leader's by now
-        watch.actuator.sweep(set(Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True)))
+        opened = set(Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True))
+        watch.actuator.sweep(opened, forgotten=partial(_forgotten, cluster, found.snapshot))
     return Ended.DONE
+
+
+def _forgotten(cluster: Cluster, snapshot: Snapshot, asks: Collection[str]) -> set[str]:
+    """Of asks (uids) for which nodes are kept, those that wait, and of which no decision of ours has ended.
+
+    So it is where our database was restored from before that decision: its victims are on their way out.
+    """
+    waiting = {ask.uid for ask in snapshot.asks} & set(asks)
+    rows = Decision.objects.filter(cluster=cluster, ask_uid__in=waiting, state=Decision.State.CLOSED)
+    return waiting - set(rows.exclude(ending=Decision.Ending.REFUSED).values_list("ask_uid", flat=True))
 
 
 def _carry_open(cluster: Cluster, carrier: Carrier, *, leads: bool) -> bool:

@@ -11,6 +11,7 @@ from engine.cluster.connection import Connection
 from engine.cluster.holding import RESERVED_BY, RESERVED_UNTIL
 from engine.cluster.outcomes import KeptBy, Outcome, PodRef, Swept, Terms
 from engine.cluster.telling import COMPONENT, PREEMPTED
+from engine.cluster.timing import Clock
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.formats.kubernetes import decode_node, decode_pod
 from engine.snapshot import Node, Pod, Taint
@@ -104,6 +105,32 @@ def test_a_sweep_takes_off_what_no_open_decision_owns(cluster: AnyCluster, actua
     assert taints(cluster) == [FOREIGN, ours(kept)]
     assert not cluster.get("nodes", "n2")["spec"].get("taints")
     assert actuator.sweep({kept.uid}) == Swept()
+
+
+def test_a_sweep_spares_what_was_forgotten_until_its_time(cluster: AnyCluster, connection: Connection):
+    """As after a backup was restored; only the asks that are named so, and no longer than the node says."""
+    cluster.add_node(taints=[FOREIGN])
+    cluster.add_node("n2")
+    forgotten, closed = ask(cluster, "forgotten"), ask(cluster, "closed")
+    clock = Clock()
+    actuator = Actuator(connection, clock=clock)
+    until = clock.wall_ms() + 60_000
+    actuator.reserve("n1", forgotten, Terms(until_ms=until, decision="http://here"))
+    actuator.reserve("n2", closed, Terms(until_ms=until, decision="http://here"))
+    asked = []
+
+    def told(uids):
+        asked.append(set(uids))
+        return uids & {forgotten.uid}
+
+    swept = actuator.sweep((), forgotten=told)
+    assert asked == [{forgotten.uid, closed.uid}]
+    assert swept.freed == ("n2",)
+    assert "n1" in swept.sentence
+    assert taints(cluster) == [FOREIGN, ours(forgotten)]
+    clock.wall_ms = lambda: until + 1
+    assert actuator.sweep((), forgotten=told) == Swept(freed=("n1",))
+    assert taints(cluster) == [FOREIGN]
 
 
 def test_a_sweep_asks_only_for_the_nodes_that_need_it(cluster: AnyCluster, connection: Connection):

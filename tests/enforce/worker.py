@@ -1,7 +1,7 @@
 """A worker that runs passes over one cluster and nothing else: started, stopped and killed by tests as a process.
 
-It keeps its own database in a folder, as an installation of its own would. Its processes are forked from one that has
-imported everything; `Worker` starts them and reads what they have stored.
+It keeps its own database, in a folder or on a server, as an installation of its own would. Its processes are forked
+from one that has imported everything; `Worker` starts them and reads what they have stored.
 """
 
 import json
@@ -9,17 +9,18 @@ import multiprocessing
 import os
 import shutil
 import signal
-import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module, reload
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from tests.enforce.stores import Postgres, Sqlite, Store, added, changed
 
 _FORKED = multiprocessing.get_context("forkserver")
 _FORKED.set_forkserver_preload(["tests.enforce.warm"])
@@ -41,15 +42,20 @@ class Done:
 class Worker:
     """One installation: its folder, its settings, and its process while it runs."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, server: str = "") -> None:
+        """``server``: the address of a PostgreSQL, where it is to have its database; else that is a file."""
         self.folder = folder
         self.database = folder / _DATABASE
+        self.store: Store = Postgres(server, f"{folder.parent.name}-{folder.name}") if server else Sqlite(self.database)
         self._process: BaseProcess | None = None
 
     def set_up(self, *, kubeconfig: Path, tree: Path, **settings: Any) -> None:
         """Make the database, the tree and the cluster; ``settings`` are fields of the cluster's row."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.database.write_bytes(_migrated())
+        if isinstance(self.store, Sqlite):
+            self.database.write_bytes(_migrated())
+        else:
+            self._manage("migrate", "--verbosity", "0")
         self._manage("import_queues", NAME, str(tree), "--reason", "test")
         self._manage("add_cluster", NAME, "--hierarchy", NAME, "--kubeconfig", str(kubeconfig))
         self._write(**{"mode": "enforce", "untidy": True, "interval_ms": 200, **settings})
@@ -58,6 +64,12 @@ class Worker:
         """Take over the database of another, for another cluster."""
         self.folder.mkdir(parents=True)
         shutil.copyfile(template.database, self.database)
+        self._write(kubeconfig=str(kubeconfig))
+
+    def restore(self, file: Path, *, kubeconfig: Path) -> None:
+        """Take over a backup of another, which acted on the same cluster."""
+        self.folder.mkdir(parents=True)
+        self.store.restore(file)
         self._write(kubeconfig=str(kubeconfig))
 
     def listen(self, namespace: str) -> None:
@@ -77,9 +89,7 @@ class Worker:
             "created_at": "2020-01-01",
         }
         for table, row in (("accounts_tenant", tenant), ("notifications_channel", channel)):
-            names, places = ", ".join(row), ", ".join("?" * len(row))
-            with closing(sqlite3.connect(self.database)) as connection, connection:
-                connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", tuple(row.values()))
+            self.store.execute(*added(table, row))
 
     def told(self, event: str) -> Counter[str]:
         """Of which pods (uids) tenants were told, and how often."""
@@ -120,9 +130,7 @@ class Worker:
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         """What a query of its database answers."""
-        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=20)) as connection:
-            connection.row_factory = sqlite3.Row
-            return [dict(row) for row in connection.execute(query)]
+        return self.store.rows(query)
 
     def preemptions(self) -> list[dict[str, Any]]:
         """Every decision to preempt, oldest first."""
@@ -146,16 +154,16 @@ class Worker:
 
     def _write(self, **fields: Any) -> None:
         """Change the cluster's row."""
-        names = ", ".join(f"{name} = ?" for name in fields)
-        with closing(sqlite3.connect(self.database)) as connection, connection:
-            connection.execute(f"UPDATE clusters_cluster SET {names}", tuple(fields.values()))
+        self.store.execute(*changed("clusters_cluster", fields))
 
     def _manage(self, *arguments: str) -> None:
         done = self.manage(*arguments)
         assert done.code == 0, done.said
 
     def _begin(self, work: Callable[..., None], *arguments: str) -> BaseProcess:
-        process = _FORKED.Process(target=_work_in, args=(self.folder, work, *arguments), daemon=True)
+        process = _FORKED.Process(
+            target=_work_in, args=(self.folder, self.store.address, work, *arguments), daemon=True
+        )
         process.start()
         return process
 
@@ -169,13 +177,26 @@ def _migrated() -> bytes:
         return empty.database.read_bytes()
 
 
-def _work_in(folder: Path, work: Callable[..., None], *arguments: str) -> None:
-    """What a process does: it works with the folder's database and writes to the folder's log."""
+def _work_in(folder: Path, address: str, work: Callable[..., None], *arguments: str) -> None:
+    """What a process does: it works with its database and writes to the folder's log."""
     os.chdir(folder)
+    if not address.startswith("sqlite"):
+        _connect(address)
     log = os.open("worker.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(log, 1)
     os.dup2(log, 2)
     work(*arguments)
+
+
+def _connect(address: str) -> None:
+    """To another database than the one that was named when everything was imported; nothing is connected yet."""
+    from django.conf import settings  # noqa: PLC0415
+    from django.db import connections  # noqa: PLC0415
+
+    os.environ["DATABASE_URL"] = address
+    settings.DATABASES["default"] = reload(import_module("scheduler_admin.settings")).DATABASES["default"]
+    vars(connections).pop("settings", None)
+    del connections["default"]
 
 
 def _call_command(fault: str, *arguments: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 import time_machine
+from django.utils import timezone
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
 from engine.decision import NodeReason
@@ -154,3 +155,17 @@ def test_a_victim_that_was_held_back_has_its_own_grace_all_the_same(
     run(watch)
     row.refresh_from_db()
     assert row.ending == Decision.Ending.BOUND
+
+
+def test_a_node_is_kept_for_a_decision_that_a_restored_database_does_not_know(cluster: Cluster, watch: Watch) -> None:
+    """While its ask waits; not where its decision is known to have ended, nor for an ask that is gone."""
+    uid = run(watch).ask_uid
+    forgotten = watch.actuator.forgotten
+    Decision.objects.all().delete()
+    assert forgotten({uid, "gone"}) == {uid}
+    ended = {"cluster": cluster, "ask_uid": uid, "state": "closed", "outcome": "preempt"}
+    now = timezone.now()
+    Decision.objects.create(**ended, ending="refused", first_seen=now, last_seen=now)
+    assert forgotten({uid}) == {uid}
+    Decision.objects.create(**ended, ending="expired", first_seen=now, last_seen=now)
+    assert forgotten({uid}) == set()

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Outcome, PodRef, Result, Swept, Terms
+from engine.cluster.outcomes import EvictionOutcome, EvictionResult, Forgotten, Outcome, PodRef, Result, Swept, Terms
 from engine.cluster.tables import TABLES
 from engine.cluster.watcher import Health
 from engine.cluster.yunikorn import Reading
@@ -39,6 +39,7 @@ class Executor:
         self.said: list[tuple[str, str]] = []
         self.marked: list[tuple[str, str]] = []
         self.swept: list[set[str]] = []
+        self.forgotten: Forgotten | None = None
         """The asks whose reservations each sweep has left."""
         self.reserving = Result(outcome=Outcome.DONE)
         self.releasing = Result(outcome=Outcome.DONE)
@@ -58,8 +59,11 @@ class Executor:
         self.did.append(f"release {node}")
         return self.releasing
 
-    def sweep(self, open_ask_uids: Collection[str], *, thorough: bool = False) -> Swept:
+    def sweep(
+        self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: Forgotten | None = None
+    ) -> Swept:
         self.swept.append(set(open_ask_uids))
+        self.forgotten = forgotten
         if thorough:
             self.did.append("sweep")
         return self.sweeping
