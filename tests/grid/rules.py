@@ -291,6 +291,9 @@ ROUTES = {
     "api:quota": api(SHARERS),
     "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
     "api:asks": api(SHARERS, "ask", "queue"),
+    "api:nodes": api(STAFF, "node"),
+    "api:node": api(STAFF, "node", "pod", "namespace", "queue"),
+    "api:application_pods": api(SHARERS, "pod", "node", namespace="{namespace}", application="{application}"),
     "api:passes": api(STAFF),
     "api:pass": api(STAFF),
     "api:victims": api(SIGNED_IN, "pod", "namespace", "application"),
@@ -352,6 +355,7 @@ PARAMETERS = {
     "namespace": "namespace",
     "priority_class": "priority_class",
     "pod": "pod",
+    "node": "node",
     "rest": "nothing",
     "form": "form",
 }

@@ -14,7 +14,7 @@ from engine.planning import plan
 from engine.policies import policy
 from engine.queues import Queue
 from engine.resources import Amounts, parse_amounts
-from engine.snapshot import ClassQuota, ClassRule, ClusterState, Pod, Preempted, PriorityClass
+from engine.snapshot import ClassQuota, ClassRule, ClusterState, Node, Pod, Preempted, PriorityClass
 from scheduler_admin.accounts.doors import add_mapping
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
 from scheduler_admin.accounts.services import create_tenant, create_token, create_user
@@ -41,6 +41,7 @@ from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services import publish
 from tests import builders
 from tests.engine import quota_builders as quota
+from tests.history.on_nodes import store
 from tests.web.moments import carried_out, ms
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -380,6 +381,21 @@ def _status(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
     fault = {"error": f"{STAFF} error", "error_since": NOW, "odd": odd, "odd_count": 1}
     values = {**read, **fault, **_classes(sides, times), "queues": queues, "applications": applications}
     ClusterStatus.objects.update_or_create(cluster=cluster, defaults=values)
+    _on_nodes(cluster, sides, times)
+
+
+def _on_nodes(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
+    """Each side's node with its pod and its guest's; more nodes, and more pods there, as the world grows."""
+    objects: list[Node | Pod] = []
+    for side in sides:
+        for turn in range(times):
+            node = f"{side.node}-{turn}" if turn else side.node
+            objects.append(builders.node(node, 8))
+            for each in (side, GUEST[side]):
+                facts = {"namespace": each.namespace, "app": each.application, "queue": each.queue}
+                uid = f"{side.canary}-{each.canary}-{turn}"
+                objects.append(builders.pod(each.pod, uid=uid, node=node, **facts))
+    store(cluster, builders.tree(_queues(sides)), *objects)
 
 
 def _copied(cluster: Cluster, sides: tuple[Side, ...]) -> None:
