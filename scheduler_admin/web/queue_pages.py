@@ -33,6 +33,7 @@ from scheduler_admin.queues.lending import Dealing, dealings
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.web import inherited, plots
 from scheduler_admin.web.editor.words import setting_name, text_in_words
+from scheduler_admin.web.nodes_page import application_address
 from scheduler_admin.web.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.web.quota import QuotaBlock, block
 from scheduler_admin.web.reach import Reach, reach
@@ -47,6 +48,8 @@ class Waiting:
     decision: Decision
     wants: str
     why: SafeString
+    application: str
+    """The address of its application's page; empty where it is none."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         above=[each for each in visible if path.startswith(f"{each.path}.")],
         below=[child for child in tree.children[path] if child in seen],
         cells=[Cell(figure, units[figure.resource]) for figure in row.figures],
-        applications=_applications(scope_of(user, "view"), status.applications if status else {}, path),
+        applications=_applications(scope_of(user, "view"), cluster, status.applications if status else {}, path),
         asks=row.asks,
         waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
         wait=_wait(cluster, path, everything=scope_of(user, "view").everything) if queue.leaf else None,
@@ -160,10 +163,16 @@ def _lending(settings: Settings) -> list[tuple[str, str]]:
     return [(setting_name(setting), text_in_words(setting, text)) for setting, text in said]
 
 
-def _applications(scope: Scope, by_leaf: dict[str, list[dict[str, Any]]], path: str) -> list[dict[str, Any]]:
+def _applications(
+    scope: Scope, cluster: Cluster, by_leaf: dict[str, list[dict[str, Any]]], path: str
+) -> list[dict[str, Any]]:
     """The queue's and those below it; a tenant's queue may hold pods of namespaces that aren't the tenant's."""
     found = [
-        application | {"queue": leaf}
+        application
+        | {
+            "queue": leaf,
+            "address": application_address(cluster.name, application["namespace"], application["name"], leaf),
+        }
         for leaf, applications in by_leaf.items()
         if is_inside(leaf, path)
         for application in applications
@@ -176,9 +185,15 @@ def _waiting(user: Who, cluster: Cluster, path: str, last_pass: datetime) -> lis
     """What the last pass considered: an ask that it did not has got room, or has gone."""
     scope = scope_of(user, "view")
     return [
-        Waiting(row, listed(row.ask_requests), why(scope, row))
+        Waiting(row, listed(row.ask_requests), why(scope, row), _application(cluster, row))
         for row in activity_selectors.waiting(user, cluster, last_pass, path)
     ]
+
+
+def _application(cluster: Cluster, row: Decision) -> str:
+    if not row.ask_application:
+        return ""
+    return application_address(cluster.name, row.ask_namespace, row.ask_application)
 
 
 def _wait(cluster: Cluster, path: str, *, everything: bool) -> WaitPart:

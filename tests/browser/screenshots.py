@@ -26,6 +26,8 @@ QUEUE = "root.tenant-1.training"
 OF_OTHERS = {"login", "pods", "pod"}
 """Pages that are drawn as somebody else sees them."""
 WITH = {"fences": f"?queue={QUEUE}"}
+LINKED = {"node": ("nodes/", "main tbody th a"), "application": (f"queues/{QUEUE}/", "#work [id^=app-]")}
+"""Pages that the first link of another one leads to: that page of the cluster, and its links."""
 READY = {
     "queue": ".js-plotly-plot .main-svg",
     "fences": ".map",
@@ -76,6 +78,7 @@ def _logins(demo: "subprocess.Popen[str]") -> dict[str, tuple[str, str]]:
 def _draw(browser: Browser, site: str, logins: dict[str, tuple[str, str]], folder: Path) -> None:
     page = _signed_in(browser, site, *logins["admin"])
     known = {"decision": _wait_for_decision(page, site), **_made(page, site)}
+    known |= {name: _first(page, link, f"{site}/clusters/demo/{at}") for name, (at, link) in LINKED.items()}
     values = {"name": "demo", "path": QUEUE, "number": 1, "priority_class": "standard"}
     for route in PAGES:
         name = short(route)
