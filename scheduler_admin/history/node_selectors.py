@@ -91,12 +91,13 @@ def fullest(node: ListedNode) -> float:
 def pods_of(user: Who, cluster: Cluster, namespace: str, application: str, queue: str = "") -> list[ListedPod]:
     """The pods of an application that the user may see, by name; of one queue alone where one is named. Two queries.
 
-    All rows are looked through for its four bytes, and only those that have them for its pods.
+    All rows are looked through for its four bytes, and only those that have them for its pods. Raises Http404 where the
+    namespace is not the user's.
     """
     scope, code = scope_of(user, "view"), code_of(namespace, application)
     rows = NodePods.objects.filter(cluster=cluster).order_by()
-    if not scope.has_pod(namespace, queue) and not scope.narrowed:
-        return []
+    if not scope.everything and scope.namespaces is not None and namespace not in scope.namespaces:
+        raise Http404
     found = [pk for pk, codes in rows.values_list("pk", "applications") if code in bytes(codes)]
     pods = [one for blob in _blobs(found) for one in pods_in(blob)]
     return sorted(

@@ -127,9 +127,10 @@ def test_an_application_tells_its_pods(alice: APIClient) -> None:
 
 def test_an_application_is_found_only_by_those_whose_it_is(alice: APIClient, olga: APIClient) -> None:
     """Of others' nothing is told, not even whether it is there."""
-    assert names(alice, PODS, namespace="canary-ns", application="train") == []
+    for application in ("train", "no-such"):
+        assert alice.get(PODS, {"namespace": "canary-ns", "application": application}).status_code == 404
     assert names(olga, PODS, namespace="canary-ns", application="train") == ["canary-pod"]
-    assert names(alice, PODS, namespace="canary-ns", application="no-such") == []
+    assert names(alice, PODS, namespace="red", application="no-such") == []
 
 
 def test_of_an_application_in_two_queues_one_can_be_asked_for(alice: APIClient) -> None:

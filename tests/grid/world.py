@@ -385,16 +385,14 @@ def _status(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
 
 
 def _on_nodes(cluster: Cluster, sides: tuple[Side, ...], times: int) -> None:
-    """Each side's node with its pod and its guest's; more nodes, and more pods there, as the world grows."""
+    """Each side's node with its pod; more of both as the world grows."""
     objects: list[Node | Pod] = []
     for side in sides:
         for turn in range(times):
             node = f"{side.node}-{turn}" if turn else side.node
             objects.append(builders.node(node, 8))
-            for each in (side, GUEST[side]):
-                facts = {"namespace": each.namespace, "app": each.application, "queue": each.queue}
-                uid = f"{side.canary}-{each.canary}-{turn}"
-                objects.append(builders.pod(each.pod, uid=uid, node=node, **facts))
+            facts = {"namespace": side.namespace, "app": side.application, "queue": side.queue}
+            objects.append(builders.pod(side.pod, uid=f"{side.canary}-{turn}", node=node, **facts))
     store(cluster, builders.tree(_queues(sides)), *objects)
 
 

@@ -144,10 +144,12 @@ def test_an_application_shows_its_pods(tess: Client) -> None:
     assert "canary" not in page
 
 
-def test_an_application_of_others_looks_like_none(tess: Client) -> None:
-    """As one that has gone does."""
-    for namespace, name in (("canary-ns", "Job/canary"), ("search", "Job/no-such")):
-        assert "No pod of it is there" in of(tess, name, namespace)
+def test_an_application_of_others_is_not_found(tess: Client) -> None:
+    """Whether it is there or not; one of hers that has gone leaves a page that says so."""
+    for name in ("Job/canary", "Job/no-such"):
+        query = urlencode({"namespace": "canary-ns", "application": name})
+        assert tess.get(f"/clusters/demo/application/?{query}").status_code == 404
+    assert "No pod of it is there" in of(tess, "Job/no-such")
 
 
 def test_an_application_has_to_be_named(tess: Client) -> None:
