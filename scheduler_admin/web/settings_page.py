@@ -179,6 +179,6 @@ def _how(event: AuditEvent) -> str:
         return ", ".join(f"{label_of(name)}: {text_of(was)} → {text_of(now)}" for name, (was, now) in found.items())
     details = {name: value for name, value in event.details.items() if name != "token"}
     if changes := details.pop("changes", None):  # of a priority class: its texts may be long
-        details["fields"] = ", ".join(changes)
+        details["fields"] = ", ".join(sorted(changes))  # which not every database keeps in their order
     place = event.target.partition(" ")[2]
     return ", ".join([*([place] if place else []), *(str(value) for value in details.values())])
