@@ -160,7 +160,7 @@ def _page(filtered: Callable[[random.Random], dict[str, str]], span: timedelta) 
 def _pod(client: Any, any_of: random.Random) -> Any:
     from scheduler_admin.history.models import Victim  # noqa: PLC0415
 
-    victim = Victim.objects.filter(decision__gte=_id(any_of)).order_by("decision")[0]
+    victim = Victim.objects.filter(decision__gte=_id(any_of)).order_by("decision_id")[0]
     return client.get(f"/pods/large/{victim.namespace}/{victim.name}/")
 
 

@@ -19,8 +19,8 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
     """Decisions; tenants see those whose ask or a victim is in a namespace of theirs."""
 
     def within(self, scope: Scope) -> Self:
-        own = Victim.objects.within(scope).values("decision")
-        return self.filter(scope.pods("ask_namespace", "ask_queue") | models.Q(pk__in=own))
+        own = Victim.objects.within(scope).filter(decision=models.OuterRef("pk"))
+        return self.filter(scope.pods("ask_namespace", "ask_queue") | models.Q(models.Exists(own)))
 
     def placed(self, cluster: Cluster, kind: str = "", name: str = "") -> Self:
         """The decisions of a cluster, with their places in the order of pages: ``at`` and ``number``.
