@@ -62,8 +62,8 @@ fuzz: setup ## Give every reader a million documents that are nearly right (pyth
 	$(RUN) -m tests.fuzz --examples 1000000
 
 .PHONY: bench
-bench: setup ## Time decisions at a fiftieth of the full size (python -m benchmarks decide --scale 1 for all of it)
-	$(RUN) -m benchmarks decide --scale 0.02
+bench: setup browser ## Measure everything at a tenth of the full size, beside the runs that are kept (SCALE=1 for all of it)
+	$(RUN) -m benchmarks all --scale $(or $(SCALE),0.1) --out var/bench.json
 
 .PHONY: screenshots
 screenshots: setup browser ## Draw every page of a running demo, both schemes, three widths, into var/screenshots

@@ -4,15 +4,17 @@
 ``... edit``: acts in the editor at a thousand queues. ``... pages``: when pages first show something.
 ``... history``: pages of a long history, on PostgreSQL. ``... migrate``: migrations beside one.
 ``... store``: what a pass decided, stored.
-``... memory``: the most memory of a pass.
+``... memory``: the most memory of a pass. ``... all``: everything, beside the runs that are kept.
 """
 
 import argparse
 import json
 import platform
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import suite
 from benchmarks.compare import compare
 from benchmarks.decide import decide
 from benchmarks.editor import edit
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 def main() -> None:
     """Measure what is asked for and print it."""
     options = _parser().parse_args()
+    if options.what == "all":
+        _all(options.scale, options.parts, options.out)
+        return
     rows: list[Row] | Iterator[Row]
     if options.what == "decide":
         rows = decide(options.scale, options.runs)
@@ -67,6 +72,18 @@ def main() -> None:
         print(_told(row), flush=True)
 
 
+def _all(scale: float, only: list[str], out: Path | None) -> None:
+    found = suite.run(scale, only)
+    runs = suite.kept(scale)
+    for line in suite.told(found["measures"], suite.ranges(runs)):
+        print(line)
+    print(f"Beside {len(runs)} kept runs of this size.")
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(json.dumps(found, indent=1) + "\n")
+        print(f"Written to {out}; copied into {suite.KEPT.name}/ it is kept.")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     common = argparse.ArgumentParser(add_help=False)
@@ -88,6 +105,9 @@ def _parser() -> argparse.ArgumentParser:
         reading.add_argument("--days", type=int, default=730, help="over which they are spread (default: %(default)s)")
         reading.add_argument("--runs", type=int, default=40)
         reading.add_argument("--database", default="", help="postgres://...: one that is empty, or was filled before")
+    everything = what.add_parser("all", parents=[common])
+    everything.add_argument("--out", type=Path, help="where to write all figures, as JSON")
+    everything.add_argument("parts", nargs="*", help="only these")
     following = what.add_parser("follow", parents=[common])
     following.add_argument("--rate", type=int, default=RATE, help="changes of pods a second (default: %(default)s)")
     following.add_argument("--seconds", type=int, default=60, help="of following (default: %(default)s)")

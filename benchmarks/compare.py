@@ -6,13 +6,13 @@ from random import Random
 
 import msgspec
 
+from benchmarks.figures import SEED, Row
 from engine.comparing import Side, record, replayed
 from engine.journal import Moment
 from engine.policies import DIALECTS, FOREIGN, policy, terms
 from engine.queues import Queue, QueueTree
 from engine.snapshot import ClusterState, Node, Pod
 
-Row = dict[str, str | float | int]
 ENTRIES, PODS, LEAVES, NODES = 1_000, 500, 10, 25
 _DAY_MS = 24 * 60 * 60 * 1_000
 _ROOM = PODS // NODES - 1  # a little less than all want: some always wait
@@ -43,7 +43,7 @@ def _tree() -> QueueTree:
 
 def _frames(entries: int) -> Iterator[tuple[ClusterState, Moment]]:
     """In every entry a twentieth of the pods finish, as many others come, and those that waited take their room."""
-    random, state = Random(1), ClusterState()
+    random, state = Random(SEED), ClusterState()
     room = {"cpu": 1_000 * _ROOM, "memory": _GIB * _ROOM, "pods": 110}
     state.nodes = {f"n{number}": Node(name=f"n{number}", allocatable=room) for number in range(NODES)}
     requests, count = {"cpu": 1_000, "memory": _GIB, "pods": 1}, 0

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection as Pipe
 from typing import Any
 
 from benchmarks.feeder import Feed, serve
+from benchmarks.figures import SEED
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.listing import ReflectorSettings
@@ -49,7 +50,7 @@ class Course:
 
 
 def follow(
-    scale: float, rate: int, seconds: int, *, worker: bool, streamed: bool = False, pin: bool = False, seed: int = 1
+    scale: float, rate: int, seconds: int, *, worker: bool, streamed: bool = False, pin: bool = False, seed: int = SEED
 ) -> Figures:
     """Figures of one run at ``scale`` times 5,000 nodes and 150,000 pods, ``rate`` changes of pods a second."""
     cores = sorted(os.sched_getaffinity(0))
