@@ -109,7 +109,7 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
         "loaded_mb": before_mb,
         "list_peak_mb": peak_mb(),
         "cores": os.cpu_count() or 1,
-        "pinned": str(course.core is not None),
+        "cores_used": "a core each" if course.core is not None else "any core",
     }
     figures |= _followed(watcher, course, "")
     figures |= _followed(watcher, course, "passes_")
