@@ -66,7 +66,8 @@ def machine() -> dict[str, str | int]:
     """What figures depend on beside the product."""
     pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     cores = len(os.sched_getaffinity(0))
-    return {"platform": platform.platform(), "cores": cores, "memory_gib": pages * size // 2**30}
+    system = f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}, {platform.machine()}"
+    return {"platform": system, "cores": cores, "memory_gib": pages * size // 2**30}
 
 
 def _rows(arguments: list[str]) -> list[Row]:
