@@ -209,7 +209,7 @@ def test_what_runs_and_waits_below_the_plot_follows_the_news_too(open_page: Open
     one = {"name": "brand-new", "namespace": "search", "pods": 3, "requests": {"cpu": 3000}}
     news(applications={"root.tenant-1.queue-b": [one]})
     page.get_by_text("brand-new").wait_for()
-    assert page.locator("#work h2").count() == 2
+    assert page.locator("#work h2").all_inner_texts() == ["Borrowed and lent", "Asks waiting", "Running applications"]
 
 
 def test_sixty_queues_stay_one_page(open_page: OpenPage, live_server: Any) -> None:

@@ -430,9 +430,9 @@ class TestAddressesAndNews:
     """A link says everything, and the page keeps up."""
 
     def test_the_page_is_in_the_navigation(self, ada: Client, demo: Cluster) -> None:
-        """Between Queues and History."""
+        """Between Nodes and History."""
         names = re.findall(r'<li><a href="[^"]*"[^>]*>([^<]+)</a></li>', ada.get(PAGE).content.decode())
-        assert names[1:4] == ["Queues", "Fences", "History"]
+        assert names[1:5] == ["Queues", "Nodes", "Fences", "History"]
 
     def test_unknown_queues_count_as_not_said(self, ada: Client, demo: Cluster) -> None:
         """No error, no queue chosen."""
