@@ -59,10 +59,8 @@ class Carrier(Books):
 
     def carry(self, row: Decision) -> None:
         """Take a decision as far as it goes now."""
-        if row.state == Decision.State.INTENDED and self._outlived(row):
-            return
         earlier = row.state != Decision.State.INTENDED
-        if row.state == Decision.State.INTENDED and self._still_asks(row) and self._victims_stand(row):
+        if not earlier and not self._outlived(row) and self._still_asks(row) and self._victims_stand(row):
             self._begin(row)
         if row.state in (Decision.State.EVICTING, Decision.State.WAITING):
             self._watch_victims(row)
@@ -120,13 +118,19 @@ class Carrier(Books):
         return row.state != Decision.State.CLOSED
 
     def _victims_stand(self, row: Decision) -> bool:
-        """Look again just before acting: every victim is still where it was."""
-        for victim in row.victims.all():
-            pod = self.pod(victim.uid)
-            if pod is None or pod.terminating or pod.finished or pod.node != victim.node:
-                self.close(row, Decision.Ending.OVERTAKEN, note=str(victim))
-                return False
-        return True
+        """Look again just before acting: every victim is still where it was; gives the intent up when not.
+
+        Its node is not touched then. Where our database is a backup, they may be going for this very ask: its next
+        decision counts on them, and what is kept for nobody is swept.
+        """
+        left = next((victim for victim in row.victims.all() if not self._stands(victim)), None)
+        if left is not None:
+            self.end(row, Decision.Ending.OVERTAKEN, str(left), released=False)
+        return left is None
+
+    def _stands(self, victim: Victim) -> bool:
+        pod = self.pod(victim.uid)
+        return pod is not None and not pod.terminating and not pod.finished and pod.node == victim.node
 
     def _begin(self, row: Decision) -> None:
         """Keep the room, then let the API server judge the whole set before any of it goes."""
@@ -207,6 +211,9 @@ class Carrier(Books):
         for victim in row.victims.filter(state__in=_PENDING):
             if self._left(victim):  # a budget would be charged for it before its UID is looked at
                 self._gone(row, victim)
+                continue
+            if self._leaves(victim):  # by our own request where our database is a backup; its room is the ask's anyhow
+                self._accepted(row, victim)
                 continue
             if victim.retry_at is not None and victim.retry_at > self.now():
                 continue
@@ -291,7 +298,8 @@ class Carrier(Books):
         """Whether an intent could not be begun for so long that it is given up; closes it then."""
         if self.now() <= row.first_seen + _BEGUN_WITHIN:
             return False
-        self.close(row, Decision.Ending.OVERTAKEN)
+        if self._victims_stand(row):
+            self.close(row, Decision.Ending.OVERTAKEN)
         return True
 
     def _in_time(self, row: Decision) -> bool:

@@ -114,9 +114,9 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         cluster=cluster, tree=found.snapshot.tree, state=found.state, settled=watch.settled, now=now, events=events
     )
     rows = _store(cluster, revision, watch, found, others, now, settled=settled)
-    reached("intended")
     for row, finding in rows:
         if finding.act:
+            reached("intended")
             carrier.carry(row)
         elif cluster.mode == Cluster.Mode.ADVISE and cluster.publish and row.first_seen == now:
             carrier.advise(row)
@@ -138,13 +138,14 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
 
 
 def _forgotten(cluster: Cluster, snapshot: Snapshot, asks: Collection[str]) -> set[str]:
-    """Of asks (uids) for which nodes are kept, those that wait, and of which no decision of ours has ended.
+    """Of asks (uids) for which nodes are kept, those that wait, and of which no decision of ours ended after it began.
 
-    So it is where our database was restored from before that decision: its victims are on their way out.
+    So it is where our database was restored from before that: its victims are on their way out.
     """
     waiting = {ask.uid for ask in snapshot.asks} & set(asks)
     rows = Decision.objects.filter(cluster=cluster, ask_uid__in=waiting, state=Decision.State.CLOSED)
-    return waiting - set(rows.exclude(ending=Decision.Ending.REFUSED).values_list("ask_uid", flat=True))
+    begun = rows.exclude(ending__in=(Decision.Ending.REFUSED, Decision.Ending.OVERTAKEN))
+    return waiting - set(begun.values_list("ask_uid", flat=True))
 
 
 def _carry_open(cluster: Cluster, carrier: Carrier, *, leads: bool) -> bool:

@@ -28,11 +28,7 @@ TEXTS = {
 
 def install(cluster: AnyCluster, version: str = NEWEST) -> None:
     """Let the API server serve Workloads, as installing Kueue does."""
-    served = {"name": version, "served": True, "storage": True, "schema": _ANYTHING, "subresources": {"status": {}}}
-    names = {"kind": "Workload", "listKind": "WorkloadList", "plural": "workloads", "singular": "workload"}
-    spec = {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [served]}
-    cluster.create(_CRDS, {"metadata": {"name": f"workloads.{GROUP}"}, "spec": spec})
-    until(lambda: cluster.raw("GET", f"/apis/{GROUP}/{version}/workloads")[0] == 200, "Workloads are served")
+    _serve(cluster, (("Workload", "Namespaced"),), version)
 
 
 _QUEUES = (("Cohort", "Cluster"), ("ClusterQueue", "Cluster"), ("LocalQueue", "Namespaced"))

@@ -83,7 +83,7 @@ def installed(database: str, cluster: AnyCluster, tmp_path: Path) -> Iterator[In
     ("database", "point", "exits_after"),
     [
         ("sqlite", "", SLOWLY),
-        ("sqlite", "intended", AT_ONCE),
+        ("sqlite", "intended", SLOWLY),
         ("postgres", "", SLOWLY),
         ("postgres", "begun", AT_ONCE),
         ("postgres", "noted 0", AT_ONCE),
