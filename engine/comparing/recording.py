@@ -80,8 +80,10 @@ def record(
             recorder.look(due, min(step_ms, until_ms - due))
             due += step_ms
             each()
+        if due >= until_ms:  # the last step has begun: sides look no more either
+            break
         recorder.go_on(state, moment, at_ms)
-    if not step_ms or due >= until_ms:
+    if not step_ms:
         raise EmptyRecordError("Nothing was recorded in this time.")
     while due < until_ms:
         recorder.look(due, min(step_ms, until_ms - due))

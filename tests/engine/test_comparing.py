@@ -227,6 +227,15 @@ def test_a_record_that_begins_later_is_told_from_there() -> None:
             read(*nothing, until=60)
 
 
+def test_what_comes_after_the_last_look_is_not_counted_anywhere() -> None:
+    """It is no record of nothing: what was seen before counts to the end."""
+    seen = [state_of(FOUR, TESTS), state_of(FOUR, TESTS, waiting("p", "prod", since=59))]
+    moments = [Moment(now_ms=NOW), Moment(now_ms=NOW + 59_500)]
+    recording = record(zip(seen, moments, strict=True), EQUAL, since_ms=NOW, until_ms=NOW + 60_000, evicted={})
+    assert sum(step.for_ms for step in recording.steps) == 60_000
+    assert (recording.figures.waiting, replayed(recording, side(EQUAL)).waiting) == (0, 0)
+
+
 def test_at_most_a_thousand_times_are_looked_at() -> None:
     """A day in steps of 86.4 s."""
     day = 24 * 60 * 60
