@@ -1,7 +1,9 @@
 """Nodes with their pods, and the pods of an application, by REST: as the last pass stored them."""
 
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
@@ -132,6 +134,20 @@ def _read_at(cluster: Cluster) -> datetime | None:
     return status.read_at if status else None
 
 
+Listed = TypeVar("Listed")
+Place = tuple[str, str]
+
+
+def _page(
+    request: Request, found: Iterable[Listed], asked: Mapping[str, Any], place: Callable[[Listed], Place]
+) -> tuple[list[Listed], str | None]:
+    """What of ``found``, in order of its places, comes after the cursor, and the address of the next page."""
+    after, limit = asked.get("cursor", ("", "")), asked["limit"]
+    page = list(islice((one for one in found if place(one) > after), limit + 1))
+    last = TextsField().to_representation(place(page[limit - 1])) if len(page) > limit else None
+    return page[:limit], next_link(request, last)
+
+
 class NodesView(ApiView):
     """The nodes of a cluster."""
 
@@ -150,11 +166,9 @@ class NodesView(ApiView):
         """
         cluster, asked = self.cluster(name), self.asked
         found = sifted(nodes_of(request.user, cluster), text=asked.get("q", ""), state=asked.get("state", ""))
-        after, limit = asked.get("cursor", ("", ""))[0], asked["limit"]
-        page = [node for node in found if node.name > after][: limit + 1]
-        place = TextsField().to_representation((page[limit - 1].name, "")) if len(page) > limit else None
-        body = {"cluster": cluster.name, "read_at": _read_at(cluster), "next": next_link(request, place)}
-        return tagged(dict(NodePageSerializer({**body, "results": page[:limit]}).data), but="read_at")
+        page, following = _page(request, found, asked, lambda node: (node.name, ""))
+        body = {"cluster": cluster.name, "read_at": _read_at(cluster), "next": following, "results": page}
+        return tagged(dict(NodePageSerializer(body).data), but="read_at")
 
 
 class NodeView(ApiView):
@@ -197,11 +211,7 @@ class ListedPodsView(ApiView):
         """
         cluster, asked = self.cluster(name), self.asked
         found = pods_of(request.user, cluster, asked["namespace"], asked["application"], asked.get("queue", ""))
-        after, limit = asked.get("cursor", ("", "")), asked["limit"]
-        page = [one for one in found if (one.name, one.uid) > after][: limit + 1]
-        place = None
-        if len(page) > limit:
-            place = TextsField().to_representation((page[limit - 1].name, page[limit - 1].uid))
-        body = {"cluster": cluster.name, "read_at": _read_at(cluster), "next": next_link(request, place)}
-        results = told(request.user, cluster, page[:limit])
+        page, following = _page(request, found, asked, lambda one: (one.name, one.uid))
+        body = {"cluster": cluster.name, "read_at": _read_at(cluster), "next": following}
+        results = told(request.user, cluster, page)
         return tagged(dict(ListedPodsSerializer({**body, "results": results}).data), but="read_at")
