@@ -101,7 +101,10 @@ class NewestFirst:
             at, pk = self.after
             # The time once more by itself: no index is entered at what either of two conditions holds for.
             rows = rows.filter(Q(**{f"{self.by}__lt": at}) | Q(**{f"{self.number}__lt": pk}), **{f"{self.by}__lte": at})
-        found = list(rows.order_by(f"-{self.by}", f"-{self.number}")[: self.limit + 1])
+        return self.cut(list(rows.order_by(f"-{self.by}", f"-{self.number}")[: self.limit + 1]))
+
+    def cut(self, found: list[M]) -> tuple[list[M], Place | None]:
+        """The page out of its rows and one more, if there is any, and the place of the next."""
         more = len(found) > self.limit
         found = found[: self.limit]
         return found, (getattr(found[-1], self.by), found[-1].pk) if more else None

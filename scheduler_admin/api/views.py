@@ -16,6 +16,7 @@ from engine.resources import format_amount
 from scheduler_admin.api import problems, serializers
 from scheduler_admin.api.base import ApiView, tagged
 from scheduler_admin.api.filters import DecisionParameters, UsageParameters, filtered, mentioned, queue_known
+from scheduler_admin.api.own_pages import is_long, own_page
 from scheduler_admin.api.pagination import NewestFirst, next_link
 from scheduler_admin.api.redaction import SeenDecision, seen_by
 from scheduler_admin.api.schema import CLUSTER, PROBLEM
@@ -178,7 +179,10 @@ class DecisionsView(DecisionView):
         large = ("document", "laws", "revision__document", "revision__source")
         rows = self.rows().placed(cluster, *mentioned(self.asked)).defer(*large)
         mine = filtered(rows, self.asked, user=request.user, scope=scope)
-        found, place = NewestFirst(self.asked, "at", "number").page(mine)
+        if not scope.everything and is_long(self.asked):
+            found, place = own_page(mine, self.asked, cluster=cluster, scope=scope)
+        else:
+            found, place = NewestFirst(self.asked, "at", "number").page(mine)
         redaction = Redaction.of(scope)
         results = [SeenDecision(decision, redaction) for decision in found]
         body = {"next": next_link(request, place), "results": results}
