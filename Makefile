@@ -61,6 +61,11 @@ lint: setup ## What needs no running product: style, types, layers, migrations, 
 fuzz: setup ## Give every reader a million documents that are nearly right (python -m tests.fuzz --examples for fewer)
 	$(RUN) -m tests.fuzz --examples 1000000
 
+.PHONY: soak
+soak: setup ## Let the product enforce in a simulated cluster amid faults at random (MINUTES=60 SEED=1 DATABASE=sqlite)
+	@mkdir -p var
+	$(RUN) -m tests.soak --minutes $(or $(MINUTES),60) --seed $(or $(SEED),1) --database $(or $(DATABASE),sqlite) --out var/soak.json
+
 .PHONY: bench
 bench: setup browser ## Measure everything at a tenth of the full size, beside the runs that are kept (SCALE=1 for all of it)
 	$(RUN) -m benchmarks all --scale $(or $(SCALE),0.1) --out var/bench.json

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests import parts, postgres
 
-FILES_OF_THEIR_OWN = ("e2e", "enforce")
+FILES_OF_THEIR_OWN = ("e2e", "enforce", "soak")
 """Folders whose tests start installations, each with its file of SQLite."""
 NO_DATABASE = ("engine", "cluster", "simulator", "fidelity", "fuzz", "controlplane", *FILES_OF_THEIR_OWN)
 """Folders that a database is nothing to."""

@@ -1,7 +1,8 @@
-"""`python -m tests.parts`: every test, in three processes beside each other, as a machine has two cores at least.
+"""`python -m tests.parts`: every test, in four processes beside each other, as a machine has two cores at least.
 
-One waits most of the time, for processes, watches and leases, and comes first where it does not; the two others work
-things out, and one of them would leave a core idle. What is given is given to all: ``python -m tests.parts -k lint``.
+One waits most of the time, for processes, watches and leases, and comes first where it does not; two others work
+things out, and one of them would leave a core idle. The last is the soak: some minutes of faults, mostly waiting.
+What is given is given to all: ``python -m tests.parts -k lint``.
 """
 
 import json
@@ -22,9 +23,11 @@ WAITING = _folders("simulator cluster faults e2e enforce fidelity")
 """Folders of tests that start servers and processes, and wait for them."""
 SITE = _folders("browser grid web client doors")
 """Folders of tests that ask for pages and addresses, about half of the work that is left."""
+SOAK = _folders("soak")
+"""The product amid faults at random; waiting for them all would take the first part some minutes more."""
 _BEHIND = ["nice", "-n", "5"]
 """What waits for a lease or a deadline has a core when it wants one."""
-_CACHES = (".pytest_cache", ".pytest_cache/site", ".pytest_cache/rest")
+_CACHES = (".pytest_cache", ".pytest_cache/site", ".pytest_cache/rest", ".pytest_cache/soak")
 NOTHING_THERE = 5
 """What pytest ends with where no test was wanted."""
 
@@ -53,9 +56,11 @@ def run(parts: list[list[str]], arguments: list[str]) -> int:
 
 
 def parts() -> list[list[str]]:
-    """What pytest is told for each; the last has whatever is in no other. Each remembers its own failures."""
-    rest = [f"--ignore={folder}" for folder in (*WAITING, *SITE)]
-    return [[*told, "-o", f"cache_dir={cache}"] for told, cache in zip((WAITING, SITE, rest), _CACHES, strict=True)]
+    """What pytest is told for each; the third has whatever is in no other. Each remembers its own failures."""
+    rest = [f"--ignore={folder}" for folder in (*WAITING, *SITE, *SOAK)]
+    return [
+        [*told, "-o", f"cache_dir={cache}"] for told, cache in zip((WAITING, SITE, rest, SOAK), _CACHES, strict=True)
+    ]
 
 
 def failures(root: Path = Path()) -> Iterator[str]:

@@ -22,20 +22,26 @@ def programs() -> Path | None:
 @contextmanager
 def server(folder: Path, *settings: str) -> Iterator[str]:
     """The address of an empty server, for as long as it is wanted."""
-    where, as_root = programs(), os.geteuid() == 0
-    assert where is not None
-    if as_root:
+    if os.geteuid() == 0:
         shutil.chown(folder, NOBODY)
-
-    def run(program: str, *arguments: str) -> None:
-        command = [str(where / program), "-D", str(folder / "data"), *arguments]
-        subprocess.run(command, check=True, user=NOBODY if as_root else None, cwd=folder, stdout=subprocess.DEVNULL)
-
-    run("initdb", "-U", "postgres", "--auth", "trust", "--no-sync")
-    options = ["listen_addresses=''", "fsync=off", *settings]
-    given = " ".join(f"-c {option}" for option in options)
-    run("pg_ctl", "start", "-w", "-l", str(folder / "log"), "-o", f"{given} -k {folder}")
+    _run(folder, "initdb", "-U", "postgres", "--auth", "trust", "--no-sync")
+    start(folder, *settings)
     try:
         yield f"postgres://postgres@{quote(str(folder), safe='')}/postgres"
     finally:
-        run("pg_ctl", "stop", "-w", "-m", "immediate")
+        _run(folder, "pg_ctl", "stop", "-w", "-m", "immediate")
+
+
+def start(folder: Path, *settings: str) -> None:
+    """Start the server that lives there, which has ended."""
+    options = ["listen_addresses=''", "fsync=off", *settings]
+    given = " ".join(f"-c {option}" for option in options)
+    _run(folder, "pg_ctl", "start", "-w", "-l", str(folder / "log"), "-o", f"{given} -k {folder}")
+
+
+def _run(folder: Path, program: str, *arguments: str) -> None:
+    where = programs()
+    assert where is not None
+    command = [str(where / program), "-D", str(folder / "data"), *arguments]
+    user = NOBODY if os.geteuid() == 0 else None
+    subprocess.run(command, check=True, user=user, cwd=folder, stdout=subprocess.DEVNULL)

@@ -192,6 +192,11 @@ class Answer:
         """Say nothing for so long, or until the test ends."""
         self._ended.wait(seconds)
 
+    def cut(self) -> None:
+        """End the connection at once, whichever thread is answering."""
+        with contextlib.suppress(OSError):
+            self._handler.connection.shutdown(socket.SHUT_RDWR)
+
     def reset(self) -> None:
         """Break the connection with a TCP reset."""
         connection = self._handler.connection

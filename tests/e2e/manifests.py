@@ -11,7 +11,7 @@ from tests.e2e.product import SimulatedCluster
 def queues(folder: Path, *, prod: int, test: int) -> Path:
     """A queues.yaml with leaves prod and test, guaranteed so many cores."""
     leaf = {"properties": {"preemption.delay": "1s"}}
-    document = {
+    tree = {
         "partitions": [
             {
                 "name": "default",
@@ -27,7 +27,7 @@ def queues(folder: Path, *, prod: int, test: int) -> Path:
             }
         ]
     }
-    return _write(folder / "queues.yaml", document)
+    return document(folder / "queues.yaml", tree)
 
 
 def manifests(folder: Path, *, nodes: list[int], prod: int, test: int, exits_after: str = "1s") -> Path:
@@ -35,16 +35,16 @@ def manifests(folder: Path, *, nodes: list[int], prod: int, test: int, exits_aft
     found = folder / "manifests"
     found.mkdir()
     many = [
-        _namespace("prod"),
-        _namespace("test"),
+        namespace("prod"),
+        namespace("test"),
         batch(),
         lease(),
-        *[_node(number, cores) for number, cores in enumerate(nodes)],
+        *[node(number, cores) for number, cores in enumerate(nodes)],
         replicas("prod", prod, exits_after=exits_after),
         replicas("test", test, exits_after=exits_after),
     ]
-    for number, document in enumerate(many):
-        _write(found / f"{number:02}.yaml", document)
+    for number, one in enumerate(many):
+        document(found / f"{number:02}.yaml", one)
     return found
 
 
@@ -53,13 +53,15 @@ def run_together(cluster: SimulatedCluster, *, prod: int, test: int) -> bool:
     return len(cluster.running("prod")) == prod and len(cluster.running("test")) == test
 
 
-def _write(path: Path, document: dict[str, Any]) -> Path:
+def document(path: Path, content: dict[str, Any]) -> Path:
+    """Write a document as YAML."""
     with path.open("w") as file:
-        YAML(typ="safe").dump(document, file)
+        YAML(typ="safe").dump(content, file)
     return path
 
 
-def _namespace(name: str) -> dict[str, Any]:
+def namespace(name: str) -> dict[str, Any]:
+    """A namespace."""
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
@@ -84,7 +86,8 @@ def lease() -> dict[str, Any]:
     }
 
 
-def _node(number: int, cores: int) -> dict[str, Any]:
+def node(number: int, cores: int) -> dict[str, Any]:
+    """A node of so many cores that is ready."""
     room = {"cpu": str(cores), "memory": "64Gi", "pods": "110"}
     return {
         "apiVersion": "v1",

@@ -47,7 +47,8 @@ def free_port() -> int:
 class Product:
     """Runs in a folder of its own; ``manage`` and ``api`` are what operators and CI use."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, database: str = "") -> None:
+        """``database``: its address; unless said, a file in the folder."""
         self.place = Place(folder)
         self.port = free_port()
         self.environment = {
@@ -55,7 +56,7 @@ class Product:
             "DJANGO_SETTINGS_MODULE": "scheduler_admin.settings",
             "SECRET_KEY": secrets.token_urlsafe(32),
             "INSECURE_HTTP": "1",
-            "DATABASE_URL": f"sqlite:///{self.place.database}",
+            "DATABASE_URL": database or f"sqlite:///{self.place.database}",
             "REDIS_URL": f"redis+socket://{self.place.socket}",
             "STATIC_ROOT": str(folder / "static"),
             "SITE_URL": f"http://127.0.0.1:{self.port}",
@@ -71,11 +72,20 @@ class Product:
         self.manage("shell", "-c", "from scheduler_admin.accounts.models import User as U; "
                     "U.objects.create_user(username='ci', password=None, role='auditor')")  # fmt: skip
         self._token = re.search(r"sa_[\w-]+", self.manage("create_token", "ci", "--name", "tests"))[0]
-        self.children.start("redis", processes.redis(self.place))
+        self.children.start("redis", self.command("redis"))
         wait_for(self.place.socket.exists, "Redis")
-        self.children.start("engine", processes.engine_worker())
-        self.children.start("beat", processes.beat(self.place))
-        self.children.start("web", processes.web(self.port))
+        for name in ("engine", "beat", "web"):
+            self.children.start(name, self.command(name))
+
+    def command(self, name: str) -> list[str]:
+        """How a process of the product is started."""
+        return {
+            "redis": processes.redis(self.place),
+            "engine": processes.engine_worker(),
+            "housekeeping": processes.housekeeping_worker(),
+            "beat": processes.beat(self.place),
+            "web": processes.web(self.port),
+        }[name]
 
     def manage(self, *arguments: str) -> str:
         """Run ``manage.py`` and return what it printed."""
@@ -113,6 +123,20 @@ class Product:
     def preemptions(self, cluster: str) -> list[dict[str, Any]]:
         """Those that preempt."""
         return [one for one in self.decisions(cluster) if one["outcome"] == "preempt"]
+
+    def session(self) -> str:
+        """The session key of somebody who may read everything."""
+        code = (
+            "from django.test import Client; from scheduler_admin.accounts.models import User as U; "
+            "c = Client(); c.force_login(U.objects.get(username='ci')); print('key', c.cookies['sessionid'].value)"
+        )
+        return re.search(r"key (\S+)", self.manage("shell", "-c", code))[1]
+
+    def page(self, path: str, key: str) -> str:
+        """A page as whose session it is reads it. Raises OSError, HTTPError among it."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers={"Cookie": f"sessionid={key}"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return str(answer.read().decode())
 
     def kill_engine(self) -> None:
         """Kill the engine's worker as a crash would, and start another."""

@@ -2,7 +2,6 @@
 
 import re
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,17 +83,7 @@ def theirs(
 
 def _page(product: Product, path: str) -> str:
     """A page as somebody who may see everything reads it."""
-    code = (
-        "from django.test import Client; from scheduler_admin.accounts.models import User as U; "
-        "c = Client(); c.force_login(U.objects.get(username='ci')); print('key', c.cookies['sessionid'].value)"
-    )
-    key = re.search(r"key (\S+)", product.manage("shell", "-c", code))
-    assert key is not None
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{product.port}{path}", headers={"Cookie": f"sessionid={key[1]}"}
-    )
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return str(answer.read().decode())
+    return product.page(path, product.session())
 
 
 def test_within_a_minute_somebodys_cluster_is_explained_and_not_touched(
