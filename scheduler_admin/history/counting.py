@@ -21,6 +21,8 @@ from scheduler_admin.history.tally_totals import summed_totals
 
 COUNTED = 2_000
 """At most so many rows: a count reads every one, however quickly a page of them is found."""
+COUNTED_APART = 500
+"""Of what no tally ever tells: they lie apart from each other, each with its victims a page or two of the disk."""
 _STANDING = (Decision.State.NOTED, Decision.State.INTENDED, Decision.State.EVICTING)
 
 
@@ -57,9 +59,10 @@ def count(user: Who, cluster: Cluster, filters: Filters, pass_at: datetime | Non
     """What the filters leave for a user; ``pass_at``: when the last pass was."""
     rows = found(user, cluster, filters)
     told = parts(user, cluster, filters, width_of(filters.until - filters.start))
-    live = _newest(rows, told, pass_at)
+    most = COUNTED if filters.tallied else min(COUNTED, COUNTED_APART)
+    live = _newest(rows, told, pass_at, most)
     since = told.start if told.start > filters.start else None
-    if len(live) >= COUNTED:
+    if len(live) >= most:
         since = live[-1].at
         told = told.since(since)
     counts = Counts(since=since, finest=max((part.span for part in told.found), default=timedelta()))
@@ -71,7 +74,7 @@ def count(user: Who, cluster: Cluster, filters: Filters, pass_at: datetime | Non
     return counts
 
 
-def _newest(rows: QuerySet[Decision], told: Parts, pass_at: datetime | None) -> list[_Row]:
+def _newest(rows: QuerySet[Decision], told: Parts, pass_at: datetime | None, most: int) -> list[_Row]:
     """The newest decisions that no tally tells of."""
     stands = Q(state__in=_STANDING)
     if pass_at:  # one that was held back stands only while passes still find it: later ones decided anew
@@ -81,8 +84,8 @@ def _newest(rows: QuerySet[Decision], told: Parts, pass_at: datetime | None) -> 
     newest: list[_Row] = []
     for start, end in told.gaps:
         within = Q(at__gte=start) if end == told.until else Q(at__gte=start, at__lt=end)  # the filters end there
-        newest += [_Row(*row) for row in told_of.filter(within)[: COUNTED - len(newest)]]
-        if len(newest) >= COUNTED:
+        newest += [_Row(*row) for row in told_of.filter(within)[: most - len(newest)]]
+        if len(newest) >= most:
             break
     return newest
 

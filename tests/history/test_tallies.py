@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -180,6 +181,28 @@ def test_a_month_is_whole_however_many_rows_may_be_read(
     assert counts.decisions == 40
     assert counts.since is not None
     assert counts.since > everything.start
+
+
+@pytest.mark.parametrize("query", [{"outcome": "all"}, {"namespace": "n"}, {}])
+def test_of_what_no_tally_ever_tells_fewer_are_counted(
+    cluster: Cluster, ada: User, monkeypatch: pytest.MonkeyPatch, query: dict[str, str]
+) -> None:
+    """Exactly those since the time that is told; what tallies could tell, and do not yet, is counted on."""
+    past(cluster, 2)
+    Decision.objects.update(ask_namespace="n")
+    mention(Decision.objects.all())
+    monkeypatch.setattr(counting, "COUNTED_APART", 10)
+    month = filters(query)
+    counts = count(ada, cluster, month, PASS_AT)
+    if month.tallied:
+        assert counts.since is None
+        assert told(counts, month) == told(plain_counts(ada, cluster, month, PASS_AT), month)
+    else:
+        assert counts.since is not None
+        since = replace(month, start=counts.since)
+        plain = plain_counts(ada, cluster, since, PASS_AT)
+        assert (counts.decisions, lost(counts)) == (10, lost(plain))
+        assert counts.shown == plain.shown
 
 
 def test_of_more_kinds_than_can_be_added_up_the_newest_are(
