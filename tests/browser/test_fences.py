@@ -15,6 +15,7 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision
 from tests.browser.conftest import OpenPage
 from tests.browser.test_pages import RULES
+from tests.e2e.product import wait_for
 from tests.web import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -65,7 +66,7 @@ def test_only_the_map_scrolls_sideways(open_page: OpenPage, demo: Cluster, width
     scrolls = region.evaluate("each => each.scrollWidth > each.clientWidth")
     assert scrolls == (width < 1080)
     if scrolls:
-        page.wait_for_function("document.activeElement.scrollLeft > 0")
+        wait_for(lambda: page.evaluate("document.activeElement.scrollLeft > 0"), "The map, scrolled")
 
 
 def test_every_text_keeps_inside_its_box(open_page: OpenPage, demo: Cluster) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from scheduler_admin.clusters.models import Cluster
 from tests.browser.conftest import OpenPage
@@ -37,5 +38,5 @@ def test_the_time_that_is_left_counts_down(open_page: OpenPage, demo: Cluster) -
     page = open_page(QUEUE)
     left = page.locator("time[data-left]").first
     before = left.inner_text()
-    page.wait_for_function("before => document.querySelector('time[data-left]').textContent !== before", arg=before)
+    expect(left).not_to_have_text(before)
     assert int(left.inner_text().split()[0]) < int(before.split()[0])
