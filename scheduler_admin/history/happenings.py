@@ -12,6 +12,7 @@ from django.db.models import F
 
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.many import create
 from scheduler_admin.history.models import Decision, Happening, Turn, Victim
 
 Kind = Happening.Kind
@@ -71,7 +72,7 @@ def _write(cluster: Cluster, rows: Sequence[Happening], now: datetime) -> None:
     ClusterStatus.objects.filter(cluster=cluster).update(happened=F("happened") + len(rows))
     for number, row in enumerate(rows, newest(cluster.pk) - len(rows) + 1):
         row.cluster, row.number, row.at = cluster, number, now
-    Happening.objects.bulk_create(rows)
+    create(rows)
 
 
 def newest(cluster_id: int) -> int:

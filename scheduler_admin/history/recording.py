@@ -15,15 +15,13 @@ from engine.decision import Outcome, Reason, encode
 from engine.planning import Considered
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
-from scheduler_admin.history.many import update
+from scheduler_admin.history.many import create, insert, update
 from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.meters import count_begun
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.tallies import recount
 from scheduler_admin.queues.models import Revision
 
-_AT_ONCE = 200
-"""Rows of one query: documents are large."""
 LONGEST_GRACE = timedelta(days=30)
 """So long a victim is waited for at most: Kubernetes takes any number of seconds."""
 
@@ -108,9 +106,9 @@ def _begin(cluster: Cluster, new: list[tuple[Decision, Finding]], now: datetime)
     """Store new rows with all that goes with them, in few queries however many there are; their ids."""
     if not new:
         return set()
-    rows = Decision.objects.bulk_create([row for row, _finding in new], batch_size=_AT_ONCE)
-    Victim.objects.bulk_create([one for row, finding in new for one in _victims(row, finding)], batch_size=_AT_ONCE)
-    Step.objects.bulk_create([one for row, finding in new for one in _steps(row, finding, now)], batch_size=_AT_ONCE)
+    rows = create([row for row, _finding in new])
+    insert(Victim, _OF_VICTIM, (one for row, finding in new for one in _victims(row, finding)))
+    insert(Step, ("decision", "at", "kind", "note"), (one for row, finding in new for one in _steps(row, finding, now)))
     mention(rows)
     kinds = [(row.policy, row.outcome, str(row.ending)) for row in rows]
     transaction.on_commit(partial(count_begun, cluster.name, kinds))
@@ -214,34 +212,57 @@ def _row(cluster: Cluster, revision: Revision, finding: Finding, now: datetime, 
     )
 
 
-def _steps(row: Decision, finding: Finding, now: datetime) -> Iterator[Step]:
+def _steps(row: Decision, finding: Finding, now: datetime) -> Iterator[tuple[int, datetime, Step.Kind, str]]:
     if not finding.decision.evicts:
         return
     if row.ask_since is not None:
-        yield Step(decision=row, at=row.ask_since, kind=Step.Kind.SEEN)
-    yield Step(decision=row, at=now, kind=Step.Kind.DECIDED)
+        yield row.pk, row.ask_since, Step.Kind.SEEN, ""
+    yield row.pk, now, Step.Kind.DECIDED, ""
     if finding.hold:
-        yield Step(decision=row, at=now, kind=Step.Kind.HELD, note=finding.hold)
+        yield row.pk, now, Step.Kind.HELD, finding.hold
 
 
-def _victims(row: Decision, finding: Finding) -> Iterator[Victim]:
+_OF_VICTIM = (
+    "decision",
+    "cluster",
+    "position",
+    "uid",
+    "namespace",
+    "name",
+    "queue",
+    "application",
+    "priority",
+    "requests",
+    "node",
+    "started_at",
+    "checkpoint_at",
+    "odd_checkpoint",
+    "controller",
+    "grace_s",
+    "reason",
+)
+
+
+def _victims(row: Decision, finding: Finding) -> Iterator[tuple[Any, ...]]:
+    """What is known of each, in the order of its names."""
     for position, verdict in enumerate(finding.decision.to_evict if finding.decision.evicts else ()):
-        yield Victim(
-            decision=row,
-            cluster=row.cluster,
-            position=position,
-            uid=verdict.pod.uid,
-            namespace=verdict.pod.namespace,
-            name=verdict.pod.name,
-            queue=verdict.pod.queue,
-            application=fitting("application", verdict.pod.application, Victim),
-            priority=verdict.pod.priority,
-            requests=verdict.pod.requests,
-            node=verdict.pod.node,
-            started_at=moment(verdict.pod.started_ms),
-            checkpoint_at=moment(verdict.pod.checkpoint_ms),
-            odd_checkpoint=verdict.pod.odd_checkpoint,
-            controller=fitting("controller", verdict.pod.controller, Victim),
-            grace_s=verdict.pod.grace_s,
-            reason=verdict.reason.value,
+        pod = verdict.pod
+        yield (
+            row.pk,
+            row.cluster_id,
+            position,
+            pod.uid,
+            pod.namespace,
+            pod.name,
+            pod.queue,
+            fitting("application", pod.application, Victim),
+            pod.priority,
+            pod.requests,
+            pod.node,
+            moment(pod.started_ms),
+            moment(pod.checkpoint_ms),
+            pod.odd_checkpoint,
+            fitting("controller", pod.controller, Victim),
+            pod.grace_s,
+            verdict.reason.value,
         )
