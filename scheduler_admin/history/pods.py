@@ -1,7 +1,7 @@
 """Reads for tenants: what became of their own pods, whatever cluster they run in, and nothing of anybody else's."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import msgspec
@@ -13,6 +13,7 @@ from engine.decision import Reason
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.history.mention_selectors import newest_about, numbers_of
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import read
 from scheduler_admin.history.sentences import LOST
@@ -20,6 +21,12 @@ from scheduler_admin.history.sentences import LOST
 PAGE = 50
 _EVERYTHING = ("decision__cluster__status", "decision__rewound")
 KINDS = ("preempted", "waiting")
+_MOST_NAMES = 1_000
+"""Namespaces of clusters, each a look of its own at an index."""
+_PAST_ALL = 2**63
+"""No id is as large, and no database takes one."""
+_LOOKED_AT, _LOOKED_AT_OF_ONE = 2, 6
+"""Decisions for each event of a page; where events of one kind are asked for, decisions have those of the other."""
 
 
 @dataclass(frozen=True)
@@ -100,18 +107,47 @@ class PodEvents:
 
 
 def events(user: Who, search: Search, before: str = "", size: int = PAGE) -> PodEvents:
-    """The tenant's victims and asks, newest first. Two queries."""
+    """The tenant's victims and asks, newest first. Four queries; two more where the newest decisions do not fill it."""
     place = place_in(before)
-    found: list[PodEvent] = []
-    if search.kind != "waiting":
-        found += [PodEvent(victim.decision, victim) for victim in _victims(user, search, place)[: size + 1]]
-    if search.kind != "preempted":
-        found += [PodEvent(row, None) for row in _asks(user, search, place)[: size + 1]]
-    found = sorted(found, key=lambda event: event.order, reverse=True)
-    if place is not None:
-        found = [event for event in found if event.order < place]
+    many = size * (_LOOKED_AT_OF_ONE if search.kind else _LOOKED_AT)
+    newest = _newest_own(user, search, place, many)
+    found = None if newest is None else _found(user, search, place, size, newest)
+    if found is None or (len(found) <= size and len(newest or ()) == many):
+        found = _found(user, search, place, size)
     shown = found[:size]
     return PodEvents(shown, _written(shown[-1]) if len(found) > size else "")
+
+
+def _found(
+    user: Who, search: Search, place: tuple[datetime, int, int] | None, size: int, within: list[int] | None = None
+) -> list[PodEvent]:
+    """The newest events, one more than asked for if there are; only of the decisions ``within``, if any are given."""
+    of_victims, of_asks = (Q(), Q()) if within is None else (Q(decision__in=within), Q(pk__in=within))
+    found: list[PodEvent] = []
+    if search.kind != "waiting":
+        victims = _victims(user, search, place).filter(of_victims)
+        found += [PodEvent(victim.decision, victim) for victim in victims[: size + 1]]
+    if search.kind != "preempted":
+        found += [PodEvent(row, None) for row in _asks(user, search, place).filter(of_asks)[: size + 1]]
+    return sorted(found, key=lambda event: event.order, reverse=True)
+
+
+def _newest_own(user: Who, search: Search, place: tuple[datetime, int, int] | None, limit: int) -> list[int] | None:
+    """The newest decisions about pods of the user's, from a place on; None where too few of them may be looked for.
+
+    A database that is asked for the newest events reads all there are, to put them in order.
+    """
+    scope = scope_of(user, "view")
+    if scope.everything or search.text:
+        return None
+    if search.namespace and scope.namespaces is not None:
+        scope = replace(scope, namespaces=scope.namespaces & {search.namespace})
+    clusters = Cluster.objects.values_list("pk", flat=True)
+    numbers = [number for pk in clusters for number in numbers_of(scope, pk)]
+    if len(numbers) > _MOST_NAMES:
+        return None
+    at = Q() if place is None else Q(Q(first_seen__lt=place[0]) | Q(decision__lte=place[1]), first_seen__lte=place[0])
+    return newest_about(numbers, at, limit)
 
 
 def _victims(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Victim]:
@@ -120,14 +156,22 @@ def _victims(user: Who, search: Search, place: tuple[datetime, int, int] | None)
         .select_related("decision__cluster__status")
         .defer("decision__document", "decision__laws")
     )
-    rows = rows.filter(_up_to(place, "decision__first_seen"), _matches(search))
+    if place is not None:
+        at, decision, pk = place
+        rest = Q(decision__first_seen__lt=at) | Q(decision__lt=decision) | Q(decision=decision, pk__lt=pk)
+        rows = rows.filter(rest, decision__first_seen__lte=at)
+    rows = rows.filter(_matches(search))
     return rows.order_by("-decision__first_seen", "-decision_id", "-pk")
 
 
 def _asks(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Decision]:
     rows = own_asks(user).exclude(ask_name="")
     rows = rows.select_related("cluster__status").defer("document", "laws")
-    rows = rows.filter(_up_to(place, "first_seen"), _matches(search, "ask_"))
+    if place is not None:
+        at, pk, victim = place
+        rest = Q(pk__lte=pk) if victim else Q(pk__lt=pk)  # a decision's ask comes after its victims
+        rows = rows.filter(Q(first_seen__lt=at) | rest, first_seen__lte=at)
+    rows = rows.filter(_matches(search, "ask_"))
     return rows.order_by("-first_seen", "-pk")
 
 
@@ -153,10 +197,6 @@ def _matches(search: Search, of: str = "") -> Q:
     )
 
 
-def _up_to(place: tuple[datetime, int, int] | None, column: str) -> Q:
-    return Q() if place is None else Q(**{f"{column}__lte": place[0]})
-
-
 def _written(event: PodEvent) -> str:
     at, decision, victim = event.order
     return f"{at.isoformat()}_{decision}_{victim}"
@@ -166,8 +206,9 @@ def place_in(text: str) -> tuple[datetime, int, int] | None:
     """Where a page of events goes on, as ``PodEvents.older`` says it; None for what is no such place."""
     try:
         stamp, decision, victim = text.split("_")
-        at = datetime.fromisoformat(stamp)
-        return (at.astimezone(UTC), int(decision), int(victim)) if at.tzinfo else None
+        at, pks = datetime.fromisoformat(stamp), (int(decision), int(victim))
+        known = at.tzinfo is not None and all(0 <= pk < _PAST_ALL for pk in pks)
+        return (at.astimezone(UTC), *pks) if known else None
     except (ValueError, OverflowError):
         return None
 
