@@ -1,5 +1,6 @@
 """``python -m benchmarks decide``: one decision. ``... follow``: a cluster read, and followed while it changes.
 
+``... clusters``: many clusters over several workers.
 ``... compare``: a recorded day run again under every policy.
 ``... edit``: acts in the editor at a thousand queues. ``... pages``: when pages first show something.
 ``... history``: pages of a long history, on PostgreSQL. ``... migrate``: migrations beside one.
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import suite
+from benchmarks.clusters import clusters
 from benchmarks.compare import compare
 from benchmarks.decide import decide
 from benchmarks.editor import edit
@@ -53,6 +55,15 @@ def main() -> None:
         rows = migrate(options.decisions, options.days, options.database)
     elif options.what == "history":
         rows = past(options.decisions, options.days, options.runs, options.database)
+    elif options.what == "clusters":
+        rows = clusters(
+            many=options.clusters,
+            nodes=options.nodes,
+            workers=options.workers,
+            seconds=options.seconds,
+            rate=options.rate,
+            postgres=not options.sqlite,
+        )
     else:
         rows = [
             follow(
@@ -109,6 +120,13 @@ def _parser() -> argparse.ArgumentParser:
     everything.add_argument("--scale", type=float, default=1.0, help="of the full size (default: %(default)s)")
     everything.add_argument("--out", type=Path, help="where to write all figures, as JSON")
     everything.add_argument("parts", nargs="*", help="only these")
+    many = what.add_parser("clusters", parents=[common])
+    many.add_argument("--clusters", type=int, default=20)
+    many.add_argument("--nodes", type=int, default=200, help="of each cluster, with 30 pods each")
+    many.add_argument("--workers", type=int, default=3)
+    many.add_argument("--seconds", type=int, default=120, help="of watching, before and after one is killed")
+    many.add_argument("--rate", type=int, default=5, help="changes of pods a second in each (default: %(default)s)")
+    many.add_argument("--sqlite", action="store_true", help="not on a PostgreSQL of its own")
     following = what.add_parser("follow", parents=[common])
     following.add_argument("--rate", type=int, default=RATE, help="changes of pods a second (default: %(default)s)")
     following.add_argument("--seconds", type=int, default=60, help="of following (default: %(default)s)")

@@ -52,7 +52,7 @@ def serve(feed: Feed, ready: Connection) -> None:
     """Serve until killed; sends the port, and the mean size of a pod in bytes, through ``ready``."""
     if feed.core is not None:
         os.sched_setaffinity(0, {feed.core})
-    world = _World(feed)
+    world = World(feed)
 
     class Handler(_Handler):
         """Of this world."""
@@ -64,7 +64,7 @@ def serve(feed: Feed, ready: Connection) -> None:
     server.serve_forever()
 
 
-class _World:
+class World:
     """All objects as the bytes that go over the wire, and how pods change."""
 
     def __init__(self, feed: Feed) -> None:
@@ -90,7 +90,7 @@ class _World:
         made = sorted((self._maker.make(number) for number in range(feed.pods)), key=_place)  # as a server lists them
         self.pods = {str(number): msgspec.json.encode(one) for number, one in enumerate(made)}
         self._live = list(self.pods)
-        self._version = _VERSION
+        self.version = _VERSION
         self.lock = Lock()
 
     def _new(self, number: int) -> bytes:
@@ -101,7 +101,7 @@ class _World:
 
         ``at`` is stamped into the start of those that have one.
         """
-        self._version += 1
+        self.version += 1
         kind = self._random.choices(("MODIFIED", "BEAT", "ADDED", "DELETED"), (50, 20, 15, 15))[0]
         if kind == "ADDED":
             self._made += 1
@@ -120,15 +120,15 @@ class _World:
 
     def node_beat(self) -> bytes:
         """A node reports that it is well: nothing that is read changes."""
-        self._version += 1
+        self.version += 1
         return self._line("MODIFIED", self.nodes[str(self._random.randrange(len(self.nodes)))])
 
     def _line(self, kind: str, obj: bytes) -> bytes:
-        return b'{"type":"%s","object":%s}\n' % (kind.encode(), _set(obj, b"resourceVersion", str(self._version)))
+        return b'{"type":"%s","object":%s}\n' % (kind.encode(), _set(obj, b"resourceVersion", str(self.version)))
 
     def bookmark(self, *, initial: bool) -> bytes:
         """A bookmark at the present version."""
-        meta: dict[str, object] = {"resourceVersion": str(self._version)}
+        meta: dict[str, object] = {"resourceVersion": str(self.version)}
         if initial:
             meta["annotations"] = {"k8s.io/initial-events-end": "true"}
         return json.dumps({"type": "BOOKMARK", "object": {"metadata": meta}}).encode() + b"\n"
@@ -138,7 +138,7 @@ class _World:
         items = list(islice(objects.values(), start, start + limit))
         end = start + len(items)
         more = str(end) if end < len(objects) else ""
-        head = json.dumps({"resourceVersion": str(self._version), "continue": more}).encode()
+        head = json.dumps({"resourceVersion": str(self.version), "continue": more}).encode()
         return b'{"kind":"List","metadata":%s,"items":[%s]}' % (head, b",".join(items))
 
 
@@ -161,7 +161,7 @@ def _pieces(objects: Iterable[bytes]) -> Iterator[list[bytes]]:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    world: _World
+    world: World
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
