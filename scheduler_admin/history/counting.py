@@ -59,7 +59,7 @@ def count(user: Who, cluster: Cluster, filters: Filters, pass_at: datetime | Non
     """What the filters leave for a user; ``pass_at``: when the last pass was."""
     rows = found(user, cluster, filters)
     told = parts(user, cluster, filters, width_of(filters.until - filters.start))
-    most = COUNTED if filters.tallied else min(COUNTED, COUNTED_APART)
+    most = COUNTED if filters.tallied else COUNTED_APART
     live = _newest(rows, told, pass_at, most)
     since = told.start if told.start > filters.start else None
     if len(live) >= most:

@@ -1,4 +1,4 @@
-"""Many rows by few statements, without an object of the model for each: that takes most of the time of small rows."""
+"""Many rows by few statements, past Django's own bulk insert: it looks at each value by itself, which takes longest."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
@@ -23,7 +23,7 @@ def insert(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any
 
 
 def create(rows: Sequence[_Row]) -> list[_Row]:
-    """Add objects of one model, which get their ids; returns them."""
+    """Add objects of one model, with whatever their fields hold; they get their ids. Returns them."""
     if not rows:
         return []
     model, ids = type(rows[0]), list[int]()

@@ -174,6 +174,7 @@ def test_a_month_is_whole_however_many_rows_may_be_read(
     Decision.objects.filter(state__in=Decision.OPEN).delete()
     tallied(cluster)
     monkeypatch.setattr(counting, "COUNTED", 40)
+    monkeypatch.setattr(counting, "COUNTED_APART", 40)
     month = filters({})
     assert told(count(ada, cluster, month, PASS_AT), month) == told(plain_counts(ada, cluster, month, PASS_AT), month)
     everything = filters({"outcome": "all"})
