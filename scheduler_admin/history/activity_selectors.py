@@ -1,82 +1,18 @@
-"""Reads of what happened lately: last preemptions, counts by hour, asks that wait."""
+"""Reads of what happened lately: counts by hour, asks that wait, what a queue took and lost."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import Coalesce, TruncHour
 
-from scheduler_admin.accounts.scopes import Scope, Who, scope_of
+from scheduler_admin.accounts.scopes import Scope, Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import Decision, Mention, Victim
 from scheduler_admin.history.models.names import Kind
 from scheduler_admin.history.pods import own_asks
-from scheduler_admin.history.redaction import Redaction
-
-_LOST = (Victim.State.EVICTED, Victim.State.GONE)
-
-
-@dataclass(frozen=True)
-class LastPreemption:
-    """The latest preemption for a queue (``into``), or out of it: which decision, and the queue on the other side."""
-
-    decision: int
-    at: datetime
-    other: str
-    pods: int
-
-
-@dataclass(frozen=True)
-class LastPreemptions:
-    """By queue, rolled up: a parent shows the latest below it."""
-
-    into: dict[str, LastPreemption]
-    out: dict[str, LastPreemption]
-
-
-def last_preemptions(user: Who, cluster: Cluster, paths: Sequence[str]) -> LastPreemptions:
-    """The latest preemption in and out of every queue. Three queries, however many queues."""
-    lost = Victim.objects.restrict(user, "view").filter(decision__cluster=cluster, state__in=_LOST)
-    latest_out = dict(lost.values_list("queue").annotate(last=Max("decision")).order_by())
-    happened = Decision.objects.restrict(user, "view").filter(cluster=cluster, victims__state__in=_LOST)
-    latest_in = dict(happened.values_list("ask_queue").annotate(last=Max("pk")).order_by())
-    decisions = {
-        row.pk: row
-        for row in Decision.objects.filter(pk__in={*latest_out.values(), *latest_in.values()})
-        .only("pk", "ask_queue", "ask_namespace", "ask_uid", "ask_name", "first_seen")
-        .annotate(
-            lost=Count("victims", filter=Q(victims__state__in=_LOST)),
-            from_queue=Max("victims__queue", filter=Q(victims__state__in=_LOST)),
-        )
-    }
-    redaction = Redaction.of(scope_of(user, "view"))
-    into = {queue: _last(decisions[pk], _giver(decisions[pk])) for queue, pk in latest_in.items() if pk in decisions}
-    out = {
-        queue: _last(decisions[pk], redaction.preemptor(decisions[pk]).queue)
-        for queue, pk in latest_out.items()
-        if pk in decisions
-    }
-    return LastPreemptions(_roll_up(into, paths), _roll_up(out, paths))
-
-
-def _giver(decision: Decision) -> str:
-    return decision.from_queue or ""  # type: ignore[attr-defined]
-
-
-def _last(decision: Decision, other: str) -> LastPreemption:
-    return LastPreemption(decision.pk, decision.first_seen, other, decision.lost)  # type: ignore[attr-defined]
-
-
-def _roll_up(by_leaf: dict[str, LastPreemption], paths: Iterable[str]) -> dict[str, LastPreemption]:
-    latest = dict[str, LastPreemption]()
-    for leaf, last in by_leaf.items():
-        path = leaf
-        while path:
-            latest[path] = max(latest.get(path, last), last, key=lambda each: (each.at, each.decision))
-            path = path.rpartition(".")[0]
-    return {path: latest[path] for path in paths if path in latest}
+from scheduler_admin.history.sentences import LOST
 
 
 def preempted_by_hour(user: Who, clusters: Sequence[Cluster], now: datetime, hours: int = 24) -> dict[int, list[int]]:
@@ -84,7 +20,7 @@ def preempted_by_hour(user: Who, clusters: Sequence[Cluster], now: datetime, hou
     start = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=hours - 1)
     counted = (
         Victim.objects.restrict(user, "view")
-        .filter(decision__cluster__in=clusters, state__in=_LOST)
+        .filter(decision__cluster__in=clusters, state__in=LOST)
         .annotate(at=Coalesce("evicted_at", "gone_at", "decision__first_seen"))
         .filter(at__gte=start)
         .annotate(hour=TruncHour("at"))
@@ -159,10 +95,10 @@ def preemptions_of(
     user: Who, cluster: Cluster, queue: str, since: datetime, until: datetime, limit: int
 ) -> list[Decision]:
     """Decisions in ``[since, until)`` that evicted pods for a queue or out of it, newest first, with their counts."""
-    lost = Q(victims__state__in=_LOST)
+    lost = Q(victims__state__in=LOST)
     mine = lost & (Q(victims__queue=queue) | Q(victims__queue__startswith=f"{queue}."))
     mentioned = Mention.objects.of(cluster.pk, Kind.QUEUE, queue).filter(
-        Exists(Victim.objects.filter(decision=OuterRef("decision"), state__in=_LOST)),
+        Exists(Victim.objects.filter(decision=OuterRef("decision"), state__in=LOST)),
         first_seen__gte=since,
         first_seen__lt=until,
     )

@@ -19,7 +19,7 @@ from django.utils.translation import get_language, gettext, ngettext
 
 from scheduler_admin.accounts.scopes import is_inside
 from scheduler_admin.clusters.models import Notice
-from scheduler_admin.history.activity_selectors import LastPreemption
+from scheduler_admin.history.last_selectors import LastPreemption
 from scheduler_admin.web.templatetags.scheduler import lasting
 from scheduler_admin.web.trees import Cell, Row
 from scheduler_admin.web.words import queue_name

@@ -8,8 +8,8 @@ from scheduler_admin.clusters.models import Cluster, Notice
 from scheduler_admin.clusters.notices import notices_of
 from scheduler_admin.clusters.quota import quota_of
 from scheduler_admin.clusters.selectors import present, status_of
-from scheduler_admin.history import activity_selectors
-from scheduler_admin.history.activity_selectors import LastPreemption
+from scheduler_admin.history import activity_selectors, last_selectors
+from scheduler_admin.history.last_selectors import LastPreemption
 from scheduler_admin.queues import selectors, sifting
 from scheduler_admin.queues.selectors import Figure, TreeRow
 from scheduler_admin.web.leads import Lead, lead
@@ -69,7 +69,7 @@ def tree_page(user: Who, cluster: Cluster, sift: sifting.Sift) -> TreePage:
     capacity = status.capacity if status else {}
     names = selectors.resources(queues, capacity)
     tree = selectors.rows(queues, status.queues if status else {}, capacity, names)
-    last = activity_selectors.last_preemptions(user, cluster, [queue.path for queue in queues])
+    last = last_selectors.last_preemptions(user, cluster, [queue.path for queue in queues])
     notices = {notice.queue: notice for notice in notices_of(user, cluster)}
     units = columns(tree, names)
     told = lead(tree)
@@ -113,7 +113,7 @@ def columns(tree: Sequence[TreeRow], names: Sequence[str]) -> dict[str, Unit]:
 def _rows(
     tree: Sequence[TreeRow],
     units: Mapping[str, Unit],
-    last: activity_selectors.LastPreemptions,
+    last: last_selectors.LastPreemptions,
     notices: Mapping[str, Notice],
     folded: frozenset[str],
     *,

@@ -158,6 +158,8 @@ class Decision(models.Model):
             ),
             models.Index(fields=["cluster", "last_seen"], name="decision_held", condition=models.Q(state="held")),
             models.Index(fields=["cluster", "closed_at"], name="decision_closed"),
+            # The last one for an ask of a queue; see last_selectors.
+            models.Index(fields=["cluster", "ask_queue", "state", "id"], name="decision_last"),
             models.Index(fields=["cluster", "ask_uid"], name="decision_ask_uid"),
             models.Index(fields=["ask_namespace", "ask_name"], name="decision_ask"),
         ]
@@ -214,7 +216,7 @@ class Victim(models.Model):
     uid = models.CharField(max_length=64)
     namespace = models.CharField(max_length=63)
     name = models.CharField(max_length=253)
-    queue = models.CharField(max_length=500, db_index=True)
+    queue = models.CharField(max_length=500)
     application = models.CharField(max_length=300, blank=True)
     priority = models.IntegerField(null=True, default=0, help_text=_("Null where it is not known."))
     requests = models.JSONField(default=dict)
@@ -263,6 +265,8 @@ class Victim(models.Model):
             models.Index(fields=["namespace", "name"], name="victim_pod"),
             models.Index(fields=["cluster", "evicted_at"], name="victim_evicted"),
             models.Index(fields=["cluster", "gone_at"], name="victim_gone"),
+            # The last one of a queue; see last_selectors.
+            models.Index(fields=["cluster", "queue", "state", "decision"], name="victim_last"),
             models.Index(fields=["decision"], condition=models.Q(changes__isnull=True), name="victim_to_work_out"),
             models.Index(
                 fields=["cluster", "id"],
