@@ -29,7 +29,7 @@ Channel.do_restore = False
 
 
 class Watching(bootsteps.StartStopStep):
-    """Starts and stops the cluster watchers of a worker that runs passes; they live in its memory."""
+    """A worker that runs passes has a queue of its own, and in its memory the watches of its clusters."""
 
     requires = ("celery.worker.components:Pool",)
 
@@ -38,21 +38,20 @@ class Watching(bootsteps.StartStopStep):
         return "engine" in parent.app.amqp.queues.consume_from
 
     def start(self, parent: Any) -> None:
-        """Open every cluster's watch."""
-        del parent
-        from scheduler_admin.clusters.watching import WATCHES  # noqa: PLC0415 - models load after the app
+        """Consume its own queue, too, and take part in sharing clusters out; passes open their watches."""
+        from scheduler_admin.clusters.ownership import own_queue  # noqa: PLC0415 - models load after the app
+        from scheduler_admin.clusters.sharing import Sharing  # noqa: PLC0415
+        from scheduler_admin.clusters.watching import OWNER  # noqa: PLC0415
 
         suit_a_cluster()
-        WATCHES.start()
+        parent.app.amqp.queues.select_add(own_queue(OWNER), auto_delete=True)
+        self._sharing = Sharing()
+        self._sharing.start()
 
     def stop(self, parent: Any) -> None:
-        """End them and give the clusters back."""
+        """End the watches, and give the clusters back."""
         del parent
-        from scheduler_admin.clusters.ownership import release  # noqa: PLC0415
-        from scheduler_admin.clusters.watching import OWNER, WATCHES  # noqa: PLC0415
-
-        WATCHES.stop()
-        release(owner=OWNER)
+        self._sharing.stop()
 
 
 class Metrics(bootsteps.StartStopStep):

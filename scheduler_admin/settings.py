@@ -384,9 +384,8 @@ CACHES = {
 }
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "housekeeping"
+# What concerns one cluster is sent to the worker that owns it; see scheduler_admin.clusters.ownership.
 CELERY_TASK_ROUTES = {
-    "scheduler_admin.history.tasks.run_pass": {"queue": "engine"},
-    "scheduler_admin.copies.tasks.visit_copy": {"queue": "engine"},
     "scheduler_admin.comparisons.tasks.run_comparison": {"queue": "comparisons"},
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

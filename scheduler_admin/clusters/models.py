@@ -234,6 +234,16 @@ class Heartbeat(models.Model):
         return self.worker
 
 
+class Worker(models.Model):
+    """A process that runs passes. Clusters are shared out among those that were heard of lately."""
+
+    name = models.CharField(max_length=200, unique=True, help_text=_("As in ``Cluster.owner``."))
+    heard_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class ClusterStatus(models.Model):
     """What the last pass read: pages show this and never wait on a cluster. One row per cluster."""
 

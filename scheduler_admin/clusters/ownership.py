@@ -1,19 +1,51 @@
-"""One worker per cluster: a row taken and kept by compare-and-swap."""
+"""One worker per cluster: a row taken and kept by compare-and-swap. Its passes are sent to that worker alone."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 
 from django.db.models import Q
 
-from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.models import Cluster, Worker
 
 TERM = timedelta(seconds=15)
-"""How long a claim holds when its owner is not heard of."""
+"""How long a claim holds at least when its owner is not heard of."""
+TURNS = 3
+"""A claim outlasts so many of the cluster's intervals: one that has a pass a minute is not up for grabs between two."""
+ALIVE = timedelta(seconds=10)
+"""A worker that was not heard of for so long is given nothing: less than it takes until what a dead one had is free."""
+SHARED = "engine"
+"""The queue of what any of the engine's workers may take."""
+
+
+def term(cluster: Cluster) -> timedelta:
+    """How long a claim of this cluster holds."""
+    return max(TERM, TURNS * timedelta(milliseconds=cluster.interval_ms))
+
+
+def claimed_at(cluster: Cluster) -> datetime | None:
+    """When its owner took it, or kept it, the last time; None: it has none, or gave it back."""
+    return None if cluster.owned_until is None else cluster.owned_until - term(cluster)
 
 
 def claim(*, cluster: Cluster, owner: str, now: datetime) -> bool:
-    """Take or renew the ownership of a cluster; whether it is now ``owner``'s until ``now + TERM``."""
+    """Take or renew the ownership of a cluster; whether it is now ``owner``'s for its term."""
     free = Q(owner=owner) | Q(owner="") | Q(owned_until__isnull=True) | Q(owned_until__lt=now)
-    return bool(Cluster.objects.filter(free, pk=cluster.pk).update(owner=owner, owned_until=now + TERM))
+    return bool(Cluster.objects.filter(free, pk=cluster.pk).update(owner=owner, owned_until=now + term(cluster)))
+
+
+def is_anothers(cluster: Cluster, *, owner: str, now: datetime) -> bool:
+    """Whether somebody else has it, as the row was read."""
+    return cluster.owner not in {"", owner} and cluster.owned_until is not None and cluster.owned_until >= now
+
+
+def own_queue(owner: str) -> str:
+    """The queue that this worker alone consumes."""
+    return f"{SHARED}/{owner}"
+
+
+def queue_of(cluster: Cluster, now: datetime) -> str:
+    """Where what is to be done with a cluster is sent: to its owner, or to whoever takes it."""
+    return own_queue(cluster.owner) if is_anothers(cluster, owner="", now=now) else SHARED
 
 
 def holder(*, cluster: Cluster, owner: str) -> str:
@@ -22,5 +54,25 @@ def holder(*, cluster: Cluster, owner: str) -> str:
 
 
 def release(*, owner: str) -> None:
-    """Give all clusters of an owner back."""
+    """Give all clusters of an owner back; it takes none any more."""
     Cluster.objects.filter(owner=owner).update(owner="", owned_until=None)
+    Worker.objects.filter(name=owner).delete()
+
+
+def note(*, owner: str, now: datetime) -> None:
+    """A worker is there; those that were not heard of for long are forgotten."""
+    Worker.objects.update_or_create(name=owner, defaults={"heard_at": now})
+    Worker.objects.filter(heard_at__lt=now - ALIVE).delete()
+
+
+def heir(*, owner: str, now: datetime) -> str:
+    """The worker to which ``owner`` should give a cluster, as it has at least two fewer; empty: none has."""
+    names = sorted(Worker.objects.filter(heard_at__gte=now - ALIVE).values_list("name", flat=True))
+    held = Counter(Cluster.objects.filter(owned_until__gte=now).values_list("owner", flat=True))
+    least = min(names, key=lambda name: held[name], default="")
+    return least if least and held[owner] - held[least] > 1 else ""
+
+
+def hand_over(*, cluster: int, owner: str, to: str) -> None:
+    """Give a cluster to another worker, for as long as it was ours; its next pass is sent there."""
+    Cluster.objects.filter(pk=cluster, owner=owner).update(owner=to)

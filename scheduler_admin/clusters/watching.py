@@ -9,7 +9,6 @@ from collections.abc import Collection
 from datetime import datetime
 
 from django.conf import settings
-from django.db import DatabaseError
 
 from engine.cluster.actuator import Actuator
 from engine.cluster.allocations import KIND as WRITTEN
@@ -121,6 +120,11 @@ class Watch:
         """End everything. A pass that runs stops before its next eviction; after it none begins here any more."""
         self._closing = True
         self.busy.acquire(timeout=_PATIENCE_S)  # never given back
+        self.end()
+
+    def end(self) -> None:
+        """End everything, where no pass runs and none can begin."""
+        self._closing = True
         self.resign()
         self.watcher.stop()
         if self._yunikorn is not None:
@@ -168,27 +172,21 @@ class Watches:
         self._refused[cluster.pk] = (source, error, self._clock.steady_s() + _RETRY_S)
 
     def keep(self, clusters: Collection[int]) -> None:
-        """End the watches of all other clusters: nobody asks for their passes any more."""
+        """End the watches of all other clusters: nobody asks for their passes here any more."""
         with self._lock:
             left = [self._open.pop(pk) for pk in self._open.keys() - set(clusters)]
         for watch in left:  # which takes a while: other clusters don't wait for that
             watch.close()
 
-    def start(self) -> None:
-        """Open the watches of every cluster that has a tree; one that can't be opened is told by its first pass.
-
-        So it is with all of them while the database is away.
-        """
-        try:
-            clusters = list(Cluster.objects.filter(hierarchy__current__isnull=False))
-        except DatabaseError:
-            log.exception("clusters can't be read")
-            return
-        for cluster in clusters:
-            try:
-                self.of(cluster)
-            except Exception:
-                log.exception("cluster %s can't be watched", cluster)
+    def give(self, to: str) -> None:
+        """Hand one cluster that has no pass just now to another worker; nothing where all have one."""
+        with self._lock:
+            idle = ((pk, watch) for pk, watch in self._open.items() if watch.busy.acquire(blocking=False))
+            pk, watch = next(idle, (0, None))
+            self._open.pop(pk, None)
+        if watch is not None:
+            ownership.hand_over(cluster=pk, owner=OWNER, to=to)  # first, so that no pass begins here any more
+            watch.end()
 
     def stop(self) -> None:
         """End every watch."""

@@ -1,4 +1,4 @@
-"""What Celery runs: beat asks which copies are due, the engine's worker visits them."""
+"""What Celery runs: beat asks which copies are due, the engine's workers visit them."""
 
 import logging
 
@@ -8,6 +8,7 @@ from django.utils import timezone
 from engine.cluster.errors import ClusterError
 from engine.discovery import yunikorn_namespaces
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.ownership import queue_of
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.copies.looking import keep_error
 from scheduler_admin.copies.models import Copy
@@ -23,9 +24,10 @@ def send_due_visits() -> None:
     """Send a visit to every copy that is due; one that is not taken up at once is dropped, never piled up."""
     for cluster in Cluster.objects.filter(copy=None, hierarchy__current__isnull=False):
         copy_of(cluster)
-    due = Copy.objects.filter(due_at__lte=timezone.now(), cluster__hierarchy__current__isnull=False)
-    for pk in due.values_list("pk", flat=True):
-        visit_copy.apply_async((pk,), expires=_EXPIRES_S)
+    now = timezone.now()
+    due = Copy.objects.filter(due_at__lte=now, cluster__hierarchy__current__isnull=False)
+    for copy in due.select_related("cluster"):
+        visit_copy.apply_async((copy.pk,), expires=_EXPIRES_S, queue=queue_of(copy.cluster, now))
 
 
 @shared_task

@@ -3,13 +3,12 @@
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
 from engine.decision import Interlock
@@ -22,7 +21,7 @@ from engine.snapshot import ClusterState, Protection, Reservation, Snapshot
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.ownership import claim
+from scheduler_admin.clusters.ownership import claim, claimed_at
 from scheduler_admin.clusters.quota import store_quota
 from scheduler_admin.clusters.services import keep_uid
 from scheduler_admin.clusters.status import queue_figures, store_error, store_status
@@ -346,20 +345,21 @@ def _figures(revision: Revision, found: _Plan) -> dict[str, dict[str, Any]]:
     return figures
 
 
-def due_clusters(now: datetime) -> list[int]:
+def due_clusters(now: datetime) -> list[Cluster]:
     """Clusters whose next pass is due, that which had none for the longest time first.
 
     What is not taken up at once is dropped, so on a busy machine the last ones often are: they are the first next time.
     Each is moved on to its next turn by compare-and-swap.
     """
     due = []
-    began = F("owned_until").asc(nulls_first=True)  # a pass claims its cluster as it begins
-    for cluster in Cluster.objects.filter(hierarchy__current__isnull=False).order_by(began, "pk"):
+    never = datetime.min.replace(tzinfo=UTC)
+    clusters = Cluster.objects.filter(hierarchy__current__isnull=False).order_by("pk")
+    for cluster in sorted(clusters, key=lambda each: claimed_at(each) or never):  # a pass claims it as it begins
         turn = now + timedelta(milliseconds=cluster.interval_ms) - _JITTER
         # A turn later than the next one is from before the clock was set back: it is not waited for.
         if cluster.next_pass_at is not None and now < cluster.next_pass_at <= turn:
             continue
         mine = Cluster.objects.filter(pk=cluster.pk, next_pass_at=cluster.next_pass_at).update(next_pass_at=turn)
         if mine:
-            due.append(cluster.pk)
+            due.append(cluster)
     return due

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from celery import shared_task
 from django.conf import settings
-from django.db.models import Q
 from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
@@ -16,7 +15,7 @@ from scheduler_admin.clusters import ownership
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import note_heartbeat
 from scheduler_admin.clusters.status import store_error
-from scheduler_admin.clusters.watching import WATCHES
+from scheduler_admin.clusters.watching import OWNER, WATCHES
 from scheduler_admin.history import journal, passes, tallies, usage_rollup
 from scheduler_admin.history.digests import write_digests
 from scheduler_admin.history.meters import PASSES, Ended
@@ -43,10 +42,10 @@ SILENT_SENTENCE = "No pass has begun for half a minute: the engine's worker, or 
 
 @shared_task
 def send_due_passes() -> None:
-    """Send a pass for every cluster that is due; one that is not taken up at once is dropped, never piled up."""
-    WATCHES.keep(Cluster.objects.filter(hierarchy__current__isnull=False).values_list("pk", flat=True))
-    for pk in passes.due_clusters(timezone.now()):
-        run_pass.apply_async((pk,), expires=1.0)
+    """Send a pass for every cluster that is due, to its owner; one that is not taken up at once is dropped."""
+    now = timezone.now()
+    for cluster in passes.due_clusters(now):
+        run_pass.apply_async((cluster.pk,), expires=1.0, queue=ownership.queue_of(cluster, now))
 
 
 @shared_task
@@ -55,7 +54,7 @@ def run_pass(cluster_id: int) -> None:
     cluster = Cluster.objects.select_related("hierarchy__current", "credentials").get(pk=cluster_id)
     began, ended = time.perf_counter(), Ended.FAILED
     try:
-        ended = passes.run_pass(cluster=cluster, watch=WATCHES.of(cluster))
+        ended = _pass_over(cluster)
     except ClusterError as error:
         ended = Ended.UNREADABLE
         store_error(cluster=cluster, sentence=str(error), now=timezone.now())
@@ -68,14 +67,21 @@ def run_pass(cluster_id: int) -> None:
         PASSES.labels(cluster.name, ended).observe(time.perf_counter() - began)
 
 
+def _pass_over(cluster: Cluster) -> Ended:
+    if ownership.is_anothers(cluster, owner=OWNER, now=timezone.now()):
+        return Ended.SKIPPED  # sent before it changed hands: it is not watched for nothing
+    return passes.run_pass(cluster=cluster, watch=WATCHES.of(cluster))
+
+
 @shared_task
 def check_heartbeats() -> None:
     """Say so where no pass begins any more. Runs in the other worker; the next pass that is stored takes it back."""
     now = timezone.now()
     note_heartbeat(worker="housekeeping", now=now)
-    silent = Q(owned_until__lt=now - SILENT + ownership.TERM) | Q(owned_until=None, created_at__lt=now - SILENT)
-    for cluster in Cluster.objects.filter(silent, hierarchy__current__isnull=False):
-        store_error(cluster=cluster, sentence=SILENT_SENTENCE, now=now)
+    for cluster in Cluster.objects.filter(hierarchy__current__isnull=False):
+        heard = ownership.claimed_at(cluster) or cluster.created_at
+        if heard + timedelta(milliseconds=cluster.interval_ms) < now - SILENT:
+            store_error(cluster=cluster, sentence=SILENT_SENTENCE, now=now)
 
 
 @shared_task

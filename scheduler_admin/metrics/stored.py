@@ -16,7 +16,7 @@ from engine.decision import Interlock
 from engine.resources import CPU, base, column, is_bytes
 from scheduler_admin.clusters.holds import holds_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Heartbeat
-from scheduler_admin.clusters.ownership import TERM
+from scheduler_admin.clusters.ownership import claimed_at
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.notifications.models import Notification, Shortfall
 from scheduler_admin.queues.selectors import tree_with
@@ -24,7 +24,7 @@ from scheduler_admin.queues.selectors import tree_with
 QUEUES = 500
 RESOURCES = 16
 _MILLI = 1000
-_READ = ("name", "owned_until", "hierarchy__current__number", "hierarchy__current__document")
+_READ = ("name", "owned_until", "interval_ms", "hierarchy__current__number", "hierarchy__current__document")
 _OF_STATUS = ("read_at", "pass_at", "pass_us", "error", "revision_number", "queues", "holds")
 
 
@@ -86,8 +86,8 @@ def _heartbeats(clusters: Iterable[Cluster]) -> Iterator[Metric]:
     says = "When a worker was last heard of; the engine's for each of its clusters."
     beats = _gauge("worker_heartbeat_timestamp_seconds", says, "worker", "cluster")
     for cluster in clusters:
-        if cluster.owned_until is not None:
-            beats.add_metric(["engine", cluster.name], (cluster.owned_until - TERM).timestamp())
+        if (at := claimed_at(cluster)) is not None:
+            beats.add_metric(["engine", cluster.name], at.timestamp())
     for beat in Heartbeat.objects.all():
         beats.add_metric([beat.worker, ""], beat.at.timestamp())
     yield beats

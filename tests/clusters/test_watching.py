@@ -2,18 +2,20 @@
 
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
-from django.db import OperationalError
+from django.utils import timezone
 
 from engine.cluster.lease import ClusterLease
 from engine.cluster.yunikorn import KIND
-from scheduler_admin.clusters import watching
+from scheduler_admin.clusters import sharing, watching
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.watching import Watch, Watches
+from scheduler_admin.clusters.ownership import claim, note
+from scheduler_admin.clusters.sharing import take_turn
+from scheduler_admin.clusters.watching import OWNER, Watch, Watches
 from scheduler_admin.history import tasks
 from scheduler_admin.queues.services import publish_as
 from tests.builders import queue, tree
@@ -46,8 +48,8 @@ def cluster(api: Simulated, tmp_path: Path) -> Cluster:
 def watches(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watches]:
     """Those of this process."""
     found = Watches()
-    monkeypatch.setattr(tasks, "WATCHES", found)
-    monkeypatch.setattr(tasks.run_pass, "apply_async", lambda *_arguments, **_options: None)
+    for module in (tasks, sharing):
+        monkeypatch.setattr(module, "WATCHES", found)
     yield found
     found.stop()
 
@@ -58,26 +60,15 @@ def following() -> set[str]:
 
 
 def test_a_cluster_that_is_deleted_is_followed_no_longer(cluster: Cluster, watches: Watches) -> None:
-    """Its threads and connections end with it; until then the beat leaves them alone."""
+    """Its threads and connections end with it, and not before."""
     first = watches.of(cluster)
-    tasks.send_due_passes()
+    claim(cluster=cluster, owner=OWNER, now=timezone.now())
+    take_turn()
     assert watches.of(cluster) is first
     assert following()
     cluster.delete()
-    tasks.send_due_passes()
+    take_turn()
     assert not following()
-
-
-def test_a_worker_starts_while_the_database_is_away(
-    cluster: Cluster, watches: Watches, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Passes open the watches once it is back."""
-    with monkeypatch.context() as away:
-        away.setattr(Cluster.objects, "filter", Mock(side_effect=OperationalError("database is locked")))
-        watches.start()
-    assert not following()
-    watches.start()
-    assert following()
 
 
 @pytest.mark.parametrize(("streamed", "verbs"), [(False, {"list", "watch"}), (True, {"watch"})])
@@ -123,6 +114,41 @@ def test_nobody_waits_for_a_watch_that_is_closed(
         patched.setattr(Watch, "close", closing)
         watches.keep(())
     assert free == [True]
+
+
+def test_a_cluster_is_given_to_another_worker_between_its_passes(cluster: Cluster, watches: Watches) -> None:
+    """One that has a pass just now stays: two workers never decide for it at once."""
+    watch = watches.of(cluster)
+    claim(cluster=cluster, owner=OWNER, now=timezone.now())
+    with watch.busy:
+        watches.give("another")
+        cluster.refresh_from_db()
+        assert (cluster.owner, bool(following())) == (OWNER, True)
+    watches.give("another")
+    cluster.refresh_from_db()
+    assert (cluster.owner, following()) == ("another", set())
+
+
+def test_what_another_worker_has_is_not_watched(cluster: Cluster, watches: Watches) -> None:
+    """Not by a pass that was sent before it changed hands, nor on."""
+    watches.of(cluster)
+    claim(cluster=cluster, owner="another", now=timezone.now())
+    take_turn()
+    assert not following()
+    tasks.run_pass(cluster.pk)
+    assert not following()
+
+
+def test_the_worker_with_more_clusters_gives_one_at_a_turn(cluster: Cluster, watches: Watches) -> None:
+    """To one that was heard of just now."""
+    now = timezone.now()
+    Cluster.objects.create(name="west", owner=OWNER, owned_until=now + timedelta(minutes=1))
+    watches.of(cluster)
+    claim(cluster=cluster, owner=OWNER, now=now)
+    note(owner="another", now=now)
+    take_turn()
+    cluster.refresh_from_db()
+    assert (cluster.owner, following()) == ("another", set())
 
 
 def test_a_cluster_is_known_again_by_the_uid_that_its_first_pass_reads(cluster: Cluster, watches: Watches) -> None:

@@ -45,7 +45,7 @@ def cluster(theirs: Simulated, tmp_path: Path) -> Cluster:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The copies to which a visit was sent."""
     found: list[int] = []
-    monkeypatch.setattr(tasks.visit_copy, "apply_async", lambda args, expires: found.append(args[0]))
+    monkeypatch.setattr(tasks.visit_copy, "apply_async", lambda args, **_options: found.append(args[0]))
     return found
 
 

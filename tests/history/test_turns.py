@@ -35,9 +35,9 @@ def test_a_cluster_that_another_worker_owns_is_left_alone(cluster: Cluster, watc
 def test_every_due_cluster_is_sent_once_per_interval(cluster: Cluster) -> None:
     """Two beats at the same moment send one pass."""
     now = timezone.now()
-    assert passes.due_clusters(now) == [cluster.pk]
+    assert passes.due_clusters(now) == [cluster]
     assert passes.due_clusters(now) == []
-    assert passes.due_clusters(now + timedelta(seconds=1)) == [cluster.pk]
+    assert passes.due_clusters(now + timedelta(seconds=1)) == [cluster]
 
 
 def test_who_had_no_pass_for_the_longest_time_is_the_first(cluster: Cluster) -> None:
@@ -47,7 +47,7 @@ def test_who_had_no_pass_for_the_longest_time_is_the_first(cluster: Cluster) -> 
     new = Cluster.objects.create(name="new", hierarchy=cluster.hierarchy)
     ownership.claim(cluster=west, owner="us", now=now - timedelta(seconds=9))
     ownership.claim(cluster=cluster, owner="us", now=now - timedelta(seconds=1))
-    assert passes.due_clusters(now) == [new.pk, west.pk, cluster.pk]
+    assert passes.due_clusters(now) == [new, west, cluster]
 
 
 def test_after_three_days_asleep_one_pass_is_due_and_not_a_quarter_of_a_million(cluster: Cluster) -> None:
@@ -55,11 +55,11 @@ def test_after_three_days_asleep_one_pass_is_due_and_not_a_quarter_of_a_million(
     with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
         passes.due_clusters(timezone.now())
         clock.shift(timedelta(days=3))
-        assert [passes.due_clusters(timezone.now()) for _ in range(3)] == [[cluster.pk], [], []]
+        assert [passes.due_clusters(timezone.now()) for _ in range(3)] == [[cluster], [], []]
 
 
 def test_a_clock_that_was_set_back_holds_up_no_pass(cluster: Cluster) -> None:
     """A turn an hour ahead is from before: the next pass does not wait for it."""
     now = timezone.now()
     Cluster.objects.update(next_pass_at=now + timedelta(hours=1))
-    assert passes.due_clusters(now) == [cluster.pk]
+    assert passes.due_clusters(now) == [cluster]

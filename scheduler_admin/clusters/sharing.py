@@ -1,0 +1,55 @@
+"""How the engine's workers share clusters out: each sees to its own part, once a second, in a thread of its own.
+
+Not as a task: of several workers that wait for the next one, the same may get it every time.
+"""
+
+import logging
+import threading
+
+from django.db import connection
+from django.utils import timezone
+
+from scheduler_admin.clusters import ownership
+from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.watching import OWNER, WATCHES
+
+log = logging.getLogger(__name__)
+TURN_S = 1.0
+
+
+class Sharing:
+    """This worker's part, from ``start`` to ``stop``."""
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sharing", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, after a turn that has begun; then give every cluster back."""
+        self._over.set()
+        self._thread.join()
+        WATCHES.stop()
+        ownership.release(owner=OWNER)
+
+    def _run(self) -> None:
+        while not self._over.wait(TURN_S):
+            try:
+                take_turn()
+            except Exception:
+                log.exception("clusters can't be shared out")  # the database is away: its own clusters stay watched
+            finally:
+                connection.close()
+
+
+def take_turn() -> None:
+    """Say that this worker is there, drop what it watches in vain, and give a cluster to a worker that has fewer."""
+    now = timezone.now()
+    ownership.note(owner=OWNER, now=now)
+    own = Cluster.objects.filter(hierarchy__current__isnull=False, owner=OWNER)
+    WATCHES.keep(own.values_list("pk", flat=True))
+    if heir := ownership.heir(owner=OWNER, now=now):
+        WATCHES.give(heir)

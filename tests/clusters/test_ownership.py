@@ -1,0 +1,92 @@
+"""Which of several workers has a cluster: what concerns it goes there alone, and each has about as many."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from scheduler_admin.clusters import ownership
+from scheduler_admin.clusters.models import Cluster, Worker
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def cluster(name: str, owner: str = "", **fields: int) -> Cluster:
+    """One that a worker claims now, if any does."""
+    made = Cluster.objects.create(name=name, **fields)
+    if owner:
+        assert ownership.claim(cluster=made, owner=owner, now=NOW)
+        made.refresh_from_db()
+    return made
+
+
+def alive(*owners: str) -> None:
+    """Workers that are there now."""
+    for owner in owners:
+        ownership.note(owner=owner, now=NOW)
+
+
+def test_what_concerns_a_cluster_is_sent_to_its_owner_until_that_is_silent() -> None:
+    """Then to whoever takes it."""
+    east = cluster("east", "a")
+    assert ownership.queue_of(east, NOW) == ownership.own_queue("a")
+    assert ownership.queue_of(east, NOW + ownership.TERM + timedelta(seconds=1)) == ownership.SHARED
+    assert ownership.queue_of(cluster("west"), NOW) == ownership.SHARED
+
+
+def test_a_claim_outlasts_the_time_until_the_pass_after_the_next() -> None:
+    """A cluster that has a pass a minute is not another's between two of them."""
+    seldom, often = cluster("seldom", "a", interval_ms=60_000), cluster("often", "a", interval_ms=1000)
+    later = NOW + timedelta(minutes=2)
+    assert not ownership.claim(cluster=seldom, owner="b", now=later)
+    assert ownership.claim(cluster=often, owner="b", now=later)
+    assert [ownership.claimed_at(each) for each in (seldom, often)] == [NOW, NOW]
+
+
+def test_only_what_somebody_else_has_is_anothers() -> None:
+    """Not what was given back, nor what lapsed."""
+    east = cluster("east", "a")
+    assert ownership.is_anothers(east, owner="b", now=NOW)
+    assert not ownership.is_anothers(east, owner="a", now=NOW)
+    assert not ownership.is_anothers(east, owner="b", now=NOW + timedelta(minutes=1))
+    ownership.release(owner="a")
+    east.refresh_from_db()
+    assert not ownership.is_anothers(east, owner="b", now=NOW)
+
+
+def test_who_has_two_more_than_another_gives_one_to_it() -> None:
+    """One more is as even as it gets."""
+    alive("a", "b")
+    first, _second, _third = (cluster(name, "a") for name in ("one", "two", "three"))
+    assert ownership.heir(owner="a", now=NOW) == "b"
+    ownership.hand_over(cluster=first.pk, owner="a", to="b")
+    assert ownership.heir(owner="a", now=NOW) == ""
+    assert Cluster.objects.get(pk=first.pk).owner == "b"
+
+
+def test_nothing_is_given_to_a_worker_that_was_not_heard_of() -> None:
+    """It may be dead: what it had is not free yet, so it does not look idle."""
+    alive("a", "b")
+    for name in ("one", "two"):
+        cluster(name, "a")
+    later = NOW + ownership.ALIVE + timedelta(seconds=1)
+    assert ownership.heir(owner="a", now=later) == ""
+    ownership.note(owner="a", now=later)
+    assert [worker.name for worker in Worker.objects.all()] == ["a"]
+
+
+def test_what_changed_hands_meanwhile_is_not_given_away() -> None:
+    """By compare-and-swap, as everything of ownership."""
+    east = cluster("east", "b")
+    ownership.hand_over(cluster=east.pk, owner="a", to="c")
+    assert Cluster.objects.get().owner == "b"
+
+
+def test_a_worker_that_ends_is_given_nothing_any_more() -> None:
+    """It gives back what it has and says that it goes."""
+    alive("a", "b")
+    for name in ("one", "two"):
+        cluster(name, "a")
+    ownership.release(owner="b")
+    assert ownership.heir(owner="a", now=NOW) == ""
