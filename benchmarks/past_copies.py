@@ -168,6 +168,15 @@ def _finish(cursor: Any) -> None:
         sequence = f"pg_get_serial_sequence('history_{table}', 'id')"
         cursor.execute(f"SELECT setval({sequence}, max(id)) FROM history_{table}")
     cursor.execute("VACUUM ANALYZE history_tally")
+    for side, of in (("out", "{}"), ("into", "decision.ask_{}")):
+        queue, namespace = of.format("queue"), of.format("namespace")
+        cursor.execute(
+            "INSERT INTO history_lastpreemption (cluster_id, side, queue, namespace, decision_id, at)"
+            f" SELECT cluster_id, '{side}', queue, namespace, id, first_seen FROM (SELECT {queue} AS queue,"
+            f" {namespace} AS namespace, max(decision_id) AS last FROM history_victim AS victim"
+            " JOIN history_decision AS decision ON decision.id = decision_id"
+            " WHERE victim.state IN ('evicted', 'gone') GROUP BY 1, 2) AS newest JOIN history_decision ON id = last"
+        )
 
 
 def _tally(cluster: "Cluster") -> None:

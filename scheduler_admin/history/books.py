@@ -11,6 +11,7 @@ from django.utils import timezone
 from engine.decision import PodFacts
 from engine.snapshot import Pod
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.last import keep_last
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.notices import tell_going, tell_preempted
 from scheduler_admin.history.tallies import recount
@@ -74,6 +75,7 @@ class Books:
         with transaction.atomic():
             victim.state, victim.evicted_at = Victim.State.EVICTED, self.now()
             victim.save(update_fields=["state", "evicted_at"])
+            keep_last([row])
             self._step(row, Step.Kind.EVICTED, pod=str(victim))
             tell_going(row, row.victims.all(), self.now())
 
@@ -81,6 +83,7 @@ class Books:
         with transaction.atomic():
             victim.state, victim.gone_at = Victim.State.GONE, self.now()
             victim.save(update_fields=["state", "gone_at"])
+            keep_last([row])
             self._step(row, Step.Kind.EXITED, pod=str(victim))
             tell_preempted([(row, row.victims.all())], self.now())
 

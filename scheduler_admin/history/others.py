@@ -16,6 +16,7 @@ from engine.snapshot import ClusterState
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from scheduler_admin.history.following import exited, keep_settled, seen_pod, settle
+from scheduler_admin.history.last import forget_last, keep_last
 from scheduler_admin.history.ledger import unbook
 from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.meters import count_observed
@@ -69,6 +70,8 @@ class Others:
         self._move()
         mention(rows)
         mistaken = [self._rows[pk] for pk in self._unsure.values() if pk in self._rows]
+        forget_last([row.pk for row in mistaken])
+        keep_last([*rows, *mistaken])
         recount(cluster=self._cluster, at=[row.first_seen for row in (*rows, *mistaken)])
         transaction.on_commit(partial(count_observed, self._cluster.name, [row.source for row in self._new]))
         happenings.decided(self._cluster, self._new, self._now)

@@ -19,7 +19,7 @@ from django.utils.translation import get_language, gettext, ngettext
 
 from scheduler_admin.accounts.scopes import is_inside
 from scheduler_admin.clusters.models import Notice
-from scheduler_admin.history.last_selectors import LastPreemption
+from scheduler_admin.history.last_selectors import Told
 from scheduler_admin.web.templatetags.scheduler import lasting
 from scheduler_admin.web.trees import Cell, Row
 from scheduler_admin.web.words import queue_name
@@ -140,7 +140,7 @@ def _cell(cell: Cell, _language: str | None) -> SafeString:
     return render_to_string("web/_queue_cell.html", {"cell": cell})
 
 
-def _last(last: LastPreemption | None, side: str, path: str, place: Place) -> SafeString:
+def _last(last: Told | None, side: str, path: str, place: Place) -> SafeString:
     """When it was, and whose pods it took or for whom."""
     if last is None:
         return _NEVER

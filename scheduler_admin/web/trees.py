@@ -9,7 +9,7 @@ from scheduler_admin.clusters.notices import notices_of
 from scheduler_admin.clusters.quota import quota_of
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.history import activity_selectors, last_selectors
-from scheduler_admin.history.last_selectors import LastPreemption
+from scheduler_admin.history.last_selectors import Side, Told
 from scheduler_admin.queues import selectors, sifting
 from scheduler_admin.queues.selectors import Figure, TreeRow
 from scheduler_admin.web.leads import Lead, lead
@@ -31,8 +31,8 @@ class Row:
 
     tree: TreeRow
     cells: tuple[Cell, ...]
-    into: LastPreemption | None
-    out: LastPreemption | None
+    into: Told | None
+    out: Told | None
     notice: Notice | None
     """That it is told to give back."""
     folds: bool
@@ -69,13 +69,13 @@ def tree_page(user: Who, cluster: Cluster, sift: sifting.Sift) -> TreePage:
     capacity = status.capacity if status else {}
     names = selectors.resources(queues, capacity)
     tree = selectors.rows(queues, status.queues if status else {}, capacity, names)
-    last = last_selectors.last_preemptions(user, cluster, [queue.path for queue in queues])
+    last = last_selectors.latest(user, cluster)
     notices = {notice.queue: notice for notice in notices_of(user, cluster)}
     units = columns(tree, names)
     told = lead(tree)
     times = {
-        side: {path: one.at.timestamp() for path, one in found.items()}
-        for side, found in (("in", last.into), ("out", last.out))
+        side: {path: at.timestamp() for path, (at, _decision) in last[of].items()}
+        for side, of in (("in", Side.INTO), ("out", Side.OUT))
     }
     passing = sifting.sift(tree, sift, times)
     folded = frozenset[str]() if sift.order else sifting.folds(passing, sift)
@@ -84,8 +84,9 @@ def tree_page(user: Who, cluster: Cluster, sift: sifting.Sift) -> TreePage:
     # Rows that are folded away come along where there are few, so that unfolding needs no round trip.
     kept = passing if len(passing) <= sifting.MANY else shown[:most]
     marked = kept if sift.order else sifting.mark_fences(kept, [row.path for row in shown[:most]])
+    told_last = last_selectors.told(user, last, [row.path for row in marked])
     return TreePage(
-        rows=_rows(marked, units, last, notices, folded, flat=bool(sift.order)),
+        rows=_rows(marked, units, told_last, notices, folded, flat=bool(sift.order)),
         left_out=max(0, len(shown) - most),
         levels=range(1, max((row.depth for row in tree), default=0) + 2),
         columns=list(units.values()),
@@ -113,7 +114,7 @@ def columns(tree: Sequence[TreeRow], names: Sequence[str]) -> dict[str, Unit]:
 def _rows(
     tree: Sequence[TreeRow],
     units: Mapping[str, Unit],
-    last: last_selectors.LastPreemptions,
+    last: Mapping[Side, Mapping[str, Told]],
     notices: Mapping[str, Notice],
     folded: frozenset[str],
     *,
@@ -124,8 +125,8 @@ def _rows(
         Row(
             tree=row,
             cells=tuple(Cell(figure, units[figure.resource]) for figure in row.figures),
-            into=last.into.get(row.path),
-            out=last.out.get(row.path),
+            into=last[Side.INTO].get(row.path),
+            out=last[Side.OUT].get(row.path),
             notice=notices.get(row.path),
             folds=not row.queue.leaf and not flat,
             folded=row.path in folded,

@@ -17,6 +17,7 @@ from scheduler_admin.history.models import Decision, LedgerEntry, Step, Victim
 from scheduler_admin.history.passes import run_pass
 from tests.builders import ask, node, pod, queue, tree
 from tests.history.conftest import add_cluster
+from tests.history.plain_last import kept_last, plain_last
 from tests.history.watch import Watch
 
 pytestmark = pytest.mark.django_db
@@ -179,6 +180,7 @@ def test_an_event_that_comes_late_puts_a_supposed_ask_right(cluster: Cluster, wa
         run_pass(cluster=cluster, watch=watch)
     row = observed()
     assert (row.ask_name, decode(row.document).certain, row.victims.count()) == ("web", True, 2)
+    assert kept_last() == plain_last()
 
 
 def test_what_was_taken_for_one_decision_and_was_two_is_parted(cluster: Cluster, watch: Watch):
@@ -198,6 +200,7 @@ def test_what_was_taken_for_one_decision_and_was_two_is_parted(cluster: Cluster,
     assert held == {"web": ["b-0"], "app": ["b-1"], "": ["b-9"]}
     for row in rows:
         assert [one.pod.name for one in decode(row.document).victims] == held[row.ask_name]
+    assert kept_last() == plain_last()
     assert booked() == {"root.c": 1}
     app = rows.get(ask_name="app")
     assert [step.pod for step in app.steps.filter(kind="exited")] == ["ns/b-1"]

@@ -17,6 +17,7 @@ from engine.snapshot import ClassQuota, ClassRule, PriorityClass
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.class_figures import listed
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.history.last import keep_last
 from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.models import Decision, Usage, UsageSample, Victim
 from scheduler_admin.history.usage_runs import LEVELS, Amount, Now, pack, run_of, unpack_sample
@@ -246,6 +247,7 @@ def victim(of: Decision, queue: str, position: int = 0, **fields: Any) -> Victim
     }
     made = Victim.objects.create(decision=of, cluster=of.cluster, position=position, **(values | fields))
     mention([of])
+    keep_last([of])
     return made
 
 

@@ -2,6 +2,7 @@
 
 from scheduler_admin.history.models.decisions import Decision, DecisionQuerySet, Rewound, Step, Victim
 from scheduler_admin.history.models.happenings import Happening, HappeningQuerySet, Turn
+from scheduler_admin.history.models.last import LastPreemption
 from scheduler_admin.history.models.mentions import Mention
 from scheduler_admin.history.models.nodes import NodePods, NodePodsQuerySet
 from scheduler_admin.history.models.passes import JournalEntry, JournalSegment, Pass
@@ -16,6 +17,7 @@ __all__ = [
     "HappeningQuerySet",
     "JournalEntry",
     "JournalSegment",
+    "LastPreemption",
     "LedgerEntry",
     "Mention",
     "NodePods",

@@ -158,8 +158,6 @@ class Decision(models.Model):
             ),
             models.Index(fields=["cluster", "last_seen"], name="decision_held", condition=models.Q(state="held")),
             models.Index(fields=["cluster", "closed_at"], name="decision_closed"),
-            # The last one for an ask of a queue; see last_selectors.
-            models.Index(fields=["cluster", "ask_queue", "state", "id"], name="decision_last"),
             models.Index(fields=["cluster", "ask_uid"], name="decision_ask_uid"),
             models.Index(fields=["ask_namespace", "ask_name"], name="decision_ask"),
         ]
@@ -265,8 +263,6 @@ class Victim(models.Model):
             models.Index(fields=["namespace", "name"], name="victim_pod"),
             models.Index(fields=["cluster", "evicted_at"], name="victim_evicted"),
             models.Index(fields=["cluster", "gone_at"], name="victim_gone"),
-            # The last one of a queue; see last_selectors.
-            models.Index(fields=["cluster", "queue", "state", "decision"], name="victim_last"),
             models.Index(fields=["decision"], condition=models.Q(changes__isnull=True), name="victim_to_work_out"),
             models.Index(
                 fields=["cluster", "id"],
