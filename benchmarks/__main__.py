@@ -4,6 +4,7 @@
 ``... compare``: a recorded day run again under every policy.
 ``... edit``: acts in the editor at a thousand queues. ``... pages``: when pages first show something.
 ``... history``: pages of a long history, on PostgreSQL. ``... migrate``: migrations beside one.
+``... load``: fifty people and two pipelines at once, on a long history.
 ``... store``: what a pass decided, stored.
 ``... memory``: the most memory of a pass. ``... all``: everything, beside the runs that are kept.
 """
@@ -22,6 +23,7 @@ from benchmarks.decide import decide
 from benchmarks.editor import edit
 from benchmarks.figures import Row
 from benchmarks.follow import RATE, follow
+from benchmarks.load import load
 from benchmarks.memory import memory
 from benchmarks.migrating import migrate
 from benchmarks.pages import pages
@@ -55,6 +57,8 @@ def main() -> None:
         rows = migrate(options.decisions, options.days, options.database)
     elif options.what == "history":
         rows = past(options.decisions, options.days, options.runs, options.database)
+    elif options.what == "load":
+        rows = load(decisions=options.decisions, days=options.days, seconds=options.seconds, database=options.database)
     elif options.what == "clusters":
         rows = clusters(
             many=options.clusters,
@@ -116,6 +120,11 @@ def _parser() -> argparse.ArgumentParser:
         reading.add_argument("--days", type=int, default=730, help="over which they are spread (default: %(default)s)")
         reading.add_argument("--runs", type=int, default=40)
         reading.add_argument("--database", default="", help="postgres://...: one that is empty, or was filled before")
+    clicking = what.add_parser("load", parents=[common])
+    clicking.add_argument("--decisions", type=int, default=1_000_000, help="to be stored (default: %(default)s)")
+    clicking.add_argument("--days", type=int, default=730, help="over which they are spread (default: %(default)s)")
+    clicking.add_argument("--seconds", type=int, default=120, help="of clicking (default: %(default)s)")
+    clicking.add_argument("--database", default="", help="postgres://...: one that is empty, or was filled before")
     everything = what.add_parser("all")
     everything.add_argument("--scale", type=float, default=1.0, help="of the full size (default: %(default)s)")
     everything.add_argument("--out", type=Path, help="where to write all figures, as JSON")
@@ -142,6 +151,9 @@ def _versions() -> dict[str, str]:
 
 
 def _told(row: Row) -> str:
+    if "asked" in row:
+        figures = f"median {row['median_ms']:g} ms, p95 {row['p95_ms']:g}, p99 {row['p99_ms']:g}"
+        return f"{row['asked']:28} {figures}; {row['times']} times, {row['failed']} failed, {row['bytes']} bytes"
     if "p95_ms" in row:
         figures = f"median {row['median_ms']} ms, 95th percentile {row['p95_ms']}, of CPU {row['cpu_p95_ms']}"
         return f"{row['page']:30} {figures}, {row['runs']} runs"

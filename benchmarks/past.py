@@ -51,8 +51,8 @@ def filled(decisions: int, days: int) -> None:
     from django.core.management import call_command  # noqa: PLC0415 - once Django is set up
     from django.utils import timezone  # noqa: PLC0415
 
-    from benchmarks.editor import tree  # noqa: PLC0415
     from benchmarks.past_copies import fill  # noqa: PLC0415
+    from benchmarks.past_filler import tree  # noqa: PLC0415
     from scheduler_admin.accounts.models import Tenant, User  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster, ClusterStatus  # noqa: PLC0415
     from scheduler_admin.queues.models import Hierarchy  # noqa: PLC0415
@@ -63,7 +63,7 @@ def filled(decisions: int, days: int) -> None:
         return
     ada = User.objects.create_user("ada", role=User.Role.ADMIN)
     tess = User.objects.create_user("tess", role=User.Role.TENANT)
-    tess.tenants.add(Tenant.objects.create(name="tess's", namespaces=["ns-100", "ns-101"], subtrees=["root.tenant-1"]))
+    tess.tenants.add(Tenant.objects.create(name="tess's", namespaces=["ns-100", "ns-101"], subtrees=["root.t8"]))
     hierarchy = Hierarchy.objects.create(name="large")
     publish(hierarchy=hierarchy, tree=tree(), author=ada, reason="first")
     cluster = Cluster.objects.create(name="large", hierarchy=hierarchy)

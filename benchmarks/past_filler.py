@@ -9,6 +9,8 @@ from typing import Any
 from django.db import models
 from django.db.models.fields.json import JSONField
 
+from engine.queues import PreemptionPolicy, Queue, QueueTree
+
 QUEUES, APPLICATIONS, NODES = 1000, 20, 5000
 """Leaves, a skewed few of which have most; applications of each leaf; nodes."""
 _PIECE = 100_000
@@ -16,9 +18,24 @@ _QUEUE = "'root.t' || {q} / 50 || '.g' || {q} / 10 % 5 || '.q' || {q}"
 _NAMESPACE = "'ns-' || {q} / 4"
 _APPLICATION = "'app-' || {q} || '-' || floor(random() * 20)::int"
 _LEAF = "floor(1000 * random() ^ 2)::int"
+_NEIGHBOUR = "(substring(ask_queue FROM 't([0-9]+)')::int * 50 + floor(50 * random() ^ 2)::int)"
+"""A leaf of the same tenant: fences let nobody take from another."""
 _NUMBER = "('x' || encode(substr(sha256(convert_to({said}, 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint"
 """As number_of has it."""
 _PREEMPTS = "(i % 100 <> 0)"
+
+
+def tree() -> QueueTree:
+    """Their queues: twenty tenants, each behind a fence, with a hundred groups of ten leaves."""
+    queues = {"root": Queue(path="root")}
+    for q in range(QUEUES):
+        tenant, group = f"root.t{q // 50}", f"root.t{q // 50}.g{q // 10 % 5}"
+        queues[tenant] = Queue(path=tenant, preemption_policy=PreemptionPolicy.FENCE, guaranteed={"cpu": 250_000})
+        queues[group] = Queue(path=group, guaranteed={"cpu": 50_000})
+        leaf = f"{group}.q{q}"
+        own, most = ({"cpu": cpu, "memory": 4 * 2**20 * cpu} for cpu in (4000, 8000))
+        queues[leaf] = Queue(path=leaf, guaranteed=own, max=most, delay_ms=30_000)
+    return QueueTree(queues.values())
 
 
 @dataclass(frozen=True)
@@ -118,8 +135,8 @@ def _victims(cursor: Any, cluster_id: int, part: tuple[int, int]) -> None:
     from scheduler_admin.history.models import Victim  # noqa: PLC0415
 
     source = (
-        f"(SELECT decision.id AS d, first_seen AS at, ending, {_LEAF} AS q, position FROM history_decision AS decision,"
-        f" generate_series(1, 1 + decision.id::int % 3) AS position WHERE decision.id BETWEEN {part[0]} AND {part[1]}"
+        f"(SELECT decision.id AS d, first_seen AS at, ending, {_NEIGHBOUR} AS q, position"
+        f" FROM history_decision AS decision, generate_series(1, 1 + decision.id::int % 3) AS position WHERE decision.id BETWEEN {part[0]} AND {part[1]}"
         " AND outcome = 'preempt' OFFSET 0) AS made"
     )
     lost = "ending <> 'refused'"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from django.db.models import JSONField
 from django.http import Http404
 
 from scheduler_admin.accounts.scopes import Scope, Who, is_inside
@@ -37,6 +38,12 @@ def get(user: Who, name: str) -> Cluster:
     if cluster is None:
         raise Http404
     return cluster
+
+
+def status_heads(of: str) -> list[str]:
+    """What a list need not read of each row's cluster: the large fields of its status, which is at the path ``of``."""
+    large = (field.name for field in ClusterStatus._meta.fields if isinstance(field, JSONField))  # noqa: SLF001 - Django's documented name
+    return [f"{of}__{name}" for name in large]
 
 
 def status_of(cluster: Cluster) -> ClusterStatus | None:

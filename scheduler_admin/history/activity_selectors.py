@@ -14,25 +14,30 @@ from scheduler_admin.history.models.names import Kind
 from scheduler_admin.history.pods import own_asks
 from scheduler_admin.history.sentences import LOST
 
+_LATELY = timedelta(minutes=10)
+"""So long before the last pass an ask that waits by its status may have been considered; not at every pass it is."""
+
 
 def preempted_by_hour(user: Who, clusters: Sequence[Cluster], now: datetime, hours: int = 24) -> dict[int, list[int]]:
-    """Cluster id -> pods preempted in each of the last hours, the running one last."""
+    """Cluster id -> pods preempted in each of the last hours, the running one last.
+
+    By when they were told to go, or where that is not known, were found gone.
+    """
     start = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=hours - 1)
-    counted = (
-        Victim.objects.restrict(user, "view")
-        .filter(decision__cluster__in=clusters, state__in=LOST)
-        .annotate(at=Coalesce("evicted_at", "gone_at", "decision__first_seen"))
-        .filter(at__gte=start)
-        .annotate(hour=TruncHour("at"))
-        .values_list("decision__cluster", "hour")
-        .annotate(pods=Count("pk"))
-        .order_by()
-    )
+    lost = Victim.objects.restrict(user, "view").filter(cluster__in=clusters, state__in=LOST)
     result = {cluster.pk: [0] * hours for cluster in clusters}
-    for cluster, hour, pods in counted:
-        index = int((hour - start).total_seconds() // 3600)
-        if 0 <= index < hours:
-            result[cluster][index] = pods
+    for at, those in (("evicted_at", Q()), ("gone_at", Q(evicted_at=None))):
+        counted = (
+            lost.filter(those, **{f"{at}__gte": start})
+            .annotate(hour=TruncHour(at))
+            .values_list("cluster", "hour")
+            .annotate(pods=Count("pk"))
+            .order_by()
+        )
+        for cluster, hour, pods in counted:
+            index = int((hour - start).total_seconds() // 3600)
+            if 0 <= index < hours:
+                result[cluster][index] += pods
     return result
 
 
@@ -48,9 +53,9 @@ def refusals(user: Who, clusters: Sequence[Cluster], since: datetime) -> Counter
     return Counter(dict(counted))
 
 
-def latest_for_queue(user: Who, cluster: Cluster, queue: str) -> int | None:
-    """The decision to open for "why does this queue wait": the one considered last for an ask of it."""
-    rows = own_asks(user).filter(cluster=cluster, ask_queue=queue)
+def latest_for_queue(user: Who, cluster: Cluster, queue: str, pass_at: datetime) -> int | None:
+    """The decision to open for "why does this queue wait": the one that passes considered last for an ask of it."""
+    rows = own_asks(user).filter(cluster=cluster, ask_queue=queue, last_seen__gte=pass_at - _LATELY)
     return rows.exclude(state=Decision.State.CLOSED).order_by("-last_seen", "-pk").values_list("pk", flat=True).first()
 
 
@@ -70,15 +75,16 @@ def waiting(
 
     Each with the decision that considered it last; the longest waiting first, from ``after`` a place on.
     """
-    considered = Q(last_seen__gte=since) | Q(state__in=Decision.OPEN)
+    opened = Decision.objects.filter(cluster=cluster, state__in=Decision.OPEN).order_by().values_list("pk", flat=True)
+    considered = Q(last_seen__gte=since) | Q(pk__in=list(opened))
     below = Scope(subtrees=frozenset({queue})).paths("ask_queue") if queue else Q()
     of_ask = Decision.objects.filter(considered, cluster=cluster, ask_uid=OuterRef("ask_uid")).exclude(outcome="fits")
     later = Q(last_seen__gt=OuterRef("last_seen")) | Q(last_seen=OuterRef("last_seen"), pk__gt=OuterRef("pk"))
     rows = (
         own_asks(user)
         .filter(considered, below, ~Exists(of_ask.filter(later)), cluster=cluster)
+        .exclude(state=Decision.State.CLOSED)  # with the time it is what the index has
         .exclude(outcome="fits")
-        .exclude(state=Decision.State.CLOSED)
         .annotate(waits_since=Coalesce("ask_since", "first_seen"))
     )
     if after:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.models import Mention
@@ -26,17 +26,22 @@ def newest_about(numbers: Sequence[int], which: Q, limit: int) -> list[int]:
 
     A query a hundred names. No query of Django's own does it: the newest of each, and of those the newest.
     """
+    mentions = Mention.objects.filter(which).order_by("-first_seen", "-decision").values_list("first_seen", "decision")
+    return newest_of([mentions.filter(about=number) for number in numbers], limit)
+
+
+def newest_of(sources: "Sequence[QuerySet[Any, Any]]", limit: int) -> list[int]:
+    """The newest decisions of several lists, each of (first_seen, id) and in that order, the newest first."""
     found: set[tuple[object, int]] = set()
-    for at in range(0, len(numbers), _AT_ONCE):
-        found.update(_newest(numbers[at : at + _AT_ONCE], which, limit))
+    for at in range(0, len(sources), _AT_ONCE):
+        found.update(_newest(sources[at : at + _AT_ONCE], limit))
     return [pk for _at, pk in sorted(found, reverse=True)[:limit]]
 
 
-def _newest(numbers: Sequence[int], which: Q, limit: int) -> list[tuple[object, int]]:
+def _newest(sources: "Sequence[QuerySet[Any, Any]]", limit: int) -> list[tuple[object, int]]:
     parts, params = list[str](), list[Any]()
-    for number in numbers:
-        own = Mention.objects.filter(which, about=number).order_by("-first_seen", "-decision")
-        part, given = own.values_list("first_seen", "decision")[:limit].query.sql_with_params()
+    for source in sources:
+        part, given = source[:limit].query.sql_with_params()
         parts.append(f"SELECT * FROM ({part}) AS own")  # noqa: S608 - what Django wrote, its values apart
         params += given
     # One about two of them is in it once.

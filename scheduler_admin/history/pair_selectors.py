@@ -1,15 +1,20 @@
 """Reads of who preempted whom: pods counted by the asker's queue, the victim's, and who decided."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import BooleanField, Count, ExpressionWrapper, Q
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
+from django.utils import timezone
 
 from engine.decision import Reason
-from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import Victim
+from scheduler_admin.history.mention_selectors import numbers_of
+from scheduler_admin.history.models import Mention, Victim
 from scheduler_admin.history.sentences import LOST
+from scheduler_admin.history.tally_kinds import Pairs, paired
+from scheduler_admin.history.tally_selectors import documents, lying
 
 _NEEDS_NO_CLAIM = (Reason.DAEMONSET, Reason.LAST_RESORT)
 
@@ -28,14 +33,40 @@ class Pair:
     pods: int
 
 
+_Key = tuple[str, str, str, bool]
+"""As a Pair has them: asker, victim, source, ordinary."""
+
+
 def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> list[Pair]:
-    """Who preempted whom since then, whoever decided it: one query, the most pods first."""
-    counted = (
-        Victim.objects.restrict(user, "view")
-        .filter(decision__cluster=cluster, decision__first_seen__gte=since, state__in=LOST)
-        .annotate(ordinary=ExpressionWrapper(~Q(decision__reason__in=_NEEDS_NO_CLAIM), BooleanField()))
-        .values_list("decision__ask_queue", "queue", "decision__source", "ordinary")
-        .annotate(pods=Count("pk"))
-        .order_by("-pods", "decision__ask_queue", "queue", "decision__source", "ordinary")
-    )
-    return [Pair(*row) for row in counted]
+    """Who preempted whom since then, whoever decided it, the most pods first.
+
+    Tallies tell of days and hours that are over, rows of the rest; for a tenant rows of the decisions about theirs do.
+    """
+    scope = scope_of(user, "view")
+    of_victims = Victim.objects.restrict(user, "view").filter(cluster=cluster, state__in=LOST)
+    counted = Counter[_Key]()
+    if scope.everything:
+        told = lying(cluster, since, timezone.now())
+        for document in documents(told):
+            _add(counted, paired(document))
+        for start, end in told.gaps:
+            within = Q(decision__first_seen__gte=start)
+            last = Q() if end == told.until else Q(decision__first_seen__lt=end)
+            counted += _counted(of_victims.filter(within, last))
+    else:
+        about = Mention.objects.filter(about__in=numbers_of(scope, cluster.pk), first_seen__gte=since)
+        counted += _counted(of_victims.filter(decision__in=about.values("decision")))
+    pairs = [Pair(*key, pods) for key, pods in counted.items()]
+    return sorted(pairs, key=lambda pair: (-pair.pods, pair.asker, pair.victim, pair.source, pair.ordinary))
+
+
+def _add(counted: Counter[_Key], pairs: Counter[Pairs]) -> None:
+    for (sort, asker, victim), pods in pairs.items():
+        counted[asker, victim, sort.source, sort.reason not in _NEEDS_NO_CLAIM] += pods
+
+
+def _counted(victims: QuerySet[Victim]) -> Counter[_Key]:
+    ordinary = ExpressionWrapper(~Q(decision__reason__in=_NEEDS_NO_CLAIM), BooleanField())
+    rows = victims.order_by().annotate(ordinary=ordinary)
+    keys = rows.values_list("decision__ask_queue", "queue", "decision__source", "ordinary")
+    return Counter({(*key,): pods for *key, pods in keys.annotate(pods=Count("pk"))})

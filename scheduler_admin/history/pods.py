@@ -12,8 +12,8 @@ from engine.decision import Decision as EngineDecision
 from engine.decision import Reason
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.selectors import status_of
-from scheduler_admin.history.mention_selectors import newest_about, numbers_of
+from scheduler_admin.clusters.selectors import status_heads, status_of
+from scheduler_admin.history.mention_selectors import newest_about, newest_of, numbers_of
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import read
 from scheduler_admin.history.sentences import LOST
@@ -138,23 +138,33 @@ def _newest_own(user: Who, search: Search, place: tuple[datetime, int, int] | No
     A database that is asked for the newest events reads all there are, to put them in order.
     """
     scope = scope_of(user, "view")
-    if scope.everything or search.text:
+    if search.text:
         return None
-    if search.namespace and scope.namespaces is not None:
-        scope = replace(scope, namespaces=scope.namespaces & {search.namespace})
-    clusters = Cluster.objects.values_list("pk", flat=True)
+    if search.namespace and (scope.everything or scope.namespaces is not None):
+        own = {search.namespace} if scope.everything else (scope.namespaces or set()) & {search.namespace}
+        scope = replace(scope, everything=False, namespaces=frozenset(own))
+    clusters = list(Cluster.objects.values_list("pk", flat=True))
+    if scope.everything:
+        rows = Decision.objects.filter(_until(place, "pk")).order_by("-first_seen", "-pk")
+        every = [rows.filter(cluster=pk).values_list("first_seen", "pk") for pk in clusters]
+        return newest_of(every, limit) if len(every) <= _MOST_NAMES else None
     numbers = [number for pk in clusters for number in numbers_of(scope, pk)]
-    if len(numbers) > _MOST_NAMES:
-        return None
-    at = Q() if place is None else Q(Q(first_seen__lt=place[0]) | Q(decision__lte=place[1]), first_seen__lte=place[0])
-    return newest_about(numbers, at, limit)
+    return newest_about(numbers, _until(place, "decision"), limit) if len(numbers) <= _MOST_NAMES else None
+
+
+def _until(place: tuple[datetime, int, int] | None, decision: str) -> Q:
+    """What comes after a place, and the decision at it; ``decision``: the field that has a decision's id."""
+    if place is None:
+        return Q()
+    at, pk, _victim = place
+    return Q(Q(first_seen__lt=at) | Q(**{f"{decision}__lte": pk}), first_seen__lte=at)
 
 
 def _victims(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Victim]:
     rows = (
         Victim.objects.restrict(user, "view")
         .select_related("decision__cluster__status")
-        .defer("decision__document", "decision__laws")
+        .defer("decision__document", "decision__laws", *status_heads("decision__cluster__status"))
     )
     if place is not None:
         at, decision, pk = place
@@ -166,7 +176,7 @@ def _victims(user: Who, search: Search, place: tuple[datetime, int, int] | None)
 
 def _asks(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Decision]:
     rows = own_asks(user).exclude(ask_name="")
-    rows = rows.select_related("cluster__status").defer("document", "laws")
+    rows = rows.select_related("cluster__status").defer("document", "laws", *status_heads("cluster__status"))
     if place is not None:
         at, pk, victim = place
         rest = Q(pk__lte=pk) if victim else Q(pk__lt=pk)  # a decision's ask comes after its victims

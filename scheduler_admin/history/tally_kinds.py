@@ -127,6 +127,33 @@ def unpack(document: bytes | memoryview) -> Kinds:
     return kinds
 
 
+class Pairs(NamedTuple):
+    """Pods of one queue that went for asks of another, by the sort of decision."""
+
+    sort: Sort
+    asker: str
+    victim: str
+
+
+def paired(document: bytes | memoryview) -> Counter[Pairs]:
+    """How many pods of stored kinds were evicted for whom."""
+    found = _READ.decode(document)
+    sorts, queues = names_of(found.names, _NAMES)
+    places = numbers(found.places).astype(np.int64)
+    of_sort, of_asker = (np.repeat(numbers(each), places).astype(np.int64) for each in (found.sort, found.asker))
+    many = np.repeat(numbers(found.decisions), places).astype(np.int64)
+    pods = numbers(found.pods).astype(np.int64) * many
+    code = (of_sort * len(queues) + of_asker) * len(queues) + numbers(found.queue)
+    alike, where = np.unique(code[pods > 0], return_inverse=True)
+    sums = np.bincount(where, weights=pods[pods > 0], minlength=len(alike)).astype(np.int64)
+    counted = Counter[Pairs]()
+    for number, total in zip(alike.tolist(), sums.tolist(), strict=True):
+        rest, victim = divmod(number, len(queues))
+        sort, asker = divmod(rest, len(queues))
+        counted[Pairs(sorts[sort], queues[asker], queues[victim])] += total
+    return counted
+
+
 def summed(document: bytes | memoryview, filters: Filters) -> Sums:
     """What the filters, whose time is not looked at, leave of stored kinds."""
     found = _READ.decode(document)

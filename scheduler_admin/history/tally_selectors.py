@@ -86,6 +86,18 @@ def parts(user: Who, cluster: Cluster, filters: Filters, width: timedelta) -> Pa
     return replace(whole, found=[replace(part, document=document) for part, document in read if document is not None])
 
 
+def lying(cluster: Cluster, start: datetime, until: datetime) -> Parts:
+    """All tallies of a cluster within a time, without what they say; for those who see everything."""
+    rows, whole = Tally.objects.filter(cluster=cluster, document__isnull=False), Parts([], start, until)
+    return replace(whole, found=_newest(rows, whole, DAY))
+
+
+def documents(told: Parts) -> Iterator[bytes | memoryview]:
+    """What they say, kind by kind."""
+    rows = Tally.objects.filter(pk__in=[part.pk for part in told.found], document__isnull=False)
+    yield from (said for said in rows.order_by().values_list("document", flat=True) if said is not None)
+
+
 def _newest(rows: QuerySet[Tally], whole: Parts, width: timedelta) -> list[Part]:
     """Days where buckets are no less, and hours where there is no day."""
     days = _lying(rows, DAY, [(whole.start, whole.until)]) if width >= DAY else []

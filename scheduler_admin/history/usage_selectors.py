@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
 from django.db.models import Max, Min, Q, QuerySet
 
@@ -43,7 +44,7 @@ class Series:
     points: list[Point] = field(default_factory=list)
     step_s: int = STEPS[0]
 
-    @property
+    @cached_property
     def shared(self) -> bool:
         """Whether it tells what the queue deserved."""
         return any(point.deserved is not None for point in self.points)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scheduler_admin.accounts.scopes import Who
-from scheduler_admin.clusters.models import Cluster, Notice
+from scheduler_admin.clusters.models import Cluster, ClusterStatus, Notice
 from scheduler_admin.clusters.notices import notices_of
 from scheduler_admin.clusters.quota import quota_of
 from scheduler_admin.clusters.selectors import present, status_of
@@ -95,8 +95,15 @@ def tree_page(user: Who, cluster: Cluster, sift: sifting.Sift) -> TreePage:
         sift=sift,
         lead=told,
         quota=elsewhere(quota_of(user, cluster, {queue.path for queue in queues})),
-        why=activity_selectors.latest_for_queue(user, cluster, told.path) if told.asks else None,
+        why=_why(user, cluster, told, status),
     )
+
+
+def _why(user: Who, cluster: Cluster, told: Lead, status: ClusterStatus | None) -> int | None:
+    """The decision that says why the queue of the lead waits."""
+    if not told.asks or status is None or status.pass_at is None:
+        return None
+    return activity_selectors.latest_for_queue(user, cluster, told.path, status.pass_at)
 
 
 def columns(tree: Sequence[TreeRow], names: Sequence[str]) -> dict[str, Unit]:

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import counting, tally_selectors, tasks
 from scheduler_admin.history.books import Books
@@ -22,7 +22,9 @@ from scheduler_admin.history.counting import Counts, count
 from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.mentions import mention
 from scheduler_admin.history.models import Decision, Tally, Victim
+from scheduler_admin.history.pair_selectors import preempted_pairs
 from scheduler_admin.history.repeats import count_repeats, note_again
+from scheduler_admin.history.sentences import LOST
 from scheduler_admin.history.tallies import DAY, HOUR, recount, tally
 from scheduler_admin.history.tally_kinds import Kind, Kinds, Lost, Sort, pack, summed, unpack
 from scheduler_admin.history.tally_totals import pack_totals, summed_totals
@@ -164,6 +166,27 @@ def test_tallies_and_live_rows_make_the_plain_count(cluster: Cluster, ada: User,
     assert_whole(ada, cluster)
     tallied(cluster)
     assert_whole(ada, cluster)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_preempted_whom_is_what_all_rows_make(cluster: Cluster, ada: User, seed: int) -> None:
+    """Of tallies and of the rows that none tells of; for a tenant of rows about their own pods."""
+    past(cluster, seed)
+    Decision.objects.exclude(outcome="preempt").delete()
+    Victim.objects.filter(queue__in=QUEUES[:2]).update(namespace="ns-1")
+    mention(Decision.objects.all())
+    tallied(cluster)
+    tess = User.objects.create_user("tess", role=User.Role.TENANT)
+    tess.tenants.add(Tenant.objects.create(name="one", namespaces=["ns-1"], subtrees=["root.a"]))
+    for user in (ada, tess):
+        for back in (timedelta(hours=1), timedelta(hours=30), timedelta(days=4)):
+            want = Counter[tuple[str, str, str]]()
+            own = Victim.objects.restrict(user, "view").filter(state__in=LOST, decision__first_seen__gte=NOW - back)
+            for victim in own.select_related("decision"):
+                want[victim.decision.ask_queue, victim.queue, victim.decision.source] += 1
+            found = preempted_pairs(user, cluster, NOW - back)
+            assert {(pair.asker, pair.victim, pair.source): pair.pods for pair in found} == want
+            assert [pair.pods for pair in found] == sorted((pair.pods for pair in found), reverse=True)
 
 
 def test_a_month_is_whole_however_many_rows_may_be_read(

@@ -156,7 +156,13 @@ class Decision(models.Model):
             models.Index(
                 fields=["cluster", "-first_seen", "-id"], name="decision_again", condition=models.Q(again=True)
             ),
-            models.Index(fields=["cluster", "last_seen"], name="decision_held", condition=models.Q(state="held")),
+            # What passes considered lately; of those that are told to be held no more are read than there are.
+            models.Index(
+                fields=["cluster", "last_seen"], name="decision_considered", condition=~models.Q(state="closed")
+            ),
+            models.Index(
+                fields=["cluster", "last_seen"], name="decision_refused", condition=models.Q(ending="refused")
+            ),
             models.Index(fields=["cluster", "closed_at"], name="decision_closed"),
             models.Index(fields=["cluster", "ask_uid"], name="decision_ask_uid"),
             models.Index(fields=["ask_namespace", "ask_name"], name="decision_ask"),

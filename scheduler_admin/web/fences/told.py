@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -277,6 +278,11 @@ def _side(scene: Scene, borders: Sequence[Border], between: Sequence[tuple[str, 
 def odd(scene: Scene, most: int = 6) -> list[Odd]:
     """What went through shut borders, who decided it, and why the border is shut; of the chosen queue, if any."""
     sources = dict(Decision.Source.choices)
+    found = (
+        pair
+        for pair in scene.odd
+        if not scene.chosen or any(scene.tree.contains(scene.chosen, path) for path in (pair.asker, pair.victim))
+    )
     return [
         Odd(
             source=str(sources.get(pair.source, pair.source)),
@@ -285,6 +291,5 @@ def odd(scene: Scene, most: int = 6) -> list[Odd]:
             pods=pair.pods,
             because=border_clause(scene.border_of(pair.asker, pair.victim)),
         )
-        for pair in scene.odd
-        if not scene.chosen or any(scene.tree.contains(scene.chosen, path) for path in (pair.asker, pair.victim))
-    ][:most]
+        for pair in islice(found, most)
+    ]

@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from engine.explain.message import listed
 from engine.queues import Standing
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.usage_selectors import Point, Series
 from scheduler_admin.queues.selectors import Figure
 from scheduler_admin.web import bars, words
 from scheduler_admin.web.holds import Told, told
@@ -117,6 +118,24 @@ def clock(at: datetime | None) -> SafeString:
     near = abs((timezone.now() - at).total_seconds()) < 43_200  # noqa: PLR2004 - half a day: the time of day is clear
     text = f"{at:%H:%M:%S}" if near else f"{at:%Y-%m-%d %H:%M}"
     return format_html('<time datetime="{}" title="{}" data-clock>{}</time>', at.isoformat(), words.exact(at), text)
+
+
+@register.simple_tag
+def usage_rows(series: Series) -> SafeString:
+    """The rows of a table of usage, the newest first. Put together here: there are hundreds, and most amounts recur."""
+    known: dict[int | None, SafeString] = {}
+
+    def cell(value: int | None) -> str:
+        if value not in known:
+            known[value] = amount(series.resource, value)
+        return f'<td class="n">{known[value]}</td>'
+
+    def row(point: Point) -> str:
+        used = cell(point.used) + (cell(point.highest) if series.rolled else "")
+        promised = (cell(point.deserved) if series.shared else "") + cell(point.guaranteed) + cell(point.max)
+        return f'<tr><th scope="row">{clock(point.at)}</th>{used}{promised}<td class="n">{point.asks}</td></tr>'
+
+    return SafeString("".join(map(row, reversed(series.points))))
 
 
 @register.simple_tag
