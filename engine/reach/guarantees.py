@@ -13,6 +13,7 @@ from engine.reach.borders import Border, BorderReason
 from engine.resources import PODS
 
 
+@lru_cache(maxsize=100_000)  # pages ask again and again of the same tree; some 300 bytes each
 def border(tree: QueueTree, asker: str, victim: str) -> Border:
     """The border from ``asker`` to ``victim``, both paths of leaves; reasons that bind all its asks come first."""
     reason, queue = _of_asker(tree, asker, victim) or _of_pair(tree, asker, victim) or _open(tree, asker, victim)

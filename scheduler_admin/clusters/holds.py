@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import msgspec
 from django.db import transaction
-from django.db.models import F
 
 from engine.decision import Interlock
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.news import grown
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ def store_holds(*, cluster: Cluster, holds: Iterable[Hold], now: datetime) -> No
     facts = msgspec.to_builtins(found)
     if facts == status.holds:
         return
-    ClusterStatus.objects.filter(pk=status.pk).update(holds=facts, news=F("news") + 1)
+    ClusterStatus.objects.filter(pk=status.pk).update(holds=facts, **grown())
     after = {hold.place: hold for hold in found}
     for place in before.keys() ^ after.keys():
         if place[0] in BREAKERS:

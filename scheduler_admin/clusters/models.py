@@ -249,6 +249,9 @@ class ClusterStatus(models.Model):
 
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="status")
     news = models.PositiveBigIntegerField(default=0, help_text=_("Grows whenever a page would look different."))
+    decided = models.PositiveBigIntegerField(
+        default=0, help_text=_("The same for pages that show decisions, and no usage.")
+    )
     happened = models.PositiveBigIntegerField(default=0, help_text=_("The number of the last of its happenings."))
     read_at = models.DateTimeField(null=True, help_text=_("When the cluster was last heard of."))
     pass_at = models.DateTimeField(null=True)

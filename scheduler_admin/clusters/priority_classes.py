@@ -5,7 +5,6 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -18,6 +17,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.class_figures import KEPT, listed, storable, unlisted
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.news import grown
 from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way
 
@@ -158,9 +158,7 @@ def _keep(cluster: Cluster, name: str, now: PriorityClass | None) -> None:
     status = ClusterStatus.objects.select_for_update().get(cluster=cluster)
     others = [one for one in unlisted(status.classes or ()) if one.name != name]
     kept = listed([*others, now] if now else others)
-    ClusterStatus.objects.filter(pk=status.pk).update(
-        classes=kept, classes_kept_until=timezone.now() + KEPT, news=F("news") + 1
-    )
+    ClusterStatus.objects.filter(pk=status.pk).update(classes=kept, classes_kept_until=timezone.now() + KEPT, **grown())
 
 
 def _auditor(cluster: Cluster, verb: str, actor: User | None, reason: str, **details: Any) -> Callable[..., object]:

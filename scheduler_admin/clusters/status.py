@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from django.db.models import F
 
 from engine.cluster.yunikorn import Reading
 from engine.differing import differences
@@ -17,12 +16,15 @@ from scheduler_admin.clusters.breakers import FIRST_READING
 from scheduler_admin.clusters.class_figures import class_quotas, class_use, classes, keep_classes
 from scheduler_admin.clusters.holds import tell
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
+from scheduler_admin.clusters.news import grown
 
 _APPLICATIONS_KEPT = 20
 """The largest of each leaf."""
 _ODD_KEPT = 50
 _DIFFERENCES_KEPT = 200
 _LONGEST_REASON = 300
+_FIGURES = frozenset({"pods", "queues", "applications", "class_use"})
+"""What moves all the time, and no page of decisions shows."""
 
 
 def store_status(
@@ -70,8 +72,9 @@ def store_status(
     if status.error and not _first(status.error):
         tell(cluster, "cluster.readable")
     changed = {name: value for name, value in facts.items() if created or getattr(status, name) != value}
-    if keep_classes(status=status, read=classes(state), now=now) or changed or news:
-        changed["news"] = F("news") + 1
+    told = keep_classes(status=status, read=classes(state), now=now) or news or bool(changed.keys() - _FIGURES)
+    if told or changed:
+        changed |= grown(decided=told)
     ClusterStatus.objects.filter(pk=status.pk).update(
         read_at=now, pass_at=now, pass_us=pass_us, yunikorn_at=asked_at, **changed
     )
@@ -85,7 +88,7 @@ def _differs(reading: Reading | None, snapshot: Snapshot, tree: QueueTree) -> li
 
 def mark_news(cluster_id: int) -> None:
     """Let pages know that something of theirs has changed."""
-    ClusterStatus.objects.filter(cluster=cluster_id).update(news=F("news") + 1)
+    ClusterStatus.objects.filter(cluster=cluster_id).update(**grown())
 
 
 def store_error(*, cluster: Cluster, sentence: str, now: datetime) -> None:
@@ -97,7 +100,7 @@ def store_error(*, cluster: Cluster, sentence: str, now: datetime) -> None:
     if not _first(sentence) and (not status.error or _first(status.error)):
         tell(cluster, "cluster.unreadable", error=sentence)
     since = status.error_since if status.error else now
-    ClusterStatus.objects.filter(pk=status.pk).update(error=sentence, error_since=since, news=F("news") + 1)
+    ClusterStatus.objects.filter(pk=status.pk).update(error=sentence, error_since=since, **grown())
 
 
 def _first(sentence: str) -> bool:

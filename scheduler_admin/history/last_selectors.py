@@ -31,11 +31,11 @@ class Told:
 def latest(user: Who, cluster: Cluster) -> dict[Side, dict[str, Latest]]:
     """By side and queue, rolled up: a parent has the latest below it. One query, however many decisions there are."""
     found: dict[Side, dict[str, Latest]] = {side: {} for side in Side}
-    rows = LastPreemption.objects.restrict(user, "view").filter(cluster=cluster)
+    rows = LastPreemption.objects.restrict(user, "view").filter(cluster=cluster).order_by("-at", "-decision_id")
     for side, queue, at, decision in rows.values_list("side", "queue", "at", "decision"):
         of_side, path = found[Side(side)], queue
-        while path:
-            of_side[path] = max(of_side.get(path, (at, decision)), (at, decision))
+        while path and path not in of_side:  # what is above one that is there has a later one already
+            of_side[path] = at, decision
             path = path.rpartition(".")[0]
     return found
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 from django.utils import timezone
@@ -13,7 +14,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.mention_selectors import numbers_of
 from scheduler_admin.history.models import Mention, Victim
 from scheduler_admin.history.sentences import LOST
-from scheduler_admin.history.tally_kinds import Pairs, paired
+from scheduler_admin.history.tally_kinds import paired
 from scheduler_admin.history.tally_selectors import documents, lying
 
 _NEEDS_NO_CLAIM = (Reason.DAEMONSET, Reason.LAST_RESORT)
@@ -43,12 +44,14 @@ def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> list[Pair]:
     Tallies tell of days and hours that are over, rows of the rest; for a tenant rows of the decisions about theirs do.
     """
     scope = scope_of(user, "view")
-    of_victims = Victim.objects.restrict(user, "view").filter(cluster=cluster, state__in=LOST)
+    # The decision's cluster, too: with its time it is what an index has.
+    of_victims = Victim.objects.restrict(user, "view").filter(
+        cluster=cluster, decision__cluster=cluster, state__in=LOST
+    )
     counted = Counter[_Key]()
     if scope.everything:
         told = lying(cluster, since, timezone.now())
-        for document in documents(told):
-            _add(counted, paired(document))
+        counted.update(_told(tuple(bytes(document) for document in documents(told))))
         for start, end in told.gaps:
             within = Q(decision__first_seen__gte=start)
             last = Q() if end == told.until else Q(decision__first_seen__lt=end)
@@ -60,9 +63,14 @@ def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> list[Pair]:
     return sorted(pairs, key=lambda pair: (-pair.pods, pair.asker, pair.victim, pair.source, pair.ordinary))
 
 
-def _add(counted: Counter[_Key], pairs: Counter[Pairs]) -> None:
-    for (sort, asker, victim), pods in pairs.items():
-        counted[asker, victim, sort.source, sort.reason not in _NEEDS_NO_CLAIM] += pods
+@lru_cache(maxsize=2)  # some tens of thousands of pairs each, of hours that are over
+def _told(documents: tuple[bytes, ...]) -> Counter[_Key]:
+    """What tallies say together."""
+    counted = Counter[_Key]()
+    for document in documents:
+        for (sort, asker, victim), pods in paired(document).items():
+            counted[asker, victim, sort.source, sort.reason not in _NEEDS_NO_CLAIM] += pods
+    return counted
 
 
 def _counted(victims: QuerySet[Victim]) -> Counter[_Key]:

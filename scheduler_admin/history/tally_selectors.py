@@ -95,7 +95,7 @@ def lying(cluster: Cluster, start: datetime, until: datetime) -> Parts:
 def documents(told: Parts) -> Iterator[bytes | memoryview]:
     """What they say, kind by kind."""
     rows = Tally.objects.filter(pk__in=[part.pk for part in told.found], document__isnull=False)
-    yield from (said for said in rows.order_by().values_list("document", flat=True) if said is not None)
+    yield from (said for said in rows.order_by("pk").values_list("document", flat=True) if said is not None)
 
 
 def _newest(rows: QuerySet[Tally], whole: Parts, width: timedelta) -> list[Part]:

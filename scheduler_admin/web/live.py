@@ -17,10 +17,11 @@ from scheduler_admin.clusters.selectors import freshness, status_of
 Context = dict[str, Any]
 
 
-def etag(request: HttpRequest, *clusters: Cluster, at: datetime | None = None) -> str:
+def etag(request: HttpRequest, *clusters: Cluster, at: datetime | None = None, decided: bool = False) -> str:
     """Differs whenever the page would: its address, who asks in which language, and what each cluster's news says.
 
     With several clusters every pass is news: the page shows when each had its last one. ``at``: what else it is of.
+    ``decided``: the page shows decisions and nothing that moves all the time.
     """
     now = timezone.now()
     parts: list[object] = [request.get_full_path(), request.user.pk, get_language(), at]
@@ -31,7 +32,7 @@ def etag(request: HttpRequest, *clusters: Cluster, at: datetime | None = None) -
             cluster.pk,
             cluster.mode,
             cluster.hierarchy and cluster.hierarchy.current_id,
-            status and status.news,
+            status and (status.decided if decided else status.news),
             fresh.state,
             fresh.error,
             len(clusters) > 1 and status and status.pass_at,
@@ -44,13 +45,15 @@ def answer(
     name: str,
     build: Callable[[], Context],
     *clusters: Cluster,
+    decided: bool = False,
     **shell: Any,
 ) -> HttpResponse:
     """``web/<name>.html`` for a person, ``web/_<name>.html`` for its own refresh, nothing built where no news is.
 
     ``build`` reads what the page shows; it is not called for an answer of 304. Its ``headers`` go with a refresh.
+    ``decided`` as of ``etag``.
     """
-    tag = etag(request, *clusters)
+    tag = etag(request, *clusters, decided=decided)
     fragment = request.headers.get("HX-Request") == "true"
     response: HttpResponse
     if fragment and request.headers.get("If-None-Match") == tag:

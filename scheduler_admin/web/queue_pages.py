@@ -114,13 +114,15 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
     """One queue of a cluster as a person may see it."""
     queue, visible = find(user, cluster, path)
     status = status_of(cluster)
-    revision = queue.revision
+    assert cluster.hierarchy is not None  # else there is no such queue
+    revision = cluster.hierarchy.current
+    assert revision is not None
     shares = divides(revision)
     tree = selectors.tree_with(revision, present(cluster))
     capacity = status.capacity if status else {}
     names = selectors.resources(visible, capacity)
-    rows = selectors.rows(visible, status.queues if status else {}, capacity, names)
-    row = next(each for each in rows if each.path == path)
+    subtree = [each for each in visible if is_inside(each.path, path)]
+    row = selectors.rows(subtree, status.queues if status else {}, capacity, names)[0]
     units = columns([row], names)
     seen = {each.path for each in visible}
     return QueuePage(

@@ -13,11 +13,9 @@ from django.utils import timezone
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.pausing import pause
-from scheduler_admin.queues.models import Queue
 from scheduler_admin.queues.selectors import Figure
 from scheduler_admin.queues.sifting import EVERY_LEVEL, Sift
 from scheduler_admin.web.bars import bar
-from tests.builders import rewrite
 from tests.web import rows
 
 pytestmark = pytest.mark.django_db
@@ -57,8 +55,8 @@ def test_what_is_lent_is_told_with_what_is_not_used(ada: Client, demo: Cluster) 
 
 def test_where_nothing_is_guaranteed_nobody_is_said_to_have_what_was_promised(ada: Client, demo: Cluster) -> None:
     """As in a cluster that was just connected."""
-    assert demo.hierarchy is not None
-    rewrite(Queue.objects.filter(revision=demo.hierarchy.current), guaranteed={})
+    bare = [(path, {**settings, "guaranteed": ()}) for path, settings in rows.TREE]
+    rows.revision("demo", bare, number=2)
     html = ada.get(PAGE).content.decode()
     assert "nothing is guaranteed to any queue that asks." in html
     assert "every queue that asks has its guarantee" not in html

@@ -61,6 +61,7 @@ def decision(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "decision",
         build,
         cluster,
+        decided=True,
         cluster=cluster,
         number=pk,
         answers=answers(detail.row),

@@ -50,7 +50,7 @@ def history(request: HttpRequest, name: str) -> HttpResponse:
         "saved": partial(saved_filters, request.user, cluster, filters),
         "queues": partial(_queues, cluster),
     }
-    return answer(request, "history", lambda: _news(request, cluster, filters), cluster, **shell)
+    return answer(request, "history", lambda: _news(request, cluster, filters), cluster, decided=True, **shell)
 
 
 def _filters(request: HttpRequest, cluster: Cluster) -> Filters:
