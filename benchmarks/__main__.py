@@ -58,7 +58,13 @@ def main() -> None:
     elif options.what == "history":
         rows = past(options.decisions, options.days, options.runs, options.database)
     elif options.what == "load":
-        rows = load(decisions=options.decisions, days=options.days, seconds=options.seconds, database=options.database)
+        rows = load(
+            decisions=options.decisions,
+            days=options.days,
+            seconds=options.seconds,
+            database=options.database,
+            news_s=options.news,
+        )
     elif options.what == "clusters":
         rows = clusters(
             many=options.clusters,
@@ -124,6 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     clicking.add_argument("--decisions", type=int, default=1_000_000, help="to be stored (default: %(default)s)")
     clicking.add_argument("--days", type=int, default=730, help="over which they are spread (default: %(default)s)")
     clicking.add_argument("--seconds", type=int, default=120, help="of clicking (default: %(default)s)")
+    clicking.add_argument("--news", type=float, default=2.0, help="seconds between passes that find other usage")
     clicking.add_argument("--database", default="", help="postgres://...: one that is empty, or was filled before")
     everything = what.add_parser("all")
     everything.add_argument("--scale", type=float, default=1.0, help="of the full size (default: %(default)s)")

@@ -136,7 +136,8 @@ def _victims(cursor: Any, cluster_id: int, part: tuple[int, int]) -> None:
 
     source = (
         f"(SELECT decision.id AS d, first_seen AS at, ending, {_NEIGHBOUR} AS q, position"
-        f" FROM history_decision AS decision, generate_series(1, 1 + decision.id::int % 3) AS position WHERE decision.id BETWEEN {part[0]} AND {part[1]}"
+        " FROM history_decision AS decision, generate_series(1, 1 + decision.id::int % 3) AS position"
+        f" WHERE decision.id BETWEEN {part[0]} AND {part[1]}"
         " AND outcome = 'preempt' OFFSET 0) AS made"
     )
     lost = "ending <> 'refused'"

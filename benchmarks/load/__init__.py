@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,7 +32,7 @@ _STARTING_S = 20
 """Until all are there; what is asked meanwhile does not count."""
 
 
-def load(*, decisions: int, days: int, seconds: int, database: str) -> Iterator[Row]:
+def load(*, decisions: int, days: int, seconds: int, database: str, news_s: float) -> Iterator[Row]:
     """A row for each kind of request, then one for all; times are what a client waits, by the clock."""
     with server_at(database) as address, tempfile.TemporaryDirectory() as folder:
         os.environ |= {
@@ -50,7 +51,7 @@ def load(*, decisions: int, days: int, seconds: int, database: str) -> Iterator[
         who = Path(folder) / "people.json"
         who.write_text(json.dumps(people(PEOPLE)))
         subprocess.run([sys.executable, "manage.py", "collectstatic", "--no-input", "-v", "0"], check=True)
-        with _redis(Path(folder)), _web() as (port, pid), _news():
+        with _redis(Path(folder)), _web() as (port, pid), _news(news_s):
             yield from _run(port, pid, who, seconds)
 
 
@@ -81,7 +82,14 @@ def _run(port: int, pid: int, who: Path, seconds: int) -> Iterator[Row]:
         ),
     ]
     subprocess.run(command, check=True, env={**os.environ, "PEOPLE": str(who)}, stdout=subprocess.DEVNULL)  # noqa: S603 - our own words
-    yield from (_row(said) for said in json.loads(out.read_text()))
+    found = json.loads(out.read_text())
+    yield from map(_row, found)
+    for name, those in {
+        "all pages": [said for said in found if not said["name"].startswith("REST") and "news" not in said["name"]],
+        "all news": [said for said in found if "news" in said["name"]],
+        "all": found,
+    }.items():
+        yield _row(_together(name, those))
     yield {"part": "web", "memory_mb": _memory_mb(pid)}
 
 
@@ -96,6 +104,14 @@ def _row(said: dict[str, Any]) -> Row:
         **{f"{name}_ms": _quantile(times, asked, part) for name, part in _PARTS.items()},
         "bytes": round(said["total_content_length"] / max(1, asked)),
     }
+
+
+def _together(name: str, those: list[dict[str, Any]]) -> dict[str, Any]:
+    times = Counter[str]()
+    for said in those:
+        times.update(said["response_times"])
+    sums = {key: sum(said[key] for said in those) for key in ("num_requests", "num_failures", "total_content_length")}
+    return {"name": name, "response_times": times, **sums}
 
 
 _PARTS = {"median": 0.5, "p95": 0.95, "p99": 0.99, "most": 1.0}
@@ -131,17 +147,7 @@ def _web() -> Iterator[tuple[int, int]]:
         port = probe.getsockname()[1]
     command = [
         *(sys.executable, "-m", "gunicorn", "scheduler_admin.wsgi", "--bind", f"127.0.0.1:{port}"),
-        *(
-            "--workers",
-            "2",
-            "--threads",
-            "28",
-            "--graceful-timeout",
-            "1",
-            "--no-control-socket",
-            "--worker-tmp-dir",
-            "/dev/shm",
-        ),
+        *("--workers", "2", "--threads", "28", "--graceful-timeout", "1", "--no-control-socket"),
     ]
     with subprocess.Popen(command) as process:  # noqa: S603 - as above
         try:
@@ -164,9 +170,9 @@ def _wait_for(port: int) -> None:
 
 
 @contextmanager
-def _news() -> Iterator[None]:
+def _news(every_s: float) -> Iterator[None]:
     """What passes of a cluster in which something happens write, in a process of its own."""
-    with subprocess.Popen([sys.executable, "-m", "benchmarks.load.site"]) as process:
+    with subprocess.Popen([sys.executable, "-m", "benchmarks.load.site", str(every_s)]) as process:  # noqa: S603 - as above
         try:
             yield
         finally:

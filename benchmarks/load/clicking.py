@@ -7,6 +7,7 @@ and goes on to another.
 import json
 import os
 import random
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from locust import FastHttpUser, constant, task
 _WHO = json.loads(Path(os.environ["PEOPLE"]).read_text(encoding="utf-8"))
 _NEWS_S, _LOOKS = 2.0, (2, 6)
 """So many times news is asked for before one goes on: 4 to 12 seconds."""
+_FRAME, _ROW = re.compile(r'data-frame="([^"]+)"'), re.compile(r'id="(row-[^"]+)" data-digest="([^"]+)"')
 _BASE, _DECISIONS = "/clusters/large", 10_000_000
 
 
@@ -35,6 +37,7 @@ class Person(FastHttpUser):
         self.who = sessions[type(self).number % len(sessions)]
         self.any_of = random.Random(type(self).number)
         type(self).number += 1
+        self.frame, self.rows = "", dict[str, str]()
         self.cookies = {"Cookie": f"sessionid={self.who['session']}"}
         sleep(self.any_of.random() * 5)
 
@@ -72,10 +75,12 @@ class Person(FastHttpUser):
 
     def look(self, name: str, address: str) -> None:
         """Open a page and stay for a while, asking for news."""
+        self.rows.clear()
         tag = self.ask(name, address)
         for _ in range(self.any_of.randint(*_LOOKS)):
             sleep(_NEWS_S)
-            headers = {"HX-Request": "true", "HX-Target": "live", "If-None-Match": tag}
+            shown = {"X-Rows-Shown": " ".join([self.frame, *self.rows.values()])} if self.rows else {}
+            headers = {"HX-Request": "true", "HX-Target": "live", "If-None-Match": tag, **shown}
             tag = self.ask(f"{name}, news", address, headers=headers) or tag
 
     def ask(self, name: str, address: str, *, headers: Any = None, may_miss: bool = False) -> str:
@@ -87,7 +92,14 @@ class Person(FastHttpUser):
             else:
                 answer.failure(f"{answer.status_code} {address}")
                 return ""
+            self._remember(answer.text or "")
             return str((answer.headers or {}).get("ETag", ""))
+
+    def _remember(self, text: str) -> None:
+        """Which rows the page shows, as its script tells the server."""
+        if found := _FRAME.search(text):
+            self.frame = found[1]
+        self.rows.update(_ROW.findall(text))
 
 
 class Tenant(Person):

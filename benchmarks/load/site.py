@@ -1,10 +1,11 @@
 """What people look at beside a long history: how its queues stand, two years of their usage, and who they are.
 
-As a program, ``python -m benchmarks.load.site``: passes of a cluster in which something happens all the time.
+As a program, ``python -m benchmarks.load.site 2``: passes of a cluster in which something happens every two seconds.
 """
 
 import math
 import random
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,6 @@ KEPT = (timedelta(days=1), timedelta(days=30), None)
 """How long points of each level are kept; the coarsest as long as the history is."""
 _ALIKE = 8
 """So many different courses of usage are made for each block; queues take them in turn."""
-_EVERY_S = 2.0
 _CHANGED = 20
 """Queues whose usage a pass finds changed."""
 _CAPACITY = {"cpu": 160_000_000, "memory": 640 * 2**40, "pods": 550_000}
@@ -125,7 +125,7 @@ def _courses(level: "Level", start: int) -> "Iterator[Run]":
         yield Run(times, [max(1, level.step // 10)] * len(times), [number % 3] * len(times), amounts)
 
 
-def _passes() -> None:
+def _passes(every_s: float) -> None:
     """Until this is ended: a status with other figures, and one more of its news."""
     from django.db.models import F  # noqa: PLC0415
     from django.utils import timezone  # noqa: PLC0415
@@ -142,11 +142,11 @@ def _passes() -> None:
                     status.queues[path]["used"][name] += more * amount // 10
         now = timezone.now()
         ClusterStatus.objects.update(queues=status.queues, read_at=now, pass_at=now, news=F("news") + 1)
-        time.sleep(_EVERY_S)
+        time.sleep(every_s)
 
 
 if __name__ == "__main__":
     import django
 
     django.setup()
-    _passes()
+    _passes(float(sys.argv[1]))

@@ -14,8 +14,8 @@ from scheduler_admin.history.sentences import LOST
 
 Side = LastPreemption.Side
 _READ = ("ask_queue", "ask_namespace", "ask_uid", "ask_name", "first_seen")
-Latest = tuple[datetime, int]
-"""When a decision was first seen, and its id."""
+Latest = dict[str, int]
+"""Queue -> the decision's id, the latest first."""
 
 
 @dataclass(frozen=True)
@@ -28,26 +28,24 @@ class Told:
     pods: int
 
 
-def latest(user: Who, cluster: Cluster) -> dict[Side, dict[str, Latest]]:
+def latest(user: Who, cluster: Cluster) -> dict[Side, Latest]:
     """By side and queue, rolled up: a parent has the latest below it. One query, however many decisions there are."""
-    found: dict[Side, dict[str, Latest]] = {side: {} for side in Side}
+    found: dict[Side, Latest] = {side: {} for side in Side}
     rows = LastPreemption.objects.restrict(user, "view").filter(cluster=cluster).order_by("-at", "-decision_id")
-    for side, queue, at, decision in rows.values_list("side", "queue", "at", "decision"):
+    for side, queue, decision in rows.values_list("side", "queue", "decision"):
         of_side, path = found[Side(side)], queue
         while path and path not in of_side:  # what is above one that is there has a later one already
-            of_side[path] = at, decision
+            of_side[path] = decision
             path = path.rpartition(".")[0]
     return found
 
 
-def told(user: Who, last: Mapping[Side, Mapping[str, Latest]], paths: Collection[str]) -> dict[Side, dict[str, Told]]:
+def told(user: Who, last: Mapping[Side, Latest], paths: Collection[str]) -> dict[Side, dict[str, Told]]:
     """What there is to tell of the last ones of some queues. One query."""
-    wanted = {side: {path: by_path[path][1] for path in paths if path in by_path} for side, by_path in last.items()}
+    wanted = {side: {path: by_path[path] for path in paths if path in by_path} for side, by_path in last.items()}
     lost = Q(victims__state__in=LOST)
     pks = {pk for by_path in wanted.values() for pk in by_path.values()}
-    rows = Decision.objects.filter(pk__in=pks).only(
-        "pk", "ask_queue", "ask_namespace", "ask_uid", "ask_name", "first_seen"
-    )
+    rows = Decision.objects.filter(pk__in=pks).only(*_READ)
     counted = rows.annotate(lost=Count("victims", filter=lost), giver=Max("victims__queue", filter=lost))
     decisions = {row.pk: row for row in counted.order_by()}
     redaction = Redaction.of(scope_of(user, "view"))

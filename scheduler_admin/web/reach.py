@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.explain import Message, border_clause, conditions
 from engine.queues import QueueTree
@@ -46,10 +47,11 @@ class Reach:
     conditions: Message
 
 
-def neighbours(tree: QueueTree, path: str, rules: Rules) -> list[Neighbour]:
+@lru_cache(maxsize=128)  # a page asks again at each of its refreshes
+def neighbours(tree: QueueTree, path: str, rules: Rules) -> tuple[Neighbour, ...]:
     """All leaves but the queue itself; for a parent, what any leaf below it may do to leaves that are not."""
     inside = [leaf for leaf in tree.leaves if tree.contains(path, leaf)]
-    return [
+    return tuple(
         Neighbour(
             path=other,
             out=_foremost(rules.border(tree, leaf, other) for leaf in inside),
@@ -57,7 +59,7 @@ def neighbours(tree: QueueTree, path: str, rules: Rules) -> list[Neighbour]:
         )
         for other in tree.leaves
         if inside and not tree.contains(path, other)
-    ]
+    )
 
 
 def _foremost(borders: Iterable[Border]) -> Border:

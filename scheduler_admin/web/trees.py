@@ -73,11 +73,10 @@ def tree_page(user: Who, cluster: Cluster, sift: sifting.Sift) -> TreePage:
     notices = {notice.queue: notice for notice in notices_of(user, cluster)}
     units = columns(tree, names)
     told = lead(tree)
-    times = {
-        side: {path: at.timestamp() for path, (at, _decision) in last[of].items()}
-        for side, of in (("in", Side.INTO), ("out", Side.OUT))
+    turns = {
+        side: {path: -turn for turn, path in enumerate(last[of])} for side, of in (("in", Side.INTO), ("out", Side.OUT))
     }
-    passing = sifting.sift(tree, sift, times)
+    passing = sifting.sift(tree, sift, turns)
     folded = frozenset[str]() if sift.order else sifting.folds(passing, sift)
     shown = [row for row in passing if not sifting.is_hidden(row.path, folded)]
     most = len(shown) if sift.whole else sifting.MANY

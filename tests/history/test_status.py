@@ -40,6 +40,20 @@ def test_news_grows_only_when_a_page_would_look_different(cluster: Cluster, watc
     assert ClusterStatus.objects.get().news == first + 1
 
 
+def test_usage_alone_is_no_news_for_pages_of_decisions(cluster: Cluster, watch: Watch) -> None:
+    """A decision is, and so is whatever else they may show."""
+    watch.put(ask("prod-0", queue="prod", never_preempts=True))
+    run(cluster, watch)
+    before = ClusterStatus.objects.get()
+    watch.put(pod("late", queue="test", node="n1"))
+    run(cluster, watch)
+    after = ClusterStatus.objects.get()
+    assert (after.news, after.decided) == (before.news + 1, before.decided)
+    watch.put(ask("prod-1", queue="prod", never_preempts=True))
+    run(cluster, watch)
+    assert ClusterStatus.objects.get().decided > after.decided
+
+
 def test_usage_is_sampled_every_ten_seconds(cluster: Cluster, watch: Watch) -> None:
     """All queues in one row; what the cluster has is told also where nothing of it is used."""
     watch.put(ask("prod-0", queue="prod", never_preempts=True))
