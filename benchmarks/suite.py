@@ -24,7 +24,7 @@ KEPT = Path(__file__).parent / "runs"
 GROWTH = (0.1, 1.0, 3.0)
 """Times the scale at which decisions are measured, to see how they grow."""
 _LIBRARIES = ("django", "kubernetes", "msgspec", "numpy", "plotly", "urllib3")
-_NO_FIGURE = ("runs", "documents", "queries", "preempted")
+_NO_FIGURE = ("runs", "documents", "queries", "preempted", "times", "failed", "bytes")
 
 
 def parts(scale: float) -> dict[str, list[str]]:
@@ -40,6 +40,8 @@ def parts(scale: float) -> dict[str, list[str]]:
         "follow": ["follow", *sized, "--seconds", "30"],
         "edit": ["edit"],
         "pages": ["pages"],
+        "clusters": ["clusters", "--clusters", str(max(3, round(20 * scale))), "--seconds", "40"],
+        "load": ["load", "--decisions", str(10 * decisions), "--days", str(max(15, round(730 * scale)))],
         "history": ["history", "--decisions", str(decisions), "--days", str(max(15, round(730 * scale)))],
         "migrate": ["migrate", "--decisions", str(decisions), "--days", str(max(15, round(730 * scale)))],
     }

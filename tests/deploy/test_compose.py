@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
+from scheduler_admin.clusters import ownership
+
 BASE = Path(__file__).resolve().parents[2]
 OURS = {"migrate", "web", "engine", "housekeeping", "comparisons", "beat", "simulator"}
 
@@ -54,7 +56,7 @@ def test_every_queue_of_celery_has_a_worker(services: dict[str, Any]) -> None:
         for name in OURS & {"engine", "housekeeping", "comparisons"}
     }
     routed = {route["queue"] for route in settings.CELERY_TASK_ROUTES.values()}
-    assert routed | {settings.CELERY_TASK_DEFAULT_QUEUE} == consumed
+    assert routed | {settings.CELERY_TASK_DEFAULT_QUEUE, ownership.SHARED} == consumed
 
 
 def test_our_containers_may_do_little(services: dict[str, Any]) -> None:
