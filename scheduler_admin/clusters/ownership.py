@@ -60,9 +60,12 @@ def release(*, owner: str) -> None:
 
 
 def note(*, owner: str, now: datetime) -> None:
-    """A worker is there; those that were not heard of for long are forgotten."""
-    Worker.objects.update_or_create(name=owner, defaults={"heard_at": now})
-    Worker.objects.filter(heard_at__lt=now - ALIVE).delete()
+    """A worker is there; those that were not heard of for long are forgotten. Mostly one row written."""
+    if not Worker.objects.filter(name=owner).update(heard_at=now):
+        Worker.objects.create(name=owner, heard_at=now)
+    silent = Worker.objects.filter(heard_at__lt=now - ALIVE)
+    if silent.exists():
+        silent.delete()
 
 
 def heir(*, owner: str, now: datetime) -> str:

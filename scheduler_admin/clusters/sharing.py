@@ -6,7 +6,7 @@ Not as a task: of several workers that wait for the next one, the same may get i
 import logging
 import threading
 
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from scheduler_admin.clusters import ownership
@@ -39,8 +39,10 @@ class Sharing:
         while not self._over.wait(TURN_S):
             try:
                 take_turn()
+            except DatabaseError as error:  # it is away: what is watched stays so
+                log.warning("clusters can't be shared out: %s", error)
             except Exception:
-                log.exception("clusters can't be shared out")  # the database is away: its own clusters stay watched
+                log.exception("clusters can't be shared out")
             finally:
                 connection.close()
 
