@@ -1,7 +1,7 @@
 """`python -m tests.upgrading DUMP`: DATABASE_URL's empty database becomes one of a version before, and is upgraded.
 
 A process of its own, as migrations change the tables under everything else. Prints what then is there, as JSON; ends
-with 1, and says why, where anything fails. What each version stored is in tests/data/releases: a demo's database.
+with 1, and says why, where anything fails. What each version stored is in tests/deploy/releases: a demo's database.
 """
 
 import gzip

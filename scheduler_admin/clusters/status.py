@@ -38,15 +38,16 @@ def store_status(
     now: datetime,
     pass_us: int,
     news: bool,
+    moved: bool = False,
     missing: Mapping[str, str] | None = None,
     odd: Mapping[str, str] | None = None,
     yunikorn: Reading | None = None,
 ) -> None:
     """Replace the cluster's status after a pass at ``now`` that took ``pass_us`` microseconds.
 
-    ``snapshot`` is of ``state``, ``figures`` are its queues'. ``news`` tells that decisions changed; other changes are
-    found here. ``missing``: see ClusterStatus. ``odd``: objects that can't be read -> why. ``yunikorn``: what it last
-    said of its queues.
+    ``snapshot`` is of ``state``, ``figures`` are its queues'. ``news`` tells that decisions changed, ``moved`` that
+    something did which no page of decisions shows; other changes are found here. ``missing``: see ClusterStatus.
+    ``odd``: objects that can't be read -> why. ``yunikorn``: what it last said of its queues.
     """
     status, created = ClusterStatus.objects.get_or_create(cluster=cluster)
     facts: dict[str, Any] = {
@@ -73,7 +74,7 @@ def store_status(
         tell(cluster, "cluster.readable")
     changed = {name: value for name, value in facts.items() if created or getattr(status, name) != value}
     told = keep_classes(status=status, read=classes(state), now=now) or news or bool(changed.keys() - _FIGURES)
-    if told or changed:
+    if told or moved or changed:
         changed |= grown(decided=told)
     ClusterStatus.objects.filter(pk=status.pk).update(
         read_at=now, pass_at=now, pass_us=pass_us, yunikorn_at=asked_at, **changed

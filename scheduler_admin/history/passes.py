@@ -297,8 +297,8 @@ def _store(
         now=now,
     )
     news |= book(cluster=cluster)
-    news |= store_quota(cluster=cluster, state=found.state, known=health.quota_known, now=now)
-    news |= follow_nodes(cluster=cluster, watch=watch, snapshot=found.snapshot)
+    moved = store_quota(cluster=cluster, state=found.state, known=health.quota_known, now=now)
+    moved |= follow_nodes(cluster=cluster, watch=watch, snapshot=found.snapshot)
     figures = _figures(revision, found)
     due = _sampled(cluster, found.snapshot, figures, now)
     acting = [finding for finding in found.findings if finding.act]
@@ -327,6 +327,7 @@ def _store(
         now=now,
         pass_us=took_us,
         news=bool(decided) or settled or news,
+        moved=moved,
         missing=watch.missing,
         yunikorn=watch.yunikorn,
         odd=health.odd,

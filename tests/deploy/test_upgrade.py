@@ -11,7 +11,7 @@ import pytest
 from tests.deploy.test_migrations import address
 
 __all__ = ["address"]
-RELEASES = Path(__file__).parents[1] / "data/releases"
+RELEASES = Path(__file__).parent / "releases"
 
 
 @pytest.mark.parametrize("dump", sorted(RELEASES.glob("*.sql.gz")), ids=lambda dump: dump.name)

@@ -42,7 +42,7 @@ def test_news_grows_only_when_a_page_would_look_different(cluster: Cluster, watc
 
 def test_usage_alone_is_no_news_for_pages_of_decisions(cluster: Cluster, watch: Watch) -> None:
     """A decision is, and so is whatever else they may show."""
-    watch.put(ask("prod-0", queue="prod", never_preempts=True))
+    del watch.state.pods["uid-prod-0"]
     run(cluster, watch)
     before = ClusterStatus.objects.get()
     watch.put(pod("late", queue="test", node="n1"))
