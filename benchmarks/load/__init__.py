@@ -49,7 +49,7 @@ def load(*, decisions: int, days: int, seconds: int, database: str, news_s: floa
 
         furnish(days)
         who = Path(folder) / "people.json"
-        who.write_text(json.dumps(people(PEOPLE)))
+        who.write_text(json.dumps({"people": people(PEOPLE), "decisions": decisions}))
         subprocess.run([sys.executable, "manage.py", "collectstatic", "--no-input", "-v", "0"], check=True)
         with _redis(Path(folder)), _web() as (port, pid), _news(news_s):
             yield from _run(port, pid, who, seconds)
@@ -59,27 +59,10 @@ def _run(port: int, pid: int, who: Path, seconds: int) -> Iterator[Row]:
     """Locust's own figures of what was asked once everybody was there."""
     out = who.with_name("locust.json")
     command = [
-        *(
-            sys.executable,
-            "-m",
-            "locust",
-            "-f",
-            str(_HERE / "clicking.py"),
-            "--headless",
-            "--json-file",
-            str(out.with_suffix("")),
-        ),
-        *("--host", f"http://127.0.0.1:{port}", "-u", str(PEOPLE + PIPELINES), "-r", str(PEOPLE / _STARTING_S * 1.5)),
-        *(
-            "-t",
-            f"{_STARTING_S + seconds}s",
-            "--reset-stats",
-            "--only-summary",
-            "--exit-code-on-error",
-            "0",
-            "--loglevel",
-            "ERROR",
-        ),
+        *(sys.executable, "-m", "locust", "-f", str(_HERE / "clicking.py"), "--host", f"http://127.0.0.1:{port}"),
+        *("-u", str(PEOPLE + PIPELINES), "-r", str(PEOPLE / _STARTING_S * 1.5), "-t", f"{_STARTING_S + seconds}s"),
+        *("--headless", "--json-file", str(out.with_suffix("")), "--reset-stats", "--only-summary"),
+        *("--exit-code-on-error", "0", "--loglevel", "ERROR"),
     ]
     subprocess.run(command, check=True, env={**os.environ, "PEOPLE": str(who)}, stdout=subprocess.DEVNULL)  # noqa: S603 - our own words
     found = json.loads(out.read_text())
