@@ -185,8 +185,10 @@ class Watches:
             pk, watch = next(idle, (0, None))
             self._open.pop(pk, None)
         if watch is not None:
-            ownership.hand_over(cluster=pk, owner=OWNER, to=to)  # first, so that no pass begins here any more
-            watch.end()
+            try:
+                ownership.hand_over(cluster=pk, owner=OWNER, to=to)  # first, so that no pass begins here any more
+            finally:  # where the database is away it stays ours, and its next pass opens another
+                watch.end()
 
     def stop(self) -> None:
         """End every watch."""

@@ -15,7 +15,7 @@ from scheduler_admin.history.mention_selectors import numbers_of
 from scheduler_admin.history.models import Mention, Victim
 from scheduler_admin.history.sentences import LOST
 from scheduler_admin.history.tally_kinds import paired
-from scheduler_admin.history.tally_selectors import documents, lying
+from scheduler_admin.history.tally_selectors import lying
 
 _NEEDS_NO_CLAIM = (Reason.DAEMONSET, Reason.LAST_RESORT)
 
@@ -51,7 +51,7 @@ def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> list[Pair]:
     counted = Counter[_Key]()
     if scope.everything:
         told = lying(cluster, since, timezone.now())
-        counted.update(_told(tuple(bytes(document) for document in documents(told))))
+        counted.update(_told(tuple(bytes(part.document) for part in told.found)))
         for start, end in told.gaps:
             within = Q(decision__first_seen__gte=start)
             last = Q() if end == told.until else Q(decision__first_seen__lt=end)

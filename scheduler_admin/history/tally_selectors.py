@@ -79,23 +79,20 @@ def parts(user: Who, cluster: Cluster, filters: Filters, width: timedelta) -> Pa
     affordable = _affordable(found, MOST_READ if filters.queue else MOST_KINDS)
     if len(affordable) < len(found):
         whole = whole.since(affordable[-1].start if affordable else found[0].end)
-    document = "document" if filters.queue else "totals"
-    documents = dict(rows.filter(pk__in=[part.pk for part in affordable]).values_list("pk", document))
-    # One that has become due meanwhile is a gap.
-    read = ((part, documents.get(part.pk)) for part in affordable)
-    return replace(whole, found=[replace(part, document=document) for part, document in read if document is not None])
+    return replace(whole, found=_read(rows, affordable, "document" if filters.queue else "totals"))
 
 
 def lying(cluster: Cluster, start: datetime, until: datetime) -> Parts:
-    """All tallies of a cluster within a time, without what they say; for those who see everything."""
+    """All tallies of a cluster within a time, with their kinds; for those who see everything."""
     rows, whole = Tally.objects.filter(cluster=cluster, document__isnull=False), Parts([], start, until)
-    return replace(whole, found=_newest(rows, whole, DAY))
+    return replace(whole, found=_read(rows, _newest(rows, whole, DAY), "document"))
 
 
-def documents(told: Parts) -> Iterator[bytes | memoryview]:
-    """What they say, kind by kind."""
-    rows = Tally.objects.filter(pk__in=[part.pk for part in told.found], document__isnull=False)
-    yield from (said for said in rows.order_by("pk").values_list("document", flat=True) if said is not None)
+def _read(rows: QuerySet[Tally], parts: Sequence[Part], column: str) -> list[Part]:
+    """They with what they say; one that has become due meanwhile is a gap."""
+    said = dict(rows.filter(pk__in=[part.pk for part in parts]).values_list("pk", column))
+    read = ((part, said.get(part.pk)) for part in parts)
+    return [replace(part, document=document) for part, document in read if document is not None]
 
 
 def _newest(rows: QuerySet[Tally], whole: Parts, width: timedelta) -> list[Part]:

@@ -5,13 +5,15 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from engine.cluster.lease import ClusterLease
 from engine.cluster.yunikorn import KIND
-from scheduler_admin.clusters import sharing, watching
+from scheduler_admin.clusters import ownership, sharing, watching
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import claim, note
 from scheduler_admin.clusters.sharing import take_turn
@@ -127,6 +129,22 @@ def test_a_cluster_is_given_to_another_worker_between_its_passes(cluster: Cluste
     watches.give("another")
     cluster.refresh_from_db()
     assert (cluster.owner, following()) == ("another", set())
+
+
+def test_a_cluster_that_can_not_be_given_is_watched_anew(
+    cluster: Cluster, watches: Watches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database went away in between: nothing is left of the watch that was ended, and it stays ours."""
+    watches.of(cluster)
+    claim(cluster=cluster, owner=OWNER, now=timezone.now())
+    with monkeypatch.context() as away:
+        away.setattr(ownership, "hand_over", Mock(side_effect=OperationalError("gone")))
+        with pytest.raises(OperationalError):
+            watches.give("another")
+    assert not following()
+    tasks.run_pass(cluster.pk)
+    cluster.refresh_from_db()
+    assert (cluster.owner, bool(following())) == (OWNER, True)
 
 
 def test_what_another_worker_has_is_not_watched(cluster: Cluster, watches: Watches) -> None:
