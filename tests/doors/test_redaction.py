@@ -12,6 +12,7 @@ from engine.forecast import Group
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope
 from scheduler_admin.accounts.services import change_site, create_user
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history.last import keep_last
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.telling import told_victim
@@ -50,6 +51,7 @@ def prod() -> Cluster:
     Victim.objects.filter(decision=row).update(
         state=Victim.State.GONE, evicted_at=NOW - timedelta(minutes=9), gone_at=NOW - timedelta(minutes=8)
     )
+    keep_last([row])
     return made
 
 
