@@ -207,7 +207,7 @@ TEMPLATES = [
 ]
 
 # DATABASE_URL (address): `postgres://user:password@host/name` or `sqlite:///path`. PostgreSQL's JIT is off for its
-# connections, which `?options=...` replaces.
+# connections and nothing waits longer than 20 seconds for a lock, which `?options=...` replaces.
 DATABASE_URL = os.environ.get("DATABASE_URL", f"sqlite:///{BASE_DIR / 'var' / 'db.sqlite3'}")
 DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
@@ -219,8 +219,9 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
 else:
-    # Compiling a query takes PostgreSQL seconds where it expects many rows; ours end after a page of them.
-    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("options", "-c jit=off")
+    # Compiling a query takes PostgreSQL seconds where it expects many rows; ours end after a page of them. Who waits
+    # for a lock holds others up: better to fail, and be tried again, as with SQLite.
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("options", "-c jit=off -c lock_timeout=20s")
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [

@@ -1,23 +1,39 @@
-"""Many rows by few statements, past Django's own bulk insert: it looks at each value by itself, which takes longest."""
+"""Many rows by few statements, past Django's own bulk insert: it looks at each value by itself, which takes longest.
+
+To PostgreSQL they are copied, so that nobody looks for placeholders among a thousand values; few rows are not worth it.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from django.db import connection
+import msgspec
+from django.db import connection, transaction
 from django.db.models import Field, Model
 
 _Row = TypeVar("_Row", bound=Model)
+_Fields: TypeAlias = "Sequence[Field[Any, Any]]"
+_Values = Sequence[Sequence[Any]]
 _AT_ONCE = 999
 """Values of one statement, as SQLite takes them wherever it was built."""
+_WORTH_COPYING = 50
+"""Rows, from which on PostgreSQL gets them as a copy."""
+_STAGED = "staged"
 
 
 def insert(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Add rows with values for some fields, for the others their defaults; those that are there stay as they are."""
     left = [field for field in _columns(model) if field.name not in names]
     usual = [field.get_db_prep_save(field.get_default(), connection) for field in left]
+    fields = [*_fields(model, names), *left]
     ready = [[*row, *usual] for row in _ready(model, names, rows)]
-    for statement, values in _inserts(model, [*_fields(model, names), *left], ready):
+    into, columns = _table(model), _names(fields)
+    if _to_copy(ready):
+        with _staged(model, fields, ready) as cursor:
+            cursor.execute(f"INSERT INTO {into} ({columns}) SELECT {columns} FROM {_STAGED} ON CONFLICT DO NOTHING")  # noqa: S608 - names of ours, as below
+        return
+    for statement, values in _inserts(model, fields, ready):
         with connection.cursor() as cursor:
             cursor.execute(f"{statement} ON CONFLICT DO NOTHING", values)
 
@@ -26,47 +42,83 @@ def create(rows: Sequence[_Row]) -> list[_Row]:
     """Add objects of one model, with whatever their fields hold; they get their ids. Returns them."""
     if not rows:
         return []
-    model, ids = type(rows[0]), list[int]()
+    model = type(rows[0])
     fields = _columns(model)
     values_of = attrgetter(*(field.attname for field in fields))
     ready = _ready(model, [field.name for field in fields], map(values_of, rows))
-    for statement, values in _inserts(model, fields, ready):
-        with connection.cursor() as cursor:
-            cursor.execute(f"{statement} RETURNING id", values)
-            ids += [pk for (pk,) in cursor.fetchall()]
+    ids = (_copied if _to_copy(ready) else _inserted)(model, fields, ready)
     for row, pk in zip(rows, ids, strict=True):  # in their order, which Django relies on as well
         row.pk, row._state.adding = pk, False  # noqa: SLF001 - as Django documents it
     return list(rows)
 
 
-def _columns(model: type[Model]) -> "list[Field[Any, Any]]":
-    """All but the id."""
-    return [field for field in model._meta.concrete_fields if not field.primary_key]  # noqa: SLF001
-
-
-def _inserts(
-    model: type[Model], fields: "Sequence[Field[Any, Any]]", ready: Sequence[Sequence[Any]]
-) -> Iterator[tuple[str, list[Any]]]:
-    """The statements that add rows, each with its values."""
-    columns = ", ".join(_quoted(field.column) for field in fields)
-    into = f"{_quoted(model._meta.db_table)} ({columns})"  # noqa: SLF001 - Django's documented name
-    row, many = f"({', '.join(['%s'] * len(fields))})", _AT_ONCE // len(fields)
-    for some in (ready[at : at + many] for at in range(0, len(ready), many)):
-        values = ", ".join([row] * len(some))
-        yield f"INSERT INTO {into} VALUES {values}", [value for one in some for value in one]  # noqa: S608 - names of ours
-
-
 def update(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Give rows other values for some fields; what each row ends with is its id."""
-    sets = ", ".join(f"{_quoted(field.column)} = %s" for field in _fields(model, names))
+    fields = _fields(model, [*names, "id"])
     ready = _ready(model, [*names, "id"], rows)
-    if ready:
+    table = _table(model)
+    if _to_copy(ready):
+        sets = ", ".join(f"{column} = {_STAGED}.{column}" for column in map(_column, fields[:-1]))
+        with _staged(model, fields, ready) as cursor:
+            cursor.execute(f"UPDATE {table} SET {sets} FROM {_STAGED} WHERE {table}.id = {_STAGED}.id")  # noqa: S608
+    elif ready:
+        sets = ", ".join(f"{_column(field)} = %s" for field in fields[:-1])
         with connection.cursor() as cursor:
-            table = _quoted(model._meta.db_table)  # noqa: SLF001
             cursor.executemany(f"UPDATE {table} SET {sets} WHERE id = %s", ready)  # noqa: S608
 
 
-_WRITTEN = ("JSONField", "BinaryField")
+def _inserted(model: type[Model], fields: _Fields, ready: _Values) -> list[int]:
+    """The ids of rows that are added by their values."""
+    ids = list[int]()
+    for statement, values in _inserts(model, fields, ready):
+        with connection.cursor() as cursor:
+            cursor.execute(f"{statement} RETURNING id", values)
+            ids += [pk for (pk,) in cursor.fetchall()]
+    return ids
+
+
+def _inserts(model: type[Model], fields: _Fields, ready: _Values) -> Iterator[tuple[str, list[Any]]]:
+    """The statements that add rows, each with its values."""
+    row, many = f"({', '.join(['%s'] * len(fields))})", _AT_ONCE // len(fields)
+    for some in (ready[at : at + many] for at in range(0, len(ready), many)):
+        values = ", ".join([row] * len(some))
+        yield (
+            f"INSERT INTO {_table(model)} ({_names(fields)}) VALUES {values}",  # noqa: S608
+            [value for one in some for value in one],
+        )
+
+
+def _to_copy(ready: _Values) -> bool:
+    return connection.vendor == "postgresql" and len(ready) >= _WORTH_COPYING
+
+
+def _copied(model: type[Model], fields: _Fields, ready: _Values) -> list[int]:
+    """The ids of rows that are copied, taken before."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [_table(model), len(ready)]
+        )
+        ids = [pk for (pk,) in cursor.fetchall()]
+        with (
+            connection.wrap_database_errors,
+            cursor.copy(f"COPY {_table(model)} (id, {_names(fields)}) FROM STDIN") as copy,
+        ):
+            for pk, row in zip(ids, ready, strict=True):
+                copy.write_row([pk, *row])
+    return ids
+
+
+@contextmanager
+def _staged(model: type[Model], fields: _Fields, ready: _Values) -> Iterator[Any]:
+    """Rows in a table beside, of which a statement makes what it wants."""
+    columns = _names(fields)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"CREATE TEMP TABLE {_STAGED} AS SELECT {columns} FROM {_table(model)} WITH NO DATA")  # noqa: S608
+        with connection.wrap_database_errors, cursor.copy(f"COPY {_STAGED} ({columns}) FROM STDIN") as copy:
+            for row in ready:
+                copy.write_row(row)
+        yield cursor
+        cursor.execute(f"DROP TABLE {_STAGED}")
 
 
 def _ready(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
@@ -77,15 +129,35 @@ def _ready(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any
             times = {time: field.get_db_prep_save(time, connection) for time in {row[at] for row in ready}}
             for row in ready:
                 row[at] = times[row[at]]
-        elif field.get_internal_type() in _WRITTEN:
+        elif field.get_internal_type() == "JSONField":  # texts to either database
+            for row in ready:
+                row[at] = None if row[at] is None else msgspec.json.encode(row[at]).decode()
+        elif field.get_internal_type() == "BinaryField":
             for row in ready:
                 row[at] = field.get_db_prep_save(row[at], connection)
     return ready
 
 
-def _fields(model: type[Model], names: Sequence[str]) -> "list[Field[Any, Any]]":
+def _columns(model: type[Model]) -> _Fields:
+    """All but the id."""
+    return [field for field in model._meta.concrete_fields if not field.primary_key]  # noqa: SLF001
+
+
+def _fields(model: type[Model], names: Sequence[str]) -> _Fields:
     fields = [model._meta.get_field(name) for name in names]  # noqa: SLF001
     return [field for field in fields if isinstance(field, Field)]
+
+
+def _names(fields: _Fields) -> str:
+    return ", ".join(map(_column, fields))
+
+
+def _column(field: "Field[Any, Any]") -> str:
+    return _quoted(field.column)
+
+
+def _table(model: type[Model]) -> str:
+    return _quoted(model._meta.db_table)  # noqa: SLF001 - Django's documented name
 
 
 def _quoted(name: str | None) -> str:

@@ -21,6 +21,7 @@ from ruamel.yaml import YAML
 from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import BASE, Place
 from scheduler_admin.demo.supervisor import Supervisor
+from tests.stores import Store, store
 
 PATIENCE_S = 60.0
 
@@ -47,16 +48,17 @@ def free_port() -> int:
 class Product:
     """Runs in a folder of its own; ``manage`` and ``api`` are what operators and CI use."""
 
-    def __init__(self, folder: Path, database: str = "") -> None:
-        """``database``: its address; unless said, a file in the folder."""
+    def __init__(self, folder: Path, kept: Store | None = None) -> None:
+        """``kept``: its database; unless given, a new one."""
         self.place = Place(folder)
+        self.store = kept or store(self.place.database)
         self.port = free_port()
         self.environment = {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "scheduler_admin.settings",
             "SECRET_KEY": secrets.token_urlsafe(32),
             "INSECURE_HTTP": "1",
-            "DATABASE_URL": database or f"sqlite:///{self.place.database}",
+            "DATABASE_URL": self.store.address,
             "REDIS_URL": f"redis+socket://{self.place.socket}",
             "STATIC_ROOT": str(folder / "static"),
             "SITE_URL": f"http://127.0.0.1:{self.port}",

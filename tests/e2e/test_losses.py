@@ -1,7 +1,6 @@
 """What is lost of Redis, the database, the API server or the worker: nothing is done wrongly, all goes on by itself."""
 
 import signal
-import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -91,18 +90,13 @@ def test_nobody_is_evicted_while_the_database_takes_no_intent(product: Product, 
     product.manage(
         "shell", "-c", "from scheduler_admin.accounts.models import ApiToken as T; T.objects.update(last_used_at=None)"
     )
-    lock = sqlite3.connect(product.place.database, isolation_level=None)
-    lock.execute("BEGIN IMMEDIATE")
-    try:
+    with product.store.locked():
         cluster.scale("prod", "prod", runs + 1)
         wait_for(lambda: len(cluster.pods("prod")) == runs + 1, "An ask")
         known = last_pass(product)
         read = lambda: product.api("/clusters/losses")  # noqa: E731 - None where it took too long to answer
         wait_for(lambda: (found := read()) and found["age_seconds"] > 5, "A page that tells how old it is")
         assert (evicted(cluster), last_pass(product)) == (before, known)
-    finally:
-        lock.rollback()
-        lock.close()
     wait_for(lambda: len(cluster.running("prod")) == runs + 1, "Room for the ask")
     assert evicted(cluster) == before + 1
 

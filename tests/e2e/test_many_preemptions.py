@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -93,8 +92,7 @@ def recorded(product: Product) -> list[tuple[int, str, str]]:
         "select d.id, d.ask_uid, v.name from history_victim v join history_decision d on d.id = v.decision_id"
         " join clusters_cluster c on c.id = d.cluster_id where c.name = 'many' and d.source = 'kube-scheduler'"
     )
-    with sqlite3.connect(f"file:{product.place.database}?mode=ro", uri=True, timeout=20) as database:
-        return database.execute(query).fetchall()
+    return [tuple(row.values()) for row in product.store.rows(query)]
 
 
 def test_none_of_ten_thousand_preemptions_is_lost(product: Product, api: Simulated) -> None:

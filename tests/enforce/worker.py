@@ -7,7 +7,6 @@ from one that has imported everything; `Worker` starts them and reads what they 
 import json
 import multiprocessing
 import os
-import shutil
 import signal
 import threading
 from collections import Counter
@@ -20,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.enforce.stores import Postgres, Sqlite, Store, added, changed
+from tests.stores import Store, added, changed, store
 
 _FORKED = multiprocessing.get_context("forkserver")
 _FORKED.set_forkserver_preload(["tests.enforce.warm"])
@@ -42,20 +41,17 @@ class Done:
 class Worker:
     """One installation: its folder, its settings, and its process while it runs."""
 
-    def __init__(self, folder: Path, server: str = "") -> None:
-        """``server``: the address of a PostgreSQL, where it is to have its database; else that is a file."""
-        self.folder = folder
-        self.database = folder / _DATABASE
-        self.store: Store = Postgres(server, f"{folder.parent.name}-{folder.name}") if server else Sqlite(self.database)
+    def __init__(self, folder: Path, server: str | None = None) -> None:
+        """``server``: where it is to have its database; see ``tests.stores.store``."""
+        self.folder, self._server = folder, server
+        self.store: Store = store(folder / _DATABASE, server)
         self._process: BaseProcess | None = None
 
     def set_up(self, *, kubeconfig: Path, tree: Path, **settings: Any) -> None:
         """Make the database, the tree and the cluster; ``settings`` are fields of the cluster's row."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if isinstance(self.store, Sqlite):
-            self.database.write_bytes(_migrated())
-        else:
-            self._manage("migrate", "--verbosity", "0")
+        empty, _folder = _migrated(self._server)
+        self.store.take(empty.store)
         self._manage("import_queues", NAME, str(tree), "--reason", "test")
         self._manage("add_cluster", NAME, "--hierarchy", NAME, "--kubeconfig", str(kubeconfig))
         self._write(**{"mode": "enforce", "untidy": True, "interval_ms": 200, **settings})
@@ -63,7 +59,7 @@ class Worker:
     def copy(self, template: "Worker", *, kubeconfig: Path) -> None:
         """Take over the database of another, for another cluster."""
         self.folder.mkdir(parents=True)
-        shutil.copyfile(template.database, self.database)
+        self.store.take(template.store)
         self._write(kubeconfig=str(kubeconfig))
 
     def restore(self, file: Path, *, kubeconfig: Path) -> None:
@@ -169,12 +165,12 @@ class Worker:
 
 
 @cache
-def _migrated() -> bytes:
-    """A database with no rows; it takes longer to make than most tests."""
-    with TemporaryDirectory() as folder:
-        empty = Worker(Path(folder))
-        empty._manage("migrate", "--verbosity", "0")
-        return empty.database.read_bytes()
+def _migrated(server: str | None) -> tuple[Worker, TemporaryDirectory[str]]:
+    """One whose database has no rows, which takes longer to make than most tests; and what its folder is kept by."""
+    folder = TemporaryDirectory()
+    empty = Worker(Path(folder.name), server)
+    empty._manage("migrate", "--verbosity", "0")
+    return empty, folder
 
 
 def _work_in(folder: Path, address: str, work: Callable[..., None], *arguments: str) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sqlite3
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -84,13 +83,8 @@ def emptied(ground: Ground, name: str) -> Iterator[None]:
 @contextmanager
 def locked(ground: Ground, name: str) -> Iterator[None]:
     """Somebody else writes to the file, for long."""
-    file = ground.product.place.database
-    with closing(sqlite3.connect(file, isolation_level=None, timeout=30)) as lock:
-        lock.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        finally:
-            lock.rollback()
+    with ground.store.locked():
+        yield
 
 
 @contextmanager

@@ -15,9 +15,9 @@ from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
 from tests import postgres
 from tests.e2e.manifests import batch, document, lease, namespace, node, replicas
 from tests.e2e.product import Product, SimulatedCluster, wait_for
-from tests.enforce.stores import Postgres, Sqlite, Store, changed
 from tests.faults.proxy import relayed
 from tests.soak.line import Line
+from tests.stores import Postgres, Sqlite, Store, changed
 
 NAME = "soak"
 NODES = [4] * 4
@@ -71,7 +71,7 @@ def ground(folder: Path, database: str) -> Iterator[Ground]:
     """It runs, full, and in enforce; ``database`` is sqlite or postgres."""
     with ExitStack() as stack:
         server, store = _database(stack, folder, database)
-        product = Product(folder, store.address)
+        product = Product(folder, store)
         stack.callback(product.stop)
         product.start()
         product.children.start("housekeeping", product.command("housekeeping"))

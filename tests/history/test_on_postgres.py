@@ -1,4 +1,4 @@
-"""What is said of indexes holds on PostgreSQL too: the same tests again, on a server of their own."""
+"""What depends on the database most holds on PostgreSQL too: the same tests again, on a server of their own."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 
 from tests import postgres
 
-TESTS = "tests/history/test_filters_by_index.py"
+TESTS = ("tests/history/test_filters_by_index.py", "tests/history/test_many.py")
 
 
 @pytest.fixture
@@ -23,9 +23,9 @@ def server() -> Iterator[str]:
         yield address
 
 
-def test_each_filter_finds_its_page_by_an_index_there_as_well(server: str) -> None:
-    """Where it knows of how many rows each value has, and plans by that."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS]
+def test_filters_find_their_pages_by_indexes_and_many_rows_are_stored_there_as_well(server: str) -> None:
+    """It knows of how many rows each value has, and plans by that; and it takes many rows as a copy."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
     ran = subprocess.run(
         command, check=False, env={**os.environ, "DATABASE_URL": server}, capture_output=True, text=True
     )

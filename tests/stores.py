@@ -1,9 +1,14 @@
 """The database of one installation of the tests, which they read and write beside it: SQLite or PostgreSQL."""
 
+import json
+import os
+import secrets
+import shutil
 import sqlite3
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +26,7 @@ class Store(Protocol):
         """As DATABASE_URL has it."""
 
     def rows(self, query: str) -> list[dict[str, Any]]:
-        """What a query answers."""
+        """What a query answers; moments, in UTC, and JSON as texts."""
 
     def execute(self, statement: str, values: Sequence[Any]) -> None:
         """Write; a value goes where the statement has ``%s``."""
@@ -31,6 +36,12 @@ class Store(Protocol):
 
     def restore(self, file: Path) -> None:
         """Likewise, into one that is empty."""
+
+    def take(self, other: Any) -> None:
+        """Become what another of the same kind is that nobody works with."""
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Nobody else can write, for as long; all may read."""
 
 
 class Sqlite:
@@ -59,19 +70,32 @@ class Sqlite:
     def restore(self, file: Path) -> None:
         self.file.write_bytes(file.read_bytes())
 
+    def take(self, other: "Sqlite") -> None:
+        shutil.copyfile(other.file, self.file)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        with closing(sqlite3.connect(self.file, isolation_level=None, timeout=30)) as lock:
+            lock.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            finally:
+                lock.rollback()
+
 
 class Postgres:
     """A database of a server, made empty."""
 
     def __init__(self, server: str, name: str) -> None:
         """``server``: the address of another database there."""
+        self._server, self._name = server, name
         self.address = f"{server.rpartition('/')[0]}/{name}"
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        self._administer(f'CREATE DATABASE "{name}"')
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         with psycopg.connect(self.address, row_factory=dict_row) as connection:
-            return connection.execute(query.encode()).fetchall()
+            found = connection.execute(query.encode()).fetchall()
+        return [{name: _as_text(value) for name, value in row.items()} for row in found]
 
     def execute(self, statement: str, values: Sequence[Any]) -> None:
         with psycopg.connect(self.address) as connection:
@@ -83,6 +107,33 @@ class Postgres:
     def restore(self, file: Path) -> None:
         _run("pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", "--dbname", self.address, str(file))
 
+    def take(self, other: "Postgres") -> None:
+        self._administer(f'DROP DATABASE "{self._name}"', f'CREATE DATABASE "{self._name}" TEMPLATE "{other._name}"')
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        tables = self.rows("SELECT string_agg(format('%I', tablename), ', ') AS them FROM pg_tables"
+                           " WHERE schemaname = 'public'")[0]["them"]  # fmt: skip
+        with psycopg.connect(self.address) as lock:
+            lock.execute(f"LOCK TABLE {tables} IN EXCLUSIVE MODE".encode())
+            try:
+                yield
+            finally:
+                lock.rollback()
+
+    def _administer(self, *statements: str) -> None:
+        with psycopg.connect(self._server, autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
+
+def store(file: Path, server: str | None = None) -> Sqlite | Postgres:
+    """An empty one: on the server of this address, or of ``DATABASE_URL`` unless one is said; or else a file."""
+    server = os.environ.get("DATABASE_URL", "") if server is None else server
+    if server.startswith("postgres"):
+        return Postgres(server, f"{file.parent.name[:40]}-{secrets.token_hex(6)}")
+    return Sqlite(file)
+
 
 def changed(table: str, fields: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """The statement that gives all rows other values, with these."""
@@ -92,6 +143,13 @@ def changed(table: str, fields: Mapping[str, Any]) -> tuple[str, list[Any]]:
 def added(table: str, row: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """The statement that adds a row, with its values."""
     return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(['%s'] * len(row))})", list(row.values())
+
+
+def _as_text(value: Any) -> Any:
+    """Moments and documents as SQLite has them."""
+    if isinstance(value, datetime):
+        return str(value.astimezone(UTC).replace(tzinfo=None))
+    return json.dumps(value) if isinstance(value, dict | list) else value
 
 
 def _run(program: str, *arguments: str) -> None:
