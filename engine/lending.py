@@ -5,7 +5,7 @@ promised what those below it are together; one that says more lends the rest its
 nearest lend first: what queues below one parent use of each other is none of what the parent borrows or lends.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 from operator import sub
 
@@ -73,20 +73,20 @@ def matches(tree: QueueTree, used: Mapping[str, int], promised: Mapping[str, int
         yield Match(parent=NOBODY, borrowed=beyond, lent={NOBODY: sum(beyond.values())})
 
 
-def loans(tree: QueueTree, used: Mapping[str, int], promised: Mapping[str, int], path: str) -> tuple[Loan, ...]:
-    """Of one resource, what a queue with those below it borrows and lends, in order of the borrowers' names.
+def loans(tree: QueueTree, matched: Iterable[Match], path: str) -> tuple[Loan, ...]:
+    """Of all matches of one resource, what a queue with those below it borrows and lends, by the borrowers' names.
 
     Each borrower has of every lender in proportion to what that lends there. Exact to the unit.
     """
     above = {NOBODY, *tree.lineage(path)} - {path}
-    near = [found for found in matches(tree, used, promised) if found.parent in above]
+    near = [found for found in matched if found.parent in above]
     return tuple(sorted(chain.from_iterable(_pairs(found, tree, path) for found in near), key=_order))
 
 
-def lent(tree: QueueTree, used: Mapping[str, int], promised: Mapping[str, int]) -> dict[str, int]:
-    """Of one resource, path -> what it, with those below it, lends to queues beside and above it; not if nothing."""
+def lent(tree: QueueTree, matched: Iterable[Match]) -> dict[str, int]:
+    """Likewise, path -> what it, with those below it, lends to queues beside and above it; not if nothing."""
     found: dict[str, int] = {}
-    for match in matches(tree, used, promised):
+    for match in matched:
         for lender, amount in match.lent.items():
             for path in () if lender == NOBODY else tree.lineage(lender):
                 if path == match.parent:

@@ -1,7 +1,8 @@
-"""`python -m tests.on_postgres`: every test that uses the database, on a PostgreSQL server of its own.
+"""`python -m tests.on_postgres`: every test that uses a database, on a PostgreSQL server of its own.
 
-In two processes beside each other, as with tests.parts. What is given is given to both, and folders or files, if there
-are any, to one alone: ``python -m tests.on_postgres tests/queues -k lint``.
+In three processes beside each other, as with tests.parts; the first starts installations, which have databases of
+their own there. What is given is given to all, and folders or files, if there are any, to one alone: ``python -m
+tests.on_postgres tests/queues -k lint``.
 """
 
 import os
@@ -11,11 +12,11 @@ from pathlib import Path
 
 from tests import parts, postgres
 
-FILES_OF_THEIR_OWN = ("e2e", "enforce", "soak")
-"""Folders whose tests start installations, each with its file of SQLite."""
-NO_DATABASE = ("engine", "cluster", "simulator", "fidelity", "fuzz", "controlplane", *FILES_OF_THEIR_OWN)
-"""Folders that a database is nothing to."""
-QUICK = ("synchronous_commit=off", "full_page_writes=off")
+INSTALLATIONS = ("tests/e2e", "tests/enforce")
+"""Folders whose tests start the product's own processes."""
+EITHER_WAY = ("engine", "cluster", "simulator", "fidelity", "fuzz", "controlplane", "soak")
+"""Folders that a database is nothing to; and soak, which has its own, of both kinds."""
+QUICK = ("synchronous_commit=off", "full_page_writes=off", "max_connections=300")
 """The server goes with its folder: nothing has to survive."""
 
 
@@ -32,10 +33,11 @@ def asked(arguments: list[str]) -> list[list[str]]:
     """What pytest is told for each process."""
     if any(Path(argument.split("::")[0]).exists() for argument in arguments):
         return [["-o", "cache_dir=.pytest_cache/postgres"]]
-    site = [folder for folder in parts.SITE if Path(folder).name not in NO_DATABASE]
-    rest = [f"--ignore=tests/{name}" for name in NO_DATABASE] + [f"--ignore={folder}" for folder in site]
-    told = zip((site, rest), ("site", "rest"), strict=True)
-    return [[*those, "-o", f"cache_dir=.pytest_cache/postgres-{name}"] for those, name in told]
+    site = [folder for folder in parts.SITE if Path(folder).name not in EITHER_WAY]
+    elsewhere = (*(f"tests/{name}" for name in EITHER_WAY), *site, *INSTALLATIONS)
+    rest = [f"--ignore={folder}" for folder in elsewhere]
+    told = {"installations": list(INSTALLATIONS), "site": site, "rest": rest}
+    return [[*those, "-o", f"cache_dir=.pytest_cache/postgres-{name}"] for name, those in told.items()]
 
 
 if __name__ == "__main__":

@@ -156,9 +156,11 @@ def touch_token(*, token: ApiToken, digest: str, now: datetime) -> bool:
 
 @contextmanager
 def _not_waiting_for_locks() -> Iterator[None]:
-    """SQLite has one lock for all who write; PostgreSQL has one for each row, and nobody holds a token's for long."""
+    """SQLite has one lock for all who write; PostgreSQL has one for each row, and for the table while it is altered."""
     if connection.vendor != "sqlite":
-        yield
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '1ms'")
+            yield
         return
     with connection.cursor() as cursor:
         patience_ms = cursor.execute("PRAGMA busy_timeout").fetchone()[0]

@@ -155,6 +155,10 @@ class ResourceSerializer(serializers.Serializer[ResourceStanding]):
         help_text="What others use of what it is guaranteed, or deserves; `0` but for policies `fence`, `deserved`.",
     )
 
+    def to_representation(self, instance: ResourceStanding) -> dict[str, str | None]:
+        """As it is: all are texts or null, and a large tree has thousands, most of its answer field by field."""
+        return {name: getattr(instance, name) for name in self._declared_fields}
+
 
 class QueueSerializer(serializers.Serializer[QueueStanding]):
     """A queue of the current revision with what the last pass read of it."""

@@ -34,12 +34,20 @@ class Pair:
     pods: int
 
 
+@dataclass(frozen=True, eq=False)
+class Happened:
+    """Who preempted whom, the most pods first. It is the same object for as long as nothing else happened."""
+
+    pairs: tuple[Pair, ...]
+
+
+NOTHING = Happened(())
 _Key = tuple[str, str, str, bool]
 """As a Pair has them: asker, victim, source, ordinary."""
 
 
-def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> list[Pair]:
-    """Who preempted whom since then, whoever decided it, the most pods first.
+def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> Happened:
+    """Who preempted whom since then, whoever decided it.
 
     Tallies tell of days and hours that are over, rows of the rest; for a tenant rows of the decisions about theirs do.
     """
@@ -48,22 +56,24 @@ def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> list[Pair]:
     of_victims = Victim.objects.restrict(user, "view").filter(
         cluster=cluster, decision__cluster=cluster, state__in=LOST
     )
-    counted = Counter[_Key]()
-    if scope.everything:
-        told = lying(cluster, since, timezone.now())
-        counted.update(_told(tuple(bytes(part.document) for part in told.found)))
-        for start, end in told.gaps:
-            within = Q(decision__first_seen__gte=start)
-            last = Q() if end == told.until else Q(decision__first_seen__lt=end)
-            counted += _counted(of_victims.filter(within, last))
-    else:
+    if not scope.everything:
         about = Mention.objects.filter(about__in=numbers_of(scope, cluster.pk), first_seen__gte=since)
-        counted += _counted(of_victims.filter(decision__in=about.values("decision")))
-    pairs = [Pair(*key, pods) for key, pods in counted.items()]
-    return sorted(pairs, key=lambda pair: (-pair.pods, pair.asker, pair.victim, pair.source, pair.ordinary))
+        return _in_order(_counted(of_victims.filter(decision__in=about.values("decision"))))
+    told, rest = lying(cluster, since, timezone.now()), Counter[_Key]()
+    for start, end in told.gaps:
+        within = Q(decision__first_seen__gte=start)
+        last = Q() if end == told.until else Q(decision__first_seen__lt=end)
+        rest += _counted(of_victims.filter(within, last))
+    return _together(tuple(bytes(part.document) for part in told.found), tuple(sorted(rest.items())))
 
 
-@lru_cache(maxsize=2)  # some tens of thousands of pairs each, of hours that are over
+@lru_cache(maxsize=2)  # some tens of thousands of pairs each
+def _together(documents: tuple[bytes, ...], rest: tuple[tuple[_Key, int], ...]) -> Happened:
+    """What tallies say, and the rest."""
+    return _in_order(_told(documents) + Counter(dict(rest)))
+
+
+@lru_cache(maxsize=2)  # of hours that are over
 def _told(documents: tuple[bytes, ...]) -> Counter[_Key]:
     """What tallies say together."""
     counted = Counter[_Key]()
@@ -71,6 +81,11 @@ def _told(documents: tuple[bytes, ...]) -> Counter[_Key]:
         for (sort, asker, victim), pods in paired(document).items():
             counted[asker, victim, sort.source, sort.reason not in _NEEDS_NO_CLAIM] += pods
     return counted
+
+
+def _in_order(counted: Counter[_Key]) -> Happened:
+    most_first = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
+    return Happened(tuple(Pair(*key, pods) for key, pods in most_first))
 
 
 def _counted(victims: QuerySet[Victim]) -> Counter[_Key]:

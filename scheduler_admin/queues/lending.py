@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
-from engine.lending import NOBODY, Loan, lent, loans
+from engine.lending import NOBODY, Loan, Match, lent, loans, matches
 from engine.policies import fence
 from engine.queues import QueueTree
 from engine.resources import PODS, Amounts, column
@@ -42,28 +43,34 @@ def dealings(scope: Scope, figures: Figures, revision: Revision, tree: QueueTree
     """What a queue borrows of others and lends them."""
     return [
         dealing
-        for name, used, promised in _grounds(figures, revision, tree)
-        for dealing in _of(scope, loans(tree, used, promised, path), name, path)
+        for name, found in _grounds(figures, revision, tree)
+        for dealing in _of(scope, loans(tree, found, path), name, path)
     ]
 
 
 def lent_by_queue(figures: Figures, revision: Revision, tree: QueueTree) -> dict[str, Amounts]:
     """Path -> what it lends of each resource; of those that lend any."""
     found: dict[str, Amounts] = defaultdict(dict)
-    for name, used, promised in _grounds(figures, revision, tree):
-        for path, amount in lent(tree, used, promised).items():
+    for name, matched in _grounds(figures, revision, tree):
+        for path, amount in lent(tree, matched).items():
             found[path][name] = amount
     return found
 
 
-def _grounds(
-    figures: Figures, revision: Revision, tree: QueueTree
-) -> Iterator[tuple[str, Mapping[str, int], Mapping[str, int]]]:
-    """Each resource, what leaves use of it, and what queues are promised."""
+def _grounds(figures: Figures, revision: Revision, tree: QueueTree) -> Iterator[tuple[str, tuple[Match, ...]]]:
+    """Each resource, and who has what of whom in it."""
     used = {leaf: figures[leaf]["used"] for leaf in tree.leaves if leaf in figures}
     promised = _promises(figures, revision, tree)
     for name in sorted({name for one in promised.values() for name in one} - {PODS}, key=column):
-        yield name, _each(used, name), _each(promised, name)
+        yield name, _matched(tree, _each(used, name), _each(promised, name))
+
+
+_Each = tuple[tuple[str, int], ...]
+
+
+@lru_cache(maxsize=64)  # every page of a queue asks, and all have the same figures until the next pass
+def _matched(tree: QueueTree, used: _Each, promised: _Each) -> tuple[Match, ...]:
+    return tuple(matches(tree, dict(used), dict(promised)))
 
 
 def _promises(figures: Figures, revision: Revision, tree: QueueTree) -> Mapping[str, Amounts]:
@@ -74,8 +81,8 @@ def _promises(figures: Figures, revision: Revision, tree: QueueTree) -> Mapping[
     return {path: queue.guaranteed for path, queue in tree.queues.items()}
 
 
-def _each(amounts: Mapping[str, Amounts], resource: str) -> dict[str, int]:
-    return {path: each[resource] for path, each in amounts.items() if resource in each}
+def _each(amounts: Mapping[str, Amounts], resource: str) -> _Each:
+    return tuple([(path, each[resource]) for path, each in amounts.items() if resource in each])
 
 
 def _of(scope: Scope, found: Iterable[Loan], resource: str, path: str) -> Iterator[Dealing]:

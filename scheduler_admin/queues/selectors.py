@@ -103,7 +103,7 @@ def visible(user: Who, revision: Revision | None, present: Collection[str] = ())
     return sorted([*queues, *found], key=lambda queue: place[queue.path])
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _published(revision: int, document: str) -> tuple[Queue, ...]:
     """The queues of a revision, which never change: made once of what it says, by far quicker than a thousand rows."""
     tree, of = decoded(document), Revision(pk=revision)
@@ -146,6 +146,25 @@ def rows(
     queues: Sequence[Queue], figures: Mapping[str, Mapping[str, Any]], capacity: Amounts, names: Sequence[str]
 ) -> list[TreeRow]:
     """The tree as rows, parents before children. ``figures`` and ``capacity`` are ClusterStatus's."""
+    promised, leaves = _below(queues)
+    top = min((queue.depth for queue in queues), default=0)
+    return [
+        _row(queue, figures.get(queue.path, {}), promised[queue.path], capacity, names, leaves[queue.path], top)
+        for queue in queues
+    ]
+
+
+def top_row(
+    queues: Sequence[Queue], figures: Mapping[str, Mapping[str, Any]], capacity: Amounts, names: Sequence[str]
+) -> TreeRow:
+    """The first of them alone, that of the queue above all others; there has to be one."""
+    promised, leaves = _below(queues)
+    top = queues[0]
+    return _row(top, figures.get(top.path, {}), promised[top.path], capacity, names, leaves[top.path], top.depth)
+
+
+def _below(queues: Sequence[Queue]) -> tuple[dict[str, Amounts], dict[str, int]]:
+    """What each queue is promised, and its leaves."""
     children: dict[str, list[Queue]] = defaultdict(list)
     for queue in queues:
         children[queue.path.rpartition(".")[0]].append(queue)
@@ -156,11 +175,7 @@ def rows(
         # A parent without a guarantee of its own is shown with what is promised below it.
         promised[queue.path] = total(promised[path] for path in below) | queue.guaranteed
         leaves[queue.path] = sum(leaves[path] for path in below) if below else int(queue.leaf)
-    top = min((queue.depth for queue in queues), default=0)
-    return [
-        _row(queue, figures.get(queue.path, {}), promised[queue.path], capacity, names, leaves[queue.path], top)
-        for queue in queues
-    ]
+    return promised, leaves
 
 
 def _row(

@@ -4,9 +4,11 @@ Colours are not chosen here. A trace says in ``meta`` what it is, and the page's
 stylesheet, so that light and dark follow at once.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -25,8 +27,20 @@ class Mark:
     out: bool
 
 
-_Shown = Sequence[tuple[datetime, Point | None]]
-"""Points with their times; none where nothing was sampled for a while, which no line goes across."""
+@dataclass(frozen=True)
+class _Shown:
+    """Points with their times as plotly reads them; none where nothing was sampled, which no line goes across."""
+
+    times: list[str]
+    points: list[Point | None]
+
+    @classmethod
+    def of(cls, series: Series) -> "_Shown":
+        """With a gap where samples are missing."""
+        found = list(_with_gaps(series.points, timedelta(seconds=series.step_s)))
+        return cls([_iso(at) for at, _point in found], [point for _at, point in found])
+
+
 _MISSED = 3
 """So many steps without a sample are a gap."""
 
@@ -36,8 +50,8 @@ def usage_figure(series: Series, marks: Sequence[Mark], since: datetime, until: 
     points = series.points
     values = [v for p in points for v in (p.highest, p.deserved, p.guaranteed, p.max) if v is not None]
     unit = Unit.of(series.resource, values)
-    shown = list(_with_gaps(points, timedelta(seconds=series.step_s)))
-    texts = ["" if point is None else amount_text(series.resource, point.used) for _at, point in shown]
+    shown = _Shown.of(series)
+    texts = ["" if point is None else amount_text(series.resource, point.used) for point in shown.points]
     data = [
         *(_shares if series.shared else _guarantees)(unit, shown),
         _line("used", _("used, mean") if series.rolled else _("used"), unit, shown, text=texts),
@@ -78,10 +92,10 @@ _FIELDS = {"over": "used", "reserved": "guaranteed", "hard": "max"}
 
 def _over(name: str, promise: str, unit: Unit, shown: _Shown) -> dict[str, Any]:
     """What is used beyond a promise: filled down to the line before it."""
-    promised = [None if point is None else getattr(point, promise) for _at, point in shown]
+    promised = [None if point is None else getattr(point, promise) for point in shown.points]
     amounts = [
         None if point is None or each is None else _in(unit, max(point.used, each))
-        for (_at, point), each in zip(shown, promised, strict=True)
+        for point, each in zip(shown.points, promised, strict=True)
     ]
     return {**_line("over", name, unit, shown), "y": amounts, "fill": "tonexty", "hoverinfo": "skip"}
 
@@ -112,13 +126,14 @@ def _line(
     dash: str = "solid",
     text: list[str] | None = None,
 ) -> dict[str, Any]:
+    shows = attrgetter(_FIELDS.get(kind, kind))
     trace: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines",
         "meta": kind,
         "name": name,
-        "x": [_iso(at) for at, _point in shown],
-        "y": [None if point is None else _in(unit, getattr(point, _FIELDS.get(kind, kind))) for _at, point in shown],
+        "x": shown.times,
+        "y": [None if point is None else _in(unit, shows(point)) for point in shown.points],
         "line": {
             "shape": shape,
             "dash": dash,
@@ -131,13 +146,14 @@ def _line(
 
 def _marks(kind: str, unit: Unit, points: Sequence[Point], marks: Sequence[Mark]) -> dict[str, Any]:
     shown = [mark for mark in marks if mark.out == (kind == "out")]
+    used = UsedAt(points)
     return {
         "type": "scatter",
         "mode": "markers",
         "meta": kind,
         "name": _("preempted out of it") if kind == "out" else _("preempted for it"),
         "x": [_iso(mark.at) for mark in shown],
-        "y": [_in(unit, _used_at(points, mark.at)) for mark in shown],
+        "y": [_in(unit, used.at(mark.at)) for mark in shown],
         "text": [mark.text for mark in shown],
         "customdata": [mark.url for mark in shown],
         "hovertemplate": "%{text}<extra></extra>",
@@ -146,8 +162,17 @@ def _marks(kind: str, unit: Unit, points: Sequence[Point], marks: Sequence[Mark]
     }
 
 
-def _used_at(points: Sequence[Point], at: datetime) -> int:
-    return min(points, key=lambda point: abs(point.at - at)).used if points else 0
+class UsedAt:
+    """What was used at a time, by the point that is nearest to it, of two as near the earlier one."""
+
+    def __init__(self, points: Sequence[Point]) -> None:
+        self._points, self._times = points, [point.at for point in points]
+
+    def at(self, time: datetime) -> int:
+        """Nothing where there are no points."""
+        place = bisect_left(self._times, time)
+        near = self._points[max(0, place - 1) : place + 1]
+        return min(near, key=lambda point: abs(point.at - time)).used if near else 0
 
 
 def _layout(unit: Unit, since: datetime, until: datetime, top: float) -> dict[str, Any]:

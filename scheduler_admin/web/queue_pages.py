@@ -122,7 +122,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
     capacity = status.capacity if status else {}
     names = selectors.resources(visible, capacity)
     subtree = [each for each in visible if is_inside(each.path, path)]
-    row = selectors.rows(subtree, status.queues if status else {}, capacity, names)[0]
+    row = selectors.top_row(subtree, status.queues if status else {}, capacity, names)
     units = columns([row], names)
     seen = {each.path for each in visible}
     return QueuePage(

@@ -96,10 +96,16 @@ def _groups(
     borders: Sequence[tuple[str, Border]], seen: set[str], *, allowed: bool, names_others: bool = True
 ) -> list[Group]:
     groups: dict[str, Group] = {}
+    clauses: dict[tuple[str, str], tuple[str, Message]] = {}  # few: most of a thousand borders are alike
     for path, each in borders:
         if each.allowed is allowed and path not in seen and not names_others:
             groups.setdefault("", Group([], None))
         elif each.allowed is allowed and (allowed or path in seen):
-            because = border_clause(each) if path in seen else None
-            groups.setdefault(repr(because), Group([], because)).queues.append(path)
+            key, because = "hidden", None
+            if path in seen:
+                if (each.reason, each.queue) not in clauses:
+                    clause = border_clause(each)
+                    clauses[each.reason, each.queue] = repr(clause), clause
+                key, because = clauses[each.reason, each.queue]
+            groups.setdefault(key, Group([], because)).queues.append(path)
     return list(groups.values())

@@ -98,7 +98,7 @@ def took(microseconds: int) -> str:
 
 def exact(at: datetime) -> str:
     """The time in UTC to the second, as a hover text."""
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{at.astimezone(UTC).isoformat(' ', 'seconds')[:19]} UTC"
 
 
 def queue_name(path: str) -> str:

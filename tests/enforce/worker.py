@@ -75,13 +75,13 @@ class Worker:
         channel |= {
             "sealed": "",
             "language": "en",
-            "going": 1,
-            "preempted": 1,
-            "refused": 0,
-            "repeated": 0,
-            "loop": 0,
-            "digest": 0,
-            "enabled": 1,
+            "going": True,
+            "preempted": True,
+            "refused": False,
+            "repeated": False,
+            "loop": False,
+            "digest": False,
+            "enabled": True,
             "created_at": "2020-01-01",
         }
         for table, row in (("accounts_tenant", tenant), ("notifications_channel", channel)):

@@ -22,7 +22,7 @@ def whole(amounts: Amounts) -> Amounts:
 def told(of: QueueTree, path: str, used: Amounts, promised: Amounts) -> dict[tuple[str, str], int]:
     """(Borrower, lender) -> amount, of what crosses a queue's border."""
     full = "root" if path == "root" else f"root.{path}"
-    found = loans(of, whole(used), whole(promised), full)
+    found = loans(of, matches(of, whole(used), whole(promised)), full)
     return {(one.borrower.removeprefix("root."), one.lender.removeprefix("root.")): one.amount for one in found}
 
 
@@ -48,7 +48,7 @@ def test_what_is_used_beyond_what_anybody_is_promised_is_nobodys() -> None:
 def test_nobody_borrows_where_all_have_what_they_are_promised() -> None:
     """Nor lends, though it leaves some: nobody takes it."""
     assert told(FLAT, "a", {"a": 3}, {"a": 3, "b": 4}) == {}
-    assert lent(FLAT, whole({"a": 3}), whole({"a": 3, "b": 4})) == {}
+    assert lent(FLAT, matches(FLAT, whole({"a": 3}), whole({"a": 3, "b": 4}))) == {}
 
 
 def test_the_nearest_lends_first() -> None:
@@ -56,7 +56,7 @@ def test_the_nearest_lends_first() -> None:
     used, promised = {"t.a": 8, "t.b": 2}, {"t.a": 5, "t.b": 5, "s.c": 10}
     assert told(NESTED, "t.a", used, promised) == {("t.a", "t.b"): 3}
     assert told(NESTED, "t", used, promised) == {}
-    assert lent(NESTED, whole(used), whole(promised)) == {"root.t.b": 3}
+    assert lent(NESTED, matches(NESTED, whole(used), whole(promised))) == {"root.t.b": 3}
 
 
 def test_what_is_left_is_of_the_other_tenant() -> None:
@@ -64,7 +64,7 @@ def test_what_is_left_is_of_the_other_tenant() -> None:
     used, promised = {"t.a": 9, "t.b": 4}, {"t.a": 5, "t.b": 5, "s.c": 10}
     assert told(NESTED, "t", used, promised) == {("t.a", "s.c"): 3}
     assert told(NESTED, "t.a", used, promised) == {("t.a", "t.b"): 1, ("t.a", "s.c"): 3}
-    assert lent(NESTED, whole(used), whole(promised)) == {"root.t.b": 1, "root.s.c": 3, "root.s": 3}
+    assert lent(NESTED, matches(NESTED, whole(used), whole(promised))) == {"root.t.b": 1, "root.s.c": 3, "root.s": 3}
 
 
 def test_a_tenant_that_is_promised_more_than_its_leaves_lends_them_the_rest() -> None:
@@ -77,7 +77,7 @@ def test_a_tenant_that_is_promised_more_than_its_leaves_lends_them_the_rest() ->
 def test_a_tenant_lends_others_the_rest_too() -> None:
     """As a lender of its own."""
     assert told(NESTED, "s.c", {"s.c": 4}, {"t": 10}) == {("s.c", "t"): 4}
-    assert lent(NESTED, whole({"s.c": 4}), whole({"t": 10})) == {"root.t": 4}
+    assert lent(NESTED, matches(NESTED, whole({"s.c": 4}), whole({"t": 10}))) == {"root.t": 4}
 
 
 def test_a_leaf_can_not_lend_what_its_tenant_is_not_promised() -> None:
@@ -121,7 +121,7 @@ def test_a_tenant_borrows_what_it_uses_beyond_what_it_is_promised(used: Amounts,
         lends = sum(amount for (_, lender), amount in found.items() if lender.startswith(tenant))
         assert borrowed == max(0, held - max(most, within))
         assert lends <= max(0, most - held)
-        assert lends == lent(NESTED, whole(used), whole(promised)).get(f"root.{tenant}", 0)
+        assert lends == lent(NESTED, matches(NESTED, whole(used), whole(promised))).get(f"root.{tenant}", 0)
 
 
 @given(uses, promises)

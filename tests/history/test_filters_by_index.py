@@ -1,6 +1,6 @@
 """Each filter of the history finds a page at its place in an index, however long the history, and rare the value.
 
-``test_filters_on_postgres.py`` runs all of this on PostgreSQL.
+``test_on_postgres.py`` runs all of this on PostgreSQL.
 """
 
 from datetime import datetime, timedelta

@@ -184,7 +184,7 @@ def test_who_preempted_whom_is_what_all_rows_make(cluster: Cluster, ada: User, s
             own = Victim.objects.restrict(user, "view").filter(state__in=LOST, decision__first_seen__gte=NOW - back)
             for victim in own.select_related("decision"):
                 want[victim.decision.ask_queue, victim.queue, victim.decision.source] += 1
-            found = preempted_pairs(user, cluster, NOW - back)
+            found = preempted_pairs(user, cluster, NOW - back).pairs
             assert {(pair.asker, pair.victim, pair.source): pair.pods for pair in found} == want
             assert [pair.pods for pair in found] == sorted((pair.pods for pair in found), reverse=True)
 

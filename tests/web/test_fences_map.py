@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.queues import QueueTree
 from engine.reach import BY_GUARANTEES
-from scheduler_admin.history.pair_selectors import Pair
+from scheduler_admin.history.pair_selectors import NOTHING, Happened, Pair
 from scheduler_admin.web.fences.choice import Choice
 from scheduler_admin.web.fences.drawing import NAME, TEXT, Picture, Text, picture
 from scheduler_admin.web.fences.folding import MOST_BOXES, Drawn, drawn
@@ -30,9 +30,8 @@ SEEDS = st.integers(0, 2**32)
 def scene(of: QueueTree, chosen: str = "", happened: list[Pair] | None = None, *opened: str) -> Scene:
     """What somebody sees who may see everything."""
     standings = dict.fromkeys(of.queues, "below by 123456Gi")
-    return Scene(
-        of, BY_GUARANTEES, frozenset(of.queues), Choice(chosen, opened=opened), happened or [], standings, "memory"
-    )
+    went = Happened(tuple(happened or ()))
+    return Scene(of, BY_GUARANTEES, frozenset(of.queues), Choice(chosen, opened=opened), went, standings, "memory")
 
 
 def random_scene(seed: int) -> Scene:
@@ -265,7 +264,7 @@ def test_what_a_tenant_may_see_has_several_tops() -> None:
     """Each beside the others."""
     of = huge()
     seen = frozenset(path for path in of.queues if path.startswith(("root.d1.e1", "root.d2.e2")))
-    made = Scene(of, BY_GUARANTEES, seen, Choice(), [], {})
+    made = Scene(of, BY_GUARANTEES, seen, Choice(), NOTHING, {})
     assert [top.path for top in made.tops] == ["root.d1.e1", "root.d2.e2"]
     one, other = (shape.box for shape in picture(made).parents)
     assert not overlap(one, other)

@@ -69,7 +69,12 @@ class Traffic:
 
 def traffic(scene: Scene, boxes: Sequence[Box]) -> Traffic:
     """What happened between the single boxes of a map."""
-    home = {leaf: place for place, box in enumerate(boxes) for leaf in box.drawn.leaves}
+    homes = tuple(tuple(box.drawn.leaves) for box in boxes)
+    return scene.between.once(homes, lambda: _traffic(scene, homes))
+
+
+def _traffic(scene: Scene, homes: Sequence[Sequence[str]]) -> Traffic:
+    home = {leaf: place for place, leaves in enumerate(homes) for leaf in leaves}
     between, odd, within = Counter[tuple[int, int]](), set(), 0
     for (asker, victim), pods in scene.pods.items():
         if asker not in home or victim not in home:

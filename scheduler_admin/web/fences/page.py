@@ -1,9 +1,10 @@
 """What the page Fences shows, put together from the selectors."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import Any
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -14,10 +15,10 @@ from engine.queues import Standing
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
-from scheduler_admin.history.pair_selectors import preempted_pairs
+from scheduler_admin.history.pair_selectors import NOTHING, preempted_pairs
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue, Revision
-from scheduler_admin.queues.selectors import TreeRow
+from scheduler_admin.queues.selectors import Figure
 from scheduler_admin.web.fences import told
 from scheduler_admin.web.fences.choice import Choice
 from scheduler_admin.web.fences.drawing import Picture, picture
@@ -81,7 +82,7 @@ class FencesPage:
     @property
     def pods(self) -> int:
         """Pods that went, as History counts them; the map and the sentences below it share them out."""
-        return self.scene.total if self.scene else 0
+        return self.scene.between.total if self.scene else 0
 
 
 def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) -> FencesPage:
@@ -99,36 +100,49 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
         rules=reach_of(revision.policy, revision.parameters),
         seen=frozenset(seen),
         choice=choice,
-        happened=preempted_pairs(user, cluster, now - length) if length else [],
+        happened=preempted_pairs(user, cluster, now.replace(second=0, microsecond=0) - length) if length else NOTHING,
         standings=standings,
         scarcest=scarcest,
     )
     return FencesPage(queues, scene, choice, revision)
 
 
-def _standings(cluster: Cluster, queues: Sequence[Queue]) -> tuple[dict[str, str], str]:
+def _standings(cluster: Cluster, queues: Sequence[Queue]) -> tuple[Mapping[str, str], str]:
     """Where every queue stands in the one resource that is the scarcest, and which; nothing before the first pass."""
     status = status_of(cluster)
     if status is None or not status.queues:
         return {}, ""
-    rows = selectors.rows(queues, status.queues, status.capacity, selectors.resources(queues, status.capacity))
-    scarcest = _scarcest([row for row in rows if row.queue.leaf])
-    return {row.path: _standing(row, scarcest) for row in rows if scarcest}, scarcest.rpartition("/")[2]
+    scarcest = _scarcest(queues, status.queues)
+    rows = selectors.rows(queues, status.queues, status.capacity, [scarcest]) if scarcest else []
+    return _Standings({row.path: row.figures[0] for row in rows}), scarcest.rpartition("/")[2]
 
 
-def _scarcest(leaves: Sequence[TreeRow]) -> str:
-    """The resource of whose guarantees the most is used, of all that is guaranteed; empty if nothing is."""
+def _scarcest(queues: Sequence[Queue], figures: Mapping[str, Mapping[str, Any]]) -> str:
+    """The resource of whose guarantees leaves use the most, of all that is guaranteed; empty if nothing is."""
     found: dict[str, list[int]] = {}
-    for row in leaves:
-        for figure in row.figures:
-            if figure.guaranteed:
-                used, guaranteed = found.setdefault(figure.resource, [0, 0])
-                found[figure.resource] = [used + figure.used, guaranteed + figure.guaranteed]
+    for queue in queues:
+        used = figures.get(queue.path, {}).get("used", {})
+        for name, amount in queue.guaranteed.items() if queue.leaf else ():
+            if amount:
+                held, guaranteed = found.setdefault(name, [0, 0])
+                found[name] = [held + used.get(name, 0), guaranteed + amount]
     return max(found, key=lambda name: (found[name][0] / found[name][1], name), default="")
 
 
-def _standing(row: TreeRow, resource: str) -> str:
-    figure = next(each for each in row.figures if each.resource == resource)
-    if figure.standing is Standing.AT:
-        return _("at its guarantee") if figure.deserved is None else _("at what it deserves")
-    return standing_text(figure.used, figure.promised, lambda value: amount_text(resource, value))
+class _Standings(Mapping[str, str]):
+    """Path -> where it stands in one resource, put into words where somebody looks."""
+
+    def __init__(self, figures: Mapping[str, Figure]) -> None:
+        self._figures = figures
+
+    def __getitem__(self, path: str) -> str:
+        figure = self._figures[path]
+        if figure.standing is Standing.AT:
+            return _("at its guarantee") if figure.deserved is None else _("at what it deserves")
+        return standing_text(figure.used, figure.promised, lambda value: amount_text(figure.resource, value))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._figures)
+
+    def __len__(self) -> int:
+        return len(self._figures)

@@ -13,7 +13,12 @@ class Cell:
 
     kind: str
     pods: int
-    label: Message
+    reason: BorderReason
+
+    @property
+    def label(self) -> Message:
+        """The reason in a word or two."""
+        return border_label(self.reason)
 
 
 @dataclass(frozen=True)
@@ -66,4 +71,4 @@ def _cell(scene: Scene, asker: str, victim: str) -> Cell:
         kind = "odd"
     else:
         kind = "self" if found.reason is BorderReason.SAME_QUEUE else "shut"
-    return Cell(kind, pods, border_label(found.reason))
+    return Cell(kind, pods, found.reason)

@@ -1,13 +1,14 @@
 """What a reader sees of a cluster's tree from one queue: the ground that map and tables stand on."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from engine.queues import QueueTree
-from engine.reach import CLAIMS, Border, Fences, Reach
-from scheduler_admin.history.pair_selectors import Pair
+from engine.reach import Border, Fences, Reach
+from scheduler_admin.history.pair_selectors import Happened
+from scheduler_admin.web.fences.between import Between, between
 from scheduler_admin.web.fences.choice import Choice
 from scheduler_admin.web.fences.folding import Drawn, drawn
 from scheduler_admin.web.reach import Neighbour, neighbours
@@ -27,7 +28,7 @@ class Scene:
     rules: Reach
     seen: frozenset[str]
     choice: Choice
-    happened: Sequence[Pair]
+    happened: Happened
     standings: Mapping[str, str]
     scarcest: str = ""
 
@@ -80,43 +81,14 @@ class Scene:
         return [each for path, each in self._around.items() if path not in self.seen]
 
     @cached_property
-    def pods(self) -> Counter[tuple[str, str]]:
-        """(asker, victim) -> pods that went; both are leaves that the reader may see."""
-        found: Counter[tuple[str, str]] = Counter()
-        leaves = set(self.leaves)
-        for pair in self.happened:
-            if pair.asker in leaves and pair.victim in leaves:
-                found[pair.asker, pair.victim] += pair.pods
-        return found
-
-    @cached_property
-    def total(self) -> int:
-        """All pods that went, be they in the map or not."""
-        return sum(pair.pods for pair in self.happened)
-
-    @cached_property
-    def with_others(self) -> int:
-        """Pods that went for asks, or out of, leaves that the reader may not see."""
-        others = set(self.tree.leaves).difference(self.leaves)
-        return sum(pair.pods for pair in self.happened if pair.asker in others or pair.victim in others)
+    def between(self) -> Between:
+        """What went between leaves that the reader may see."""
+        return between(self.happened, self.tree, self.rules, self.seen)
 
     @property
-    def elsewhere(self) -> int:
-        """Pods that went where asker or pod ran in no leaf of today's tree."""
-        return self.total - self.pods.total() - self.with_others
-
-    @cached_property
-    def odd(self) -> list[Pair]:
-        """What went through borders that are shut to it, the most pods first."""
-        return [pair for pair in self.happened if (pair.asker, pair.victim) in self.pods and self._is_shut(pair)]
-
-    def _is_shut(self, pair: Pair) -> bool:
-        found = self.border_of(pair.asker, pair.victim)
-        return not found.allowed and (pair.ordinary or found.reason not in CLAIMS)
-
-    @cached_property
-    def _odd_ones(self) -> set[tuple[str, str]]:
-        return {(pair.asker, pair.victim) for pair in self.odd}
+    def pods(self) -> Counter[tuple[str, str]]:
+        """(asker, victim) -> pods that went; both are leaves that the reader may see."""
+        return self.between.pods
 
     def border_of(self, asker: str, victim: str) -> Border:
         """What lies between two leaves."""
@@ -133,7 +105,7 @@ class Scene:
 
     def is_odd(self, asker: str, victim: str) -> bool:
         """Whether pods went through this border although it is shut."""
-        return (asker, victim) in self._odd_ones
+        return (asker, victim) in self.between.odd_ones
 
     @property
     def partial(self) -> bool:

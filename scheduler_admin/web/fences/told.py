@@ -280,7 +280,7 @@ def odd(scene: Scene, most: int = 6) -> list[Odd]:
     sources = dict(Decision.Source.choices)
     found = (
         pair
-        for pair in scene.odd
+        for pair in scene.between.odd
         if not scene.chosen or any(scene.tree.contains(scene.chosen, path) for path in (pair.asker, pair.victim))
     )
     return [

@@ -1,7 +1,7 @@
 """Tags that every page shares: amounts, bars, standings, times, words of state."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django import template
 from django.urls import NoReverseMatch, reverse
@@ -114,16 +114,25 @@ def clock(at: datetime | None) -> SafeString:
     """A time of day; the browser writes it in the viewer's zone, the exact UTC time is on hover."""
     if at is None:
         return SafeString("–")
-    at = at.astimezone(UTC)
-    near = abs((timezone.now() - at).total_seconds()) < 43_200  # noqa: PLR2004 - half a day: the time of day is clear
-    text = f"{at:%H:%M:%S}" if near else f"{at:%Y-%m-%d %H:%M}"
-    return format_html('<time datetime="{}" title="{}" data-clock>{}</time>', at.isoformat(), words.exact(at), text)
+    return SafeString(_clock(at, timezone.now()))
+
+
+_CLEAR = timedelta(hours=12)
+"""As far away a time of day leaves no doubt which it is."""
+
+
+def _clock(at: datetime, now: datetime) -> str:
+    """Of a time nothing needs escaping; a table has hundreds."""
+    exact = words.exact(at)
+    text = exact[11:19] if abs(now - at) < _CLEAR else exact[:16]
+    return f'<time datetime="{at.astimezone(UTC).isoformat()}" title="{exact}" data-clock>{text}</time>'
 
 
 @register.simple_tag
 def usage_rows(series: Series) -> SafeString:
     """The rows of a table of usage, the newest first. Put together here: there are hundreds, and most amounts recur."""
     known: dict[int | None, SafeString] = {}
+    now = timezone.now()
 
     def cell(value: int | None) -> str:
         if value not in known:
@@ -133,7 +142,7 @@ def usage_rows(series: Series) -> SafeString:
     def row(point: Point) -> str:
         used = cell(point.used) + (cell(point.highest) if series.rolled else "")
         promised = (cell(point.deserved) if series.shared else "") + cell(point.guaranteed) + cell(point.max)
-        return f'<tr><th scope="row">{clock(point.at)}</th>{used}{promised}<td class="n">{point.asks}</td></tr>'
+        return f'<tr><th scope="row">{_clock(point.at, now)}</th>{used}{promised}<td class="n">{point.asks}</td></tr>'
 
     return SafeString("".join(map(row, reversed(series.points))))
 
