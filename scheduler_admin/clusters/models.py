@@ -1,5 +1,6 @@
 """Clusters, how to reach them, how far the engine may go there, and what was last read of them."""
 
+from collections.abc import Iterable
 from typing import Any, Self
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -298,6 +299,14 @@ class ClusterStatus(models.Model):
 
     def __str__(self) -> str:
         return f"status of {self.cluster}"
+
+    def refresh_from_db(
+        self, using: str | None = None, fields: Iterable[str] | None = None, from_queryset: Any = None
+    ) -> None:
+        """What was left out is read with all else, once: so it is all of one moment."""
+        if fields and self.get_deferred_fields().intersection(fields):
+            fields = [field.attname for field in self._meta.concrete_fields if not field.is_relation]
+        super().refresh_from_db(using, fields, from_queryset)
 
 
 class KueueQuota(models.Model):

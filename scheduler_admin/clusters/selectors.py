@@ -32,9 +32,12 @@ def names(user: Who) -> list[str]:
 
 
 def get(user: Who, name: str) -> Cluster:
-    """One cluster with its status and current revision. Raises Http404 for a stranger."""
+    """One cluster with its status and current revision. Raises Http404 for a stranger.
+
+    What is large of either is read when somebody looks at it: most requests are told that there is no news.
+    """
     rows = Cluster.objects.restrict(user, "view").select_related("status", "hierarchy__current")
-    cluster = rows.filter(name=name).first()
+    cluster = rows.defer(*status_heads("status"), *_TEXTS).filter(name=name).first()
     if cluster is None:
         raise Http404
     return cluster
@@ -44,6 +47,9 @@ def status_heads(of: str) -> list[str]:
     """What a list need not read of each row's cluster: the large fields of its status, which is at the path ``of``."""
     large = (field.name for field in ClusterStatus._meta.fields if isinstance(field, JSONField))  # noqa: SLF001 - Django's documented name
     return [f"{of}__{name}" for name in large]
+
+
+_TEXTS = ("hierarchy__current__document", "hierarchy__current__source")
 
 
 def status_of(cluster: Cluster) -> ClusterStatus | None:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.db.models import F
 
 from scheduler_admin.accounts.scopes import Who
@@ -65,6 +66,7 @@ def below(cluster: Cluster, facts: Mapping[str, Mapping[str, Any]], now: datetim
     _write(cluster, [Happening(kind=Kind.BELOW, queue=path, facts=dict(facts[path])) for path in facts], now)
 
 
+@transaction.atomic(savepoint=False)  # else a reader might see the number before its row, and go on behind it
 def _write(cluster: Cluster, rows: Sequence[Happening], now: datetime) -> None:
     if not rows:
         return

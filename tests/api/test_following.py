@@ -46,6 +46,18 @@ def test_what_happens_meanwhile_is_told(server: str, cluster: Cluster, olga: API
             assert (told.number, told.body["decision"]["ask"]["name"]) == (number + 1, f"ask-{number}")
 
 
+def test_no_number_is_given_out_without_what_it_counts(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream that read it in between would go on behind what is to come."""
+
+    def fail(_rows: Any) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(happenings, "create", fail)
+    with pytest.raises(OSError, match="full"):
+        happen(cluster, "ask-0")
+    assert happenings.newest(cluster.pk) == 0
+
+
 def test_who_is_cut_off_goes_on_where_it_was(server: str, cluster: Cluster, olga: APIClient) -> None:
     """Wherever that was: in all its streams together each event comes once, in order."""
     happen(cluster, "ask-0")

@@ -10,6 +10,7 @@ from django.test import Client
 
 from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.chain import digest_of
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 
 PAGE = "/clusters/demo/fences/"
@@ -22,9 +23,9 @@ def published(tree: QueueTree, name: str = "demo", **terms: Any) -> Cluster:
     """A cluster of a tree, without anything in it; ``terms``: policy, dialect and parameters."""
     hierarchy = Hierarchy.objects.create(name=name)
     document = msgspec.json.encode({"form": 1, "queues": [tree[path] for path in tree.walk()]}).decode()
-    revision = Revision.objects.create(
-        hierarchy=hierarchy, number=1, document=document, author_name="ada", reason="test", **terms
-    )
+    revision = Revision(hierarchy=hierarchy, number=1, document=document, author_name="ada", reason="test", **terms)
+    revision.digest = digest_of(revision)
+    revision.save()
     parents: dict[str, Queue] = {}
     for position, path in enumerate(tree.walk()):
         queue = tree[path]
