@@ -11,7 +11,7 @@ import pytest
 from django.core.cache import caches
 from hypothesis import HealthCheck, settings
 
-from scheduler_admin.queues import draft_rows, draft_selectors
+from scheduler_admin.queues import draft_rows, draft_selectors, selectors
 from tests.controlplane import anycluster, binaries
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
@@ -46,6 +46,7 @@ def _forgetful() -> None:
         cache.clear()
     draft_rows.forget()
     draft_selectors.forget()
+    selectors.forget()
 
 
 @pytest.fixture(scope="session")

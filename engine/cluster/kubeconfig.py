@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from engine.cluster.errors import SettingsError
-from engine.formats.merges import MOST_MERGED, merged
+from engine.formats.merges import MOST_MERGED, UNREADABLE, merged
 from engine.formats.notes import gettext_noop
 
 LONGEST = 1_000_000
@@ -152,7 +151,7 @@ def _text(path: Path) -> str:
 def _parsed(text: str, origin: str) -> Section:
     try:
         document = YAML(typ="safe", pure=True).load(text) if merged(text) <= MOST_MERGED else None
-    except (YAMLError, ValueError, RecursionError):
+    except UNREADABLE:
         # Parsers quote the line that they stumble over, which may be the token.
         raise SettingsError(gettext_noop("The kubeconfig %(path)s is not YAML."), path=origin) from None
     if not isinstance(document, Mapping):

@@ -13,7 +13,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from engine.formats.manifests import plain
-from engine.formats.merges import MOST_MERGED, merged
+from engine.formats.merges import MOST_MERGED, UNREADABLE, merged
 from engine.formats.notes import ImportFailure, Note, Notebook, Severity, gettext_noop
 
 DEEPEST = 100
@@ -35,7 +35,7 @@ def load(text: str) -> list[Any]:
         yaml = YAML(typ="rt")
         yaml.preserve_quotes = True
         documents = list(yaml.load_all(text)) if merges <= MOST_MERGED else []
-    except (YAMLError, ValueError, RecursionError) as error:
+    except UNREADABLE as error:
         raise failure(_line_of_error(error), gettext_noop("This is not YAML: %(problem)s."), _problem(error)) from error
     if merges > MOST_MERGED:
         raise failure(None, gettext_noop("More than %(most)s mappings are merged."), str(MOST_MERGED), "most")
@@ -226,6 +226,8 @@ def _json_indent(text: str) -> int | None:
 def _problem(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
+    if not isinstance(error, YAMLError | ValueError):
+        return "it has a key or a value that can't be read"
     return str(getattr(error, "problem", None) or str(error).partition("\n")[0])
 
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import msgspec
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError
+
+from engine.formats.merges import UNREADABLE
 
 Object = dict[str, Any]
 _YAML, _JSON = (".yaml", ".yml"), ".json"
@@ -41,10 +43,10 @@ def read_yaml(path: Path) -> list[tuple[Any, int]]:
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ManifestError(f"{path}, line {line}: not valid YAML: {error.problem}.") from error
-    except (YAMLError, UnicodeDecodeError) as error:
-        raise ManifestError(f"{path} is not a YAML file in UTF-8.") from error
     except RecursionError as error:
         raise ManifestError(f"{path} is nested too deep.") from error
+    except UNREADABLE as error:
+        raise ManifestError(f"{path} is not a YAML file in UTF-8.") from error
     return [(document, line_of(document)) for document in documents]
 
 

@@ -1,10 +1,13 @@
 """How much a YAML document merges: mappings that merge mappings that merge others describe very many in a few lines."""
 
 from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 MOST_MERGED = 1_000
 """Mappings that go into others, those that these merge counted again: the reader's time grows with their square."""
+UNREADABLE = (YAMLError, ValueError, RecursionError, TypeError, LookupError, AttributeError)
+"""What the reader raises; the last three are slips of its own, such as for ``!!int`` before what is no number."""
 _KEY = "<<"
 
 

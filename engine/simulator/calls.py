@@ -144,11 +144,12 @@ def decode(raw: bytes, media_type: str, verb: str) -> Any:
 def _decode_yaml(raw: bytes) -> Any:
     # Imported here: few clients send YAML, and the parser is as large as the rest of the server.
     from ruamel.yaml import YAML  # noqa: PLC0415
-    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
+
+    from engine.formats.merges import UNREADABLE  # noqa: PLC0415
 
     try:
         return YAML(typ="safe", pure=True).load(raw.decode())
-    except (YAMLError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise bad_request(f"error parsing YAML: {error}") from None
 
 

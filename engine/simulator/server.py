@@ -47,6 +47,8 @@ class AuditRecord:
     code: int
     user_agent: str
     dry_run: bool
+    uid: str = ""
+    """Which object of that name the request insists on, by a precondition; empty: any."""
 
 
 def create_app(
@@ -92,6 +94,7 @@ def _record(request: web.Request, code: int) -> AuditRecord:
         code,
         agent,
         dry_run,
+        _wanted(call),
     )
 
 
@@ -100,6 +103,15 @@ def _made(call: Call) -> str:
     meta = call.body.get("metadata") if isinstance(call.body, dict) else None
     name = meta.get("name") if isinstance(meta, dict) and call.verb == "create" else None
     return name if isinstance(name, str) else ""
+
+
+def _wanted(call: Call) -> str:
+    """The UID among the preconditions of DeleteOptions, an eviction's too."""
+    body = call.body if isinstance(call.body, dict) else {}
+    options = body.get("deleteOptions", body)
+    preconditions = options.get("preconditions") if isinstance(options, dict) else None
+    uid = preconditions.get("uid") if isinstance(preconditions, dict) else None
+    return uid if isinstance(uid, str) else ""
 
 
 class Server:

@@ -11,6 +11,7 @@ from engine.placement import grown
 from engine.queues import QueueTree, Standing
 from engine.resources import CPU, PODS, Amounts, total
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
+from scheduler_admin.queues import services
 from scheduler_admin.queues.models import DraftQueue, Queue, Revision
 from scheduler_admin.queues.services import Published, row_of, tree_of
 
@@ -108,6 +109,12 @@ def _published(of: Published) -> tuple[Queue, ...]:
     """The queues of a revision, which never change: made once of what it says, by far quicker than a thousand rows."""
     tree, its = tree_of(of.revision), Revision(pk=of.pk)
     return tuple(row_of(its, tree, path, position) for position, path in enumerate(tree.walk()))
+
+
+def forget() -> None:
+    """Read all trees and their queues anew, as in a process that has just begun."""
+    services.forget()
+    _published.cache_clear()
 
 
 def _with_own(queue: Queue, scope: Scope) -> Queue:

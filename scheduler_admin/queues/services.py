@@ -80,6 +80,11 @@ def _tree(of: Published) -> QueueTree:
     return decode_tree(of.revision.document.encode())
 
 
+def forget() -> None:
+    """Read all trees anew, as in a process that has just begun."""
+    _tree.cache_clear()
+
+
 def terms_of(revision: Revision) -> Terms:
     """By which policy a revision is enforced."""
     return Terms(revision.policy, revision.dialect, revision.parameters)

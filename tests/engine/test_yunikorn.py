@@ -316,6 +316,8 @@ def test_what_is_no_near_miss_gets_no_suggestion(value: str) -> None:
         ("partitions: []", "A queues.yaml starts with partitions."),
         ("partitions: [{name: default, queues: 3}]", "line 1: queues must be a list."),
         ("a: [", "line 1: This is not YAML"),
+        ("? a: {b: 1}\n: 2", "This is not YAML: it has a key or a value that can't be read."),
+        ("a: !!int", "This is not YAML: it has a key or a value that can't be read."),
         (one_queue("resources: {max: {g pu: 1}}"), "line 7 root.a: 'g pu' is not the name of a resource."),
         (
             one_queue("properties: {scheduler-admin.io/namespaces: 'red, Blue'}"),

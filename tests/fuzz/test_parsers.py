@@ -1,5 +1,6 @@
 """Whatever is read, a reader gives a value or its own error, soon. ``python -m tests.fuzz`` gives them far more."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -16,6 +17,9 @@ from tests.fuzz.running import bounded, read, shares
 EXAMPLES = 3_000
 """For all of them together: with the bombs, what fits into a minute on two cores."""
 BOMB_S = 10.0
+_NAMES = ("float", "int", "bool", "timestamp", "binary", "omap", "set", "pairs", "null", "merge", "str", "seq", "map")
+TAGS = [*(f"!!{name}" for name in _NAMES), "!x"]
+ODD = ("", "x", "- a", "{a: b}", "[1]", "b: 1", "1", "-", "0x", "1e", "2020-13-45", "<<")
 OF_TEXT = [name for name in PARSERS if name.startswith(("document/", "kubeconfig"))]
 OF_BYTES = [
     name for name in PARSERS if name not in OF_TEXT and name.startswith(("REST/", "object/", "YuniKorn", "saved"))
@@ -41,6 +45,14 @@ def test_what_is_small_and_asks_for_much_is_refused_soon(bomb: str) -> None:
     for name in OF_TEXT:
         with bounded(BOMB_S):
             read(Parser(PARSERS[name].read, PARSERS[name].errors, st.nothing, BOMB_S), BOMBS[bomb])
+
+
+@pytest.mark.parametrize("name", [*OF_TEXT, "REST/yaml"])
+def test_a_tag_that_is_not_so_is_refused(name: str) -> None:
+    """The reader of YAML believes what a tag says of a value, and fails by a slip of its own."""
+    for tag, value, form in product(TAGS, ODD, ("a: {} {}\n", "? {} {}\n: 1\n")):
+        text = form.format(tag, value)
+        read(PARSERS[name], text.encode() if name.startswith("REST/") else text)
 
 
 @pytest.mark.parametrize("bomb", BOMBS)

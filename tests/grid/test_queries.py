@@ -14,6 +14,7 @@ from django.db import connection, reset_queries
 from django.test.utils import CaptureQueriesContext
 
 from scheduler_admin.accounts.models import User
+from scheduler_admin.queues import selectors
 from tests.grid import world as seeded
 from tests.grid.conftest import World
 from tests.grid.rules import GUESSES, PEOPLE, READ
@@ -43,7 +44,8 @@ def counted(world: World) -> Counts:
 
 
 def _asked(world: World, person: str, address: str) -> tuple[int, int]:
-    """The answer's status and the queries that it took."""
+    """The answer's status and the queries that it took in a process that was never asked for this tree before."""
+    selectors.forget()
     reset_queries()  # of which so many are kept, and no more
     with CaptureQueriesContext(connection) as queries:
         response = world.ask(person, "GET", address)

@@ -11,23 +11,28 @@ from tests.soak.ground import CALM, GUARANTEED, NAME, Ground
 Row = Mapping[str, Any]
 PAGES = ("/clusters/", *(f"/clusters/{NAME}/{page}" for page in ("queues/", "queues/root.test/", "history/", "nodes/")))
 _VICTIMS = (
-    "SELECT v.name, v.queue, v.evicted_at, d.ask_queue, d.id FROM history_victim v"
+    "SELECT v.name, v.uid, v.queue, v.evicted_at, d.ask_queue, d.id FROM history_victim v"
     " JOIN history_decision d ON d.id = v.decision_id WHERE d.source = 'engine'"
 )
 _OPEN = "SELECT id, state, ask_name, node FROM history_decision WHERE state IN ('intended', 'evicting', 'waiting')"
 
 
-def accepted(audit: Iterable[Row]) -> Counter[str]:
-    """The pods that the API server was told to evict and took, and how often; no two pods have one name."""
+Pod = tuple[str, str]
+"""Its name and its UID: in an hour two of some thousand pods may well be called the same."""
+
+
+def accepted(audit: Iterable[Row]) -> Counter[Pod]:
+    """The pods that the API server was told to evict and took, and how often."""
     asked = [one for one in audit if one["subresource"] == "eviction" and not one["dry_run"]]
-    return Counter(one["name"] for one in asked if one["code"] < 300)
+    return Counter((one["name"], one["uid"]) for one in asked if one["code"] < 300)
 
 
-def wrong_evictions(evicted: Counter[str], victims: Iterable[Row], refused: int) -> list[str]:
+def wrong_evictions(evicted: Counter[Pod], victims: Iterable[Row], refused: int) -> list[str]:
     """Pods that went twice or that no decision knows, and decisions against the tree; ``refused``: broke a law."""
-    found = [f"{name} was told to go {times} times" for name, times in evicted.items() if times > 1]
+    found = [f"{name} ({uid}) was told to go {times} times" for (name, uid), times in evicted.items() if times > 1]
     rows = list(victims)
-    found += [f"no decision knows of {name}, which was evicted" for name in evicted.keys() - {r["name"] for r in rows}]
+    unknown = evicted.keys() - {(row["name"], row["uid"]) for row in rows}
+    found += [f"no decision knows of {name} ({uid}), which was evicted" for name, uid in sorted(unknown)]
     for row in rows:
         path, asker = row["queue"].removeprefix("root."), row["ask_queue"].removeprefix("root.")
         if GUARANTEED[path]:

@@ -57,18 +57,23 @@ def test_every_fault_comes_before_any_comes_twice_more(database: str) -> None:
 
 def asked(name: str, **other: Any) -> dict[str, Any]:
     """An eviction as the API server's log has it."""
-    return {"name": name, "subresource": "eviction", "dry_run": False, "code": 201, **other}
+    return {"name": name, "uid": f"uid-{name}", "subresource": "eviction", "dry_run": False, "code": 201, **other}
 
 
 def victim(name: str, queue: str = "root.test", ask_queue: str = "root.prod") -> dict[str, Any]:
     """A pod that a decision names."""
-    return {"id": 1, "name": name, "queue": queue, "ask_queue": ask_queue}
+    return {"id": 1, "name": name, "uid": f"uid-{name}", "queue": queue, "ask_queue": ask_queue}
 
 
 def test_trials_and_refusals_are_no_evictions() -> None:
     """Only what the API server took counts."""
     audit = [asked("a"), asked("b", dry_run=True), asked("c", code=429), asked("d", subresource="binding"), asked("a")]
-    assert accepted(audit) == {"a": 2}
+    assert accepted(audit) == {("a", "uid-a"): 2}
+
+
+def test_another_pod_of_that_name_is_another() -> None:
+    """Names are made up at random, and there are not so many of them."""
+    assert set(accepted([asked("a"), asked("a", uid="uid-later")]).values()) == {1}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +81,7 @@ def test_trials_and_refusals_are_no_evictions() -> None:
     [
         ({"a": 1}, [victim("a")], 0, ""),
         ({"a": 2}, [victim("a")], 0, "told to go 2 times"),
-        ({"a": 1, "b": 1}, [victim("a")], 0, "no decision knows of b"),
+        ({"a": 1, "b": 1}, [victim("a")], 0, "no decision knows of b (uid-b)"),
         ({}, [victim("a", queue="root.dev")], 0, "never has more than its guarantee"),
         ({}, [victim("a", ask_queue="root.test")], 0, "nothing is guaranteed"),
         ({}, [], 1, "1 decisions broke a law"),
@@ -86,6 +91,8 @@ def test_what_is_wrong_is_found(
     evicted: dict[str, int], victims: list[dict[str, Any]], refused: int, want: str
 ) -> None:
     """Each by itself; nothing else is complained of."""
-    found = wrong_evictions(Counter(evicted), victims, refused)
+    found = wrong_evictions(
+        Counter({(name, f"uid-{name}"): times for name, times in evicted.items()}), victims, refused
+    )
     assert len(found) == bool(want)
     assert want in "".join(found)

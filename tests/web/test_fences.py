@@ -423,7 +423,7 @@ class TestManyQueues:
             with CaptureQueriesContext(connection) as queries:
                 assert ada.get(f"/clusters/{name}/fences/", {"queue": chosen}).status_code == 200
             asked.append(len(queries))
-        assert asked[0] == asked[1] <= 7
+        assert asked[0] == asked[1] <= 9  # the first page of a tree reads what it says, once in a process
 
 
 class TestAddressesAndNews:
