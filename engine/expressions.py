@@ -5,6 +5,7 @@ have come to, instead of one attempt after the other. What Go's expressions do n
 """
 
 import re
+import warnings
 from functools import lru_cache
 from re import _constants as codes  # type: ignore[attr-defined,unused-ignore]
 from re import _parser as parser  # type: ignore[attr-defined,unused-ignore]
@@ -50,7 +51,9 @@ def _parsed(expression: str) -> Any:
     if found := _GO_ALONE.search(expression):
         raise ExpressionError(f"{found.group()} is not read here")
     try:
-        parsed = parser.parse(expression, re.ASCII)
+        with warnings.catch_warnings():  # of sets in sets, which a later Python may read as such, and Go does not
+            warnings.simplefilter("ignore", FutureWarning)
+            parsed = parser.parse(expression, re.ASCII)
     except (re.error, RecursionError, OverflowError) as error:
         raise ExpressionError(str(error)) from error
     _refuse_others(parsed)

@@ -42,6 +42,12 @@ def test_no_name_makes_an_expression_take_long(expression: str) -> None:
     assert time.process_time() - began < 2
 
 
+def test_a_bracket_in_a_set_is_a_character_as_in_go() -> None:
+    """Python warns that it may be read as a set in a set one day."""
+    assert matches("^[[x]+$", "[x[")
+    assert not matches("^[[x]$", "y")
+
+
 def test_no_user_is_called_as_long_as_that() -> None:
     """So a longer text matches nothing, whatever the expression."""
     assert not matches(".*", "a" * (LONGEST_TEXT + 1))
