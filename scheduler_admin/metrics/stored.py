@@ -24,7 +24,10 @@ from scheduler_admin.queues.selectors import tree_with
 QUEUES = 500
 RESOURCES = 16
 _MILLI = 1000
-_READ = ("name", "owned_until", "interval_ms", "hierarchy__current__number", "hierarchy__current__document")
+_READ = (
+    *("name", "owned_until", "interval_ms"),
+    *(f"hierarchy__current__{name}" for name in ("number", "digest", "document")),
+)
 _OF_STATUS = ("read_at", "pass_at", "pass_us", "error", "revision_number", "queues", "holds")
 
 
