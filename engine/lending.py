@@ -140,8 +140,11 @@ def _less(amounts: Mapping[str, int], parts: Mapping[str, int]) -> dict[str, int
 def _pairs(found: Match, tree: QueueTree, path: str) -> Iterator[Loan]:
     """Those of which one side alone is the queue, or below it."""
     inside = {one for one in (*found.borrowed, *found.lent) if one != NOBODY and tree.contains(path, one)}
+    last = max(inside, default="") if inside.isdisjoint(found.lent) else max(found.borrowed)
     lenders, left = list(found.lent), list(found.lent.values())
     for borrower, amount in sorted(found.borrowed.items()):
+        if borrower > last:  # what the others have is none of the queue's
+            return
         parts = _parts(amount, left)
         left = list(map(sub, left, parts))
         for lender, part in zip(lenders, parts, strict=True):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
+import msgspec
 from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 from django.utils import timezone
 
@@ -20,8 +21,7 @@ from scheduler_admin.history.tally_selectors import lying
 _NEEDS_NO_CLAIM = (Reason.DAEMONSET, Reason.LAST_RESORT)
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(msgspec.Struct, frozen=True, gc=False):
     """Pods of one queue that really went for asks of another.
 
     ``source``: of Decision.Source. ``ordinary``: not for a DaemonSet's asks, nor as the last resort.

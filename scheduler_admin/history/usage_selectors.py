@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
+import msgspec
 from django.db.models import Max, Min, Q, QuerySet
 
 from scheduler_admin.accounts.scopes import Who, scope_of
@@ -20,8 +21,7 @@ STEPS = (10, 20, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600
 """Seconds from point to point, of which the first is taken that is not too many points."""
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(msgspec.Struct, frozen=True, gc=False):
     """One step of the time shown: the mean of what was used, and the highest; guarantee and max as it began.
 
     ``asks``: the most that waited. ``deserved``: the mean; None where nothing was divided by shares.

@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
+
+import msgspec
 
 from engine.placement import grown
 from engine.queues import QueueTree, Standing
@@ -16,8 +17,7 @@ from scheduler_admin.queues.models import DraftQueue, Queue, Revision
 from scheduler_admin.queues.services import Published, row_of, tree_of
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(msgspec.Struct, frozen=True, gc=False):
     """One resource of one queue. No guarantee: nothing is granted here; no max: not limited."""
 
     resource: str
@@ -45,8 +45,7 @@ class Figure:
         return (self.used - (self.promised or 0)) / (self.promised or self.max or self.used or 1)
 
 
-@dataclass(frozen=True)
-class TreeRow:
+class TreeRow(msgspec.Struct, frozen=True, dict=True):
     """A queue as the page of the tree shows it. Fence marks are set by ``mark_fences``."""
 
     queue: Queue
@@ -55,7 +54,7 @@ class TreeRow:
     figures: tuple[Figure, ...]
     asks: int
     oldest_ask_ms: int | None
-    marks: str = field(default="")
+    marks: str = ""
 
     @property
     def path(self) -> str:

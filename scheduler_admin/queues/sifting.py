@@ -1,9 +1,10 @@
 """Filters, order and folds of the tree, as the address of the page says them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.http import QueryDict
+from msgspec import structs
 
 from engine.queues import PreemptionPolicy
 from scheduler_admin.queues.selectors import TreeRow
@@ -93,7 +94,7 @@ def sift(rows: Sequence[TreeRow], how: Sift, times: Times | None = None) -> list
     """The rows that pass: in tree order with the queues above every match, else leaves in a flat list."""
     matching = [row for row in rows if how.matches(row)]
     if how.order:
-        return _sorted([replace(row, depth=0) for row in matching if row.queue.leaf], how, times or {})
+        return _sorted([structs.replace(row, depth=0) for row in matching if row.queue.leaf], how, times or {})
     if not how.filtering:
         return list(rows)
     kept = {row.path for row in matching}
@@ -169,7 +170,7 @@ def _above(path: str) -> Iterable[str]:
 def mark_fences(rows: Sequence[TreeRow], shown: Sequence[str]) -> list[TreeRow]:
     """Rows with the classes that draw a line beside every fence, of those that are ``shown`` (paths)."""
     marks = fence_marks(shown, [row.path for row in rows if row.queue.fenced])
-    return [replace(row, marks=marks.get(row.path, "")) for row in rows]
+    return [structs.replace(row, marks=marks[row.path]) if marks.get(row.path) else row for row in rows]
 
 
 def fence_marks(shown: Sequence[str], fences: Sequence[str]) -> dict[str, str]:

@@ -1,11 +1,14 @@
 """What the page of one queue shows, put together from the selectors."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, ParamSpec, TypeVar, cast
 
 from django.http import Http404
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
@@ -39,6 +42,9 @@ from scheduler_admin.web.quota import QuotaBlock, block
 from scheduler_admin.web.reach import Reach, reach
 from scheduler_admin.web.trees import Cell, columns
 from scheduler_admin.web.usage_page import Span, chosen, marks, resource_word
+
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -139,7 +145,8 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         dealings=dealings(scope_of(user, "view"), status.queues if status else {}, revision, tree, path),
         shares=shares,
         above_quota=(status.queues.get(path, {}) if status else {}).get("above_quota"),
-        reach=reach(
+        reach=_later(
+            reach,
             tree,
             path,
             seen,
@@ -152,11 +159,16 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         lending=_lending(tree[path]),
         rules=rules(tree) if path == tree.root and scope_of(user, "view").everything else [],
         templates=[one for one in templates(tree) if one.path == path],
-        revisions=selectors.revisions(user, revision, path),
+        revisions=_later(selectors.revisions, user, revision, path),
         series=usage_selectors.series(user, cluster, path, chosen(span, names), span.since, span.until),
         choices=[(name, resource_word(name), span.address(resource=name)) for name in (*names, DOMINANT)],
         marks=marks(user, cluster, path, span),
     )
+
+
+def _later(make: Callable[_Given, _Made], *args: _Given.args, **kwargs: _Given.kwargs) -> _Made:
+    """What ``make`` makes, once somebody looks at it: the news of a page have not all of it."""
+    return cast("_Made", SimpleLazyObject(partial(make, *args, **kwargs)))
 
 
 def _lending(settings: Settings) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from django import template
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
@@ -27,7 +27,7 @@ def amount(resource: str, value: int | None) -> SafeString:
     if value is None:
         return SafeString("–")
     digits, unit = words.readable(resource, value)
-    return format_html('{}<i class="u">{}</i>', digits, unit) if unit else format_html("{}", digits)
+    return SafeString(f'{digits}<i class="u">{escape(unit)}</i>' if unit else digits)
 
 
 @register.filter
@@ -123,9 +123,10 @@ _CLEAR = timedelta(hours=12)
 
 def _clock(at: datetime, now: datetime) -> str:
     """Of a time nothing needs escaping; a table has hundreds."""
-    exact = words.exact(at)
-    text = exact[11:19] if abs(now - at) < _CLEAR else exact[:16]
-    return f'<time datetime="{at.astimezone(UTC).isoformat()}" title="{exact}" data-clock>{text}</time>'
+    iso = at.astimezone(UTC).isoformat()
+    day, time = iso[:10], iso[11:19]
+    text = time if abs(now - at) < _CLEAR else f"{day} {time[:5]}"
+    return f'<time datetime="{iso}" title="{day} {time} UTC" data-clock>{text}</time>'
 
 
 @register.simple_tag
