@@ -14,7 +14,7 @@ from engine.cluster.watcher import ClusterWatcher
 from engine.hindsight import retraced
 from engine.observed import Agreement, Observed, compared, observe
 from engine.queues import ROOT, Queue, QueueTree
-from tests.cluster.doubles import until
+from tests.cluster.doubles import PATIENCE_S, until
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.living import PORT, ZONE, away_from, budget, live, near, node, pod, spread
 
@@ -179,7 +179,7 @@ def watcher(cluster: AnyCluster) -> Iterator[ClusterWatcher]:
     """What a worker follows the cluster by."""
     watcher = ClusterWatcher(cluster.connection(), back_off=lambda: BackOff(0.001, 0.01))
     watcher.start()
-    assert watcher.wait_synced(10)
+    assert watcher.wait_synced(PATIENCE_S)
     yield watcher
     assert watcher.stop()
 

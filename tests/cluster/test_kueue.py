@@ -16,7 +16,7 @@ from engine.cluster.watcher import ClusterWatcher
 from engine.observed import Observed, Source, observe
 from engine.queues import Queue, QueueTree
 from engine.snapshot import Quota, QuotaCluster
-from tests.cluster.doubles import until
+from tests.cluster.doubles import PATIENCE_S, until
 from tests.controlplane import anycluster, kueue
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.kueue import NEWEST, OLDER
@@ -30,7 +30,7 @@ def watching(connection: Connection) -> ClusterWatcher:
     settings = ReflectorSettings(shortest_watch_s=0)
     watcher = ClusterWatcher(connection, back_off=lambda: BackOff(0.01, 0.05), settings=settings)
     watcher.start()
-    assert watcher.wait_synced(10)
+    assert watcher.wait_synced(PATIENCE_S)
     return watcher
 
 

@@ -11,7 +11,7 @@ from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
 from engine.observed import Observed, Source, observe
 from engine.queues import Queue, QueueTree
-from tests.cluster.doubles import until
+from tests.cluster.doubles import PATIENCE_S, until
 from tests.controlplane.anycluster import AnyCluster
 
 
@@ -27,7 +27,7 @@ def watcher(connection: Connection, cluster: AnyCluster) -> Iterator[ClusterWatc
         cluster.running(f"v{number}")
     watcher = ClusterWatcher(connection, back_off=lambda: BackOff(0.001, 0.01))
     watcher.start()
-    assert watcher.wait_synced(10)
+    assert watcher.wait_synced(PATIENCE_S)
     yield watcher
     assert watcher.stop()
 

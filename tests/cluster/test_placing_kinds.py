@@ -28,7 +28,7 @@ from engine.cluster.tables import (
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
 from engine.snapshot import Requirement
-from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted, until
+from tests.cluster.doubles import PATIENCE_S, Answer, Asked, ManualClock, Scripted, scripted, until
 from tests.controlplane.anycluster import AnyCluster, real
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.volumes import add_claim, add_volume
@@ -107,7 +107,7 @@ SICK = (500, "", "etcd is away")
 def watcher(connection: Connection) -> Iterator[ClusterWatcher]:
     """A watcher that is synced."""
     with closing(ClusterWatcher(connection, back_off=back_off)) as watcher:
-        assert watcher.wait_synced(10)
+        assert watcher.wait_synced(PATIENCE_S)
         yield watcher
 
 
@@ -194,7 +194,7 @@ def test_what_changed_while_nobody_listened_is_seen_on_coming_back(cluster: AnyC
 def test_what_may_not_be_read_is_done_without(table: Table):
     """The rest is read, the reason is told beside, and nothing of that kind is known."""
     with watching(serving(table, lambda _asked: FORBIDDEN)) as (watcher, _):
-        assert watcher.wait_synced(5)
+        assert watcher.wait_synced(PATIENCE_S)
         health = until(lambda: watcher.health().missing and watcher.health(), "it is told")
         assert (health.synced, health.errors, health.missing) == (True, (), {table.kind: "it is forbidden"})
         assert [one.kind for one in health.kinds] == [one.kind for one in (*TABLES, *PLACING) if one is not table]
@@ -262,7 +262,7 @@ def test_the_age_of_claims_counts_as_that_of_any_other_kind():
     clock, sick = ManualClock(), threading.Event()
     script = serving(CLAIMS, lambda _asked: SICK if sick.is_set() else None, ends=True)
     with watching(script, clock) as (watcher, _):
-        assert watcher.wait_synced(5)
+        assert watcher.wait_synced(PATIENCE_S)
         sick.set()
         until(lambda: watcher.health().errors, "it is told")
         clock.now_s += 42
@@ -284,7 +284,7 @@ def test_an_account_of_before_goes_on_working(plane: ControlPlane):
     with real(plane) as cluster:
         connection = Connection(cluster.account(*rules))
         with closing(ClusterWatcher(connection, back_off=back_off)) as watcher:
-            assert watcher.wait_synced(10)
+            assert watcher.wait_synced(PATIENCE_S)
             since = {one.kind for one in (*PLACING, *KUEUE, SHARING, *VOLCANOS, *ARBITRATED, QUOTAS)}
             missing = until(lambda: (found := watcher.health().missing).keys() == since and found, "all are told")
             assert 'cannot list resource "persistentvolumes"' in missing[VOLUMES.kind]

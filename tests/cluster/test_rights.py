@@ -44,7 +44,7 @@ from engine.formats.kubernetes import decode_pod
 from engine.formats.kueue.family import KUEUE
 from engine.queues import Queue, QueueTree
 from engine.snapshot import Allocation, PriorityClass, Told
-from tests.cluster.doubles import until
+from tests.cluster.doubles import PATIENCE_S, until
 from tests.controlplane import anycluster, arbitration, kueue
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
@@ -167,7 +167,7 @@ def observe(settings: ConnectionSettings) -> None:
     watcher = ClusterWatcher(Connection(settings))
     watcher.start()
     try:
-        assert watcher.wait_synced(10)
+        assert watcher.wait_synced(PATIENCE_S)
     finally:
         assert watcher.stop()
 

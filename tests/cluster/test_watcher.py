@@ -11,7 +11,7 @@ from engine.cluster.watcher import ClusterWatcher
 from engine.observed import observe, sighted
 from engine.queues import Queue, QueueTree
 from engine.snapshot import Protection, Shield
-from tests.cluster.doubles import ManualClock, scripted, until
+from tests.cluster.doubles import PATIENCE_S, ManualClock, scripted, until
 from tests.controlplane.anycluster import AnyCluster
 
 
@@ -34,7 +34,7 @@ def test_the_picture_is_whole_once_synced(cluster: AnyCluster, watcher: ClusterW
     budget = {"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {}}}
     cluster.create("poddisruptionbudgets.policy", budget)
     watcher.start()
-    assert watcher.wait_synced(5)
+    assert watcher.wait_synced(PATIENCE_S)
     snapshot = watcher.snapshot(tree(cluster), now_ms=5, protection=Protection())
     (pod,) = snapshot.pods
     assert (snapshot.now_ms, [node.name for node in snapshot.nodes]) == (5, ["n1"])
@@ -48,7 +48,7 @@ def test_a_victims_way_out_is_seen(cluster: AnyCluster, watcher: ClusterWatcher)
     """A pass sees a pod run, be on its way out, and be gone."""
     uid = cluster.add_pod("p1", node="n1")["metadata"]["uid"]
     watcher.start()
-    assert watcher.wait_synced(5)
+    assert watcher.wait_synced(PATIENCE_S)
     assert not watcher.pod(uid).terminating
     cluster.change("pods", "p1", lambda pod: pod["metadata"].update(finalizers=["example.com/hold"]))
     cluster.delete("pods", "p1", gracePeriodSeconds=0)
@@ -63,7 +63,7 @@ def test_an_ask_that_is_bound_is_seen(cluster: AnyCluster, watcher: ClusterWatch
     cluster.add_node()
     uid = cluster.add_pod("ask")["metadata"]["uid"]
     watcher.start()
-    assert watcher.wait_synced(5)
+    assert watcher.wait_synced(PATIENCE_S)
     assert watcher.pod(uid).node is None
     cluster.bind("ask", "n1")
     until(lambda: watcher.pod(uid).node == "n1", "the ask is bound")
@@ -73,7 +73,7 @@ def test_only_what_the_engine_reads_counts_as_a_change(cluster: AnyCluster, watc
     """After a node's heartbeat it is the very object that it was, so an idle pass costs nothing; not after a label."""
     cluster.add_node()
     watcher.start()
-    assert watcher.wait_synced(5)
+    assert watcher.wait_synced(PATIENCE_S)
     (before,) = watcher.nodes()
     beat = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}
     cluster.change("nodes", "n1", lambda node: node["status"].update(conditions=[beat]))
@@ -92,7 +92,7 @@ def test_the_picture_can_be_rewound(cluster: AnyCluster, watcher: ClusterWatcher
     for name in ("stays", "goes"):
         cluster.running(name)
     watcher.start()
-    assert watcher.wait_synced(5)
+    assert watcher.wait_synced(PATIENCE_S)
     first = watcher.state()
     cluster.add_pod("comes")
     cluster.change("nodes", "n1", lambda node: node["spec"].update(unschedulable=True))
@@ -108,7 +108,7 @@ def test_a_snapshot_does_not_move(cluster: AnyCluster, watcher: ClusterWatcher):
     """What a pass decides on stays as it was, whatever the cluster does meanwhile."""
     cluster.add_pod("p1")
     watcher.start()
-    assert watcher.wait_synced(5)
+    assert watcher.wait_synced(PATIENCE_S)
     state = watcher.state()
     cluster.add_pod("p2")
     until(lambda: len(watcher.state().pods) == 2, "the other pod is seen")
@@ -138,7 +138,7 @@ def test_what_the_scheduler_preempted_is_seen_after_it_has_gone(cluster: AnyClus
     """Its Event is followed, other Events are not read, and the pod is remembered as it was."""
     victim, other = cluster.add_pod("v", node="n1"), cluster.add_pod("other", node="n1")
     watcher.start()
-    assert watcher.wait_synced(5)
+    assert watcher.wait_synced(PATIENCE_S)
     now_ms = int(time.time() * 1000)
     _preempted(cluster, victim, "Preempted by pod uid-c on node n1", eventTime="2026-01-01T00:00:00.000000Z")
     _preempted(cluster, other, "Scheduled", reason="Scheduled")
@@ -156,7 +156,7 @@ def test_quotas_by_priority_class_are_followed(cluster: AnyCluster, watcher: Clu
     spec = {"hard": {"pods": "3"}, "scopeSelector": {"matchExpressions": [rule]}}
     cluster.create("resourcequotas", {"metadata": {"name": "q"}, "spec": spec})
     watcher.start()
-    assert watcher.wait_synced(5)
+    assert watcher.wait_synced(PATIENCE_S)
 
     def used() -> dict[str, str]:
         found = watcher.state().quotas.get((cluster.namespace, "q"))
@@ -184,7 +184,7 @@ def test_a_cluster_whose_events_are_not_ours_to_read_is_watched_all_the_same():
     with scripted(refuse) as server:
         watcher = ClusterWatcher(server.connection(), back_off=lambda: BackOff(0.01, 0.01))
         watcher.start()
-        assert watcher.wait_synced(5)
+        assert watcher.wait_synced(PATIENCE_S)
         missing = {"Event": "events is forbidden", "ResourceQuota": "resourcequotas is forbidden"}
         until(lambda: watcher.health().missing == missing, "they are refused")
         assert (watcher.health().synced, watcher.health().errors) == (True, ())
@@ -196,7 +196,7 @@ def test_the_age_of_the_picture_is_that_of_the_kind_worst_off(cluster: AnyCluste
     clock = ManualClock()
     watcher = ClusterWatcher(connection, clock=clock)
     watcher.start()
-    assert watcher.wait_synced(5)
+    assert watcher.wait_synced(PATIENCE_S)
     until(lambda: watcher.health().staleness_s == 0, "all kinds are fresh")
     clock.now_s += 42
     assert watcher.health().staleness_s == 42
@@ -208,6 +208,6 @@ def test_watching_writes_nothing(cluster: AnyCluster, watcher: ClusterWatcher):
     """An observed cluster sees get, list and watch alone."""
     cluster.add_pod("p1")
     watcher.start()
-    assert watcher.wait_synced(5)
+    assert watcher.wait_synced(PATIENCE_S)
     until(lambda: sum(record.verb == "watch" for record in cluster.audit) == 13, "thirteen watches")
     assert {record.verb for record in cluster.audit} <= {"get", "list", "watch"}

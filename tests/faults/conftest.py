@@ -20,7 +20,7 @@ from scheduler_admin.clusters.watching import Watch
 from scheduler_admin.history.passes import run_pass
 from tests.builders import queue, tree
 from tests.cluster.certificates import authority, issued, serving
-from tests.cluster.doubles import simulate, until
+from tests.cluster.doubles import PATIENCE_S, simulate, until
 from tests.faults.proxy import Proxy, proxied
 from tests.history.conftest import add_cluster
 
@@ -111,7 +111,7 @@ def world(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
         for number in range(4):
             found.add_pod(f"test-{number}", "test", "n1")
         try:
-            assert watch.watcher.wait_synced(5)
+            assert watch.watcher.wait_synced(PATIENCE_S)
             until(lambda: len(watch.watcher.state().pods) == 4, "its pods are seen")
             yield found
         finally:
