@@ -1,9 +1,11 @@
 """Who has what of whom, where some use more than they are promised and others less."""
 
+from collections.abc import Iterator
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.lending import NOBODY, divided, lent, loans, matches
+from engine.lending import NOBODY, Match, divided, lent, loans, matches
 from engine.queues import QueueTree
 from tests.builders import queue, tree
 
@@ -134,6 +136,33 @@ def test_nothing_is_nobodys_while_somebody_could_lend_it(used: Amounts, promised
         borrowed, left = (sum(max(0, sign * one) for one in over.values()) for sign in (1, -1))
         of_nobody = sum(one.lent[NOBODY] for one in found if one.parent == NOBODY)
         assert of_nobody == max(0, borrowed - left)
+
+
+@given(uses, promises)
+def test_a_queue_is_told_its_part_of_what_all_have_of_all(used: Amounts, promised: Amounts) -> None:
+    """Whoever is looked at, each lender is divided among all that borrow, one after the other."""
+    matched = list(matches(NESTED, whole(used), whole(promised)))
+    for path in NESTED.queues:
+        above = {NOBODY, *NESTED.lineage(path)} - {path}
+        near = [loan for found in matched if found.parent in above for loan in every_loan(found)]
+        crossing = [one for one in near if is_inside(one[0], path) != is_inside(one[1], path)]
+        assert [(one.borrower, one.lender, one.amount) for one in loans(NESTED, matched, path)] == sorted(crossing)
+
+
+def every_loan(found: Match) -> Iterator[tuple[str, str, int]]:
+    """Borrower, lender, amount; where any is borrowed."""
+    left = list(found.lent.values())
+    for borrower, amount in sorted(found.borrowed.items()):
+        upto = [amount * sum(left[:place]) // (sum(left) or 1) for place in range(len(left) + 1)]
+        for place, lender in enumerate(found.lent):
+            if part := upto[place + 1] - upto[place]:
+                yield borrower, lender, part
+        left = [one - (high - low) for one, low, high in zip(left, upto, upto[1:], strict=False)]
+
+
+def is_inside(one: str, path: str) -> bool:
+    """Whether it is the queue, or below it."""
+    return one != NOBODY and NESTED.contains(path, one)
 
 
 @given(st.lists(st.integers(0, 50), max_size=8), st.data())

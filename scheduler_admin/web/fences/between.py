@@ -24,12 +24,7 @@ class Between:
 
     def once(self, what: Hashable, make: Callable[[], _Made]) -> _Made:
         """What ``make`` makes of it, made once."""
-        if what not in self._kept:
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            self._kept[what] = make()
-        made: _Made = self._kept[what]
-        return made
+        return _once(self._kept, what, make)
 
     @cached_property
     def pods(self) -> Counter[tuple[str, str]]:
@@ -78,7 +73,13 @@ _KEPT = WeakKeyDictionary[Happened, dict[Hashable, Between]]()
 def between(happened: Happened, tree: QueueTree, rules: Reach, seen: frozenset[str]) -> Between:
     """The same one for as long as what happened is kept, too."""
     of_readers = _KEPT.setdefault(happened, {})
-    reader = (tree, rules, seen)
-    if reader not in of_readers:
-        of_readers[reader] = Between(happened, tree, rules, seen)
-    return of_readers[reader]
+    return _once(of_readers, (tree, rules, seen), lambda: Between(happened, tree, rules, seen))
+
+
+def _once(kept: dict[Hashable, Any], what: Hashable, make: Callable[[], _Made]) -> _Made:
+    found: _Made | None = kept.get(what)
+    if found is None:
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        found = kept[what] = make()
+    return found
