@@ -60,7 +60,7 @@ def times_to_end(wire: Wire, watch: Wire, names: list[str]) -> dict[str, float]:
     for name in names:
         asked[name] = time.monotonic()
         assert wire.send("DELETE", f"{PODS}/{name}")[0] == 200
-    for event in map(json.loads, watch.lines(f"{PODS}?watch=true&resourceVersion={version}&timeoutSeconds=30")):
+    for event in map(json.loads, watch.lines(f"{PODS}?watch=true&resourceVersion={version}&timeoutSeconds=120")):
         if event["type"] == "DELETED":
             gone[event["object"]["metadata"]["name"]] = time.monotonic()
         if len(gone) == len(names):
