@@ -94,6 +94,9 @@ def quota(*entries: str, flavor: str = "default") -> str:
     return f"{{coveredResources: [{names}], flavors: {flavors}}}"
 
 
+FLAVOR = "{name: f, resources: [%s]}"
+
+
 def changed(text: str, shape: QueueTree) -> list[str]:
     """The lines that writing a tree takes away from a text, and adds to it."""
     lines = difflib.unified_diff(text.splitlines(), write(text, shape).text.splitlines(), lineterm="", n=0)
@@ -361,6 +364,14 @@ def test_names_that_kubernetes_does_not_take_are_kept_beside() -> None:
             "12Gb is not an amount. Did you mean 12Gi or 12G?",
         ),
         (cluster_queue("a", "{resourceGroups: [" + quota("{name: cpu}") + "]}"), 5, "There is no nominalQuota."),
+        *(
+            (
+                cluster_queue("a", f"{{resourceGroups: [{{coveredResources: [null], flavors: [{FLAVOR % entry}]}}]}}"),
+                5,
+                "A quota must be a mapping with a name that is among its group's coveredResources.",
+            )
+            for entry in ("{nominalQuota: 1}", "{name: null, nominalQuota: 1}", "1")
+        ),
         (cluster_queue("a", "{fairSharing: {weight: 1e-10}}"), 5, "1e-10 is finer than a billionth."),
         (cluster_queue("a", "{fairSharing: {weight: much}}"), 5, "much is not a weight, such as 2 or 0.5."),
         (cluster_queue("a", "{fairSharing: 2}"), 5, "fairSharing must be a mapping."),

@@ -60,7 +60,7 @@ def quotas_of(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[Qu
                 message = gettext_noop("There are more than %(most)s quotas.")
                 book.add(Severity.ERROR, path, line_of(spec, "resourceGroups"), message, most=str(MOST_QUOTAS))
                 return
-            if isinstance(entry, dict) and entry.get("name") in covered:
+            if isinstance(entry, dict) and entry.get("name") and entry["name"] in covered:
                 yield Quota(str(entry["name"]), str(flavor["name"]), entry)
             else:
                 message = gettext_noop(
