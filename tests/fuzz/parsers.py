@@ -140,7 +140,7 @@ def _zipped(files: Any) -> bytes:
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w") as file:
         for name, held in files.items():
-            entry = str(name).encode("utf-8", "replace").decode()
+            entry = str(name).encode("utf-8", "replace").decode().partition("\0")[0]  # where zipfile ends a name
             file.writestr(entry or "x", json.dumps(held, ensure_ascii=False).encode("utf-8", "surrogatepass"))
     return packed.getvalue()
 
