@@ -43,29 +43,29 @@ def dealings(scope: Scope, figures: Figures, revision: Revision, tree: QueueTree
     """What a queue borrows of others and lends them."""
     return [
         dealing
-        for name, found in _grounds(figures, revision, tree)
-        for dealing in _of(scope, loans(tree, found, path), name, path)
+        for name, used, promised in _grounds(figures, revision, tree)
+        for dealing in _of(scope, loans(tree, _matched(tree, used, promised), path), name, path)
     ]
 
 
 def lent_by_queue(figures: Figures, revision: Revision, tree: QueueTree) -> dict[str, Amounts]:
     """Path -> what it lends of each resource; of those that lend any."""
     found: dict[str, Amounts] = defaultdict(dict)
-    for name, matched in _grounds(figures, revision, tree):
-        for path, amount in lent(tree, matched).items():
+    for name, used, promised in _grounds(figures, revision, tree):
+        for path, amount in lent(tree, matches(tree, dict(used), dict(promised))).items():
             found[path][name] = amount
     return found
 
 
-def _grounds(figures: Figures, revision: Revision, tree: QueueTree) -> Iterator[tuple[str, tuple[Match, ...]]]:
-    """Each resource, and who has what of whom in it."""
+_Each = tuple[tuple[str, int], ...]
+
+
+def _grounds(figures: Figures, revision: Revision, tree: QueueTree) -> Iterator[tuple[str, _Each, _Each]]:
+    """Each resource, what leaves use of it, and what queues are promised."""
     used = {leaf: figures[leaf]["used"] for leaf in tree.leaves if leaf in figures}
     promised = _promises(figures, revision, tree)
     for name in sorted({name for one in promised.values() for name in one} - {PODS}, key=column):
-        yield name, _matched(tree, _each(used, name), _each(promised, name))
-
-
-_Each = tuple[tuple[str, int], ...]
+        yield name, _each(used, name), _each(promised, name)
 
 
 @lru_cache(maxsize=64)  # every page of a queue asks, and all have the same figures until the next pass
