@@ -131,7 +131,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _sharing(self, other: "Snapshot") -> "Snapshot":
         """What is worked out from nodes and pods alone holds for the other one too."""
         _ = self._kept
-        names = (*_OF_BOUND, *_OF_PENDING, *_PODS, "columns", "pods_by_node")
+        names = (*_OF_BOUND, *_OF_PENDING, *_PODS, "columns", "pods_by_node", "frozen")
         other.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
         return other
 
