@@ -148,7 +148,7 @@ class _View:
             if counted and amount > node.allocatable.get(name, 0):
                 yield Refusal(NodeReason.TOO_SMALL, name)
         for _, name, amount in wanted:
-            held = sum(pod.requests.get(name, 0) for pod in self.here)
+            held = sum([pod.requests.get(name, 0) for pod in self.here])
             if held + amount > node.allocatable.get(name, 0):
                 yield Refusal(NodeReason.INSUFFICIENT, name)
 

@@ -88,7 +88,10 @@ class Sum(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="sum"):
     @property
     def holds(self) -> bool:
         """Whether the comparison is true."""
-        return _compare(self.result, self.relation, self.bound)
+        compare = _COMPARISONS.get(self.relation)
+        if compare is None:
+            raise ValueError(f"{self.relation} compares queues, not amounts")
+        return compare(self.result, self.bound)
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="comparison"):
@@ -149,12 +152,6 @@ def same(subject: str, left: str, right: str) -> Comparison:
 def differs(subject: str, left: str, right: str) -> Comparison:
     """A line that holds when the texts are not equal."""
     return Comparison(subject=subject, left=left, relation=Relation.DIFFERS, right=right, holds=left != right)
-
-
-def _compare(left: int, relation: Relation, right: int) -> bool:
-    if relation not in _COMPARISONS:
-        raise ValueError(f"{relation} compares queues, not amounts")
-    return _COMPARISONS[relation](left, right)
 
 
 _COMPARISONS: dict[Relation, Callable[[int, int], bool]] = {

@@ -1,7 +1,6 @@
 """The laws of the policy `fence`, one function each, in exact integers and by the rules alone."""
 
 from collections.abc import Callable, Iterator
-from itertools import chain
 
 import msgspec
 
@@ -11,23 +10,23 @@ from engine.feasibility.plain import refusal
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum, amount, differs, same
 from engine.laws.ledger import Case
 from engine.queues import PreemptionPolicy, PriorityPolicy
-from engine.snapshot import Pod
+from engine.snapshot import Node, Pod
 
 
 def may_preempt(case: Case) -> LawCheck:
     """The ask is a pending pod of a leaf, allowed to preempt, and what counts for it could be read."""
-    ask = case.ask
+    ask, key = case.ask, case.ask.key
     state = "bound" if ask.node is not None else "terminating" if ask.terminating else "pending"
     in_leaf = ask.queue is not None and ask.queue in case.tree and case.tree.is_leaf(ask.queue)
     lines = [
-        same(ask.key, state, "pending"),
-        differs(ask.key, "Never" if ask.never_preempts else "PreemptLowerPriority", "Never"),
-        same(ask.key, ", ".join(unjudged(case.snapshot, ask)), ""),
-        same(ask.key, "leaf" if in_leaf else "no leaf", "leaf"),
+        same(key, state, "pending"),
+        differs(key, "Never" if ask.never_preempts else "PreemptLowerPriority", "Never"),
+        same(key, ", ".join(unjudged(case.snapshot, ask)), ""),
+        same(key, "leaf" if in_leaf else "no leaf", "leaf"),
     ]
-    lines += [same(ask.key, f"unread in {path}", "") for path in _unknown(case)]
+    lines += [same(key, f"unread in {path}", "") for path in _unknown(case)]
     if case.terms.check_delay and in_leaf:
-        lines.append(same(ask.key, _waited(case, ask.queue or ""), "waited"))
+        lines.append(same(key, _waited(case, ask.queue or ""), "waited"))
     return LawCheck.of(Law.MAY_PREEMPT, lines)
 
 
@@ -41,10 +40,11 @@ def _waited(case: Case, leaf: str) -> str:
 
 def _unknown(case: Case) -> list[str]:
     """The ask's leaf and the queues above it with a promise or a limit, as far as pods in them can't be read."""
+    unread = case.snapshot.unread
     return [
         path
-        for path in case.above_ask
-        if any(case.within(pod, path) for pod in case.snapshot.unread)
+        for path in (case.above_ask if unread else ())
+        if any(case.within(pod, path) for pod in unread)
         and (path == case.ask.queue or case.tree[path].guaranteed or case.tree[path].max)
     ]
 
@@ -69,7 +69,7 @@ def ask_fits(case: Case) -> LawCheck:
     if case.node is None:
         return LawCheck.of(Law.FITS, [same(case.decision.node or "", "unknown", "known")])
     refused = refusal(case.snapshot, case.ask, case.node, case.gone())
-    lines: list[Line] = [*_room(case)]
+    lines: list[Line] = [*case.room]
     lines.append(same(case.node.name, "ready" if case.node.ready else "not ready", "ready"))
     lines.append(same(case.node.name, f"{refused.reason} {refused.detail}".strip() if refused else "", ""))
     others = [held for held in case.ledger.reserved_by(case.node.name) if held.ask_uid != case.ask.uid]
@@ -77,82 +77,67 @@ def ask_fits(case: Case) -> LawCheck:
     return LawCheck.of(Law.FITS, lines)
 
 
-def _room(case: Case, *back: Pod) -> Iterator[Sum]:
-    """For each resource of the ask: what the node can hold, less what stays on it, against the request."""
-    assert case.node is not None
-    staying = case.staying(*back)
-    for resource, wanted in sorted(case.ask.requests.items()):
-        if wanted > 0:
-            held = tuple([part for pod in staying if (part := pod.requests.get(resource, 0))])
-            room = case.node.allocatable.get(resource, 0)
-            yield amount(case.node.name, resource, room, Relation.AT_LEAST, wanted, minus=held)
-
-
 def under_max(case: Case) -> LawCheck:
     """Usage on the asker's side, less the victims below, plus the ask, is within max of its leaf and all above."""
-    return LawCheck.of(Law.MAX, _caps(case))
+    return LawCheck.of(Law.MAX, list(_caps(case)))
 
 
-def _caps(case: Case, back: Pod | None = None) -> list[Sum]:
-    lines = []
+def _caps(case: Case, back: Pod | None = None) -> Iterator[Sum]:
     for path in case.above_ask:
-        for resource, cap in sorted(case.tree[path].max.items()):
+        for resource, cap in case.ledger.limits[path]:
             wanted = case.ask.requests.get(resource, 0)
             if wanted > 0:
                 used = case.ledger.asker_side(path, resource, case.ask)
                 gone = case.taken(path, resource, back)
-                lines.append(amount(path, resource, used, Relation.AT_MOST, cap, minus=gone, plus=wanted))
-    return lines
+                yield amount(path, resource, used, Relation.AT_MOST, cap, minus=gone, plus=wanted)
 
 
 def minimal(case: Case) -> LawCheck:
     """Whichever one victim is put back, the ask no longer fits on the node or under a max."""
-    return LawCheck.of(Law.MINIMAL, [_needed(case, pod) for pod in case.victims if case.node])
+    if case.node is None:
+        return LawCheck.of(Law.MINIMAL, [])
+    return LawCheck.of(Law.MINIMAL, [differs(pod.key, _short(case, case.node, pod), "") for pod in case.victims])
 
 
-def _needed(case: Case, pod: Pod) -> Comparison:
-    """Names the first thing that is short with this victim put back; empty when nothing is."""
-    assert case.node is not None
-    short = next((line for line in chain(_room(case, pod), _caps(case, pod)) if not line.holds), None)
-    refused = None if short else refusal(case.snapshot, case.ask, case.node, case.gone(pod))
-    what = f"{short.subject} {short.resource}" if short else str(refused.reason) if refused else ""
-    return differs(pod.key, what, "")
+def _short(case: Case, node: Node, back: Pod) -> str:
+    """Names the first thing that is short with this victim put back, beside who stays; empty when nothing is."""
+    stays = {} if back.uid in case.ledger.leaving_uids else back.requests
+    short = next((line for line in case.room if line.result - stays.get(line.resource, 0) < line.bound), None)
+    short = short or next((line for line in _caps(case, back) if not line.holds), None)
+    if short:
+        return f"{short.subject} {short.resource}"
+    refused = refusal(case.snapshot, case.ask, node, case.gone(back))
+    return str(refused.reason) if refused else ""
 
 
 def guarantee(case: Case) -> LawCheck:
     """Law 2: usage without the victims stays at the guarantee, or where the ask adds to it, is no worse than before."""
     lines = []
-    for path in case.above_victims:
-        for resource, promised in sorted(case.tree[path].guaranteed.items()):
-            gone = case.taken(path, resource)
-            if not gone:
-                continue
-            used = case.ledger.victim_side(path, resource)
-            shared = path in case.above_ask
-            added = case.ask.requests.get(resource, 0) if shared else 0
-            bound = min(promised, used) if shared else promised
-            lines.append(amount(path, resource, used, Relation.AT_LEAST, bound, minus=gone, plus=added))
+    for one in case.takings:
+        shared = one.path in case.above_ask
+        added = case.ask.requests.get(one.resource, 0) if shared else 0
+        bound = min(one.promised, one.used) if shared else one.promised
+        lines.append(amount(one.path, one.resource, one.used, Relation.AT_LEAST, bound, minus=one.gone, plus=added))
     return LawCheck.of(Law.GUARANTEE, lines)
 
 
 def above_guarantee(case: Case) -> LawCheck:
     """Law 5: every queue that only the victims are in was above its guarantee in all that is taken from it."""
-    lines = []
-    for path in case.above_victims:
-        for resource, promised in sorted(case.tree[path].guaranteed.items()):
-            if path not in case.above_ask and case.taken(path, resource):
-                used = case.ledger.victim_side(path, resource)
-                lines.append(amount(path, resource, used, Relation.ABOVE, promised))
+    lines = [
+        amount(one.path, one.resource, one.used, Relation.ABOVE, one.promised)
+        for one in case.takings
+        if one.path not in case.above_ask
+    ]
     return LawCheck.of(Law.ABOVE_GUARANTEE, lines)
 
 
 def other_application(case: Case) -> LawCheck:
     """Law 3: no victim of the ask's own application, nor of its own queue."""
     ask, lines = case.ask, []
+    other = f"{ask.namespace}/{ask.application}"
     for pod in case.victims:
         lines.append(differs(pod.key, pod.queue or "", ask.queue or ""))
-        own, other = f"{pod.namespace}/{pod.application}", f"{ask.namespace}/{ask.application}"
-        lines.append(differs(pod.key, own, other))
+        lines.append(differs(pod.key, f"{pod.namespace}/{pod.application}", other))
     return LawCheck.of(Law.APPLICATION, lines)
 
 
@@ -184,24 +169,19 @@ def lower_or_equal_priority(case: Case) -> LawCheck:
 
 def inside_fence(case: Case) -> LawCheck:
     """Law 7: victims lie in the subtree of the nearest fence above the ask, its leaf included, the root's not."""
-    fences = [path for path in case.above_ask if _says(case, path, PreemptionPolicy.FENCE)]
-    lines = [_located(case, pod, fence, Relation.INSIDE) for fence in fences[:1] for pod in case.victims]
+    fences = case.ledger.saying(PreemptionPolicy.FENCE)
+    nearest = [path for path in case.above_ask if path in fences][:1]
+    lines = [_located(case, pod, fence, Relation.INSIDE) for fence in nearest for pod in case.victims]
     return LawCheck.of(Law.FENCE, lines)
 
 
 def not_disabled(case: Case) -> LawCheck:
     """Law 7: where preemption is disabled, there or above, pods are neither victims nor preemptors."""
-    lines = []
-    for pod in (case.ask, *case.victims):
+    lines, disabled = list[Comparison](), case.ledger.saying(PreemptionPolicy.DISABLED)
+    for pod in (case.ask, *case.victims) if disabled else ():
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
-        off = [path for path in above if _says(case, path, PreemptionPolicy.DISABLED)]
-        lines += [differs(pod.key, path, path) for path in off]
+        lines += [differs(pod.key, path, path) for path in above if path in disabled]
     return LawCheck.of(Law.DISABLED, lines)
-
-
-def _says(case: Case, path: str, policy: PreemptionPolicy) -> bool:
-    """Whether a queue has this setting itself; on the root it has no effect."""
-    return path != case.tree.root and case.tree[path].preemption_policy is policy
 
 
 def not_shielded(case: Case) -> LawCheck:
@@ -256,22 +236,32 @@ def progress(case: Case) -> LawCheck:
     """Law 8: what queues lack of their guarantees, summed up, falls; for a DaemonSet's ask nothing follows."""
     if case.ask.required_node is not None:
         return LawCheck.of(Law.PROGRESS, [])
-    lacks = {resource: [lacking, lacking] for resource, lacking in case.ledger.lacking.items()}
-    for path in {*case.above_victims, *case.above_ask, *case.above_reserved}:
-        for resource, promised in case.tree[path].guaranteed.items():
-            known = max(0, promised - case.ledger.settled(path, resource))
-            before = case.ledger.settled(path, resource, case.ask)
-            added = case.ask.requests.get(resource, 0) if path in case.above_ask else 0
-            after = before - sum(case.taken(path, resource)) + added
-            lacks[resource][0] += max(0, promised - before) - known
-            lacks[resource][1] += max(0, promised - after) - known
-    falls = any(after < before for before, after in lacks.values())
+    before = _lacking(case)
+    after, asked = dict(before), case.ask.requests
+    gone = {(one.path, one.resource): sum(one.gone) for one in case.takings}
+    own = {(path, resource) for path in case.above_ask for resource, _ in case.ledger.promises[path]}
+    for path, resource in gone.keys() | own:
+        lacks = case.tree[path].guaranteed[resource] - case.ledger.settled(path, resource, case.ask)
+        added = asked.get(resource, 0) if (path, resource) in own else 0
+        after[resource] += max(0, lacks + gone.get((path, resource), 0) - added) - max(0, lacks)
+    falls = any(after[resource] < lacking for resource, lacking in before.items())
     relation = Relation.AT_MOST if falls else Relation.BELOW
     lines = [
-        amount("", resource, after, Relation.BELOW if after < before else relation, before)
-        for resource, (before, after) in sorted(lacks.items())
+        amount("", resource, after[resource], Relation.BELOW if after[resource] < lacking else relation, lacking)
+        for resource, lacking in sorted(before.items())
     ]
     return LawCheck(law=Law.PROGRESS, holds=falls and all(line.holds for line in lines), sums=tuple(lines))
+
+
+def _lacking(case: Case) -> dict[str, int]:
+    """Resource -> what queues lack of their guarantees, without what is kept for the ask already."""
+    ledger = case.ledger
+    found = dict(ledger.lacking)
+    for path in case.above_reserved:
+        for resource, promised in ledger.promises[path]:
+            without, known = ledger.settled(path, resource, case.ask), ledger.settled(path, resource)
+            found[resource] += max(0, promised - without) - max(0, promised - known)
+    return found
 
 
 Check = Callable[[Case], LawCheck]

@@ -3,13 +3,15 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 
 from engine.decision import Decision
-from engine.queues import QueueTree
+from engine.laws.checks import Relation, Sum, amount
+from engine.queues import PreemptionPolicy, QueueTree
 from engine.quota.forming import Reading
 from engine.snapshot import Node, Pod, Reservation, Snapshot
 from engine.snapshot.columns import Columns
@@ -22,9 +24,9 @@ Book = dict[str, dict[str, int]]
 class Ledger:
     """The state that the next decision is held against.
 
-    Three books, from the rules of the policy `fence`: ``bound`` (pods with a node), ``leaving`` (those of them on their
-    way out) and ``reserved`` (room that open decisions keep for asks which are not bound yet). ``lacking`` is what all
-    queues together lack of their guarantees, by resource, once all open decisions have come about.
+    Three books, from the rules of the policy `fence`: ``bound`` (pods with a node), ``staying`` (those of them that are
+    not on their way out) and ``reserved`` (room that open decisions keep for asks which are not bound yet). ``lacking``
+    is what all queues together lack of their guarantees, by resource, once all open decisions have come about.
     """
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree) -> None:
@@ -37,11 +39,12 @@ class Ledger:
         self._kept: dict[Hashable, Any] = {}
         self.reservations: dict[str, Reservation] = {}
         self._keeping: dict[str, list[Reservation]] = {}
-        self._bound, self._leaving, self._reserved = _book(), _book(), _book()
+        self._bound, self._staying, self._reserved = _book(), _book(), _book()
         self.lacking: dict[str, int] = {}
-        for queue in tree.queues.values():
-            for resource, promised in queue.guaranteed.items():
-                self.lacking[resource] = self.lacking.get(resource, 0) + max(0, promised)
+        self.promises = {path: sorted(queue.guaranteed.items()) for path, queue in tree.queues.items()}
+        self.limits = {path: sorted(queue.max.items()) for path, queue in tree.queues.items()}
+        for resource, promised in chain.from_iterable(self.promises.values()):
+            self.lacking[resource] = self.lacking.get(resource, 0) + max(0, promised)
         self._count_bound(snapshot.columns)
         for row in snapshot.columns.leaving.tolist():
             self._count_leaving(snapshot.columns.pods[row])
@@ -61,12 +64,24 @@ class Ledger:
 
     def victim_side(self, queue: str, resource: str) -> int:
         """What the queue uses when something is taken from it: bound, less what is on its way out."""
-        return self._bound[queue][resource] - self._leaving[queue][resource]
+        return self._staying[queue][resource]
 
     def settled(self, queue: str, resource: str, ask: Pod | None = None) -> int:
         """What the queue will use once all open decisions, but one for the ``ask``, have come about."""
         others = self._reserved_for_others(queue, resource, ask) if ask else self._reserved[queue][resource]
-        return self.victim_side(queue, resource) + others
+        return self._staying[queue][resource] + others
+
+    def saying(self, policy: PreemptionPolicy) -> frozenset[str]:
+        """The queues that have this setting themselves; on the root it has no effect."""
+        return self._saying[policy]
+
+    @cached_property
+    def _saying(self) -> dict[PreemptionPolicy, frozenset[str]]:
+        below = [(path, queue) for path, queue in self.tree.queues.items() if path != self.tree.root]
+        return {
+            policy: frozenset([path for path, queue in below if queue.preemption_policy is policy])
+            for policy in (PreemptionPolicy.FENCE, PreemptionPolicy.DISABLED)
+        }
 
     def reserved_by(self, node: str) -> list[Reservation]:
         """The reservations that keep a node."""
@@ -85,26 +100,27 @@ class Ledger:
     def _count_bound(self, columns: Columns) -> None:
         """Those of one queue that request the same at once: in a large cluster many do."""
         queues, requests = columns.queue_kinds, columns.request_kinds
-        alike, times = np.unique(queues.of * len(requests.each) + requests.of, return_counts=True)
-        for kind, count in zip(alike.tolist(), times.tolist(), strict=True):
+        times = np.bincount(queues.of * len(requests.each) + requests.of)
+        alike = np.flatnonzero(times)
+        for kind, count in zip(alike.tolist(), times[alike].tolist(), strict=True):
             queue, request = divmod(kind, len(requests.each))
             held = {resource: amount * count for resource, amount in requests.each[request].requests.items()}
-            self._enter(self._bound, queues.each[queue].queue, held)
+            self._enter((self._bound, self._staying), queues.each[queue].queue, held)
         for pod in columns.stray:
-            self._enter(self._bound, pod.queue, pod.requests)
+            self._enter((self._bound, self._staying), pod.queue, pod.requests)
             if pod.terminating:
                 self._count_leaving(pod)
 
     def _count_leaving(self, pod: Pod) -> None:
         self.leaving_uids.add(pod.uid)
         self.gave += [pod.queue] if pod.queue is not None else []
-        self._enter(self._leaving, pod.queue, pod.requests)
+        self._enter((self._staying,), pod.queue, pod.requests, sign=-1)
 
     def _reserve(self, reservation: Reservation) -> None:
         self.reservations[reservation.ask_uid] = reservation
         self._keeping.setdefault(reservation.node, []).append(reservation)
         if not self._is_bound(reservation.ask_uid):
-            self._enter(self._reserved, reservation.queue, reservation.requests)
+            self._enter((self._reserved,), reservation.queue, reservation.requests)
 
     def _is_bound(self, uid: str) -> bool:
         pod = self.snapshot.pod(uid)
@@ -117,15 +133,19 @@ class Ledger:
             return amount
         return amount - own.requests.get(resource, 0)
 
-    def _enter(self, book: Book, queue: str | None, requests: Mapping[str, int]) -> None:
+    def _enter(
+        self, books: tuple[Book, ...], queue: str | None, requests: Mapping[str, int], *, sign: int = 1
+    ) -> None:
         for path in self.tree.lineage(queue) if queue is not None and queue in self.tree else ():
-            promised = self.tree[path].guaranteed
-            for resource, amount in requests.items():
+            promised, staying, kept = self.tree.queues[path].guaranteed, self._staying[path], self._reserved[path]
+            rows = [book[path] for book in books]
+            for resource, requested in requests.items():
+                change = sign * requested
+                for row in rows:
+                    row[resource] += change
                 if resource in promised:
-                    self.lacking[resource] -= max(0, promised[resource] - self.settled(path, resource))
-                book[path][resource] += amount
-                if resource in promised:
-                    self.lacking[resource] += max(0, promised[resource] - self.settled(path, resource))
+                    lacks = promised[resource] - staying[resource] - kept[resource]
+                    self.lacking[resource] += max(0, lacks) - max(0, lacks + change)
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,6 +163,18 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what a queue deserves is given to it on a node where its ask then fits."""
     high_priority: tuple[str, ...] = ()
     """The priority classes whose pods may reclaim beyond what their queue deserves."""
+
+
+class Taking(msgspec.Struct, frozen=True, gc=False):
+    """What victims hold of a resource that a queue above them is promised."""
+
+    path: str
+    resource: str
+    promised: int
+    used: int
+    """On the victims' side."""
+    gone: tuple[int, ...]
+    """What each victim holds."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -196,6 +228,17 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple([held for pod in inside if pod is not without and (held := pod.requests.get(resource, 0))])
 
     @cached_property
+    def takings(self) -> list[Taking]:
+        """Where something is taken that is promised, in the tree's order and by resource."""
+        ledger = self.ledger
+        return [
+            Taking(path, resource, promised, ledger.victim_side(path, resource), gone)
+            for path in self.above_victims
+            for resource, promised in ledger.promises[path]
+            if (gone := self.taken(path, resource))
+        ]
+
+    @cached_property
     def _victims_within(self) -> dict[str, list[Pod]]:
         """Queue path -> the victims that run in its subtree; none has none."""
         found: dict[str, list[Pod]] = {}
@@ -213,10 +256,22 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Whether a pod runs in the subtree of a queue."""
         return pod.queue is not None and pod.queue in self.tree and self.tree.contains(queue, pod.queue)
 
-    def staying(self, *back: Pod) -> tuple[Pod, ...]:
-        """The node's pods once the victims but ``back``, and all that are on their way out, are gone."""
-        gone = self.gone(*back)
-        return tuple([pod for pod in self.on_node if pod.uid not in gone])
+    @cached_property
+    def staying(self) -> list[Pod]:
+        """The node's pods once the victims, and all that are on their way out, are gone."""
+        gone = self.gone()
+        return [pod for pod in self.on_node if pod.uid not in gone]
+
+    @cached_property
+    def room(self) -> list[Sum]:
+        """For each resource of the ask: what the node can hold, less what stays on it, against the request."""
+        name, there = (self.node.name, self.node.allocatable) if self.node else ("", {})
+        lines = []
+        for resource, wanted in sorted(self.ask.requests.items()):
+            if wanted > 0:
+                held = tuple([part for pod in self.staying if (part := pod.requests.get(resource, 0))])
+                lines.append(amount(name, resource, there.get(resource, 0), Relation.AT_LEAST, wanted, minus=held))
+        return lines
 
     @cached_property
     def on_node(self) -> tuple[Pod, ...]:
