@@ -133,9 +133,7 @@ class Ledger:
             return amount
         return amount - own.requests.get(resource, 0)
 
-    def _enter(
-        self, books: tuple[Book, ...], queue: str | None, requests: Mapping[str, int], *, sign: int = 1
-    ) -> None:
+    def _enter(self, books: tuple[Book, ...], queue: str | None, requests: Mapping[str, int], *, sign: int = 1) -> None:
         for path in self.tree.lineage(queue) if queue is not None and queue in self.tree else ():
             promised, staying, kept = self.tree.queues[path].guaranteed, self._staying[path], self._reserved[path]
             rows = [book[path] for book in books]

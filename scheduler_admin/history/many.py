@@ -1,10 +1,13 @@
 """Many rows by few statements, past Django's own bulk insert: it looks at each value by itself, which takes longest.
 
-To PostgreSQL they are copied, so that nobody looks for placeholders among a thousand values; few rows are not worth it.
+To PostgreSQL they are copied, so that nobody looks for placeholders among a thousand values, and it stores the first
+while we still compress the last; few rows are not worth it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache, partial
+from itertools import islice
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
@@ -14,7 +17,7 @@ from django.db.models import Field, Model
 
 _Row = TypeVar("_Row", bound=Model)
 _Fields: TypeAlias = "Sequence[Field[Any, Any]]"
-_Values = Sequence[Sequence[Any]]
+_Values = Iterable[Sequence[Any]]
 _AT_ONCE = 999
 """Values of one statement, as SQLite takes them wherever it was built."""
 _WORTH_COPYING = 50
@@ -24,12 +27,13 @@ _STAGED = "staged"
 
 def insert(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Add rows with values for some fields, for the others their defaults; those that are there stay as they are."""
+    rows = list(rows)
     left = [field for field in _columns(model) if field.name not in names]
     usual = [field.get_db_prep_save(field.get_default(), connection) for field in left]
     fields = [*_fields(model, names), *left]
-    ready = [[*row, *usual] for row in _ready(model, names, rows)]
+    ready = ([*row, *usual] for row in _ready(model, names, rows))
     into, columns = _table(model), _names(fields)
-    if _to_copy(ready):
+    if _to_copy(rows):
         with _staged(model, fields, ready) as cursor:
             cursor.execute(f"INSERT INTO {into} ({columns}) SELECT {columns} FROM {_STAGED} ON CONFLICT DO NOTHING")  # noqa: S608 - names of ours, as below
         return
@@ -46,7 +50,7 @@ def create(rows: Sequence[_Row]) -> list[_Row]:
     fields = _columns(model)
     values_of = attrgetter(*(field.attname for field in fields))
     ready = _ready(model, [field.name for field in fields], map(values_of, rows))
-    ids = (_copied if _to_copy(ready) else _inserted)(model, fields, ready)
+    ids = _copied(model, fields, ready, len(rows)) if _to_copy(rows) else _inserted(model, fields, ready)
     for row, pk in zip(rows, ids, strict=True):  # in their order, which Django relies on as well
         row.pk, row._state.adding = pk, False  # noqa: SLF001 - as Django documents it
     return list(rows)
@@ -54,17 +58,18 @@ def create(rows: Sequence[_Row]) -> list[_Row]:
 
 def update(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Give rows other values for some fields; what each row ends with is its id."""
+    rows = list(rows)
     fields = _fields(model, [*names, "id"])
     ready = _ready(model, [*names, "id"], rows)
     table = _table(model)
-    if _to_copy(ready):
+    if _to_copy(rows):
         sets = ", ".join(f"{column} = {_STAGED}.{column}" for column in map(_column, fields[:-1]))
         with _staged(model, fields, ready) as cursor:
             cursor.execute(f"UPDATE {table} SET {sets} FROM {_STAGED} WHERE {table}.id = {_STAGED}.id")  # noqa: S608
-    elif ready:
+    elif rows:
         sets = ", ".join(f"{_column(field)} = %s" for field in fields[:-1])
         with connection.cursor() as cursor:
-            cursor.executemany(f"UPDATE {table} SET {sets} WHERE id = %s", ready)  # noqa: S608
+            cursor.executemany(f"UPDATE {table} SET {sets} WHERE id = %s", list(ready))  # noqa: S608
 
 
 def _inserted(model: type[Model], fields: _Fields, ready: _Values) -> list[int]:
@@ -80,7 +85,8 @@ def _inserted(model: type[Model], fields: _Fields, ready: _Values) -> list[int]:
 def _inserts(model: type[Model], fields: _Fields, ready: _Values) -> Iterator[tuple[str, list[Any]]]:
     """The statements that add rows, each with its values."""
     row, many = f"({', '.join(['%s'] * len(fields))})", _AT_ONCE // len(fields)
-    for some in (ready[at : at + many] for at in range(0, len(ready), many)):
+    left = iter(ready)
+    while some := list(islice(left, many)):
         values = ", ".join([row] * len(some))
         yield (
             f"INSERT INTO {_table(model)} ({_names(fields)}) VALUES {values}",  # noqa: S608
@@ -88,15 +94,15 @@ def _inserts(model: type[Model], fields: _Fields, ready: _Values) -> Iterator[tu
         )
 
 
-def _to_copy(ready: _Values) -> bool:
-    return connection.vendor == "postgresql" and len(ready) >= _WORTH_COPYING
+def _to_copy(rows: Sequence[object]) -> bool:
+    return connection.vendor == "postgresql" and len(rows) >= _WORTH_COPYING
 
 
-def _copied(model: type[Model], fields: _Fields, ready: _Values) -> list[int]:
+def _copied(model: type[Model], fields: _Fields, ready: _Values, many: int) -> list[int]:
     """The ids of rows that are copied, taken before."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [_table(model), len(ready)]
+            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [_table(model), many]
         )
         ids = [pk for (pk,) in cursor.fetchall()]
         with (
@@ -121,21 +127,30 @@ def _staged(model: type[Model], fields: _Fields, ready: _Values) -> Iterator[Any
         cursor.execute(f"DROP TABLE {_STAGED}")
 
 
-def _ready(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
-    """Values that are no mere texts and numbers as their fields write them."""
-    ready = [list(row) for row in rows]
-    for at, field in enumerate(_fields(model, names)):
-        if field.get_internal_type() == "DateTimeField":  # many are the same
-            times = {time: field.get_db_prep_save(time, connection) for time in {row[at] for row in ready}}
-            for row in ready:
-                row[at] = times[row[at]]
-        elif field.get_internal_type() == "JSONField":  # texts to either database
-            for row in ready:
-                row[at] = None if row[at] is None else msgspec.json.encode(row[at]).decode()
-        elif field.get_internal_type() == "BinaryField":
-            for row in ready:
-                row[at] = field.get_db_prep_save(row[at], connection)
-    return ready
+def _ready(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
+    """Values that are no mere texts and numbers as their fields write them, row by row as they are asked for."""
+    writers = [(at, write) for at, field in enumerate(_fields(model, names)) if (write := _writer(field)) is not None]
+    for row in rows:
+        values = list(row)
+        for at, write in writers:
+            values[at] = write(values[at])
+        yield values
+
+
+def _writer(field: "Field[Any, Any]") -> Callable[[Any], Any] | None:
+    """How a value is written; None: as it is."""
+    usual: Callable[[Any], Any] = partial(field.get_db_prep_save, connection=connection)
+    known: dict[str, Callable[[Any], Any]] = {
+        "DateTimeField": cache(usual),  # many are the same
+        "JSONField": _json,
+        "BinaryField": usual,
+    }
+    return known.get(field.get_internal_type())
+
+
+def _json(value: Any) -> str | None:
+    """A text to either database."""
+    return None if value is None else msgspec.json.encode(value).decode()
 
 
 def _columns(model: type[Model]) -> _Fields:

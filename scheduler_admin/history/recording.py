@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-import msgspec
 from django.db import transaction
 from django.db.models import CharField, F, Model
 
@@ -161,7 +160,7 @@ def _refresh(cluster: Cluster, same: Mapping[int, Finding]) -> set[int]:
         considered = same[pk].considered
         new = encode(considered.decision).decode()
         if new != document:
-            changed[pk] = (new, msgspec.to_builtins(considered.laws), considered.against_laws, pk)
+            changed[pk] = (new, considered.laws, considered.against_laws, pk)
             judged_anew |= {at} if against_laws != considered.against_laws else set()
     update(Decision, ("document", "laws", "against_laws"), changed.values())
     recount(cluster=cluster, at=judged_anew)
@@ -200,7 +199,7 @@ def _row(cluster: Cluster, revision: Revision, finding: Finding, now: datetime, 
         detail=fitting("detail", decision.detail),
         node=decision.node or "",
         document=encode(decision).decode(),
-        laws=msgspec.to_builtins(finding.considered.laws),
+        laws=finding.considered.laws,  # JSON makes of them what comes back
         against_laws=finding.considered.against_laws,
         state=finding.state,
         ending=Decision.Ending.REFUSED if refused else "",

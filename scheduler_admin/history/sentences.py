@@ -24,7 +24,7 @@ from engine.explain import (
 from engine.explain.message import After, Before, Topic, short_name
 from scheduler_admin.history.models import Decision, Step, Victim
 from scheduler_admin.history.redaction import Preemptor
-from scheduler_admin.history.selectors import read, read_observed
+from scheduler_admin.history.selectors import read, read_laws, read_observed
 
 _TAGS: dict[type, str] = {Name: "code", Topic: "b", Before: "del", After: "ins"}
 """How pages mark what a parameter is."""
@@ -206,8 +206,9 @@ def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
 def _decided(row: Decision) -> str:
     if row.ending == Decision.Ending.REFUSED:
         return DECIDED_REFUSED
-    holds = all(check["holds"] for check in row.laws)
-    return DECIDED if not row.laws else DECIDED_HOLDS if holds else DECIDED_AGAINST
+    laws = read_laws(row)
+    holds = all(check.holds for check in laws)
+    return DECIDED if not laws else DECIDED_HOLDS if holds else DECIDED_AGAINST
 
 
 def _closed(of: Step, row: Decision) -> str:

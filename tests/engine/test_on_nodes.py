@@ -5,7 +5,7 @@ from random import Random
 import msgspec
 import pytest
 
-from engine.snapshot import ClusterState, Node, Pod, Protection, Snapshot, Taint, roster
+from engine.snapshot import ClusterState, Node, Pod, Protection, Reservation, Snapshot, Taint, roster
 from engine.snapshot.on_nodes import ListedNode, ListedPod, Marks, PodPhase, part_of, pods_at
 from tests.builders import NOW, amounts, ask, node, pod
 from tests.engine.test_freezing import PLAIN, TREES
@@ -113,10 +113,11 @@ def test_only_where_something_happened_is_looked_at() -> None:
 
 
 def test_what_is_expected_to_go_is_told_as_the_cluster_shows_it() -> None:
-    """Whom a decision takes is said by the decision; here stands what the cluster says."""
+    """Whom a decision takes is said by the decision; here stands what the cluster says, in a pass put in order once."""
     snapshot = frozen(crowd())
     taken = next(one for one in snapshot.pods if one.name == "p5")
-    later = snapshot.expecting([taken])
+    room = Reservation(ask_uid="waits", node="n5", queue="root.a", requests=amounts("1"))
+    later = snapshot.expecting([taken]).reserving(room)
     assert later.frozen is snapshot.frozen
     assert not next(one for one in pods_at(later, ["n5"])["n5"] if one.name == "p5").terminating
 
