@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
+from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -303,10 +304,18 @@ class ClusterStatus(models.Model):
     def refresh_from_db(
         self, using: str | None = None, fields: Iterable[str] | None = None, from_queryset: Any = None
     ) -> None:
-        """What was left out is read with all else, once: so it is all of one moment."""
-        if fields and self.get_deferred_fields().intersection(fields):
-            fields = [field.attname for field in self._meta.concrete_fields if not field.is_relation]
-        super().refresh_from_db(using, fields, from_queryset)
+        """What was left out is read with all else, once: so it is all of one moment.
+
+        Raises Http404 where the cluster was removed since it was found.
+        """
+        if not (fields and self.get_deferred_fields().intersection(fields)):
+            super().refresh_from_db(using, fields, from_queryset)
+            return
+        everything = [field.attname for field in self._meta.concrete_fields if not field.is_relation]
+        try:
+            super().refresh_from_db(using, everything, from_queryset)
+        except ClusterStatus.DoesNotExist:
+            raise Http404 from None
 
 
 class KueueQuota(models.Model):

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import F
 from django.http import QueryDict
 from django.test import Client
@@ -36,6 +38,21 @@ def row(html: str, path: str) -> str:
 def test_the_tree_is_shown_in_its_order(ada: Client, demo: Cluster) -> None:
     """Parents before children, as published."""
     assert paths(ada.get(PAGE).content.decode()) == [path for path, _ in rows.TREE]
+
+
+def test_a_cluster_that_is_removed_while_its_page_is_made_is_not_found(ada: Client, demo: Cluster) -> None:
+    """Its figures are read in a query of their own."""
+    removing = iter([demo])
+
+    def removed_before(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if '"clusters_clusterstatus"."queues"' in sql:
+            for cluster in removing:
+                Cluster.objects.filter(pk=cluster.pk).delete()
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(removed_before):
+        assert ada.get(PAGE).status_code == HTTPStatus.NOT_FOUND
+    assert not Cluster.objects.exists()
 
 
 def test_standings_are_words_with_amounts(ada: Client, demo: Cluster) -> None:
