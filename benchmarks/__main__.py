@@ -94,14 +94,18 @@ def main() -> None:
 
 
 def _all(scale: float, only: list[str], out: Path | None) -> None:
-    found = suite.run(scale, only)
+    found: suite.Run = {"measures": {}, "failed": []}
+    for found in suite.run(scale, only):
+        if out is not None:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            out.write_text(json.dumps(found, indent=1) + "\n")
     runs = suite.kept(scale)
     for line in suite.told(found["measures"], suite.ranges(runs)):
         print(line)
     print(f"Beside {len(runs)} kept runs of this size.")
+    if found["failed"]:
+        raise SystemExit(f"failed: {', '.join(found['failed'])}")
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps(found, indent=1) + "\n")
         print(f"Written to {out}; copied into {suite.KEPT.name}/ it is kept.")
 
 

@@ -17,9 +17,9 @@ _APPS = ("comparisons", "history", "notifications", "copies", "clusters", "queue
 _CHANGES = {
     "a column that may be empty": "ALTER TABLE {table} ADD COLUMN added integer",
     "a column with a default": "ALTER TABLE {table} ADD COLUMN given integer DEFAULT 0 NOT NULL",
-    "an index": "CREATE INDEX {table}_added ON {table} (cluster_id, first_seen)",
-    "an index, concurrently": "CREATE INDEX CONCURRENTLY {table}_beside ON {table} (cluster_id, first_seen)",
-    "a constraint": "ALTER TABLE {table} ADD CONSTRAINT {table}_same CHECK (cluster_id > 0)",
+    "an index": "CREATE INDEX {table}_added ON {table} (first_seen)",
+    "an index, concurrently": "CREATE INDEX CONCURRENTLY {table}_beside ON {table} (first_seen)",
+    "a constraint": "ALTER TABLE {table} ADD CONSTRAINT {table}_same CHECK (first_seen > '2000-01-01')",
     "a column of another type": "ALTER TABLE {table} ALTER COLUMN added TYPE bigint",
 }
 """What migrations to come will be made of."""

@@ -47,21 +47,29 @@ def parts(scale: float) -> dict[str, list[str]]:
     }
 
 
-def run(scale: float, only: Iterable[str] = ()) -> Run:
-    """Measure everything, or ``only`` some parts; says on the way what it is at."""
+def run(scale: float, only: Iterable[str] = ()) -> Iterator[Run]:
+    """Measure everything, or ``only`` some parts; says on the way what it is at, and after each part all that is known.
+
+    A part that fails takes nothing from the others.
+    """
     chosen = {name: told for name, told in parts(scale).items() if not only or told[0] in only}
     measures: Measures = {}
+    failed: list[str] = []
     for number, (name, arguments) in enumerate(chosen.items(), 1):
         print(f"{number}/{len(chosen)} {name} …", file=sys.stderr, flush=True)
-        measures |= measured(name, _rows(arguments))
-    return {
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": machine(),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
-        "seed": SEED,
-        "scale": scale,
-        "measures": measures | growth(measures),
-    }
+        try:
+            measures |= measured(name, _rows(arguments))
+        except subprocess.CalledProcessError:  # it has said why
+            failed.append(name)
+        yield {
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "machine": machine(),
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
+            "seed": SEED,
+            "scale": scale,
+            "measures": measures | growth(measures),
+            "failed": failed,
+        }
 
 
 def machine() -> dict[str, str | int]:

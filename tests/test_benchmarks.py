@@ -2,7 +2,10 @@
 
 import json
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Any
+
+import pytest
 
 from benchmarks import suite
 
@@ -41,6 +44,21 @@ def test_a_measure_stands_beside_the_range_of_the_runs_that_are_kept() -> None:
     assert known == {"a": (1, 5), "b": (1, 1)}
     lines = [line.split(maxsplit=2) for line in suite.told({"a": (6, 6, 7), "b": (1, 1, 1), "c": (4, 4, 4)}, known)]
     assert lines == [["a", "6", "1 to 5 above"], ["b", "1", "1 to 1"], ["c", "4"]]
+
+
+def test_a_part_that_fails_is_named_and_takes_nothing_from_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole takes an hour."""
+
+    def rows(arguments: list[str]) -> list[Any]:
+        if arguments[0] == "store":
+            raise CalledProcessError(1, arguments)
+        return [{"what": arguments[0], "seconds": 2}]
+
+    monkeypatch.setattr(suite, "_rows", rows)
+    *_, before, last = suite.run(0.1, ["memory", "store", "edit"])
+    assert last["failed"] == ["store", "store on PostgreSQL"]
+    assert before["measures"] == {"memory, seconds": (2.0,) * 3}
+    assert last["measures"] == before["measures"] | {"edit, seconds": (2.0,) * 3}
 
 
 def test_only_runs_of_the_same_size_are_compared(tmp_path: Path) -> None:
