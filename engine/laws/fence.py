@@ -101,7 +101,7 @@ def minimal(case: Case) -> LawCheck:
 
 def _short(case: Case, node: Node, back: Pod) -> str:
     """Names the first thing that is short with this victim put back, beside who stays; empty when nothing is."""
-    stays = {} if back.uid in case.ledger.leaving_uids else back.requests
+    stays = back.requests if back.node == node.name and back.uid not in case.ledger.leaving_uids else {}
     short = next((line for line in case.room if line.result - stays.get(line.resource, 0) < line.bound), None)
     short = short or next((line for line in _caps(case, back) if not line.holds), None)
     if short:

@@ -1,15 +1,18 @@
 """Policy fence keeps every law in random clusters, in whatever order it is told of them, and comes to rest."""
 
+from random import Random
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.decision import Decision, Outcome, encode
-from engine.laws import Terms, audit, audit_plan, broken
+from engine.feasibility.plain import refusal
+from engine.laws import Law, Terms, audit, audit_plan, broken
 from engine.policies import fence
 from engine.queues import QueueTree
 from engine.resources import fits
 from engine.snapshot import Node, Pod, Snapshot
-from tests.builders import OPTED_OUT, settled, snapshot
+from tests.builders import OPTED_OUT, preempting, settled, snapshot
 from tests.engine.strategies import clusters, queue_trees
 
 LAST_RESORTS = ("daemonset", "any", "never")
@@ -38,6 +41,46 @@ def test_no_decision_breaks_a_law(tree: QueueTree, objects: list[Node | Pod], la
     for asker in at.asks:
         checks = audit(at, tree, decide(at, tree, asker, last_resort), terms=Terms(last_resort=last_resort))
         assert not broken(checks)
+
+
+@given(tree=queue_trees(), objects=clusters(), random=st.randoms(use_true_random=False))
+@settings(max_examples=300, deadline=None)
+def test_what_a_decision_makes_room_for_is_told_as_by_the_objects_alone(
+    tree: QueueTree, objects: list[Node | Pod], random: Random
+) -> None:
+    """Whoever it takes, wherever: with them gone the ask fits or not, and with one of them back as well."""
+    at = snapshot(tree, objects, OPTED_OUT)
+    asks, bound = [one for one in at.asks if one.queue in tree], [one for one in at.pods if one.node is not None]
+    if not asks or not bound:
+        return
+    asker, place = random.choice(asks), random.choice(at.nodes)
+    victims = random.sample(bound, random.randint(1, len(bound)))
+    decision = preempting(at, asker.name, [one.name for one in victims], node=place.name)
+    checks = {check.law: check for check in audit(at, tree, decision)}
+    assert checks[Law.FITS].holds == (place.ready and not refused(at, asker, place, victims))
+    for victim, line in zip(victims, checks[Law.MINIMAL].sums, strict=True):
+        left = [one for one in victims if one is not victim]
+        needed = refused(at, asker, place, left) or over_max(at, tree, asker, left)
+        assert (line.subject, line.holds) == (victim.key, needed)
+
+
+def refused(at: Snapshot, asker: Pod, place: Node, victims: list[Pod]) -> bool:
+    """Whether the node does not let it in with the victims, and all on their way out, gone."""
+    leaving = [one for one in at.pods if one.terminating and one.node == place.name]
+    return refusal(at, asker, place, {one.uid for one in (*victims, *leaving)}) is not None
+
+
+def over_max(at: Snapshot, tree: QueueTree, asker: Pod, victims: list[Pod]) -> bool:
+    """Whether with the ask, and without the victims below, a queue above it has more than its max."""
+    usage = at.usage(tree)
+    for path in tree.lineage(asker.queue or ""):
+        below = [one for one in victims if one.queue in tree and tree.contains(path, one.queue)]
+        for resource, most in tree[path].max.items():
+            wanted = asker.requests.get(resource, 0)
+            gone = sum(one.requests.get(resource, 0) for one in below)
+            if wanted and usage[path].get(resource, 0) - gone + wanted > most:
+                return True
+    return False
 
 
 @given(tree=queue_trees(), objects=clusters(), random=st.randoms(use_true_random=False))

@@ -280,6 +280,17 @@ def test_no_victim_more_than_needed() -> None:
     assert laws_broken(at, PROD_AND_TEST, preempting(at, "a0", ["t0", "t1"])) == {Law.MINIMAL}
 
 
+def test_a_victim_elsewhere_makes_no_room() -> None:
+    """Nor does one that is on its way out anyway: both could stay."""
+    there = [pod("t0", queue="test", cpu=4, node="n1"), pod("t1", queue="test", cpu=4, node="n2")]
+    going = pod("t2", queue="test", cpu=2, node="n1", terminating=True)
+    at = snapshot(PROD_AND_TEST, node("n1", 6), node("n2", 4), there, going, ask("a", queue="prod", cpu=4))
+    found = audit(at, tree({"prod": queue("5"), "test": queue()}), preempting(at, "a", ["t0", "t1", "t2"]))
+    assert {check.law for check in broken(found)} == {Law.ONE_NODE, Law.MINIMAL}
+    [minimal] = [check for check in found if check.law is Law.MINIMAL]
+    assert [line.holds for line in minimal.sums] == [True, False, False]
+
+
 def test_a_decision_without_victims_preempts_nothing() -> None:
     """To preempt is to evict somebody, once, who is there."""
     at = prod_and_test(prod=4, test=8)
