@@ -24,6 +24,8 @@ KEPT = Path(__file__).parent / "runs"
 GROWTH = (0.1, 1.0, 3.0)
 """Times the scale at which decisions are measured, to see how they grow."""
 _LIBRARIES = ("django", "kubernetes", "msgspec", "numpy", "plotly", "urllib3")
+_NAMING = ("scenario", "what", "part", "page", "asked", "act", "migration", "cores_used")
+"""Where rows say what they are of; other texts in them are for reading."""
 _NO_FIGURE = ("runs", "documents", "queries", "preempted", "times", "failed", "bytes")
 
 
@@ -91,7 +93,7 @@ def measured(part: str, rows: Iterable[Row]) -> Measures:
     """The figures of a part's rows: one for each row with a median, else one for each number in it."""
     found: Measures = {}
     for row in rows:
-        name = " ".join(dict.fromkeys([part, *(value for value in row.values() if isinstance(value, str))]))
+        name = " ".join(dict.fromkeys([part, *(str(row[key]) for key in _NAMING if key in row)]))
         if "min_ms" in row:
             found[f"{name}, ms"] = (float(row["min_ms"]), float(row["median_ms"]), float(row["max_ms"]))
             continue

@@ -20,11 +20,13 @@ def test_a_row_with_runs_is_one_measure_and_any_other_is_one_for_each_number() -
     rows: list[Any] = [
         {"scenario": "fence/Y", "median_ms": 2, "min_ms": 1, "max_ms": 3, "runs": 5},
         {"act": "move", "clock_ms": 90, "server_cpu_ms": 30, "runs": 5},
+        {"migration": "an index", "seconds": 4, "locks": "of another run others"},
     ]
     assert suite.measured("decide x1", rows) == {
         "decide x1 fence/Y, ms": (1.0, 2.0, 3.0),
         "decide x1 move, clock_ms": (90.0, 90.0, 90.0),
         "decide x1 move, server_cpu_ms": (30.0, 30.0, 30.0),
+        "decide x1 an index, seconds": (4.0, 4.0, 4.0),
     }
 
 

@@ -1,6 +1,5 @@
 """What is counted of a filtered history: by tallies where they tell of it, else its rows, of those the newest."""
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from scheduler_admin.history.filters import Filters, width_of
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import NEWEST_FIRST, found
 from scheduler_admin.history.sentences import LOST
+from scheduler_admin.history.stacked import Stacked
 from scheduler_admin.history.tallies import MAY_GO
 from scheduler_admin.history.tally_kinds import summed
 from scheduler_admin.history.tally_selectors import Part, Parts, parts
@@ -35,7 +35,7 @@ class Counts:
     """By a law."""
     shown: int = 0
     """Pods that a decision names and that may still be evicted, or would be in another mode."""
-    lost: defaultdict[datetime, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    lost: Stacked = field(default_factory=Stacked)
     """Pods that were really evicted, by when it was decided and by what they are stacked by."""
     since: datetime | None = None
     """From when on, as there may be more before it; None: all are counted."""
@@ -98,7 +98,7 @@ def _add_rows(counts: Counts, rows: dict[int, _Row], filters: Filters) -> None:
     for pk, queue, state in victims.values_list("decision", "queue", "state"):
         row = rows[pk]
         if state in LOST:
-            counts.lost[row.at][queue if filters.stack == "queue" else getattr(row, filters.stack)] += 1
+            counts.lost.add(row.at, queue if filters.stack == "queue" else getattr(row, filters.stack))
         elif row.stands and state in MAY_GO:
             counts.shown += 1
 
@@ -106,11 +106,10 @@ def _add_rows(counts: Counts, rows: dict[int, _Row], filters: Filters) -> None:
 def _add_parts(counts: Counts, told: Iterable[Part], filters: Filters) -> None:
     read = summed if filters.queue else summed_totals
     for part in told:
-        sums = read(part.document, filters)
+        sums = read(part.document, filters, part.start, counts.lost)
         counts.decisions += sums.decisions
         counts.refused += sums.refused
         counts.shown += sums.waiting
-        counts.lost[part.start].update(sums.lost)
 
 
 def _waiting(held: QuerySet[Decision], counted: set[int]) -> int:

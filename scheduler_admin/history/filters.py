@@ -25,6 +25,7 @@ _WIDTHS = (
     (timedelta(hours=2), timedelta(minutes=5)),
     (timedelta(hours=36), timedelta(hours=1)),
     (timedelta(days=10), timedelta(hours=6)),
+    (timedelta(days=120), timedelta(days=1)),
 )
 OUTCOMES = ("preempt", "fits", "no-candidate", "not-eligible")
 """The engine's; ``all`` asks for every one of them."""
@@ -164,8 +165,8 @@ def fitting(ranges: Mapping[str, timedelta], most: str, oldest: datetime | None,
 
 
 def width_of(span: timedelta) -> timedelta:
-    """How finely a time is told: in a dozen to three dozen pieces, each a round time."""
-    return next((width for limit, width in _WIDTHS if span <= limit), timedelta(days=1))
+    """How finely a time is told: in a dozen to a hundred pieces, each a round time."""
+    return next((width for limit, width in _WIDTHS if span <= limit), timedelta(days=7))
 
 
 def written(at: datetime) -> str:

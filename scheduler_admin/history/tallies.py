@@ -30,12 +30,13 @@ LATE = timedelta(minutes=1)
 MAY_GO = (Victim.State.CHOSEN, Victim.State.HELD)
 """Of a victim that is not evicted, and may be."""
 _AT_ONCE = 1_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 5, tzinfo=UTC)
+"""A Monday, on which weeks begin."""
 _SORT = ("source", "reason", "state", "ending", "against_laws", "again")
 
 
 def begin_of(at: datetime, span: timedelta) -> datetime:
-    """Where the hour, the day in UTC, or whatever else is as long as ``span``, begins that holds a time."""
+    """Where the hour, the day in UTC, the week, or whatever else is as long as ``span``, begins that holds a time."""
     return _EPOCH + (at - _EPOCH) // span * span
 
 

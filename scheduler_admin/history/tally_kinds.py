@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.models import Decision
+from scheduler_admin.history.stacked import Stacked
 from scheduler_admin.history.tally_columns import Numbers, Stored, column, names_of, numbers, packed
 
 
@@ -73,8 +75,6 @@ class Sums:
     decisions: int
     refused: int
     waiting: int
-    lost: dict[str, int]
-    """Pods evicted, by what they are stacked by."""
 
 
 class _Document(msgspec.Struct, array_like=True, frozen=True):
@@ -154,8 +154,8 @@ def paired(document: bytes | memoryview) -> Counter[Pairs]:
     return counted
 
 
-def summed(document: bytes | memoryview, filters: Filters) -> Sums:
-    """What the filters, whose time is not looked at, leave of stored kinds."""
+def summed(document: bytes | memoryview, filters: Filters, at: datetime, lost: Stacked) -> Sums:
+    """What the filters, whose time is not looked at, leave of stored kinds; who lost pods goes to ``lost``."""
     found = _READ.decode(document)
     sorts, queues = names_of(found.names, _NAMES)
     asked = np.array([one.asked_for(filters) for one in sorts], np.bool_)
@@ -171,27 +171,14 @@ def summed(document: bytes | memoryview, filters: Filters) -> Sums:
     times = np.repeat(decisions, lengths)
     refused = np.array([one.ending == Decision.Ending.REFUSED for one in sorts], np.bool_)[sort[left]]
     by_queue = filters.stack == "queue"
+    stacks = queues if by_queue else [getattr(one, filters.stack) for one in sorts]
+    which = queue[entry] if by_queue else np.repeat(sort[left], lengths)
+    lost.add_all(at, stacks, which, numbers(found.pods)[entry] * times)
     return Sums(
         decisions=int(decisions.sum()),
         refused=int(decisions[refused].sum()),
         waiting=int((numbers(found.waiting)[entry] * times).sum()),
-        lost=by_name(
-            queues if by_queue else [getattr(one, filters.stack) for one in sorts],
-            queue[entry] if by_queue else np.repeat(sort[left], lengths),
-            numbers(found.pods)[entry] * times,
-        ),
     )
-
-
-def by_name(names: Sequence[str], which: Numbers, pods: Numbers) -> dict[str, int]:
-    """Pods by the names whose numbers stand beside them."""
-    totals: dict[str, int] = {}
-    # Added up as floats, which hold every whole number that so many pods could be.
-    sums = np.bincount(which, pods, len(names))
-    some = np.flatnonzero(sums)
-    for name, total in zip(map(names.__getitem__, some.tolist()), sums[some].astype(np.int64).tolist(), strict=True):
-        totals[name] = totals.get(name, 0) + total
-    return totals
 
 
 def _within(queues: Sequence[str], path: str) -> tuple[int, int, int]:

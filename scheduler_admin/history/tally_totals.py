@@ -1,14 +1,16 @@
 """What a tally stores beside its kinds: their totals by sort and losing queue, all that most pages ask for."""
 
 from collections import Counter
+from datetime import datetime
 
 import msgspec
 import numpy as np
 
 from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.models import Decision
+from scheduler_admin.history.stacked import Stacked
 from scheduler_admin.history.tally_columns import Stored, column, names_of, numbers, packed
-from scheduler_admin.history.tally_kinds import Kinds, Sort, Sums, by_name
+from scheduler_admin.history.tally_kinds import Kinds, Sort, Sums
 
 
 class _Totals(msgspec.Struct, array_like=True, frozen=True):
@@ -51,7 +53,7 @@ def pack_totals(kinds: Kinds) -> bytes:
     return msgspec.msgpack.encode(totals)
 
 
-def summed_totals(document: bytes | memoryview, filters: Filters) -> Sums:
+def summed_totals(document: bytes | memoryview, filters: Filters, at: datetime, lost: Stacked) -> Sums:
     """What filters leave that ask for no queue, as ``summed`` tells it of the kinds themselves."""
     found = _READ.decode(document)
     sorts, queues = names_of(found.names, _NAMES)
@@ -60,13 +62,10 @@ def summed_totals(document: bytes | memoryview, filters: Filters) -> Sums:
     pods = numbers(found.pods) * np.array(asked, np.bool_)[sort]
     by_queue = filters.stack == "queue"
     refused = [one.ending == Decision.Ending.REFUSED for one in sorts]
+    stacks = queues if by_queue else [getattr(one, filters.stack) for one in sorts]
+    lost.add_all(at, stacks, numbers(found.queue) if by_queue else sort, pods)
     return Sums(
         decisions=sum(many for many, left in zip(found.decisions, asked, strict=True) if left),
         refused=sum(many for many, *left in zip(found.decisions, asked, refused, strict=True) if all(left)),
         waiting=sum(pods for pods, left in zip(found.waiting, asked, strict=True) if left),
-        lost=by_name(
-            queues if by_queue else [getattr(one, filters.stack) for one in sorts],
-            numbers(found.queue) if by_queue else sort,
-            pods,
-        ),
     )

@@ -1,7 +1,5 @@
 """Pods preempted over time, in buckets."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -47,37 +45,31 @@ class Timeline:
 
 def timeline(counts: Counts, filters: Filters) -> Timeline:
     """Where the lost pods of a count are, over the time that it covers."""
-    start = counts.since or filters.start
-    width = max(width_of(filters.until - start), counts.finest)
+    start, until = counts.since or filters.start, filters.until
+    width = max(width_of(until - start), counts.finest)
     start = begin_of(start, width)
-    lost: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for at, pods in counts.lost.items():
-        lost[(at - start) // width].update(pods)
-    return _timeline(lost, start, filters.until, width)
-
-
-def _timeline(lost: Mapping[int, Counter[str]], start: datetime, until: datetime, width: timedelta) -> Timeline:
-    totals: dict[str, int] = {}  # a Counter's own update takes twice as long, for a thousand queues a day
-    for pods in lost.values():
-        for name, many in pods.items():
-            totals[name] = totals.get(name, 0) + many
+    many = -((start - until) // width)
+    totals = counts.lost.by_name()
     named = [name for name, _ in sorted(totals.items(), key=lambda pair: (-pair[1], pair[0]))][:SERIES]
     if len(totals) > SERIES:
         named = named[: SERIES - 1]
-    buckets = [Bucket(start + width * index, {}) for index in range(-((start - until) // width))]
-    for index, pods in lost.items():
-        bucket, told = buckets[min(index, len(buckets) - 1)].pods, {name: pods[name] for name in named if pods[name]}
-        rest = pods.total() - sum(told.values())
-        for name, many in [*told.items(), *([(REST, rest)] if rest else [])]:
-            bucket[name] = bucket.get(name, 0) + many
+    table = counts.lost.by_bucket(lambda at: min((at - start) // width, many - 1), many, named)
     series = [(name, totals[name]) for name in named]
     whole = sum(totals.values())
     rest = whole - sum(pods for _, pods in series)
     return Timeline(
         width=width,
-        buckets=buckets,
+        buckets=[Bucket(start + width * number, _told([*named, REST], pods)) for number, pods in enumerate(table)],
         series=[*series, (REST, rest)] if rest else series,
         start=start,
-        end=buckets[-1].start + width,
+        end=start + width * many,
         lost=whole,
     )
+
+
+def _told(names: list[str], pods: list[int]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, many in zip(names, pods, strict=True):
+        if many:
+            found[name] = found.get(name, 0) + many  # what has no name is of the rest
+    return found

@@ -24,6 +24,7 @@ TITLES: dict[timedelta, str] = {
     timedelta(hours=1): gettext_noop("Pods preempted per hour"),
     timedelta(hours=6): gettext_noop("Pods preempted per 6 hours"),
     timedelta(days=1): gettext_noop("Pods preempted per day"),
+    timedelta(days=7): gettext_noop("Pods preempted per week"),
 }
 """One for every width that history.timeline chooses from."""
 

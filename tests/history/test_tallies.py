@@ -25,6 +25,7 @@ from scheduler_admin.history.models import Decision, Tally, Victim
 from scheduler_admin.history.pair_selectors import preempted_pairs
 from scheduler_admin.history.repeats import count_repeats, note_again
 from scheduler_admin.history.sentences import LOST
+from scheduler_admin.history.stacked import Stacked
 from scheduler_admin.history.tallies import DAY, HOUR, recount, tally
 from scheduler_admin.history.tally_kinds import Kind, Kinds, Lost, Sort, pack, summed, unpack
 from scheduler_admin.history.tally_totals import pack_totals, summed_totals
@@ -137,7 +138,7 @@ def told(counts: Counts, asked: Filters) -> tuple[Any, ...]:
 
 def lost(counts: Counts) -> int:
     """All pods that were evicted."""
-    return sum(pods.total() for pods in counts.lost.values())
+    return sum(counts.lost.by_name().values())
 
 
 def assert_whole(user: User, cluster: Cluster) -> None:
@@ -418,9 +419,11 @@ def test_kinds_are_added_up_as_one_by_one(stored: Kinds, asked: dict[str, str]) 
         for victim in kind.victims:
             name = victim.queue if which.stack == "queue" else getattr(kind.sort, which.stack)
             by_name[name] += many * victim.pods
-    sums = summed(pack(stored), which)
+    lost, again = Stacked(), Stacked()
+    sums = summed(pack(stored), which, NOW, lost)
     if not which.queue:
-        assert summed_totals(pack_totals(stored), which) == sums
-    assert (sums.decisions, sums.lost) == (sum(left.values()), +by_name)
+        assert summed_totals(pack_totals(stored), which, NOW, again) == sums
+        assert again.by_name() == lost.by_name()
+    assert (sums.decisions, lost.by_name()) == (sum(left.values()), +by_name)
     assert sums.refused == sum(many for kind, many in left.items() if kind.sort.ending == "refused")
     assert sums.waiting == sum(many * victim.waiting for kind, many in left.items() for victim in kind.victims)

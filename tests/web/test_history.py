@@ -207,6 +207,20 @@ def test_buckets_have_round_times(cluster, reader, chosen, width, least, most):
     assert made.buckets[0].start <= filters.start < now <= made.end
 
 
+@pytest.mark.parametrize(("days", "width", "least", "most"), [(30, 1, 30, 31), (120, 1, 120, 121), (730, 7, 104, 106)])
+def test_a_long_time_is_told_by_days_or_by_weeks_from_monday(cluster, reader, days, width, least, most):
+    """Two years of days would be bars of a pixel; what is lost is the same."""
+    now = timezone.now()
+    between = {"from": (now - timedelta(days=days)).isoformat(), "to": now.isoformat()}
+    filters = Filters.of({"range": "between", **between}, now)
+    made = timeline(count(User.objects.get(username="ada"), cluster, filters, None), filters)
+    assert made.width == timedelta(days=width)
+    assert least <= len(made.buckets) <= most
+    assert made.buckets[0].start <= filters.start < now <= made.end
+    assert (made.lost, sum(bucket.total for bucket in made.buckets)) == (4, 4)
+    assert {bucket.start.weekday() for bucket in made.buckets} == (set(range(7)) if width == 1 else {0})
+
+
 @pytest.mark.parametrize(("most", "whole"), [(3, False), (4, True)])
 def test_of_more_decisions_than_can_be_counted_the_newest_are(cluster, reader, monkeypatch, most, whole):
     """It says back to when, and the timeline covers just that time; what is exact is told as such."""

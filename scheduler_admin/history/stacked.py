@@ -1,0 +1,72 @@
+"""Pods that were lost, by when and by what they are stacked by.
+
+In arrays: a day of a large cluster has a thousand names, and a page covers up to two years.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from scheduler_admin.history.tally_columns import Numbers
+
+
+class Stacked:
+    """Added to part by part, read as a whole."""
+
+    def __init__(self) -> None:
+        self._number_of: dict[str, int] = {}
+        self._times: list[datetime] = []
+        self._names: list[Numbers] = []
+        """For each time the numbers of names, and in the next list how many pods each of them lost."""
+        self._pods: list[Numbers] = []
+        self._one_by_one: list[tuple[datetime, str]] = []
+
+    def add(self, at: datetime, name: str) -> None:
+        """One pod."""
+        self._one_by_one.append((at, name))
+
+    def add_all(self, at: datetime, names: Sequence[str], which: Numbers, pods: Numbers) -> None:
+        """Pods of one time by the places of their names, each of which may come up more than once."""
+        self._times.append(at)
+        self._names.append(self._numbers(names)[which])
+        self._pods.append(pods)
+
+    def by_name(self) -> dict[str, int]:
+        """All times together, without names that lost nothing."""
+        self._settle()
+        sums = self._added(np.concatenate([np.empty(0, np.int64), *self._names]), len(self._number_of))
+        return {name: pods for name, pods in zip(self._number_of, sums.tolist(), strict=True) if pods}
+
+    def by_bucket(self, of: Callable[[datetime], int], buckets: int, named: Sequence[str]) -> list[list[int]]:
+        """For each bucket the pods of some names in their order, then of all others; ``of`` a time: its bucket."""
+        self._settle()
+        series_of = np.full(len(self._number_of), len(named))
+        for series, name in enumerate(named):
+            series_of[self._number_of[name]] = series
+        width = len(named) + 1
+        cells = [of(at) * width + series_of[names] for at, names in zip(self._times, self._names, strict=True)]
+        sums = self._added(np.concatenate([np.empty(0, np.int64), *cells]), buckets * width)
+        table: list[list[int]] = sums.reshape(buckets, width).tolist()
+        return table
+
+    def _added(self, where: Numbers, places: int) -> Numbers:
+        """As floats, which hold every whole number that so many pods could be."""
+        return np.bincount(where, np.concatenate([np.empty(0), *self._pods]), places).astype(np.int64)
+
+    def _settle(self) -> None:
+        names: dict[datetime, list[str]] = {at: [] for at, _name in self._one_by_one}
+        for at, name in self._one_by_one:
+            names[at].append(name)
+        self._one_by_one = []
+        self._times += names
+        self._names += [self._numbers(some) for some in names.values()]
+        self._pods += [np.ones(len(some), np.int64) for some in names.values()]
+
+    def _numbers(self, names: Sequence[str]) -> Numbers:
+        try:
+            return np.fromiter(map(self._number_of.__getitem__, names), np.int64, len(names))
+        except KeyError:  # most days have no name that none before had
+            for name in names:
+                self._number_of.setdefault(name, len(self._number_of))
+            return self._numbers(names)
