@@ -3,6 +3,7 @@ const lang = document.documentElement.lang || "en";
 const formats = {
   time: new Intl.DateTimeFormat(lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
   day: new Intl.DateTimeFormat(lang, { day: "numeric", month: "short" }),
+  month: new Intl.DateTimeFormat(lang, { month: "short", year: "numeric" }),
 };
 
 function write() {

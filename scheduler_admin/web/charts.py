@@ -27,6 +27,8 @@ TITLES: dict[timedelta, str] = {
     timedelta(days=7): gettext_noop("Pods preempted per week"),
 }
 """One for every width that history.timeline chooses from."""
+_AXES = {"time": "%H:%M", "day": "%d %b", "month": "%b %Y"}
+"""As it is until a script writes it in the viewer's zone."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ class Chart:
 
     title: str
     summary: str
-    days: bool
+    axis: str
+    """How times below it are written: a key of _AXES."""
     blocks: list[Block]
     grid: list[Line]
     labels: list[Label]
@@ -93,7 +96,7 @@ def chart(timeline: Timeline, revisions: Iterable[Revision], stack: str, *, runn
     return Chart(
         title=_(TITLES[timeline.width]),
         summary=_summary(timeline),
-        days=timeline.width >= timedelta(hours=6),
+        axis=_axis(timeline.width),
         blocks=_blocks(timeline, names, top, step, stack),
         grid=[Line(f"{_height(value, top):.1f}", str(value)) for value in range(0, top + 1, unit)],
         labels=_labels(timeline, step),
@@ -168,21 +171,27 @@ def _summary(timeline: Timeline) -> str:
 
 
 def _labels(timeline: Timeline, step: float) -> list[Label]:
-    days = timeline.width >= timedelta(hours=6)
+    axis = _axis(timeline.width)
     every = max(1, -(-len(timeline.buckets) // _LABELS))
-    if days and timeline.width < timedelta(days=1):
+    if axis == "day" and timeline.width < timedelta(days=1):
         every = max(1, round(timedelta(days=1) / timeline.width))
     chosen = [index for index, bucket in enumerate(timeline.buckets) if _round(bucket.start, timeline.width, every)]
     return [
         Label(
             x=f"{index * step:.2f}%",
             at=timeline.buckets[index].start.isoformat(),
-            text=f"{timeline.buckets[index].start:{'%d %b' if days else '%H:%M'}}",
+            text=f"{timeline.buckets[index].start:{_AXES[axis]}}",
             narrow=place % 2 == 0 and index * step <= 84,  # noqa: PLR2004 - the same, where a label is wider
         )
         for place, index in enumerate(chosen)
         if index * step <= 96  # noqa: PLR2004 - later ones would run over the edge
     ]
+
+
+def _axis(width: timedelta) -> str:
+    if width < timedelta(hours=6):
+        return "time"
+    return "day" if width < timedelta(days=7) else "month"
 
 
 def _round(start: datetime, width: timedelta, every: int) -> bool:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import parse_qsl
 
 import pytest
@@ -18,6 +18,7 @@ from scheduler_admin.history.filters import Filters, width_of
 from scheduler_admin.history.models import Decision, Victim
 from scheduler_admin.history.selectors import Cursor, found, page
 from scheduler_admin.history.timeline import timeline
+from scheduler_admin.web.charts import chart
 from tests.web import rows
 
 pytestmark = pytest.mark.django_db
@@ -219,6 +220,8 @@ def test_a_long_time_is_told_by_days_or_by_weeks_from_monday(cluster, reader, da
     assert made.buckets[0].start <= filters.start < now <= made.end
     assert (made.lost, sum(bucket.total for bucket in made.buckets)) == (4, 4)
     assert {bucket.start.weekday() for bucket in made.buckets} == (set(range(7)) if width == 1 else {0})
+    labels = chart(made, [], "queue", running=False).labels
+    assert f"{datetime.fromisoformat(labels[0].at):{'%d %b' if width == 1 else '%b %Y'}}" == labels[0].text
 
 
 @pytest.mark.parametrize(("most", "whole"), [(3, False), (4, True)])
