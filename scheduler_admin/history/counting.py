@@ -1,5 +1,6 @@
 """What is counted of a filtered history: by tallies where they tell of it, else its rows, of those the newest."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -95,12 +96,15 @@ def _add_rows(counts: Counts, rows: dict[int, _Row], filters: Filters) -> None:
     counts.refused += sum(row.ending == Decision.Ending.REFUSED for row in rows.values())
     # By their numbers: whatever the decisions were filtered by, the database knows how few they are.
     victims = Victim.objects.filter(decision__in=rows).order_by() if rows else Victim.objects.none()
+    lost = defaultdict[datetime, list[str]](list)
     for pk, queue, state in victims.values_list("decision", "queue", "state"):
         row = rows[pk]
         if state in LOST:
-            counts.lost.add(row.at, queue if filters.stack == "queue" else getattr(row, filters.stack))
+            lost[row.at].append(queue if filters.stack == "queue" else getattr(row, filters.stack))
         elif row.stands and state in MAY_GO:
             counts.shown += 1
+    for at, names in lost.items():
+        counts.lost.add(at, names)
 
 
 def _add_parts(counts: Counts, told: Iterable[Part], filters: Filters) -> None:

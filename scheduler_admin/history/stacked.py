@@ -20,27 +20,24 @@ class Stacked:
         self._names: list[Numbers] = []
         """For each time the numbers of names, and in the next list how many pods each of them lost."""
         self._pods: list[Numbers] = []
-        self._one_by_one: list[tuple[datetime, str]] = []
 
-    def add(self, at: datetime, name: str) -> None:
-        """One pod."""
-        self._one_by_one.append((at, name))
+    def add(self, at: datetime, names: Sequence[str]) -> None:
+        """Pods of one time, one for each name, which may come up more than once."""
+        self.add_all(at, names, np.arange(len(names)), np.ones(len(names), np.int64))
 
     def add_all(self, at: datetime, names: Sequence[str], which: Numbers, pods: Numbers) -> None:
-        """Pods of one time by the places of their names, each of which may come up more than once."""
+        """Numbers of pods of one time, and the place of each one's name."""
         self._times.append(at)
         self._names.append(self._numbers(names)[which])
         self._pods.append(pods)
 
     def by_name(self) -> dict[str, int]:
         """All times together, without names that lost nothing."""
-        self._settle()
         sums = self._added(np.concatenate([np.empty(0, np.int64), *self._names]), len(self._number_of))
         return {name: pods for name, pods in zip(self._number_of, sums.tolist(), strict=True) if pods}
 
     def by_bucket(self, of: Callable[[datetime], int], buckets: int, named: Sequence[str]) -> list[list[int]]:
         """For each bucket the pods of some names in their order, then of all others; ``of`` a time: its bucket."""
-        self._settle()
         series_of = np.full(len(self._number_of), len(named))
         for series, name in enumerate(named):
             series_of[self._number_of[name]] = series
@@ -53,15 +50,6 @@ class Stacked:
     def _added(self, where: Numbers, places: int) -> Numbers:
         """As floats, which hold every whole number that so many pods could be."""
         return np.bincount(where, np.concatenate([np.empty(0), *self._pods]), places).astype(np.int64)
-
-    def _settle(self) -> None:
-        names: dict[datetime, list[str]] = {at: [] for at, _name in self._one_by_one}
-        for at, name in self._one_by_one:
-            names[at].append(name)
-        self._one_by_one = []
-        self._times += names
-        self._names += [self._numbers(some) for some in names.values()]
-        self._pods += [np.ones(len(some), np.int64) for some in names.values()]
 
     def _numbers(self, names: Sequence[str]) -> Numbers:
         try:

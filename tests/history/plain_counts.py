@@ -19,7 +19,7 @@ def plain_counts(user: User, cluster: Cluster, filters: Filters, pass_at: dateti
         for victim in row.victims.all():
             if victim.state in {"evicted", "gone"}:
                 name = {"queue": victim.queue, "reason": row.reason, "source": row.source}[filters.stack]
-                counts.lost.add(row.first_seen, name)
+                counts.lost.add(row.first_seen, [name])
             elif stands and victim.state in {"chosen", "held"}:
                 counts.shown += 1
     return counts
