@@ -49,7 +49,7 @@ def test_a_measure_stands_beside_the_range_of_the_runs_that_are_kept() -> None:
 
 
 def test_a_part_that_fails_is_named_and_takes_nothing_from_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The whole takes an hour."""
+    """The whole takes half an hour."""
 
     def rows(arguments: list[str]) -> list[Any]:
         if arguments[0] == "store":

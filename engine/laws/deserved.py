@@ -70,7 +70,7 @@ def under_hard(case: Case) -> LawCheck:
 def _hard(case: Case, back: Pod | None = None) -> Iterator[Sum]:
     standing = standing_of(case)
     for path in case.above_ask:
-        for resource, most in sorted(case.tree[path].max.items()):
+        for resource, most in case.ledger.limits[path]:
             wanted = case.ask.requests.get(resource, 0)
             if wanted > 0:
                 used, gone = standing.used(path, resource), case.taken(path, resource, back)
@@ -163,7 +163,7 @@ def reserved(case: Case) -> LawCheck:
     standing, lines = standing_of(case), []
     for path in case.above_victims:
         queue = case.tree[path]
-        for resource, promised in sorted(queue.guaranteed.items()):
+        for resource, promised in case.ledger.promises[path]:
             gone = case.taken(path, resource)
             if gone:
                 used = standing.used(path, resource)

@@ -42,7 +42,9 @@ class Ledger:
         self._bound, self._staying, self._reserved = _book(), _book(), _book()
         self.lacking: dict[str, int] = {}
         self.promises = {path: sorted(queue.guaranteed.items()) for path, queue in tree.queues.items()}
+        """Path -> what is guaranteed there, in the order of resources, in which laws are told."""
         self.limits = {path: sorted(queue.max.items()) for path, queue in tree.queues.items()}
+        """Path -> the max of resources likewise."""
         for resource, promised in chain.from_iterable(self.promises.values()):
             self.lacking[resource] = self.lacking.get(resource, 0) + max(0, promised)
         self._count_bound(snapshot.columns)
@@ -73,15 +75,9 @@ class Ledger:
 
     def saying(self, policy: PreemptionPolicy) -> frozenset[str]:
         """The queues that have this setting themselves; on the root it has no effect."""
-        return self._saying[policy]
-
-    @cached_property
-    def _saying(self) -> dict[PreemptionPolicy, frozenset[str]]:
-        below = [(path, queue) for path, queue in self.tree.queues.items() if path != self.tree.root]
-        return {
-            policy: frozenset([path for path, queue in below if queue.preemption_policy is policy])
-            for policy in (PreemptionPolicy.FENCE, PreemptionPolicy.DISABLED)
-        }
+        tree = self.tree
+        saying = (path for path, queue in tree.queues.items() if queue.preemption_policy is policy)
+        return self.once(("saying", policy), lambda: frozenset(path for path in saying if path != tree.root))
 
     def reserved_by(self, node: str) -> list[Reservation]:
         """The reservations that keep a node."""
@@ -100,9 +96,8 @@ class Ledger:
     def _count_bound(self, columns: Columns) -> None:
         """Those of one queue that request the same at once: in a large cluster many do."""
         queues, requests = columns.queue_kinds, columns.request_kinds
-        times = np.bincount(queues.of * len(requests.each) + requests.of)
-        alike = np.flatnonzero(times)
-        for kind, count in zip(alike.tolist(), times[alike].tolist(), strict=True):
+        alike, times = np.unique(queues.of * len(requests.each) + requests.of, return_counts=True)
+        for kind, count in zip(alike.tolist(), times.tolist(), strict=True):
             queue, request = divmod(kind, len(requests.each))
             held = {resource: amount * count for resource, amount in requests.each[request].requests.items()}
             self._enter((self._bound, self._staying), queues.each[queue].queue, held)

@@ -199,7 +199,7 @@ def _row(cluster: Cluster, revision: Revision, finding: Finding, now: datetime, 
         detail=fitting("detail", decision.detail),
         node=decision.node or "",
         document=encode(decision).decode(),
-        laws=finding.considered.laws,  # JSON makes of them what comes back
+        laws=finding.considered.laws,  # whoever reads the row again finds the maps that JSON makes of them
         against_laws=finding.considered.against_laws,
         state=finding.state,
         ending=Decision.Ending.REFUSED if refused else "",
