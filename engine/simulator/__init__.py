@@ -5,7 +5,8 @@ here. What is left out, and why:
 
 - accounts and RBAC: whoever has the token may do everything; rights are tested on the real control plane alone;
 - service accounts, and the volume of their token in every pod: no program runs that would use it;
-- most validation of fields: what schedulers, budgets, quotas and this product read is checked, the rest kept as given;
+- most validation of fields: what schedulers, budgets, quotas and this product read is checked (``validation``), the
+  rest kept as given;
 - scopes of quotas: all of a namespace's pods are counted;
 - volumes: a claim is bound to the one that it names; none is chosen or made for it, nor kept while a pod uses it;
 - the scheduler's taste: which of the nodes that take a pod is the best is told by what stays free there alone; what

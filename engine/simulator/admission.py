@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.simulator import defaults, definitions, events, pods, priorities, quota
 from engine.simulator.status import Cause, cause, forbidden, invalid, not_found
+from engine.simulator.validation import validate
 
 if TYPE_CHECKING:
     from engine.simulator.kinds import Kind
@@ -36,6 +37,7 @@ def admit(store: Store, kind: Kind, obj: Object) -> None:
     if kind.has_status and kind.key not in STATUS_KEPT:
         obj.pop("status", None)
     defaults.apply(kind, obj)
+    validate(kind, obj)
     if kind.key == "pods":
         pods.admit(store, kind, obj)
         quota.charge(store, kind, obj)
@@ -51,6 +53,7 @@ def admit(store: Store, kind: Kind, obj: Object) -> None:
 def admit_update(store: Store, kind: Kind, old: Object, new: Object) -> None:
     """Default and check the new state of an object in place. Raises ApiError 400, 403 and 422."""
     defaults.apply(kind, new)
+    validate(kind, new)
     if kind.key == "pods":
         pods.check_update(kind, old, new)
     elif kind.key == priorities.KEY:
@@ -58,6 +61,12 @@ def admit_update(store: Store, kind: Kind, old: Object, new: Object) -> None:
     elif kind.key == "replicasets.apps" and old["spec"]["selector"] != new["spec"].get("selector"):
         message = "Invalid value: field is immutable"
         _refuse(kind, new, [cause("FieldValueInvalid", message, "spec.selector")])
+
+
+def admit_status(kind: Kind, new: Object) -> None:
+    """Check the new status of an object. Raises ApiError 400 and 422."""
+    if kind.key in STATUS_KEPT:
+        validate(kind, new)
 
 
 def _refuse(kind: Kind, obj: Object, causes: list[Cause]) -> None:

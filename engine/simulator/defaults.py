@@ -56,7 +56,6 @@ def _replica_set(obj: Object) -> None:
     spec.setdefault("replicas", 1)
     template = spec.setdefault("template", {})
     pod_spec(template.setdefault("spec", {}))
-    spec.setdefault("selector", {"matchLabels": (template.get("metadata") or {}).get("labels") or {}})
     obj.setdefault("status", {}).setdefault("replicas", 0)
 
 

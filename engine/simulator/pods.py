@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from engine.resources import QuantityError, parse_quantity
+from engine.resources import parse_quantity
 from engine.simulator import priorities
 from engine.simulator.objects import Object, clone
-from engine.simulator.status import bad_request, cause, invalid
+from engine.simulator.status import cause, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,24 +26,12 @@ ADDITIONS_ONLY = "Forbidden: existing toleration can not be modified except its 
 
 
 def admit(store: Store, kind: Kind, pod: Object) -> None:
-    """Check a new pod and fill in what admission decides, in place. Raises ApiError 400, 403 and 422."""
+    """Fill in what admission decides for a new pod, in place. Raises ApiError 403."""
     spec = pod["spec"]
-    causes = [] if spec.get("containers") else [cause("FieldValueRequired", "Required value", "spec.containers")]
-    causes += [
-        cause("FieldValueRequired", "Required value", f"spec.containers[{index}].{field}")
-        for index, container in enumerate(spec.get("containers") or ())
-        for field in ("name", "image")
-        if not container.get(field)
-    ]
-    if causes:
-        raise invalid(kind, pod["metadata"]["name"], causes)
     priorities.resolve(store, kind, pod)
     _add_default_tolerations(spec)
     _merge_label_keys(pod)
-    try:
-        pod["status"].setdefault("qosClass", quality_of_service(spec))
-    except QuantityError as error:
-        raise bad_request(f'Pod in version "v1" cannot be handled as a Pod: {error}') from None
+    pod["status"].setdefault("qosClass", quality_of_service(spec))
 
 
 def _add_default_tolerations(spec: Object) -> None:

@@ -189,6 +189,8 @@ class Store:
         if subresource is None:
             admission.admit_update(self, kind, old, new)
             self._sign(kind, old, new, manager)
+        else:
+            admission.admit_status(kind, new)
         return self._replace(kind, old, new, dry_run=dry_run)
 
     def mutate(
