@@ -12,7 +12,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import happenings
 from tests.api.builders import NOW, decision, red_pod
 from tests.api.following import EVENTS, following
-from tests.cluster.doubles import until
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,7 +23,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(streams, "LOOK_EVERY_S", 0.01)
     yield
     monkeypatch.setattr(streams, "HEARTBEAT_S", 0.0)
-    until(lambda: not seats.taken(), "every seat is left")
+    wait_for(lambda: not seats.taken(), "every seat is left")
 
 
 @pytest.fixture
@@ -111,5 +111,5 @@ def test_there_are_so_many_streams_and_no_more(
         happen(cluster, "one")
         stream.next()
     monkeypatch.setattr(streams, "HEARTBEAT_S", 0.0)  # by which the server learns that nobody reads any more
-    until(lambda: not seats.taken(), "the seat is free")
+    wait_for(lambda: not seats.taken(), "the seat is free")
     assert ada.get(f"{EVENTS}?cluster=prod&seconds=0").getvalue()

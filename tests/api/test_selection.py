@@ -1,6 +1,5 @@
 """``?fields=``: an answer in part."""
 
-import json
 import re
 from typing import Any
 
@@ -10,16 +9,15 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.api.selection import selectable
 from scheduler_admin.clusters.models import Cluster
+from tests.api.document import read
 from tests.api.sending import PROD
 from tests.api.test_conditional import READ, busy
-from tests.api.test_openapi import CHECKED_IN
 
 __all__ = ["busy"]
 
-DOCUMENT = json.loads(CHECKED_IN.read_text(encoding="utf-8"))
 READING = {
     path: methods["get"]
-    for path, methods in DOCUMENT["paths"].items()
+    for path, methods in read()["paths"].items()
     if "get" in methods and "application/json" in methods["get"]["responses"]["200"]["content"]
 }
 

@@ -15,7 +15,7 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision
 from tests.browser.conftest import OpenPage
 from tests.browser.test_pages import RULES
-from tests.e2e.product import wait_for
+from tests.waiting import wait_for
 from tests.web import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -23,18 +23,7 @@ from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.timing import Clock
 from engine.simulator.server import AuditRecord, create_app
 from engine.simulator.store import Store
-
-PATIENCE_S = 60.0
-"""A condition that comes costs nothing of it."""
-
-
-def until(condition: Callable[[], Any], what: str) -> Any:
-    """Wait for a condition and return what it returned; fail when it does not come."""
-    deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"still not so: {what}"
-        pause.wait(0.002)
-    return found
+from tests.waiting import PATIENCE_S, join
 
 
 class ManualClock(Clock):
@@ -120,7 +109,7 @@ def simulate(store: Store | None = None) -> Iterator[Simulated]:
     finally:
         asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(PATIENCE_S)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(PATIENCE_S)
+        join(thread, "the server's end")
         loop.close()
 
 
@@ -261,4 +250,4 @@ def scripted(script: Script, tls: ssl.SSLContext | None = None, host: str = "127
         ended.set()
         http.shutdown()
         http.server_close()
-        thread.join(PATIENCE_S)
+        join(thread, "the server's end")

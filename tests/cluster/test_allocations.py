@@ -12,11 +12,12 @@ from engine.cluster.connection import Connection
 from engine.cluster.timing import Clock
 from engine.cluster.watcher import ClusterWatcher
 from engine.snapshot import Allocation, Told
-from tests.cluster.doubles import ManualClock, until
+from tests.cluster.doubles import ManualClock
 from tests.cluster.test_kueue import closing, watching
 from tests.controlplane import anycluster, arbitration
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
+from tests.waiting import wait_for
 
 SINCE = "2026-11-23T10:00:00Z"
 
@@ -41,14 +42,14 @@ class Writing:
         return self.writer.write(consumers or {}, wanted, there, lambda: leads)
 
     def saw(self, wanted: Mapping[str, Allocation]) -> None:
-        until(lambda: list(self.watcher.state().allocations.values()) == list(wanted.values()), "it is seen")
+        wait_for(lambda: list(self.watcher.state().allocations.values()) == list(wanted.values()), "it is seen")
 
 
 @pytest.fixture
 def writing(cluster: AnyCluster, connection: Connection) -> Iterator[Writing]:
     arbitration.install(cluster)
     with closing(watching(connection)) as watcher:
-        until(lambda: watcher.health().arbitrated, "the kinds are read")
+        wait_for(lambda: watcher.health().arbitrated, "the kinds are read")
         yield Writing(watcher, connection)
 
 
@@ -80,7 +81,9 @@ def test_what_somebody_else_writes_there_is_written_over(writing: Writing, clust
     path = arbitration.path(cluster.namespace, "allocations", NAME)
     code, _ = cluster.raw("PATCH", path, {"spec": {"deserved": {"cpu": "99"}}}, "application/merge-patch+json")
     assert code == 200
-    until(lambda: [one.deserved["cpu"] for one in writing.watcher.state().allocations.values()] == ["99"], "it is seen")
+    wait_for(
+        lambda: [one.deserved["cpu"] for one in writing.watcher.state().allocations.values()] == ["99"], "it is seen"
+    )
     assert writing.write(first) == 1
     writing.saw(first)
 

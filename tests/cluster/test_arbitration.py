@@ -7,11 +7,11 @@ import pytest
 from engine.cluster.connection import Connection
 from engine.cluster.watcher import ClusterWatcher
 from engine.formats.consumers import VERSION
-from tests.cluster.doubles import until
 from tests.cluster.test_kueue import closing, watching
 from tests.controlplane import anycluster, arbitration
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
+from tests.waiting import wait_for
 
 PROPOSED = {
     "hard": {"requests.cpu": "1", "requests.memory": "1Gi", "limits.cpu": "2", "limits.memory": "2Gi"},
@@ -31,10 +31,10 @@ def test_consumers_are_followed_from_when_their_kind_is_served(watcher: ClusterW
     assert (watcher.health().errors, watcher.health().missing) == ((), {})
     arbitration.install(cluster)
     arbitration.add_consumer(cluster, **PROPOSED)
-    (one,) = until(lambda: list(watcher.state().consumers.values()), "it is known")
+    (one,) = wait_for(lambda: list(watcher.state().consumers.values()), "it is known")
     assert (one.namespace, one.name) == (cluster.namespace, "defaults")
     cluster.send("DELETE", arbitration.path(cluster.namespace, "consumers", "defaults"))
-    until(lambda: not watcher.state().consumers, "it is gone")
+    wait_for(lambda: not watcher.state().consumers, "it is gone")
 
 
 def test_what_was_told_last_is_read(watcher: ClusterWatcher, cluster: AnyCluster) -> None:
@@ -46,7 +46,7 @@ def test_what_was_told_last_is_read(watcher: ClusterWatcher, cluster: AnyCluster
     told = {"type": "Overused", "status": "True", "reason": "Told", "message": "give", "lastTransitionTime": since}
     path = arbitration.path(cluster.namespace, "allocations", "defaults/status")
     cluster.send("PUT", path, {**made, "status": {"conditions": [told]}})
-    (one,) = until(
+    (one,) = wait_for(
         lambda: [one for one in watcher.state().allocations.values() if one.conditions], "its condition is known"
     )
     assert (one.deserved, one.hard, one.reserved) == ({"cpu": "1500m"}, {"requests.cpu": "2"}, {})

@@ -8,9 +8,10 @@ from engine.cluster.actuator import Actuator
 from engine.cluster.connection import Connection
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
 from engine.formats.kubernetes import decode_pod
-from tests.cluster.doubles import Answer, scripted, until
+from tests.cluster.doubles import Answer, scripted
 from tests.controlplane.anycluster import AnyCluster, real
 from tests.controlplane.plane import ControlPlane
+from tests.waiting import wait_for
 
 VICTIM = SimpleNamespace(uid="u1", namespace="a", name="p1")
 PATH = "/api/v1/namespaces/a/pods/p1"
@@ -140,7 +141,7 @@ def budget(cluster: AnyCluster, name: str, *, needs: int) -> None:
         status = cluster.get("poddisruptionbudgets.policy", name)["status"]
         return status.get("currentHealthy") == 1 and status["disruptionsAllowed"] == 1 - needs
 
-    until(counted, "the budget is counted")
+    wait_for(counted, "the budget is counted")
 
 
 def test_a_budget_holds_an_eviction_back(cluster: AnyCluster, connection: Connection):

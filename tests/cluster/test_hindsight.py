@@ -14,9 +14,9 @@ from engine.cluster.watcher import ClusterWatcher
 from engine.hindsight import retraced
 from engine.observed import Agreement, Observed, compared, observe
 from engine.queues import ROOT, Queue, QueueTree
-from tests.cluster.doubles import PATIENCE_S, until
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.living import PORT, ZONE, away_from, budget, live, near, node, pod, spread
+from tests.waiting import PATIENCE_S, wait_for
 
 Object = dict[str, Any]
 TREE = QueueTree([Queue(path=ROOT)])
@@ -188,7 +188,7 @@ def follow(cluster: AnyCluster, watcher: ClusterWatcher, nodes: list[Object], *p
     """All of it lives, and is seen to."""
     live(cluster, nodes, *pods)
     running = sum("nodeName" in one["spec"] for one in pods)
-    until(lambda: sum(pod.started_ms is not None for pod in watcher.state().pods.values()) == running, "it is seen")
+    wait_for(lambda: sum(pod.started_ms is not None for pod in watcher.state().pods.values()) == running, "it is seen")
 
 
 def told(watcher: ClusterWatcher, asker: str, victims: int) -> Observed:
@@ -200,7 +200,7 @@ def told(watcher: ClusterWatcher, asker: str, victims: int) -> Observed:
         mine = [one for one in found if one.ask and one.ask.name == asker and one.certain and one.ask_known]
         return mine[0] if mine and len(mine[0].victims) >= victims else None
 
-    found = until(seen, f"the preemption for {asker} is told")
+    found = wait_for(seen, f"the preemption for {asker} is told")
     assert isinstance(found, Observed)
     return found
 
@@ -221,13 +221,13 @@ def test_the_traced_answer_is_that_of_the_clusters_own_scheduler(
     follow(cluster, watcher, case.nodes, *case.pods, case.ask)
     for one in case.budgets:
         cluster.create("poddisruptionbudgets.policy", one)
-    until(lambda: counted(cluster, watcher) == len(case.budgets), "budgets are counted")
+    wait_for(lambda: counted(cluster, watcher) == len(case.budgets), "budgets are counted")
     cluster.create("pods", case.ask)
     seen = told(watcher, "ask", len(case.victims))
     assert (seen.node, {one.pod.name for one in seen.victims}) == (case.node, case.victims)
     same(seen)
     # The scheduler writes its sentence beside the evictions, so it may come after them.
-    said = until(lambda: (found := told(watcher, "ask", 1).hindsight) and found.said, "its sentence is seen")
+    said = wait_for(lambda: (found := told(watcher, "ask", 1).hindsight) and found.said, "its sentence is seen")
     assert said.startswith(f"0/{len(case.nodes)} nodes are available: ")
 
 
@@ -272,7 +272,7 @@ def test_who_is_on_the_way_out_is_counted_on_and_told_nothing(cluster: AnyCluste
     web = pod("web", of=100)
     follow(cluster, watcher, [node("n1")], *pods, web)
     cluster.delete("pods", "first")
-    until(lambda: any(pod.terminating for pod in watcher.state().pods.values()), "it is seen to go")
+    wait_for(lambda: any(pod.terminating for pod in watcher.state().pods.values()), "it is seen to go")
     cluster.create("pods", web)
     seen = told(watcher, "web", 1)
     assert [one.pod.name for one in seen.victims] == ["other"]

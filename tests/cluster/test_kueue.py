@@ -16,11 +16,11 @@ from engine.cluster.watcher import ClusterWatcher
 from engine.observed import Observed, Source, observe
 from engine.queues import Queue, QueueTree
 from engine.snapshot import Quota, QuotaCluster
-from tests.cluster.doubles import PATIENCE_S, until
 from tests.controlplane import anycluster, kueue
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.kueue import NEWEST, OLDER
 from tests.controlplane.plane import ControlPlane
+from tests.waiting import PATIENCE_S, wait_for
 
 TREE = QueueTree([Queue(path="root", parent_declared=True), Queue(path="root.a")])
 
@@ -68,7 +68,7 @@ def run_job(cluster: AnyCluster, name: str, pods: int) -> set[str]:
         "jobs.batch",
         {"metadata": {"name": name}, "spec": {"parallelism": pods, "completions": 9, "template": template}},
     )
-    made = until(lambda: len(found := cluster.list("pods")) == pods and found, "its pods are made")
+    made = wait_for(lambda: len(found := cluster.list("pods")) == pods and found, "its pods are made")
     names = {one["metadata"]["name"] for one in made}
     for one in names:
         cluster.running(one)
@@ -82,9 +82,9 @@ def stop_job(cluster: AnyCluster, name: str) -> None:
 
 def test_a_cluster_without_it_lacks_nothing(watcher: ClusterWatcher, cluster: AnyCluster) -> None:
     """That its kind is not served is no trouble, neither to passes nor when connecting."""
-    until(lambda: watcher.state().pods is not None and not watcher.health().missing, "nothing is missed")
+    wait_for(lambda: watcher.state().pods is not None and not watcher.health().missing, "nothing is missed")
     assert (watcher.health().errors, watcher.health().missing) == ((), {})
-    until(lambda: watcher.health().quota_known, "it is known that there is none")
+    wait_for(lambda: watcher.health().quota_known, "it is known that there is none")
     assert not cluster.real or survey(cluster.entrance.settings()).unread == ()
 
 
@@ -97,11 +97,13 @@ def test_what_it_preempts_is_told_whichever_version_is_served(
     pods = run_job(cluster, "train", 2)
     asker = kueue.add_workload(cluster, "job-web-1", "Job/web", priority=9, version=version)
     kueue.add_workload(cluster, "job-train-1", "Job/train", version=version)
-    until(lambda: names(watcher) == {"job-web-1", "job-train-1"}, "both are known")
+    wait_for(lambda: names(watcher) == {"job-web-1", "job-train-1"}, "both are known")
     kueue.preempt(cluster, "job-train-1", asker, version=version)
     assert seen(watcher) == ()
     stop_job(cluster, "train")
-    (found,) = until(lambda: (all_ := seen(watcher)) and len(all_[0].victims) == 2 and all_, "its preemption is seen")
+    (found,) = wait_for(
+        lambda: (all_ := seen(watcher)) and len(all_[0].victims) == 2 and all_, "its preemption is seen"
+    )
     assert (found.source, found.node, found.ask_place) == (Source.KUEUE, "n1", "/cohort/cq-b")
     assert found.ask is not None
     assert (found.ask.uid, found.ask.name, found.ask.priority) == (asker, "job-web-1", 9)
@@ -109,7 +111,7 @@ def test_what_it_preempts_is_told_whichever_version_is_served(
         (name, True, "InCohortReclamation", "/cohort/cq-a") for name in pods
     }
     cluster.send("DELETE", kueue.path(cluster, "job-train-1", version))
-    until(lambda: names(watcher) == {"job-web-1"}, "the Workload is gone")
+    wait_for(lambda: names(watcher) == {"job-web-1"}, "the Workload is gone")
     assert [len(one.victims) for one in seen(watcher)] == [2]
 
 
@@ -119,13 +121,13 @@ def test_where_it_is_removed_later_that_is_told_and_it_is_followed_once_it_is_ba
     """A notice: passes go on, and nothing of it is known meanwhile."""
     kueue.install(cluster)
     kueue.add_workload(cluster, "job-train-1", "Job/train")
-    until(lambda: names(watcher) == {"job-train-1"}, "it is known")
+    wait_for(lambda: names(watcher) == {"job-train-1"}, "it is known")
     kueue.uninstall(cluster)
-    until(lambda: "Workload" in watcher.health().missing and not names(watcher), "it is gone, and told")
+    wait_for(lambda: "Workload" in watcher.health().missing and not names(watcher), "it is gone, and told")
     assert (watcher.health().synced, watcher.health().errors) == (True, ())
     kueue.install(cluster, OLDER)
     kueue.add_workload(cluster, "job-new-1", "Job/new", version=OLDER)
-    until(lambda: names(watcher) == {"job-new-1"} and not watcher.health().missing, "it is back")
+    wait_for(lambda: names(watcher) == {"job-new-1"} and not watcher.health().missing, "it is back")
 
 
 def test_a_preemption_of_while_nobody_watched_is_told_by_the_list(connection: Connection, cluster: AnyCluster) -> None:
@@ -136,10 +138,10 @@ def test_a_preemption_of_while_nobody_watched_is_told_by_the_list(connection: Co
     kueue.preempt(cluster, "job-train-1", "uid-unknown")
     stop_job(cluster, "train")
     with closing(watching(connection)) as watcher:
-        (found,) = until(lambda: seen(watcher), "it is seen")
+        (found,) = wait_for(lambda: seen(watcher), "it is seen")
         assert {one.pod.name for one in found.victims} == pods
         again(cluster, "job-train-1")
-        until(lambda: not seen(watcher), "its word is taken back")
+        wait_for(lambda: not seen(watcher), "its word is taken back")
 
 
 def again(cluster: AnyCluster, name: str) -> None:
@@ -184,12 +186,12 @@ def test_the_quota_that_it_decides_by_is_followed(watcher: ClusterWatcher, clust
     make(cluster, version, "ClusterQueue", cluster_queue(version))
     make(cluster, version, "LocalQueue", LOCAL, cluster.namespace)
     kueue.add_workload(cluster, "job-web-1", "Job/web", version=version, queue="lq")
-    found = until(lambda: whole(watcher.state().quota(now_ms=0)), "all of it is known")
+    found = wait_for(lambda: whole(watcher.state().quota(now_ms=0)), "all of it is known")
     assert (found.queues["cq-a"].cohort, found.cohorts["cohort"].parent) == ("cohort", "top")
     assert (found.queues["cq-a"].quotas, found.queues["cq-a"].active) == ({("spot", "cpu"): Quota(4000)}, True)
     assert [(one.queue, one.holds) for one in found.workloads] == [("cq-a", False)]
     cluster.send("DELETE", f"/apis/{kueue.GROUP}/{version}/resourceflavors/spot")
-    until(lambda: not watcher.state().quota(now_ms=0).queues["cq-a"].active, "nothing is decided for it any more")
+    wait_for(lambda: not watcher.state().quota(now_ms=0).queues["cq-a"].active, "nothing is decided for it any more")
 
 
 def whole(found: QuotaCluster) -> QuotaCluster | None:
@@ -207,11 +209,11 @@ def test_whether_it_shares_fairly_is_read_from_its_configmap(watcher: ClusterWat
     for name, text in (("other", "x"), ("kueue-manager-config", msgspec.json.encode(SETTINGS).decode())):
         body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
         cluster.send("POST", at, body | {"data": {"controller_manager_config.yaml": text}})
-    (found,) = until(lambda: tuple(watcher.state().sharing.values()), "its settings are known")
+    (found,) = wait_for(lambda: tuple(watcher.state().sharing.values()), "its settings are known")
     assert (found.fair, found.strategies) == (True, ("LessThanInitialShare",))
     for name in ("other", "kueue-manager-config"):
         cluster.send("DELETE", f"{at}/{name}")
-    until(lambda: not watcher.state().sharing, "it is gone")
+    wait_for(lambda: not watcher.state().sharing, "it is gone")
 
 
 @pytest.mark.controlplane
@@ -229,7 +231,7 @@ def test_who_may_not_read_them_is_told_so(plane: ControlPlane) -> None:
     with anycluster.real(plane) as cluster:
         settings = cluster.account(*rules)
         with closing(watching(Connection(settings))) as watcher:
-            missing = until(lambda: len(found := watcher.health().missing) == 6 and found, "it is told")
+            missing = wait_for(lambda: len(found := watcher.health().missing) == 6 and found, "it is told")
             assert watcher.health().quota_known is False
         assert sorted(missing) == ["ClusterQueue", "Cohort", "ConfigMap", "LocalQueue", "ResourceFlavor", "Workload"]
         assert 'cannot list resource "workloads"' in missing["Workload"]

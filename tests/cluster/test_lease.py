@@ -3,8 +3,9 @@
 import pytest
 
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE, ClusterLease
-from tests.cluster.doubles import ManualClock, scripted, until
+from tests.cluster.doubles import ManualClock, scripted
 from tests.controlplane.anycluster import AnyCluster
+from tests.waiting import wait_for
 
 KEY = "leases.coordination.k8s.io"
 TIMEOUT_S = 10.0
@@ -158,7 +159,7 @@ def test_a_thread_keeps_the_lease(cluster: AnyCluster):
     """Started, the lease is renewed in the background; stopped, it is given back."""
     lease = ClusterLease(cluster.connection(), identity="a", duration_s=1)
     lease.start()
-    until(lambda: lease.holds_now(0.1), "the lease is held")
+    wait_for(lambda: lease.holds_now(0.1), "the lease is held")
     lease.stop()
     assert (lease.holds_now(0), stored(cluster)["holderIdentity"]) == (False, "")
 

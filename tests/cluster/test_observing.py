@@ -11,8 +11,8 @@ from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
 from engine.observed import Observed, Source, observe
 from engine.queues import Queue, QueueTree
-from tests.cluster.doubles import PATIENCE_S, until
 from tests.controlplane.anycluster import AnyCluster
+from tests.waiting import PATIENCE_S, wait_for
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_what_the_scheduler_preempts_is_told_by_its_event(watcher: ClusterWatche
         found = seen(watcher, cluster)
         return [one for one in found if len(one.victims) == 2 and one.certain and one.ask_known]
 
-    (found,) = until(whole, "its preemption is seen")
+    (found,) = wait_for(whole, "its preemption is seen")
     assert (found.source, found.node, found.certain) == (Source.KUBE_SCHEDULER, "n1", True)
     assert found.ask is not None
     assert (found.ask.uid, found.ask.name, found.ask.priority, found.ask.queue) == (uid, "ask", 1_000, "root.a")
@@ -70,7 +70,7 @@ def test_without_its_event_the_nomination_tells_for_whom(watcher: ClusterWatcher
     def told_for_whom() -> list[Observed]:
         return [one for one in seen(watcher, cluster, events=False) if one.ask]
 
-    (found,) = until(told_for_whom, "its preemption is seen, and for whom")
+    (found,) = wait_for(told_for_whom, "its preemption is seen, and for whom")
     assert found.ask is not None
     assert (found.source, found.ask.uid, found.ask_inferred) == (Source.KUBE_SCHEDULER, uid, True)
     assert len(found.victims) == 1
@@ -102,7 +102,7 @@ def test_what_yunikorn_preempts_is_told_by_its_event(watcher: ClusterWatcher, cl
     yunikorn_says(cluster, "v1", uids["v1"], f"Request '{uids['v1']}' does not fit in queue 'root.a'")
     yunikorn_says(cluster, "v0", uids["v0"], f"Preempted by {asker} from application app-1 in root.a")
     cluster.delete("pods", "v0")
-    (found,) = until(lambda: seen(watcher, cluster), "its preemption is seen")
+    (found,) = wait_for(lambda: seen(watcher, cluster), "its preemption is seen")
     assert found.ask is not None
     assert (found.source, found.node, found.ask.name) == (Source.YUNIKORN, "n1", "ask")
     assert [(one.pod.name, one.known) for one in found.victims] == [("v0", True)]
@@ -131,7 +131,7 @@ def test_what_volcano_preempts_is_told_by_its_event(watcher: ClusterWatcher, clu
     uid = cluster.get("pods", "v0")["metadata"]["uid"]
     volcano_says(cluster, "v0", uid, "Pod is evicted, because of reclaim")
     cluster.delete("pods", "v0")
-    (found,) = until(lambda: seen(watcher, cluster), "its preemption is seen")
+    (found,) = wait_for(lambda: seen(watcher, cluster), "its preemption is seen")
     assert (found.source, found.node, found.ask) == (Source.VOLCANO, "n1", None)
     assert [(one.pod.name, one.known, one.why) for one in found.victims] == [("v0", True, "reclaim")]
 
@@ -146,7 +146,7 @@ def test_what_is_evicted_through_the_api_is_told(watcher: ClusterWatcher, cluste
 
 def told(watcher: ClusterWatcher, cluster: AnyCluster, source: Source, said: str = "") -> None:
     """v0 went by that source alone."""
-    (found,) = until(lambda: seen(watcher, cluster), "its going is seen")
+    (found,) = wait_for(lambda: seen(watcher, cluster), "its going is seen")
     (victim,) = found.victims
     assert (found.source, found.ask, victim.pod.name, victim.known) == (source, None, "v0", True)
     assert victim.said == said

@@ -9,7 +9,8 @@ import pytest
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
 from engine.queues import Queue, QueueTree
-from tests.cluster.doubles import PATIENCE_S, Answer, Asked, scripted, until
+from tests.cluster.doubles import Answer, Asked, scripted
+from tests.waiting import PATIENCE_S, wait_for
 
 TREE = QueueTree([Queue(path="root", parent_declared=True), Queue(path="root.a", namespaces=("a",))])
 LONG = "x" * 253
@@ -88,7 +89,7 @@ def test_an_odd_pod_is_named_and_keeps_its_place_and_heals(odd: dict[str, Any]) 
         assert not state.pods["uid-good"].unread
     cluster.changes = later
     with watching(cluster) as watcher:
-        until(lambda: not watcher.state().pods["uid-odd"].unread, "it can be read")
+        wait_for(lambda: not watcher.state().pods["uid-odd"].unread, "it can be read")
         assert watcher.health().odd == {}
 
 
@@ -113,12 +114,12 @@ def test_a_pod_that_turns_odd_keeps_what_was_known_of_it_until_it_is_gone() -> N
     cluster = Cluster(pods=[obj("p", spec={"containers": [container(cpu="2")]})])
     cluster.tell("pods", "MODIFIED", obj("p", spec={"nodeName": "n1", "containers": [container(cpu="much")]}))
     with watching(cluster) as watcher:
-        until(lambda: watcher.pod("uid-p").unread, "it has turned odd")
+        wait_for(lambda: watcher.pod("uid-p").unread, "it has turned odd")
         assert (watcher.pod("uid-p").requests["cpu"], watcher.pod("uid-p").node) == (2000, "n1")
         assert watcher.snapshot(TREE, now_ms=0).asks == ()
         assert "much is not an amount" in watcher.health().odd["Pod a/p"]
         cluster.tell("pods", "DELETED", obj("p", spec={"priority": "high"}))
-        until(lambda: watcher.pod("uid-p") is None, "it is gone, odd as it is")
+        wait_for(lambda: watcher.pod("uid-p") is None, "it is gone, odd as it is")
         assert watcher.health().odd == {}
 
 
@@ -136,7 +137,7 @@ def test_other_odd_kinds_are_named_and_spare_rather_than_take() -> None:
         assert {name: node.unread for name, node in state.nodes.items()} == {"n1": True, "n2": False}
         assert state.classes["c"].opted_out
         assert state.budgets["a", "b"].allowed == 0
-        until(lambda: "Event a/e" in watcher.health().odd, "the Event is named, whenever it was read")
+        wait_for(lambda: "Event a/e" in watcher.health().odd, "the Event is named, whenever it was read")
         assert watcher.health().odd.keys() == {"Node a/n1", "PriorityClass a/c", "PodDisruptionBudget a/b", "Event a/e"}
         assert watcher.state().preempted == {}
 
@@ -151,7 +152,7 @@ def test_of_odd_namespaces_claims_and_volumes_nothing_is_known_until_they_heal()
     )
     cluster.tell("namespaces", "MODIFIED", obj("turns", metadata={"labels": {"team": 1}}))
     with watching(cluster) as watcher:
-        until(lambda: "Namespace a/turns" in watcher.health().odd, "it has turned odd")
+        wait_for(lambda: "Namespace a/turns" in watcher.health().odd, "it has turned odd")
         state = watcher.state()
         assert [*state.namespaces] == [*state.volumes] == ["good"]
         assert [*state.claims] == [("a", "good")]
@@ -160,7 +161,7 @@ def test_of_odd_namespaces_claims_and_volumes_nothing_is_known_until_they_heal()
         cluster.tell("namespaces", "MODIFIED", obj("turns"))
         cluster.tell("persistentvolumes", "MODIFIED", obj("odd"))
         cluster.tell("persistentvolumeclaims", "DELETED", obj("odd", spec={"accessModes": "all"}))
-        until(lambda: not watcher.health().odd, "all is well")
+        wait_for(lambda: not watcher.health().odd, "all is well")
         state = watcher.state()
         assert (sorted(state.namespaces), sorted(state.volumes)) == (["good", "turns"], ["good", "odd"])
         assert [*state.claims] == [("a", "good")]

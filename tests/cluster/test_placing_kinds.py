@@ -28,10 +28,11 @@ from engine.cluster.tables import (
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
 from engine.snapshot import Requirement
-from tests.cluster.doubles import PATIENCE_S, Answer, Asked, ManualClock, Scripted, scripted, until
+from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted
 from tests.controlplane.anycluster import AnyCluster, real
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.volumes import add_claim, add_volume
+from tests.waiting import PATIENCE_S, wait_for
 
 PREEMPTION = {
     "reason": "Preempted",
@@ -118,43 +119,43 @@ def test_namespaces_are_followed(cluster: AnyCluster, watcher: ClusterWatcher):
     assert watcher.state().namespaces[name].labels == label
     assert "kube-system" in watcher.state().namespaces
     cluster.change("namespaces", name, lambda one: one["metadata"]["labels"].update(team="a"))
-    until(lambda: watcher.state().namespaces[name].labels == {**label, "team": "a"}, "its label is seen")
+    wait_for(lambda: watcher.state().namespaces[name].labels == {**label, "team": "a"}, "its label is seen")
     cluster.create("namespaces", {"metadata": {"name": other}})
-    until(lambda: other in watcher.state().namespaces, "another is seen")
+    wait_for(lambda: other in watcher.state().namespaces, "another is seen")
     cluster.delete("namespaces", other)
-    until(lambda: other not in watcher.state().namespaces, "it is gone")
+    wait_for(lambda: other not in watcher.state().namespaces, "it is gone")
 
 
 def test_a_claim_is_followed_until_it_is_bound_and_gone(cluster: AnyCluster, watcher: ClusterWatcher):
     """On its way out it counts as not bound: a pod that comes now does not get it."""
     key, waits = (cluster.namespace, "c"), (cluster.namespace, "waits")
     add_claim(cluster, "waits", volume="none")
-    until(lambda: waits in watcher.state().claims, "it is seen")
+    wait_for(lambda: waits in watcher.state().claims, "it is seen")
     assert (watcher.state().claims[waits].volume, watcher.state().claims[waits].exclusive) == ("", False)
     alone = {"accessModes": ["ReadWriteOncePod"]}
     add_volume(cluster, "v", **alone)
     add_claim(cluster, "c", volume="v", **alone)
-    until(lambda: key in watcher.state().claims and watcher.state().claims[key].volume == "v", "it is bound")
+    wait_for(lambda: key in watcher.state().claims and watcher.state().claims[key].volume == "v", "it is bound")
     assert watcher.state().claims[key].exclusive
     cluster.change("persistentvolumeclaims", "c", lambda one: one["metadata"].update(finalizers=["example.com/hold"]))
     cluster.delete("persistentvolumeclaims", "c")
-    until(lambda: watcher.state().claims[key].volume == "", "it is on its way out")
+    wait_for(lambda: watcher.state().claims[key].volume == "", "it is on its way out")
     cluster.change("persistentvolumeclaims", "c", lambda one: one["metadata"].pop("finalizers"))
-    until(lambda: key not in watcher.state().claims, "it is gone")
+    wait_for(lambda: key not in watcher.state().claims, "it is gone")
     assert waits in watcher.state().claims
 
 
 def test_a_volume_is_followed(cluster: AnyCluster, watcher: ClusterWatcher):
     """With the nodes that can reach it."""
     add_volume(cluster, "v", node="n1", labels={"topology.kubernetes.io/zone": "a__b"})
-    found = until(lambda: watcher.state().volumes.get("v"), "it is seen")
+    found = wait_for(lambda: watcher.state().volumes.get("v"), "it is seen")
     (term,) = found.node_affinity
     assert term.expressions == (Requirement("kubernetes.io/hostname", "In", ("n1",)),)
     assert found.zones == (Requirement("topology.kubernetes.io/zone", "In", ("a", "b")),)
     cluster.change("persistentvolumes", "v", lambda one: one["metadata"].pop("labels"))
-    until(lambda: watcher.state().volumes["v"].zones == (), "its label is gone")
+    wait_for(lambda: watcher.state().volumes["v"].zones == (), "its label is gone")
     cluster.delete("persistentvolumes", "v")
-    until(lambda: "v" not in watcher.state().volumes, "it is gone")
+    wait_for(lambda: "v" not in watcher.state().volumes, "it is gone")
 
 
 def test_what_changed_while_nobody_listened_is_seen_on_coming_back(cluster: AnyCluster):
@@ -184,10 +185,10 @@ def test_what_changed_while_nobody_listened_is_seen_on_coming_back(cluster: AnyC
 
     connection.stream = broken  # type: ignore[method-assign]
     with closing(ClusterWatcher(connection, back_off=back_off)) as watcher:
-        until(lambda: watcher.state().claims.keys() == {(cluster.namespace, "comes")}, "the claims are as they are")
-        until(lambda: watcher.state().volumes.keys() == {"comes"}, "so are the volumes")
+        wait_for(lambda: watcher.state().claims.keys() == {(cluster.namespace, "comes")}, "the claims are as they are")
+        wait_for(lambda: watcher.state().volumes.keys() == {"comes"}, "so are the volumes")
         labelled = lambda: watcher.state().namespaces[cluster.namespace].labels.get("team")  # noqa: E731
-        until(lambda: labelled() == "b", "and the namespaces")
+        wait_for(lambda: labelled() == "b", "and the namespaces")
 
 
 @pytest.mark.parametrize("table", PLACING, ids=lambda table: table.kind)
@@ -195,11 +196,11 @@ def test_what_may_not_be_read_is_done_without(table: Table):
     """The rest is read, the reason is told beside, and nothing of that kind is known."""
     with watching(serving(table, lambda _asked: FORBIDDEN)) as (watcher, _):
         assert watcher.wait_synced(PATIENCE_S)
-        health = until(lambda: watcher.health().missing and watcher.health(), "it is told")
+        health = wait_for(lambda: watcher.health().missing and watcher.health(), "it is told")
         assert (health.synced, health.errors, health.missing) == (True, (), {table.kind: "it is forbidden"})
         assert [one.kind for one in health.kinds] == [one.kind for one in (*TABLES, *PLACING) if one is not table]
         unknown = lambda: [one.kind for one in EVERY if not one.column(watcher.state())]  # noqa: E731
-        until(lambda: unknown() == [table.kind], "all else is known")
+        wait_for(lambda: unknown() == [table.kind], "all else is known")
 
 
 def test_where_lists_are_allowed_and_watches_are_not_only_the_watch_is_tried_again():
@@ -213,27 +214,27 @@ def test_where_lists_are_allowed_and_watches_are_not_only_the_watch_is_tried_aga
         return None if allowed.is_set() else FORBIDDEN
 
     with watching(serving(NAMESPACES, told)) as (watcher, server):
-        until(lambda: len(watches) > 3, "it is tried again")
+        wait_for(lambda: len(watches) > 3, "it is tried again")
         assert watcher.health().missing == {"Namespace": "it is forbidden"}
         assert watcher.state().namespaces == {}
         lists = [asked for asked in server.asked if asked.path == NAMESPACES.path and "limit" in asked.query]
         assert len(lists) == 1
         allowed.set()
-        until(lambda: watcher.state().namespaces and not watcher.health().missing, "what may be read is read")
+        wait_for(lambda: watcher.state().namespaces and not watcher.health().missing, "what may be read is read")
 
 
 def test_what_may_not_be_read_any_more_is_forgotten():
     """A claim that was bound may be gone by now."""
     forbidden = threading.Event()
     with watching(serving(CLAIMS, lambda _asked: FORBIDDEN if forbidden.is_set() else None, ends=True)) as (watcher, _):
-        until(lambda: watcher.state().claims, "the claims are read")
+        wait_for(lambda: watcher.state().claims, "the claims are read")
         assert watcher.health().missing == {}
         forbidden.set()
-        until(lambda: not watcher.state().claims, "they are forgotten")
-        until(lambda: watcher.health().missing == {CLAIMS.kind: "it is forbidden"}, "why is told")
+        wait_for(lambda: not watcher.state().claims, "they are forgotten")
+        wait_for(lambda: watcher.health().missing == {CLAIMS.kind: "it is forbidden"}, "why is told")
         assert watcher.state().volumes
         forbidden.clear()
-        until(lambda: watcher.state().claims and not watcher.health().missing, "they are read again")
+        wait_for(lambda: watcher.state().claims and not watcher.health().missing, "they are read again")
 
 
 def test_preemptions_that_were_seen_stay_known_where_events_are_forbidden_since():
@@ -241,9 +242,9 @@ def test_preemptions_that_were_seen_stay_known_where_events_are_forbidden_since(
     forbidden = threading.Event()
     script = serving(PREEMPTED, lambda _asked: FORBIDDEN if forbidden.is_set() else None, ends=True)
     with watching(script) as (watcher, _):
-        until(lambda: watcher.state().preempted, "one is seen")
+        wait_for(lambda: watcher.state().preempted, "one is seen")
         forbidden.set()
-        until(lambda: watcher.health().missing == {"Event": "it is forbidden"}, "why is told")
+        wait_for(lambda: watcher.health().missing == {"Event": "it is forbidden"}, "why is told")
         assert watcher.state().preempted
 
 
@@ -251,8 +252,10 @@ def test_preemptions_that_were_seen_stay_known_where_events_are_forbidden_since(
 def test_trouble_of_another_kind_counts_as_for_any_other(table: Table):
     """That a server is sick doesn't say that it may not be read: until it is, nothing is decided."""
     with watching(serving(table, lambda _asked: SICK)) as (watcher, _):
-        until(lambda: watcher.health().errors == (f"{table.kind}: etcd is away",), "it is told")
-        until(lambda: all(one.synced for one in watcher.health().kinds if one.kind != table.kind), "all else is read")
+        wait_for(lambda: watcher.health().errors == (f"{table.kind}: etcd is away",), "it is told")
+        wait_for(
+            lambda: all(one.synced for one in watcher.health().kinds if one.kind != table.kind), "all else is read"
+        )
         health = watcher.health()
         assert (health.synced, health.staleness_s, health.missing) == (False, None, {})
 
@@ -264,7 +267,7 @@ def test_the_age_of_claims_counts_as_that_of_any_other_kind():
     with watching(script, clock) as (watcher, _):
         assert watcher.wait_synced(PATIENCE_S)
         sick.set()
-        until(lambda: watcher.health().errors, "it is told")
+        wait_for(lambda: watcher.health().errors, "it is told")
         clock.now_s += 42
         health = watcher.health()
         assert (health.staleness_s, health.gap_s, health.missing) == (42, 42, {})
@@ -286,7 +289,7 @@ def test_an_account_of_before_goes_on_working(plane: ControlPlane):
         with closing(ClusterWatcher(connection, back_off=back_off)) as watcher:
             assert watcher.wait_synced(PATIENCE_S)
             since = {one.kind for one in (*PLACING, *KUEUE, SHARING, *VOLCANOS, *ARBITRATED, QUOTAS)}
-            missing = until(lambda: (found := watcher.health().missing).keys() == since and found, "all are told")
+            missing = wait_for(lambda: (found := watcher.health().missing).keys() == since and found, "all are told")
             assert 'cannot list resource "persistentvolumes"' in missing[VOLUMES.kind]
             assert 'cannot list resource "persistentvolumeclaims"' in missing[CLAIMS.kind]
             assert 'cannot watch resource "namespaces"' in missing[NAMESPACES.kind]

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
-from tests.cluster.doubles import PATIENCE_S, Answer, Asked, ManualClock, scripted, until
+from tests.cluster.doubles import Answer, Asked, ManualClock, scripted
 from tests.cluster.test_reflector import EXPIRED, event, listed, pod
+from tests.waiting import PATIENCE_S, wait_for
 
 WAITING = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]
 
@@ -79,7 +80,7 @@ def test_a_list_that_expires_half_way_loses_no_ask_and_lets_no_victim_go() -> No
         watcher.start()
         assert watcher.wait_synced(PATIENCE_S)
         before = watcher.pod("uid-ask")
-        until(lambda: watcher.pod("uid-gone") is None, "the new list was taken over")
+        wait_for(lambda: watcher.pod("uid-gone") is None, "the new list was taken over")
         assert seen == [({"ask", "victim", "gone"}, set())] * 2
         assert watcher.pod("uid-ask") is before
         assert {uid: one.deleted_ms for uid, one in watcher.state().departed.items()} == {"uid-gone": clock.wall_ms()}

@@ -10,7 +10,8 @@ from engine.cluster.listing import ReflectorSettings
 from engine.cluster.reflector import Reflector
 from engine.cluster.tables import TABLES
 from engine.cluster.timing import BackOff
-from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted, until
+from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted
+from tests.waiting import wait_for
 
 PODS = next(table for table in TABLES if table.kind == "Pod")
 
@@ -108,7 +109,7 @@ def test_a_list_is_read_page_by_page_and_taken_over_as_one():
     """All pages make one list; the watch goes on from its version."""
     play = Play([listed(pod("p1"), more="next"), listed(pod("p2"))], [])
     with following(play, page=1) as (sink, reflector, server):
-        until(lambda: watched_from(server), "the watch has begun")
+        wait_for(lambda: watched_from(server), "the watch has begun")
         assert (sink.names, sink.lists, reflector.health.synced) == ({"p1", "p2"}, 1, True)
         assert [asked.query for asked in server.asked[:2]] == [{"limit": "1"}, {"limit": "1", "continue": "next"}]
         assert watched_from(server) == ["10"]
@@ -119,7 +120,7 @@ def test_a_list_whose_next_page_has_expired_is_begun_anew():
     expired = lambda answer: answer.json(410, EXPIRED)  # noqa: E731 - a step of the script
     play = Play([listed(pod("old"), more="next"), expired, listed(pod("p1"))], [])
     with following(play) as (sink, _, server):
-        until(lambda: sink.lists, "a list was read")
+        wait_for(lambda: sink.lists, "a list was read")
         assert sink.names == {"p1"}
         assert "continue" not in server.asked[2].query
 
@@ -132,7 +133,7 @@ def test_changes_are_followed():
         event("DELETED", pod("p2", 13)),
     ]
     with following(Play([listed(pod("p1"))], [changes])) as (sink, _, server):
-        until(lambda: "13" in watched_from(server), "the watch goes on behind the last change")
+        wait_for(lambda: "13" in watched_from(server), "the watch goes on behind the last change")
         assert {one.name: one.node for one in sink.pods.values()} == {"p1": "n1"}
 
 
@@ -141,14 +142,14 @@ def test_a_watch_cut_in_the_middle_of_a_line_resumes_where_it_was():
     half = lambda answer: answer.raw(b'{"type":"ADDED","obj')  # noqa: E731 - a step of the script
     play = Play([listed()], [[event("ADDED", pod("p1", 11)), half], [event("ADDED", pod("p2", 12))]])
     with following(play) as (sink, _, server):
-        until(lambda: sink.names == {"p1", "p2"}, "both pods have come")
+        wait_for(lambda: sink.names == {"p1", "p2"}, "both pods have come")
         assert (sink.lists, watched_from(server)[:2]) == (1, ["10", "11"])
 
 
 def test_a_watch_that_is_reset_resumes_where_it_was():
     """After a TCP reset the watch goes on from the same version; nothing is listed again."""
     with following(Play([listed()], [Answer.reset, [event("ADDED", pod("p1", 11))]])) as (sink, _, server):
-        until(lambda: sink.names == {"p1"}, "the pod has come")
+        wait_for(lambda: sink.names == {"p1"}, "the pod has come")
         assert (sink.lists, watched_from(server)[:2]) == (1, ["10", "10"])
 
 
@@ -157,7 +158,7 @@ def test_a_silent_watch_resumes_where_it_was():
     half = [lambda answer: answer.raw(b'{"type"'), Answer.hang]
     play = Play([listed()], [half, [event("ADDED", pod("p1", 11))]])
     with following(play, watch_s=0, idle_margin_s=0.5) as (sink, _, server):
-        until(lambda: sink.names == {"p1"}, "the pod has come")
+        wait_for(lambda: sink.names == {"p1"}, "the pod has come")
         assert (sink.lists, watched_from(server)[:2]) == (1, ["10", "10"])
 
 
@@ -165,7 +166,7 @@ def test_a_bookmark_moves_the_version():
     """A quiet kind resumes from its bookmark, not from a version that the server has long forgotten."""
     play = Play([listed()], [[event("BOOKMARK", {"metadata": {"resourceVersion": "99"}})]])
     with following(play) as (_, _, server):
-        until(lambda: len(watched_from(server)) == 2, "the watch was resumed")
+        wait_for(lambda: len(watched_from(server)) == 2, "the watch was resumed")
         assert watched_from(server) == ["10", "99"]
 
 
@@ -177,7 +178,7 @@ def test_a_watch_that_is_too_old_lists_again(expired):
     """On 410, as an answer or within a watch, the new list replaces all: what vanished meanwhile is gone."""
     play = Play([listed(pod("p1")), listed(pod("p3"), version=50)], [expired])
     with following(play) as (sink, _, server):
-        until(lambda: "50" in watched_from(server), "the watch goes on from the new list")
+        wait_for(lambda: "50" in watched_from(server), "the watch goes on from the new list")
         assert (sink.names, sink.lists) == ({"p3"}, 2)
 
 
@@ -185,7 +186,7 @@ def test_a_line_that_is_no_event_lists_again():
     """A line that can't be read would come again on resuming, so the state is listed instead."""
     play = Play([listed(), listed(pod("p1"), version=50)], [[lambda answer: answer.raw(b"nonsense\n")]])
     with following(play) as (sink, _, server):
-        until(lambda: "50" in watched_from(server), "the watch goes on from the new list")
+        wait_for(lambda: "50" in watched_from(server), "the watch goes on from the new list")
         assert sink.names == {"p1"}
 
 
@@ -195,12 +196,12 @@ def test_one_odd_object_is_reported_and_skipped():
     changes = [[event("MODIFIED", bad), event("ADDED", pod("p2", 12))], [event("MODIFIED", pod("odd", 13))]]
     play = Play([listed(pod("odd"), pod("worse", overhead={"cpu": "much"}))], changes[:1])
     with following(play) as (sink, reflector, server):
-        until(lambda: "12" in watched_from(server), "the watch went on behind the odd object")
+        wait_for(lambda: "12" in watched_from(server), "the watch went on behind the odd object")
         assert sink.names == {"odd", "p2"}
         assert set(reflector.health.odd) == {"Pod a/odd", "Pod a/worse"}
         assert "much is not an amount" in reflector.health.odd["Pod a/worse"]
     with following(Play([listed(bad)], changes[1:])) as (sink, reflector, server):
-        until(lambda: "13" in watched_from(server), "the object has changed")
+        wait_for(lambda: "13" in watched_from(server), "the object has changed")
         assert (sink.names, reflector.health.odd) == ({"odd"}, {})
 
 
@@ -210,7 +211,7 @@ def test_an_odd_object_in_a_new_list_keeps_its_last_good_state():
     odd["metadata"]["creationTimestamp"] = "yesterday"
     play = Play([listed(pod("p1")), listed(odd, version=50)], [[event("ERROR", EXPIRED)]])
     with following(play) as (sink, _, server):
-        until(lambda: "50" in watched_from(server), "the list was read again")
+        wait_for(lambda: "50" in watched_from(server), "the list was read again")
         assert sink.names == {"p1"}
 
 
@@ -247,7 +248,7 @@ def test_a_server_in_trouble_is_waited_for():
     trouble = lambda answer: answer.status(503, "", "etcd is away", headers={"Retry-After": "9"})  # noqa: E731
     with noting(Play([trouble, Answer.reset, listed(pod("p1"))], [])) as noted:
         health = noted.reflector.health
-        until(lambda: health.synced and not health.error, "a list was read and the error is gone")
+        wait_for(lambda: health.synced and not health.error, "a list was read and the error is gone")
         assert noted.waits == [9.0, 2.0]
         assert noted.errors[0] == "etcd is away"
         assert "broke" in noted.errors[1]
@@ -257,7 +258,7 @@ def test_the_same_trouble_is_a_warning_once(caplog: pytest.LogCaptureFixture):
     """A kind that may not be read would fill the log for months."""
     refused = lambda answer: answer.status(403, "Forbidden", "no")  # noqa: E731
     with noting(Play([refused, refused, refused, listed(pod("p1"))], [])) as noted:
-        until(lambda: noted.reflector.health.synced, "a list was read")
+        wait_for(lambda: noted.reflector.health.synced, "a list was read")
     warned = [one for one in caplog.records if one.levelname == "WARNING" and ": no; again" in one.getMessage()]
     assert len(warned) == 1
 
@@ -265,7 +266,7 @@ def test_the_same_trouble_is_a_warning_once(caplog: pytest.LogCaptureFixture):
 def test_watches_that_end_at_once_are_not_hammered():
     """A server that ends every watch at once is left alone for longer and longer."""
     with noting(Play([listed()], [[] for _ in range(4)])) as noted:
-        until(lambda: len(noted.waits) == 4, "four waits")
+        wait_for(lambda: len(noted.waits) == 4, "four waits")
         assert noted.waits == [1.0, 2.0, 4.0, 4.0]
 
 
@@ -274,7 +275,7 @@ def test_lists_that_succeed_while_watches_fail_slow_down():
     bookmark = event("BOOKMARK", {"metadata": {"resourceVersion": "11"}})
     expired = [event("ERROR", EXPIRED)]
     with noting(Play([listed() for _ in range(4)], [expired, expired, [bookmark, *expired]])) as noted:
-        until(lambda: len(noted.waits) == 3, "three waits")
+        wait_for(lambda: len(noted.waits) == 3, "three waits")
         assert noted.waits == [1.0, 2.0, 1.0]
 
 
@@ -288,7 +289,7 @@ def test_a_server_that_comes_back_and_knows_no_old_versions_is_listed_at_once():
 
     play = Play([listed(), listed()], [Answer.reset, Answer.reset, Answer.reset, back])
     with noting(play, clock) as noted:
-        until(lambda: len(noted.waits) == 4, "four waits")
+        wait_for(lambda: len(noted.waits) == 4, "four waits")
         assert noted.waits == [1.0, 2.0, 4.0, 1.0]
 
 
@@ -311,7 +312,7 @@ def test_every_sign_of_life_is_noted():
     with scripted(Play([listed()], [[later, Answer.hang]])) as server:
         reflector = Reflector(server.connection(), PODS, Kept(), clock=clock)
         reflector.start()
-        until(lambda: reflector.health.last_event_at == 1_050.0, "the bookmark was noted")
+        wait_for(lambda: reflector.health.last_event_at == 1_050.0, "the bookmark was noted")
         assert reflector.health.last_sync_at == 1_000.0
         reflector.stop()
         assert reflector.join(5)

@@ -10,9 +10,9 @@ from engine.cluster.listing import ReflectorSettings
 from engine.cluster.reflector import Reflector
 from engine.cluster.tables import PREEMPTED, TABLES, Table
 from engine.cluster.timing import BackOff
-from tests.cluster.doubles import until
 from tests.cluster.test_reflector import Kept
 from tests.controlplane.anycluster import AnyCluster
+from tests.waiting import wait_for
 
 PODS = next(table for table in TABLES if table.kind == "Pod")
 
@@ -24,7 +24,7 @@ def following(connection: Connection, table: Table, **settings: Any) -> Iterator
     reflector = Reflector(connection, table, sink, settings=ReflectorSettings(**settings), back_off=back_off)
     reflector.start()
     try:
-        until(lambda: reflector.health.synced, "the first list")
+        wait_for(lambda: reflector.health.synced, "the first list")
         yield sink, reflector
     finally:
         reflector.stop()
@@ -55,7 +55,7 @@ def test_pages_make_one_list_and_changes_follow(cluster: AnyCluster):
         cluster.add_pod("late")
         cluster.bind("late", "n1")
         cluster.delete("pods", "p0", gracePeriodSeconds=0)
-        until(lambda: "p0" not in sink.names, "the pod is gone")
+        wait_for(lambda: "p0" not in sink.names, "the pod is gone")
         assert {one.node for one in sink.pods.values() if one.name == "late"} == {"n1"}
         assert (sink.lists, reflector.health.odd) == (1, {})
 
@@ -70,7 +70,7 @@ def test_a_watch_that_was_cut_off_goes_on_where_it_was(cluster: AnyCluster):
         cluster.delete("pods", "goes", gracePeriodSeconds=0)
 
     with following(cut_off(cluster, meanwhile), PODS) as (sink, _):
-        until(lambda: sink.names == {"stays", "comes"}, "all is as it is")
+        wait_for(lambda: sink.names == {"stays", "comes"}, "all is as it is")
         assert sink.lists == 1
 
 
@@ -80,7 +80,7 @@ def test_a_bookmark_moves_the_version_of_a_quiet_kind(cluster: AnyCluster):
         cluster.create("configmaps", {"metadata": {"name": "another-kind"}})
         newest = int(cluster.get("configmaps", "another-kind")["metadata"]["resourceVersion"])
         # Asked for its newest pods, an API server looks how far it has got with them.
-        until(lambda: cluster.list("pods") or int(reflector._version) >= newest, "a bookmark has moved the version")
+        wait_for(lambda: cluster.list("pods") or int(reflector._version) >= newest, "a bookmark has moved the version")
         assert sink.lists == 1
 
 
@@ -95,10 +95,10 @@ def test_what_was_forgotten_meanwhile_is_listed_anew(cluster: AnyCluster):
         cluster.forget()
 
     with following(cut_off(cluster, meanwhile), PREEMPTED) as (sink, reflector):
-        until(lambda: sink.lists == 2 and not reflector.health.error, "the list was read again")
+        wait_for(lambda: sink.lists == 2 and not reflector.health.error, "the list was read again")
         assert len(sink.pods) == 2
         tell(cluster, "fourth")
-        until(lambda: len(sink.pods) == 3, "the watch goes on")
+        wait_for(lambda: len(sink.pods) == 3, "the watch goes on")
 
 
 def tell(cluster: AnyCluster, name: str) -> None:

@@ -44,10 +44,10 @@ from engine.formats.kubernetes import decode_pod
 from engine.formats.kueue.family import KUEUE
 from engine.queues import Queue, QueueTree
 from engine.snapshot import Allocation, PriorityClass, Told
-from tests.cluster.doubles import PATIENCE_S, until
 from tests.controlplane import anycluster, arbitration, kueue
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
+from tests.waiting import PATIENCE_S, wait_for
 
 BASE = Path(__file__).resolve().parents[2]
 ACCOUNT = "system:serviceaccount:scheduler-admin:scheduler-admin"
@@ -120,7 +120,9 @@ class Account:
             meta, kind = document["metadata"], document["kind"].lower() + "s"
             space = f"/namespaces/{meta['namespace']}" if "namespace" in meta else ""
             at = f"{GROUPS[document['apiVersion']]}{space}/{kind}"
-            until(lambda at=at, document=document: self._plane.request("POST", at, document), f"{meta['name']} is made")
+            wait_for(
+                lambda at=at, document=document: self._plane.request("POST", at, document), f"{meta['name']} is made"
+            )
             self._made.append(f"{at}/{meta['name']}")
         token = self._plane.request("POST", TOKEN, {"spec": {"expirationSeconds": 3600}})["status"]["token"]
         ca = (self._plane.folder / "ca.crt").read_text()
@@ -260,7 +262,7 @@ def test_nothing_forbidden_is_tried_and_nothing_granted_is_unused(
     assert tokens_of(settings).endswith("deploy/token-review.yaml grants it.")
     settings = account.give(REVIEWS)
     since = plane.audited()
-    until(lambda: tokens_of(settings) == "Tokens of this cluster are reviewed for the REST API.", "it may")
+    wait_for(lambda: tokens_of(settings) == "Tokens of this cluster are reviewed for the REST API.", "it may")
     assert review(settings, settings.token, ("scheduler-admin",)) is None  # it is for the API server itself
     assert granted(REVIEWS) <= used(plane, since)
 

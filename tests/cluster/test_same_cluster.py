@@ -12,8 +12,9 @@ from engine.cluster.identity import UnreachableError, bounded
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.timing import BackOff
 from engine.cluster.watcher import ClusterWatcher
-from tests.cluster.doubles import PATIENCE_S, Answer, Asked, Scripted, scripted, until
+from tests.cluster.doubles import Answer, Asked, Scripted, scripted
 from tests.cluster.test_reflector import listed, pod
+from tests.waiting import PATIENCE_S, wait_for
 
 
 class Server:
@@ -57,7 +58,7 @@ def kinds(server: Scripted) -> set[str]:
 def test_nothing_is_read_of_another_cluster_than_the_one_that_is_known() -> None:
     """As after a restart with a kubeconfig that somebody has rewritten meanwhile."""
     with scripted(Server("theirs")) as server, following(server.connection(), "ours") as watcher:
-        until(lambda: watcher.health().stranger, "the stranger is found")
+        wait_for(lambda: watcher.health().stranger, "the stranger is found")
         assert not watcher.health().synced
         assert kinds(server) == {"namespaces"}
 
@@ -69,11 +70,11 @@ def test_a_server_that_becomes_another_clusters_is_noticed_when_a_watch_is_opene
         assert watcher.wait_synced(PATIENCE_S)
         assert not watcher.health().stranger
         script.uid = "theirs"
-        until(lambda: watcher.health().stranger, "the stranger is found")
-        until(lambda: all(one.error for one in watcher.health().kinds), "nothing is read of it any more")
+        wait_for(lambda: watcher.health().stranger, "the stranger is found")
+        wait_for(lambda: all(one.error for one in watcher.health().kinds), "nothing is read of it any more")
         script.uid = "ours"
-        until(lambda: not watcher.health().stranger and not watcher.health().errors, "it is read again")
-        until(lambda: names(watcher) == ["ours"], "its pods are its own")
+        wait_for(lambda: not watcher.health().stranger and not watcher.health().errors, "it is read again")
+        wait_for(lambda: names(watcher) == ["ours"], "its pods are its own")
 
 
 def test_where_no_uid_is_known_the_first_that_is_read_holds() -> None:
@@ -83,7 +84,7 @@ def test_where_no_uid_is_known_the_first_that_is_read_holds() -> None:
         assert watcher.wait_synced(PATIENCE_S)
         assert watcher.uid == "ours"
         script.uid = "theirs"
-        until(lambda: watcher.health().stranger, "the stranger is found")
+        wait_for(lambda: watcher.health().stranger, "the stranger is found")
 
 
 @pytest.mark.parametrize("code", [403, 404])
@@ -98,10 +99,10 @@ def test_a_server_that_does_not_tell_any_more_is_a_stranger_still() -> None:
     """Only the right UID clears it."""
     script = Server("theirs")
     with scripted(script) as server, following(server.connection(), "ours") as watcher:
-        until(lambda: watcher.health().stranger, "the stranger is found")
+        wait_for(lambda: watcher.health().stranger, "the stranger is found")
         script.code = 403
         asked = len(server.asked)
-        until(lambda: len(server.asked) > asked + 10, "it is asked again")
+        wait_for(lambda: len(server.asked) > asked + 10, "it is asked again")
         assert watcher.health().stranger
         assert not watcher.health().synced
 
@@ -121,8 +122,8 @@ def test_a_kubeconfig_that_is_put_right_is_read_anew_though_nobody_refused_the_w
         connection = Connection(ConnectionSettings(kubeconfig_path=str(config)))
         leads_to(right)
         with following(connection, "ours") as watcher:
-            until(lambda: watcher.health().stranger, "the stranger is found")
-            until(lambda: connection.moved, "the credentials are loaded anew")
+            wait_for(lambda: watcher.health().stranger, "the stranger is found")
+            wait_for(lambda: connection.moved, "the credentials are loaded anew")
 
 
 def test_what_nobody_thought_of_is_not_told_as_a_matter_of_time() -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from engine.cluster.connection import Connection
 from engine.cluster.watcher import ClusterWatcher
-from tests.cluster.doubles import until
 from tests.cluster.test_kueue import closing, watching
 from tests.controlplane import volcano
 from tests.controlplane.anycluster import AnyCluster
+from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def test_its_queues_and_groups_are_followed_from_when_it_is_installed(
     volcano.add(cluster, "Queue", "train", {"weight": 3, "reclaimable": False, "deserved": {"cpu": "4"}})
     group = {"queue": "train", "minMember": 2, "priorityClassName": "high"}
     volcano.add(cluster, "PodGroup", "job", group, cluster.namespace)
-    queue = until(lambda: watcher.state().volcano_queues.get("train"), "the queue is known")
+    queue = wait_for(lambda: watcher.state().volcano_queues.get("train"), "the queue is known")
     assert (queue.weight, queue.reclaimable, queue.deserved) == (3, False, {"cpu": 4000})
-    found = until(lambda: watcher.state().pod_groups.get((cluster.namespace, "job")), "the group is known")
+    found = wait_for(lambda: watcher.state().pod_groups.get((cluster.namespace, "job")), "the group is known")
     assert (found.queue, found.min_member, found.priority_class, found.enqueued) == ("train", 2, "high", False)
     assert watcher.state().volcano_session() is None

@@ -11,8 +11,9 @@ from engine.cluster.watcher import ClusterWatcher
 from engine.observed import observe, sighted
 from engine.queues import Queue, QueueTree
 from engine.snapshot import Protection, Shield
-from tests.cluster.doubles import PATIENCE_S, ManualClock, scripted, until
+from tests.cluster.doubles import ManualClock, scripted
 from tests.controlplane.anycluster import AnyCluster
+from tests.waiting import PATIENCE_S, wait_for
 
 
 def tree(cluster: AnyCluster) -> QueueTree:
@@ -52,9 +53,9 @@ def test_a_victims_way_out_is_seen(cluster: AnyCluster, watcher: ClusterWatcher)
     assert not watcher.pod(uid).terminating
     cluster.change("pods", "p1", lambda pod: pod["metadata"].update(finalizers=["example.com/hold"]))
     cluster.delete("pods", "p1", gracePeriodSeconds=0)
-    until(lambda: watcher.pod(uid) is not None and watcher.pod(uid).terminating, "the pod is on its way out")
+    wait_for(lambda: watcher.pod(uid) is not None and watcher.pod(uid).terminating, "the pod is on its way out")
     cluster.change("pods", "p1", lambda pod: pod["metadata"].pop("finalizers"))
-    until(lambda: watcher.pod(uid) is None, "the pod is gone")
+    wait_for(lambda: watcher.pod(uid) is None, "the pod is gone")
     assert watcher.last_seen(uid).terminating
 
 
@@ -66,7 +67,7 @@ def test_an_ask_that_is_bound_is_seen(cluster: AnyCluster, watcher: ClusterWatch
     assert watcher.wait_synced(PATIENCE_S)
     assert watcher.pod(uid).node is None
     cluster.bind("ask", "n1")
-    until(lambda: watcher.pod(uid).node == "n1", "the ask is bound")
+    wait_for(lambda: watcher.pod(uid).node == "n1", "the ask is bound")
 
 
 def test_only_what_the_engine_reads_counts_as_a_change(cluster: AnyCluster, watcher: ClusterWatcher):
@@ -78,10 +79,10 @@ def test_only_what_the_engine_reads_counts_as_a_change(cluster: AnyCluster, watc
     beat = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}
     cluster.change("nodes", "n1", lambda node: node["status"].update(conditions=[beat]))
     cluster.add_node("n2")
-    until(lambda: len(watcher.nodes()) == 2, "what came after the heartbeat is seen")
+    wait_for(lambda: len(watcher.nodes()) == 2, "what came after the heartbeat is seen")
     assert watcher.nodes()[0] is before
     cluster.change("nodes", "n1", lambda node: node["metadata"].update(labels={"zone": "z"}))
-    until(lambda: watcher.nodes()[0].labels.get("zone") == "z", "the label is seen")
+    wait_for(lambda: watcher.nodes()[0].labels.get("zone") == "z", "the label is seen")
 
 
 def test_the_picture_can_be_rewound(cluster: AnyCluster, watcher: ClusterWatcher):
@@ -97,7 +98,7 @@ def test_the_picture_can_be_rewound(cluster: AnyCluster, watcher: ClusterWatcher
     cluster.add_pod("comes")
     cluster.change("nodes", "n1", lambda node: node["spec"].update(unschedulable=True))
     cluster.delete("pods", "goes", gracePeriodSeconds=0)
-    until(lambda: (now := watcher.state()).nodes["n1"].unschedulable and len(now.departed) == 1, "all of it is seen")
+    wait_for(lambda: (now := watcher.state()).nodes["n1"].unschedulable and len(now.departed) == 1, "all of it is seen")
     past = watcher.state().past()
     past.rewind(len(first.changes))
     assert (past.nodes, past.pods) == (first.nodes, first.pods)
@@ -111,7 +112,7 @@ def test_a_snapshot_does_not_move(cluster: AnyCluster, watcher: ClusterWatcher):
     assert watcher.wait_synced(PATIENCE_S)
     state = watcher.state()
     cluster.add_pod("p2")
-    until(lambda: len(watcher.state().pods) == 2, "the other pod is seen")
+    wait_for(lambda: len(watcher.state().pods) == 2, "the other pod is seen")
     assert [pod.name for pod in state.pods.values()] == ["p1"]
 
 
@@ -120,7 +121,9 @@ def test_a_cluster_that_can_not_be_reached_says_so():
     with scripted(lambda asked, answer: answer.status(403, "Forbidden", "no right to list")) as server:
         watcher = ClusterWatcher(server.connection())
         watcher.start()
-        health = until(lambda: all(one.error for one in watcher.health().kinds) and watcher.health(), "all have failed")
+        health = wait_for(
+            lambda: all(one.error for one in watcher.health().kinds) and watcher.health(), "all have failed"
+        )
         assert (health.synced, health.staleness_s, watcher.wait_synced(0)) == (False, None, False)
         assert health.errors == ("no right to list",)
         assert watcher.stop(5)
@@ -144,8 +147,8 @@ def test_what_the_scheduler_preempted_is_seen_after_it_has_gone(cluster: AnyClus
     _preempted(cluster, other, "Scheduled", reason="Scheduled")
     cluster.delete("pods", "v", gracePeriodSeconds=0)
     uid = victim["metadata"]["uid"]
-    until(lambda: watcher.pod(uid) is None, "the victim is gone")
-    until(lambda: sighted(watcher.state(), now_ms=now_ms) == ((uid, "uid-c"),), "its preemption is seen")
+    wait_for(lambda: watcher.pod(uid) is None, "the victim is gone")
+    wait_for(lambda: sighted(watcher.state(), now_ms=now_ms) == ((uid, "uid-c"),), "its preemption is seen")
     (seen,) = observe(watcher.state(), tree(cluster), now_ms=now_ms)
     assert (seen.victims[0].known, seen.victims[0].pod.queue, seen.ask.uid) == (True, "root.a", "uid-c")
 
@@ -162,11 +165,11 @@ def test_quotas_by_priority_class_are_followed(cluster: AnyCluster, watcher: Clu
         found = watcher.state().quotas.get((cluster.namespace, "q"))
         return found.used if found else {}
 
-    until(lambda: used() == {"pods": "0"}, "it is counted")
+    wait_for(lambda: used() == {"pods": "0"}, "it is counted")
     cluster.add_pod("p1", priorityClassName="system-node-critical")
-    until(lambda: used() == {"pods": "1"}, "the pod is counted")
+    wait_for(lambda: used() == {"pods": "1"}, "the pod is counted")
     cluster.delete("resourcequotas", "q")
-    until(lambda: not watcher.state().quotas, "it is gone")
+    wait_for(lambda: not watcher.state().quotas, "it is gone")
 
 
 def test_a_cluster_whose_events_are_not_ours_to_read_is_watched_all_the_same():
@@ -186,7 +189,7 @@ def test_a_cluster_whose_events_are_not_ours_to_read_is_watched_all_the_same():
         watcher.start()
         assert watcher.wait_synced(PATIENCE_S)
         missing = {"Event": "events is forbidden", "ResourceQuota": "resourcequotas is forbidden"}
-        until(lambda: watcher.health().missing == missing, "they are refused")
+        wait_for(lambda: watcher.health().missing == missing, "they are refused")
         assert (watcher.health().synced, watcher.health().errors) == (True, ())
         assert watcher.stop(5)
 
@@ -197,7 +200,7 @@ def test_the_age_of_the_picture_is_that_of_the_kind_worst_off(cluster: AnyCluste
     watcher = ClusterWatcher(connection, clock=clock)
     watcher.start()
     assert watcher.wait_synced(PATIENCE_S)
-    until(lambda: watcher.health().staleness_s == 0, "all kinds are fresh")
+    wait_for(lambda: watcher.health().staleness_s == 0, "all kinds are fresh")
     clock.now_s += 42
     assert watcher.health().staleness_s == 42
     assert abs(watcher.health().clock_skew_s) < 5
@@ -209,5 +212,5 @@ def test_watching_writes_nothing(cluster: AnyCluster, watcher: ClusterWatcher):
     cluster.add_pod("p1")
     watcher.start()
     assert watcher.wait_synced(PATIENCE_S)
-    until(lambda: sum(record.verb == "watch" for record in cluster.audit) == 13, "thirteen watches")
+    wait_for(lambda: sum(record.verb == "watch" for record in cluster.audit) == 13, "thirteen watches")
     assert {record.verb for record in cluster.audit} <= {"get", "list", "watch"}

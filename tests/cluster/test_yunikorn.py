@@ -15,8 +15,9 @@ from engine.observed import Source, observe
 from tests.builders import pod, tree
 from tests.builders import queue as of_ours
 from tests.cluster import yunikorn
-from tests.cluster.doubles import Answer, Asked, ManualClock, Script, scripted, until
+from tests.cluster.doubles import Answer, Asked, ManualClock, Script, scripted
 from tests.cluster.yunikorn import NODE_ADDED, StandIn, preempted, queue
+from tests.waiting import wait_for
 
 PODS = next(table for table in TABLES if table.kind == "Pod")
 BY_ASK = "Preempted by f137fab6-3cfa-4536-93f7-bfff92689382 from application spark-1 in root.prod"
@@ -151,9 +152,9 @@ def test_what_is_wrong_is_told_in_a_sentence(script: Script, why: str):
     with scripted(either) as server:
         heard = Heard(server.connection())
         heard.reader.start()
-        until(lambda: why in heard.reader.trouble, f"it says {why}")
+        wait_for(lambda: why in heard.reader.trouble, f"it says {why}")
         broken.clear()
-        until(lambda: heard.uids == ["v1"] and not heard.reader.trouble, "it is heard again")
+        wait_for(lambda: heard.uids == ["v1"] and not heard.reader.trouble, "it is heard again")
         assert heard.reader.stop()
 
 

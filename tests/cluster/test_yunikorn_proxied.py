@@ -10,10 +10,11 @@ import pytest
 from engine.cluster.connection import JSON, MERGE_PATCH, Connection
 from engine.cluster.errors import ApiFailure
 from engine.cluster.yunikorn import YunikornReader
-from tests.cluster.doubles import Scripted, scripted, until
+from tests.cluster.doubles import Scripted, scripted
 from tests.cluster.test_rights import OBSERVE, Account
 from tests.cluster.yunikorn import SERVICE, StandIn, preempted
 from tests.controlplane.plane import ControlPlane
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from engine.formats.yunikorn.rest import Record
@@ -48,7 +49,7 @@ def served(plane: ControlPlane) -> Iterator[Scripted]:
             ("POST", f"{SPACE}/endpoints", {"metadata": meta, "subsets": subsets}),
         ]
         for method, path, document in made:
-            until(partial(_made, plane, method, path, document), f"{path} is made")
+            wait_for(partial(_made, plane, method, path, document), f"{path} is made")
         yield server
         plane.request("DELETE", SPACE)
 
@@ -67,7 +68,7 @@ def test_what_the_manifest_grants_is_enough_to_ask_it(account: Account, served: 
     connection = Connection(account.give(MANIFEST))
     heard: list[Record] = []
     reader = YunikornReader(connection, SERVICE, heard.extend)
-    until(lambda: _asked(reader), "it may be asked, and answers")
+    wait_for(lambda: _asked(reader), "it may be asked, and answers")
     assert [one.uid for one in heard] == ["v1"]
     with pytest.raises(ApiFailure, match="is forbidden"):
         connection.request("GET", f"{SPACE}/services/another:9080/proxy/")
@@ -77,7 +78,7 @@ def test_without_it_the_missing_right_is_named(account: Account, served: Scripte
     """What observing needs is not enough."""
     reader = YunikornReader(Connection(account.give(OBSERVE)), SERVICE, list)
     reader.start()
-    until(lambda: "deploy/yunikorn.yaml grants it" in reader.trouble, "it is told what is missing")
+    wait_for(lambda: "deploy/yunikorn.yaml grants it" in reader.trouble, "it is told what is missing")
     assert reader.stop()
     assert not served.asked
 

@@ -21,7 +21,8 @@ from scheduler_admin.clusters.watching import OWNER, Watch, Watches
 from scheduler_admin.history import tasks
 from scheduler_admin.queues.services import publish_as
 from tests.builders import queue, tree
-from tests.cluster.doubles import PATIENCE_S, Simulated, simulate, until
+from tests.cluster.doubles import Simulated, simulate
+from tests.waiting import PATIENCE_S, wait_for
 
 pytestmark = pytest.mark.django_db
 
@@ -81,7 +82,7 @@ def test_lists_are_streamed_where_the_site_wants_that(
     settings.STREAMED_LISTS = streamed
     watcher = watches.of(cluster).watcher
     assert watcher.wait_synced(PATIENCE_S)
-    until(lambda: {one.verb for one in api.audit if one.resource == "pods"} == verbs, "pods are read as is wanted")
+    wait_for(lambda: {one.verb for one in api.audit if one.resource == "pods"} == verbs, "pods are read as is wanted")
 
 
 def test_a_watch_that_is_closed_leads_no_longer_and_begins_no_pass(
@@ -179,7 +180,7 @@ def test_a_cluster_is_known_again_by_the_uid_that_its_first_pass_reads(cluster: 
     watches.stop()
     cluster.refresh_from_db()
     watch = watches.of(cluster)
-    until(lambda: watch.watcher.health().stranger, "the stranger is found")
+    wait_for(lambda: watch.watcher.health().stranger, "the stranger is found")
     tasks.run_pass(cluster.pk)
     cluster.status.refresh_from_db()
     assert "another cluster" in cluster.status.error
@@ -223,7 +224,7 @@ def test_yunikorn_is_asked_where_a_cluster_says_so(cluster: Cluster, watches: Wa
     cluster.save()
     watch = watches.of(cluster)
     assert watch is not first
-    until(lambda: KIND in watch.missing, "the simulated cluster has no such service")
+    wait_for(lambda: KIND in watch.missing, "the simulated cluster has no such service")
     assert watch.missing[KIND] == "there is no such service"
     watches.keep(())
     assert "yunikorn" not in {thread.name for thread in threading.enumerate()}

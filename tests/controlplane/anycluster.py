@@ -19,10 +19,11 @@ from engine.simulator.bootstrap import NAMESPACES
 from engine.simulator.cluster import Cluster as Simulator
 from engine.simulator.kinds import Kind, Registry
 from engine.simulator.server import AuditRecord
-from tests.cluster.doubles import simulate, until
+from tests.cluster.doubles import simulate
 from tests.controlplane.kubelet import Kubelet
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.wire import AGENT, MERGE, Wire
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient
@@ -152,7 +153,7 @@ class AnyCluster:
         self.create(f"clusterrolebindings.{_RBAC}", binding)
         asked = self.send("POST", path_of("serviceaccounts", self.namespace, name, "token"), {"spec": {}})
         settings = self.entrance.settings(token=asked["status"]["token"])
-        until(lambda: self._allowed(settings.token, rules[0]), "the account has its rights")
+        wait_for(lambda: self._allowed(settings.token, rules[0]), "the account has its rights")
         return settings
 
     def _allowed(self, token: str, rule: Object) -> bool:
@@ -254,7 +255,7 @@ class AnyCluster:
 
     def running(self, name: str) -> Object:
         """The pod, as soon as it runs."""
-        return until(lambda: (pod := self.get("pods", name))["status"]["phase"] == "Running" and pod, f"{name} runs")
+        return wait_for(lambda: (pod := self.get("pods", name))["status"]["phase"] == "Running" and pod, f"{name} runs")
 
 
 def clear(plane: ControlPlane) -> None:
@@ -302,7 +303,7 @@ def real(plane: ControlPlane) -> Iterator[AnyCluster]:
     with Kubelet(plane):
         try:
             cluster = AnyCluster(entrance, lambda: plane.audit(since), plane.compact, real=True)
-            until(lambda: cluster.find("serviceaccounts", "default"), "pods can be made")
+            wait_for(lambda: cluster.find("serviceaccounts", "default"), "pods can be made")
             yield cluster
             cluster.close()
         finally:

@@ -7,8 +7,8 @@ from ruamel.yaml import YAML
 
 from engine.cluster.tables import ARBITRATED
 from engine.formats.consumers import VERSION
-from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster, path_of
+from tests.waiting import wait_for
 
 _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 _MANIFEST = Path(__file__).resolve().parents[2] / "deploy/consumers.yaml"
@@ -18,9 +18,9 @@ def install(cluster: AnyCluster) -> None:
     """Let it serve them; the next cluster has none of them."""
     for crd in YAML(typ="safe", pure=True).load_all(_MANIFEST.read_text()):
         if crd["kind"] == "CustomResourceDefinition":
-            until(lambda crd=crd: cluster.raw("POST", path_of(_CRDS), crd)[0] == 201, "the former one is gone")
+            wait_for(lambda crd=crd: cluster.raw("POST", path_of(_CRDS), crd)[0] == 201, "the former one is gone")
     for table in ARBITRATED:
-        until(lambda table=table: cluster.raw("GET", table.path)[0] == 200, f"{table.path} is served")
+        wait_for(lambda table=table: cluster.raw("GET", table.path)[0] == 200, f"{table.path} is served")
 
 
 def path(namespace: str, plural: str, name: str = "") -> str:

@@ -11,7 +11,8 @@ from ruamel.yaml import YAML
 from tests.controlplane.anycluster import clear
 from tests.controlplane.kubelet import Kubelet
 from tests.controlplane.plane import ControlPlane
-from tests.e2e.product import BASE, wait_for
+from tests.e2e.product import BASE
+from tests.waiting import wait_for
 
 _PATHS = {
     "Namespace": "/api/v1/namespaces",

@@ -14,6 +14,7 @@ from typing import Any, Self
 from engine.simulator.kubelet import EXITS_AFTER, RUNS_FOR, parse_duration
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.wire import STRATEGIC, Wire
+from tests.waiting import PATIENCE_S
 
 _PODS = "/api/v1/pods?watch=true&fieldSelector=spec.nodeName!="
 _WORKERS = 4
@@ -66,7 +67,7 @@ class Kubelet:
             self._changed.notify_all()
         self._watch.close()
         for thread in self._threads:
-            thread.join(10)
+            thread.join(PATIENCE_S)
 
     def stick(self, namespace: str, name: str) -> None:
         """Let a pod not end, however long ago its grace period was over, as on a node that hangs."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from engine.formats.families import parse
 from engine.formats.kueue.family import KUEUE
-from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster, path_of
+from tests.waiting import wait_for
 
 GROUP = "kueue.x-k8s.io"
 NEWEST, OLDER = "v1beta2", "v1beta1"
@@ -55,10 +55,10 @@ def _serve(cluster: AnyCluster, kinds: Iterable[tuple[str, str]], version: str) 
         spec = {"group": GROUP, "scope": scope, "names": names, "versions": [served]}
         crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
         crd["metadata"] = {"name": f"{plural}.{GROUP}"}
-        until(lambda crd=crd: cluster.raw("POST", path_of(_CRDS), crd)[0] == 201, "the former one is gone")
+        wait_for(lambda crd=crd: cluster.raw("POST", path_of(_CRDS), crd)[0] == 201, "the former one is gone")
     for kind, _scope in kinds:
         here = f"/apis/{GROUP}/{version}/{kind.lower()}s"
-        until(lambda here=here: cluster.raw("GET", here)[0] == 200, f"{here} is served")
+        wait_for(lambda here=here: cluster.raw("GET", here)[0] == 200, f"{here} is served")
 
 
 def make(cluster: AnyCluster, text: str) -> None:
@@ -106,7 +106,7 @@ spec:
 def uninstall(cluster: AnyCluster, version: str = NEWEST) -> None:
     """Take it back, with all Workloads."""
     cluster.send("DELETE", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/workloads.{GROUP}")
-    until(lambda: cluster.raw("GET", f"/apis/{GROUP}/{version}/workloads")[0] == 404, "Workloads are not served")
+    wait_for(lambda: cluster.raw("GET", f"/apis/{GROUP}/{version}/workloads")[0] == 404, "Workloads are not served")
 
 
 def path(cluster: AnyCluster, name: str = "", version: str = NEWEST) -> str:

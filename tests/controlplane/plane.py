@@ -6,18 +6,20 @@ import secrets
 import socket
 import ssl
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
 from engine.simulator.server import AuditRecord
 from tests.controlplane import binaries
 from tests.controlplane.wire import AGENT, Wire
+from tests.waiting import logged, wait_for
 
-PATIENCE_S = 90.0
+_LOG_TAIL = 2_000
+
 _CONTROLLERS = (
     "*,-node-lifecycle-controller,-node-ipam-controller,-node-route-controller,-service-lb-controller,"
     "-root-ca-certificate-publisher-controller"
@@ -52,6 +54,7 @@ class ControlPlane:
         self._audit_log = folder / "audit.log"
         self.tokens = {user: secrets.token_urlsafe(24) for user in _USERS}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._logged = ExitStack()
 
     @property
     def address(self) -> str:
@@ -67,6 +70,7 @@ class ControlPlane:
 
     def start(self) -> None:
         """Start all of it and wait until pods can be made and are scheduled."""
+        self._logged.enter_context(logged(f"control plane {self.port}", self.last_words))
         self._write_keys()
         self._run("etcd", self._etcd(self._etcd_address))
         self._run("kube-apiserver", self._apiserver(self._etcd_address))
@@ -80,6 +84,7 @@ class ControlPlane:
 
     def stop(self) -> None:
         """End all of it, the last started first."""
+        self._logged.close()
         for process in reversed(self._processes.values()):
             process.terminate()
             try:
@@ -127,12 +132,15 @@ class ControlPlane:
         """What the API server was asked by anybody from an offset of its log on, each request once."""
         mark = secrets.token_hex(8)
         self.request("GET", f"/version?mark={mark}")
-        deadline = time.monotonic() + PATIENCE_S
-        while mark not in (text := self._audit_log.read_bytes()[since:].decode()):
-            assert time.monotonic() < deadline, "the audit log does not follow"
-            time.sleep(0.01)
+        wait_for(lambda: mark in self._audited_since(since), "the audit log follows")
+        text = self._audited_since(since)
         events = {event["auditID"]: event for event in map(json.loads, text[: text.rindex("\n")].splitlines())}
         return list(events.values())
+
+    def _audited_since(self, offset: int) -> str:
+        with self._audit_log.open("rb") as log:
+            log.seek(offset)
+            return log.read().decode()
 
     def get(self, path: str) -> Any:
         """What the API server says to an admin; None where it does not answer, or has nothing there."""
@@ -224,14 +232,19 @@ class ControlPlane:
         return self.get("/readyz") == b"ok"
 
     def _wait(self, ready: Callable[[], Any], what: str) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not ready():
-            for program, process in self._processes.items():
-                if process.poll() is not None:
-                    log = (self.folder / f"{program}.log").read_text(errors="replace")
-                    raise AssertionError(f"{program} ended:\n{log[-3000:]}")
-            assert time.monotonic() < deadline, f"{what} did not come within {PATIENCE_S:.0f} s"
-            time.sleep(0.2)
+        def answer() -> Any:
+            ended = [program for program, process in self._processes.items() if process.poll() is not None]
+            assert not ended, f"{' and '.join(ended)} ended"
+            return ready()
+
+        wait_for(answer, what)
+
+    def last_words(self) -> str:
+        """The end of what each of its programs has written."""
+        return "\n".join(
+            f"--- {program}\n{(self.folder / f'{program}.log').read_text(errors='replace')[-_LOG_TAIL:]}"
+            for program in self._processes
+        )
 
 
 def _record(event: Mapping[str, Any]) -> AuditRecord:

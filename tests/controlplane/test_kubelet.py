@@ -9,7 +9,7 @@ import pytest
 from tests.controlplane.kubelet import Kubelet
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.wire import Wire
-from tests.e2e.product import wait_for
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.controlplane
 PODS = "/api/v1/namespaces/default/pods"

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster, path_of
+from tests.waiting import wait_for
 
 GROUP, VERSION = "scheduling.volcano.sh", "v1beta1"
 _CRDS = "customresourcedefinitions.apiextensions.k8s.io"
@@ -20,8 +20,8 @@ def install(cluster: AnyCluster) -> None:
         spec = {"group": GROUP, "scope": scope, "names": names, "versions": [served]}
         crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
         crd["metadata"] = {"name": f"{plural}.{GROUP}"}
-        until(lambda crd=crd: cluster.raw("POST", path_of(_CRDS), crd)[0] == 201, "the former one is gone")
-        until(lambda plural=plural: cluster.raw("GET", _path(plural))[0] == 200, f"{plural} are served")
+        wait_for(lambda crd=crd: cluster.raw("POST", path_of(_CRDS), crd)[0] == 201, "the former one is gone")
+        wait_for(lambda plural=plural: cluster.raw("GET", _path(plural))[0] == 200, f"{plural} are served")
 
 
 def _path(plural: str, namespace: str = "") -> str:

@@ -4,16 +4,20 @@ import http.client
 import json
 import socket
 import ssl
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.waiting import PATIENCE_S
+
 AGENT = "tests-own-hand"
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
-_TIMEOUT_S = 30.0
+_KEPT_S = 5.0
+"""An idle connection that is older is opened anew: a server may close it while a request is on its way."""
 
 
 class Wire:
@@ -24,7 +28,7 @@ class Wire:
         self._host = urlsplit(address).netloc
         self._tls = ssl.create_default_context(cafile=str(ca)) if address.startswith("https:") else None
         self._headers = {"User-Agent": AGENT, **({"Authorization": f"Bearer {token}"} if token else {})}
-        self._connection = self._opened(_TIMEOUT_S)
+        self._connection, self._used_s = self._opened(PATIENCE_S), 0.0
 
     def send(
         self, method: str, path: str, body: Mapping[str, Any] | bytes | None = None, media: str = "application/json"
@@ -32,6 +36,8 @@ class Wire:
         """The code and the document (or the bytes, when it is none) of the answer. Raises OSError."""
         data = json.dumps(body).encode() if isinstance(body, Mapping) else body
         headers = {**self._headers, **({"Content-Type": media} if data else {})}
+        if time.monotonic() - self._used_s > _KEPT_S:
+            self.close()
         try:
             self._connection.request(method, path, data, headers)
             answer = self._connection.getresponse()
@@ -43,6 +49,7 @@ class Wire:
             self._connection.request(method, path, data, headers)
             answer = self._connection.getresponse()
         text = answer.read()
+        self._used_s = time.monotonic()
         return answer.status, json.loads(text) if text.startswith(b"{") else text
 
     def lines(self, path: str) -> Iterator[bytes]:

@@ -15,8 +15,9 @@ from scheduler_admin.copies import tasks
 from scheduler_admin.copies.models import Copy
 from scheduler_admin.copies.services import look_now
 from scheduler_admin.queues.importing import import_tree
-from tests.cluster.doubles import Simulated, simulate, until
+from tests.cluster.doubles import Simulated, simulate
 from tests.copies.copies import CONFIG, TEXT
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db
 
@@ -66,7 +67,7 @@ def test_a_visit_finds_the_copy_where_yunikorn_runs(cluster: Cluster, sent: list
         return Copy.objects.get().there
 
     tasks.send_due_visits()
-    until(seen, "its pods are known, and so is where to look")
+    wait_for(seen, "its pods are known, and so is where to look")
     assert (Copy.objects.get().namespace, Copy.objects.get().error) == ("batch", "")
 
 

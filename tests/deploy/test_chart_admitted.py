@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.doubles import until
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.wire import Wire
 from tests.deploy.helm import NAMESPACE, Manifest, pods
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.controlplane
 
@@ -76,8 +76,10 @@ def wire(plane: ControlPlane) -> Iterator[Wire]:
     restricted = space(NAMESPACE, **{"pod-security.kubernetes.io/enforce": "restricted"})
     assert wire.send("POST", "/api/v1/namespaces", restricted)[0] == 201
     others = wire.send("POST", "/api/v1/namespaces", space("yunikorn"))[0]
-    until(lambda: wire.send("GET", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default")[0] == 200, "an account")
-    until(lambda: set(resources(wire, f"{GROUP}/v1")) == set(KINDS), "the kinds are served")
+    wait_for(
+        lambda: wire.send("GET", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default")[0] == 200, "an account"
+    )
+    wait_for(lambda: set(resources(wire, f"{GROUP}/v1")) == set(KINDS), "the kinds are served")
     yield wire
     for address in [f"{made}/{name}" for name in names] + [f"/api/v1/namespaces/{NAMESPACE}"]:
         wire.send("DELETE", address)

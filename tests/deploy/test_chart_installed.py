@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.doubles import until
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.wire import MERGE, Wire
 from tests.deploy import helm
 from tests.deploy.conftest import MINIMAL
 from tests.deploy.helm import CHART, NAME, RELEASE, merged
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.controlplane, pytest.mark.usefixtures("built_helm")]
 
@@ -49,7 +49,7 @@ def may(wire: Wire, verb: str, resource: str, sub: str = "", group: str = "") ->
 def test_a_release_comes_changes_and_goes(plane: ControlPlane, wire: Wire) -> None:
     """Its account may what was asked for, what was scaled down for an upgrade comes back, and nothing is left."""
     release(plane, "install", RELEASE, str(CHART))
-    until(lambda: may(wire, "create", "pods", "eviction"), "its rights are known")
+    wait_for(lambda: may(wire, "create", "pods", "eviction"), "its rights are known")
     assert may(wire, "watch", "nodes")
     assert not any(may(wire, verb, "secrets") for verb in ("get", "list"))
     assert not may(wire, "delete", "priorityclasses", group="scheduling.k8s.io")

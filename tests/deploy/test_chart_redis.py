@@ -14,9 +14,9 @@ from redis.exceptions import ConnectionError as NotThere
 
 from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import Place
-from tests.cluster.doubles import until
 from tests.controlplane.plane import free_port
 from tests.deploy.helm import Manifest, container, pods
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.controlplane
 
@@ -49,7 +49,7 @@ def begun(tmp_path: Path, port: int, minimal: list[Manifest]) -> Iterator["subpr
 def test_it_wants_its_password_and_keeps_nothing(begun: "subprocess.Popen[bytes]", port: int, tmp_path: Path) -> None:
     """No list of processes shows the password, and it ends when it is told to."""
     with Redis(port=port, password=PASSWORD) as ours, Redis(port=port) as stranger:
-        until(lambda: _answers(ours), "Redis answers")
+        wait_for(lambda: _answers(ours), "Redis answers")
         with pytest.raises(AuthenticationError):
             stranger.ping()
         ours.set("a", "message")

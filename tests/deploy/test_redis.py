@@ -13,7 +13,7 @@ from kombu.common import ignore_errors
 from scheduler_admin.celery import app
 from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import Place
-from tests.cluster.doubles import until
+from tests.waiting import wait_for
 
 
 class Short(Place):
@@ -35,7 +35,7 @@ def place() -> Iterator[Place]:
 def redis(place: Place) -> Iterator["subprocess.Popen[bytes]"]:
     """A Redis that answers."""
     process = subprocess.Popen(processes.redis(place), stdout=subprocess.DEVNULL)
-    until(place.socket.exists, "Redis is there")
+    wait_for(place.socket.exists, "Redis is there")
     yield process
     process.kill()
     process.wait()

@@ -8,11 +8,10 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +21,9 @@ from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import BASE, Place
 from scheduler_admin.demo.supervisor import Supervisor
 from tests.stores import Store, store
+from tests.waiting import logged, wait_for
 
-PATIENCE_S = 60.0
-
-
-def wait_for(ready: Callable[[], Any], what: str, timeout_s: float = PATIENCE_S) -> Any:
-    """Ask until the answer is true, and return it; fails with ``what`` when it does not come."""
-    deadline = time.monotonic() + timeout_s
-    while True:
-        found = ready()
-        if found:
-            return found
-        assert time.monotonic() < deadline, f"{what} did not come within {timeout_s:.0f} s"
-        time.sleep(0.1)
+_LOG_TAIL = 3_000
 
 
 def free_port() -> int:
@@ -66,9 +55,11 @@ class Product:
         }
         self.children = Supervisor(self.place.logs, self.environment)
         self._token = ""
+        self._logged = ExitStack()
 
     def start(self) -> None:
         """Migrate, then start Redis, web, the engine's worker and beat."""
+        self._logged.enter_context(logged(f"product {self.port}", self.last_words))
         self.manage("migrate", "--verbosity", "0")
         self.manage("collectstatic", "--no-input", "--verbosity", "0")
         self.manage("shell", "-c", "from scheduler_admin.accounts.models import User as U; "
@@ -172,21 +163,19 @@ class Product:
         child.kill()
         child.wait()
 
-    def last_words(self) -> dict[str, str]:
-        """What each process of ours does now, as far as it says so, and the end of its log."""
-        words = {}
-        for name in ("engine", "beat", "redis"):
-            child = self.children._children.get(name)
-            if child is None:
-                continue
+    def last_words(self) -> str:
+        """What each of its processes does now, as far as it says so, and the end of its log."""
+        words = []
+        for name, child in self.children._children.items():
             log = self.place.logs / f"{name}.log"
             before = log.stat().st_size
             if child.poll() is None and name == "engine" and b"[queues]" in log.read_bytes():  # it listens by now
                 child.send_signal(signal.SIGUSR1)  # Celery then writes down what each of its threads does
                 with suppress(AssertionError):
                     wait_for(lambda log=log, before=before: log.stat().st_size > before, "Its stacks", 5)
-            words[f"{name} ({child.poll()})"] = log.read_text(errors="replace")[-6000:]
-        return words
+            state = "runs" if child.poll() is None else f"ended with {child.poll()}"
+            words.append(f"--- {name}, which {state}\n{log.read_text(errors='replace')[-_LOG_TAIL:]}")
+        return "\n".join(words)
 
     def act_on(self, cluster: "SimulatedCluster") -> None:
         """Add the cluster, and let the engine act there as soon as it has been read."""
@@ -196,6 +185,7 @@ class Product:
 
     def stop(self) -> None:
         """End everything."""
+        self._logged.close()
         self.children.stop()
 
 

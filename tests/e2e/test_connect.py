@@ -1,7 +1,6 @@
 """The second minute: somebody's cluster, whose own scheduler preempts, is connected, explained, never touched."""
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.controlplane.cluster import RealCluster
-from tests.e2e.product import Product, SimulatedCluster, wait_for
+from tests.e2e.product import Product, SimulatedCluster
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
-MINUTE = 60.0
 
 
 def _theirs() -> list[dict[str, Any]]:
@@ -86,31 +85,28 @@ def _page(product: Product, path: str) -> str:
     return product.page(path, product.session())
 
 
-def test_within_a_minute_somebodys_cluster_is_explained_and_not_touched(
+def test_somebodys_cluster_is_explained_and_not_touched(
     product: Product, theirs: SimulatedCluster | RealCluster
 ) -> None:
     """Usage, asks with reasons, a preemption by kube-scheduler with its victims; the API server saw only reads."""
-    began, name = time.monotonic(), theirs.name
+    name = theirs.name
     given = ("--kubeconfig", str(theirs.kubeconfig), "--context", theirs.context, "--name", name)
     said = product.manage("connect", *given)
     assert "4 running, 1 pending" in said
     assert f"/clusters/{name}/queues/" in said
-    wait_for(lambda: (product.api(f"/clusters/{name}") or {}).get("last_pass"), "The first pass", MINUTE)
+    wait_for(lambda: (product.api(f"/clusters/{name}") or {}).get("last_pass"), "The first pass")
     queues = {one["path"]: one for one in product.api(f"/clusters/{name}/queues")["results"]}
     assert queues["root.batch"]["resources"]["cpu"]["used"] == "8"
     waiting = wait_for(lambda: _decisions(product, name, "no-guarantee"), "Why an ask waits")
     assert waiting[0]["ask"]["name"].startswith("giant")
 
     theirs.scale("web", "web", 1)
-    preempted = wait_for(
-        lambda: _decisions(product, name, "higher-priority"), "A preemption by kube-scheduler", MINUTE
-    )[0]
+    preempted = wait_for(lambda: _decisions(product, name, "higher-priority"), "A preemption by kube-scheduler")[0]
     assert (preempted["source"], preempted["mode"]) == ("kube-scheduler", "observe")
     assert preempted["ask"]["queue"] == "root.web"
     assert [(one["queue"], one["priority"]) for one in preempted["victims"]] == [("root.batch", 10)] * 2
     ended = wait_for(lambda: [one for one in product.preemptions(name) if one["state"] == "closed"], "Its end")[0]
     assert ended["ending"] == "bound"
-    assert time.monotonic() - began < MINUTE
 
     assert "root.batch" in _page(product, f"/clusters/{name}/queues/")
     assert "0/2 nodes are available" in _page(product, f"/clusters/{name}/queues/root.web/")

@@ -13,7 +13,8 @@ import pytest
 from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import _JOINED, BASE, Place, join, keep
 from scheduler_admin.demo.supervisor import DemoError, StoppedError, Supervisor
-from tests.e2e.product import free_port, wait_for
+from tests.e2e.product import free_port
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.manifests import manifests, queues, run_together
-from tests.e2e.product import Product, SimulatedCluster, wait_for
+from tests.e2e.product import Product, SimulatedCluster
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 

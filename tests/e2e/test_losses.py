@@ -9,7 +9,8 @@ import pytest
 
 from scheduler_admin.demo import processes
 from tests.e2e.manifests import manifests, queues, run_together
-from tests.e2e.product import Product, SimulatedCluster, wait_for
+from tests.e2e.product import Product, SimulatedCluster
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -43,7 +44,7 @@ def last_pass(product: Product) -> str:
 def goes_on(product: Product) -> bool:
     """Whether passes follow each other."""
     former = last_pass(product)
-    return bool(wait_for(lambda: last_pass(product) > former, "A further pass", 90))
+    return bool(wait_for(lambda: last_pass(product) > former, "A further pass"))
 
 
 def evicted(cluster: SimulatedCluster) -> int:
@@ -117,9 +118,9 @@ def test_a_silent_api_server_is_told_and_nothing_is_decided_until_it_answers(
 ) -> None:
     """Why, and since when; it recovers by itself, with one pass where many were missed."""
     with stopped(product, "simulator-losses"):
-        told = wait_for(lambda: product.api("/clusters/losses")["error"], "The trouble", 90)
+        told = wait_for(lambda: product.api("/clusters/losses")["error"], "The trouble")
         known = last_pass(product)
     assert told["since"]
-    wait_for(lambda: not product.api("/clusters/losses")["error"], "Its end", 90)
+    wait_for(lambda: not product.api("/clusters/losses")["error"], "Its end")
     assert last_pass(product) > known
     one_more(cluster, product)

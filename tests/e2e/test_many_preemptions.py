@@ -10,7 +10,8 @@ import pytest
 
 from tests.cluster.doubles import Simulated, simulate
 from tests.e2e.manifests import queues
-from tests.e2e.product import Product, wait_for
+from tests.e2e.product import Product
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 

@@ -7,7 +7,8 @@ import pytest
 
 from scheduler_admin.demo import processes
 from tests.e2e.manifests import manifests, queues
-from tests.e2e.product import Product, wait_for
+from tests.e2e.product import Product
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 

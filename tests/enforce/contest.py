@@ -17,12 +17,12 @@ from pathlib import Path
 import msgspec
 
 from engine.cluster.outcomes import KeptBy
-from tests.e2e.product import wait_for
 from tests.enforce.contest_ground import Ground, RealGround, SimulatedGround
 from tests.enforce.contest_load import Load
 from tests.enforce.contest_result import Result, carried_out, result_of
 from tests.enforce.contest_scene import PRIORITIES, Scene
 from tests.enforce.worker import Worker
+from tests.waiting import wait_for
 
 BIND_MARGIN_S = 15
 """kube-scheduler looks again at a pod that it could not place after ten seconds at the latest."""
@@ -54,7 +54,7 @@ def contest(
     )
     with closing(ground.wire()) as wire:
         load = Load(wire, scene, seed)
-        wait_for(load.full, "A full cluster", timeout_s=120)
+        wait_for(load.full, "A full cluster")
         worker.start()
         try:
             began = time.monotonic()

@@ -17,7 +17,8 @@ from tests.controlplane.cluster import RealCluster
 from tests.controlplane.kubelet import Kubelet
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.wire import Wire
-from tests.e2e.product import SimulatedCluster, wait_for
+from tests.e2e.product import SimulatedCluster
+from tests.waiting import wait_for
 
 
 class Ground(Protocol):

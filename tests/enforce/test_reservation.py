@@ -8,9 +8,9 @@ import pytest
 
 from tests.controlplane.anycluster import AnyCluster
 from tests.e2e.manifests import batch, lease, queues, replicas
-from tests.e2e.product import wait_for
 from tests.enforce.test_crashes import kept
 from tests.enforce.worker import Worker
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 EXITS_S = (1, 4, 8)

@@ -12,9 +12,9 @@ import pytest
 from tests import postgres
 from tests.controlplane.anycluster import AnyCluster, simulated
 from tests.e2e.manifests import batch, lease, queues, replicas
-from tests.e2e.product import wait_for
 from tests.enforce.test_crashes import accepted, ask_for_two_pods, kept, running, settled
 from tests.enforce.worker import Worker
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 AT_ONCE, SLOWLY = "1s", "12s"

@@ -11,6 +11,7 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, reload
@@ -20,6 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.stores import Store, added, changed, store
+from tests.waiting import PATIENCE_S, logged
 
 _FORKED = multiprocessing.get_context("forkserver")
 _FORKED.set_forkserver_preload(["tests.enforce.warm"])
@@ -46,6 +48,7 @@ class Worker:
         self.folder, self._server = folder, server
         self.store: Store = store(folder / _DATABASE, server)
         self._process: BaseProcess | None = None
+        self._logged = ExitStack()
 
     def set_up(self, *, kubeconfig: Path, tree: Path, **settings: Any) -> None:
         """Make the database, the tree and the cluster; ``settings`` are fields of the cluster's row."""
@@ -94,13 +97,14 @@ class Worker:
 
     def start(self, fault: str = "") -> None:
         """Run passes from now on; ``fault`` is where it kills or stops itself, see scheduler_admin.faults."""
+        self._logged.enter_context(logged(f"worker in {self.folder}", self.log))
         self._process = self._begin(_run_passes, fault)
 
-    def wait_killed(self, timeout_s: float = 60.0) -> None:
+    def wait_killed(self) -> None:
         """Wait until it has died of a SIGKILL; fails when it ends in another way, or not at all."""
         assert self._process is not None
-        self._process.join(timeout_s)
-        assert self._process.exitcode == -signal.SIGKILL, self.log()
+        self._process.join(PATIENCE_S)
+        assert self._process.exitcode == -signal.SIGKILL
 
     def send(self, number: signal.Signals) -> None:
         """Send its process a signal."""
@@ -119,10 +123,11 @@ class Worker:
 
     def stop(self) -> None:
         """End it in order, if it runs."""
+        self._logged.close()
         if self._process is not None and self._process.is_alive():
             self.send(signal.SIGCONT)
             self._process.terminate()
-            self._process.join(30)
+            self._process.join(PATIENCE_S)
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         """What a query of its database answers."""
@@ -140,7 +145,7 @@ class Worker:
         """Run a command of manage.py to its end; ``fault`` as in ``start``."""
         before = len(self._written())
         running = self._begin(_call_command, fault, *arguments)
-        running.join(60)
+        running.join(PATIENCE_S)
         assert running.exitcode is not None, self.log()
         return Done(running.exitcode, self._written()[before:].decode())
 

@@ -20,9 +20,10 @@ from scheduler_admin.clusters.watching import Watch
 from scheduler_admin.history.passes import run_pass
 from tests.builders import queue, tree
 from tests.cluster.certificates import authority, issued, serving
-from tests.cluster.doubles import PATIENCE_S, simulate, until
+from tests.cluster.doubles import simulate
 from tests.faults.proxy import Proxy, proxied
 from tests.history.conftest import add_cluster
+from tests.waiting import PATIENCE_S, wait_for
 
 TREE = tree({"prod": queue("4", delay_ms=1), "test": queue("1", delay_ms=1)})
 QUICK = ReflectorSettings(watch_s=1, idle_margin_s=0.3, shortest_watch_s=0.7, list_timeout_s=1.0)
@@ -80,13 +81,13 @@ class World:
     def in_trouble(self, words: str) -> None:
         """Wait until that is wrong with every kind, and then for long enough."""
         health = self.watch.watcher.health
-        until(lambda: all(words in one.error for one in health().kinds), f"of every kind is said: {words}")
+        wait_for(lambda: all(words in one.error for one in health().kinds), f"of every kind is said: {words}")
         self.clock.ahead_s += LONG_S
 
     def well(self) -> None:
         """Wait until all is read again."""
         health = self.watch.watcher.health
-        until(lambda: not health().errors and (health().staleness_s or 0.0) < LONG_S / 2, "all is well")
+        wait_for(lambda: not health().errors and (health().staleness_s or 0.0) < LONG_S / 2, "all is well")
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def world(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
             found.add_pod(f"test-{number}", "test", "n1")
         try:
             assert watch.watcher.wait_synced(PATIENCE_S)
-            until(lambda: len(watch.watcher.state().pods) == 4, "its pods are seen")
+            wait_for(lambda: len(watch.watcher.state().pods) == 4, "its pods are seen")
             yield found
         finally:
             proxy.fault = None

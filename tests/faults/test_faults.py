@@ -9,8 +9,9 @@ import pytest
 
 from scheduler_admin.accounts.models import User
 from tests.cluster.certificates import authority, issued, serving
-from tests.cluster.doubles import Answer, Asked, until
+from tests.cluster.doubles import Answer, Asked
 from tests.faults.conftest import World
+from tests.waiting import wait_for
 from tests.web import rows
 from tests.web.conftest import client_of
 
@@ -100,9 +101,9 @@ def heals(world: World) -> None:
     """All is well again: the pass that sees the ask evicts for it, and the page has nothing to complain of."""
     world.proxy.fault = None
     world.well()
-    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+    wait_for(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
     # Events, which passes do without, may be read again a moment later than the rest.
-    until(lambda: world.run().error == "" and "can't be read" not in page(), "the page has nothing to complain of")
+    wait_for(lambda: world.run().error == "" and "can't be read" not in page(), "the page has nothing to complain of")
 
 
 @pytest.mark.parametrize("fault", ["expired", "of another host", "of another authority"])
@@ -152,4 +153,4 @@ def test_a_token_that_was_rotated_is_told_until_the_new_one_is_there(world: Worl
     assert world.evicted() == []
     world.token.write_text("second")
     world.well()
-    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+    wait_for(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")

@@ -8,9 +8,10 @@ from django.db.models import CharField
 from engine.cluster.tables import EVERY
 from scheduler_admin.accounts.models import User
 from scheduler_admin.history.models import Decision, Victim
-from tests.cluster.doubles import Answer, Asked, until
+from tests.cluster.doubles import Answer, Asked
 from tests.faults.conftest import World
 from tests.faults.test_faults import page
+from tests.waiting import wait_for
 from tests.web import rows
 from tests.web.conftest import client_of
 
@@ -71,8 +72,8 @@ def listed_with(world: World, path: str, *objects: dict[str, Any]) -> None:
     world.proxy.edit, world.proxy.fault = edit, begin_anew
     health = world.watch.watcher.health
     before = {one.kind: one.last_sync_at for one in health().kinds}
-    until(lambda: all(one.last_sync_at != before[one.kind] for one in health().kinds), "all lists are read anew")
-    until(lambda: parts <= read, "so are those that passes do without")
+    wait_for(lambda: all(one.last_sync_at != before[one.kind] for one in health().kinds), "all lists are read anew")
+    wait_for(lambda: parts <= read, "so are those that passes do without")
     world.proxy.fault = None
     world.well()
 
@@ -82,7 +83,7 @@ def test_a_pod_that_can_not_be_read_is_told_and_everything_else_goes_on(world: W
     """An ask gets its room from others; staff read which object and why, a tenant does not."""
     listed_with(world, "/api/v1/pods", UNREADABLE[case])
     world.add_ask()
-    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+    wait_for(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
     status = world.run()
     assert status.odd_count == 1
     (odd,) = status.odd
@@ -98,13 +99,13 @@ def test_a_clock_that_is_hours_off_stops_us_until_it_is_right(world: World, hour
     """Ours or the API server's: every age would be wrong by as much."""
     world.proxy.server_ahead_s = hours * 3_600
     skew = world.watch.watcher.health
-    until(lambda: abs(skew().clock_skew_s or 0) > 3_000, "the clocks are compared")
+    wait_for(lambda: abs(skew().clock_skew_s or 0) > 3_000, "the clocks are compared")
     world.add_ask()
-    until(lambda: world.run().error == "" and Decision.objects.filter(hold="clock-skew").exists(), "it is held back")
+    wait_for(lambda: world.run().error == "" and Decision.objects.filter(hold="clock-skew").exists(), "it is held back")
     assert world.evicted() == []
     assert "Clocks differ" in page()
     world.proxy.server_ahead_s = 0
-    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+    wait_for(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
 
 
 def test_it_is_forgotten_when_it_has_healed(world: World) -> None:
@@ -114,7 +115,7 @@ def test_it_is_forgotten_when_it_has_healed(world: World) -> None:
     assert world.run().odd == [odd]
     world.proxy.edit = None
     world.add_pod("odd", "test")
-    until(lambda: not world.run().odd, "it is read again")
+    wait_for(lambda: not world.run().odd, "it is read again")
     assert "passed over" not in page()
 
 
@@ -142,9 +143,9 @@ def test_it_is_forgotten_when_it_has_healed(world: World) -> None:
 def test_so_is_every_other_kind(world: World, path: str, odd: dict[str, Any], name: str) -> None:
     """Whatever the engine reads."""
     listed_with(world, path, odd)
-    until(lambda: [one["object"] for one in world.run().odd] == [name], "it is told")
+    wait_for(lambda: [one["object"] for one in world.run().odd] == [name], "it is told")
     world.add_ask()
-    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+    wait_for(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
 
 
 def test_what_an_odd_object_may_stand_in_the_way_of_waits_until_it_can_be_read(world: World) -> None:
@@ -152,11 +153,13 @@ def test_what_an_odd_object_may_stand_in_the_way_of_waits_until_it_can_be_read(w
     budget = {"metadata": {"name": "b", "namespace": "default"}, "status": {"disruptionsAllowed": "none"}}
     listed_with(world, "/apis/policy/v1/poddisruptionbudgets", budget)
     world.add_ask()
-    until(lambda: world.run().error == "" and Decision.objects.filter(hold="disruption-budget").exists(), "it is held")
+    wait_for(
+        lambda: world.run().error == "" and Decision.objects.filter(hold="disruption-budget").exists(), "it is held"
+    )
     assert world.evicted() == []
     world.proxy.edit = None
     listed_with(world, "/api/v1/pods")
-    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+    wait_for(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
 
 
 @pytest.mark.parametrize("case", STRANGE)
@@ -164,7 +167,7 @@ def test_a_pod_that_is_only_strange_is_read(world: World, case: str) -> None:
     """Null lists, words that we don't know, names as long as they may be, times that can't be."""
     listed_with(world, "/api/v1/pods", STRANGE[case])
     world.add_ask()
-    until(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+    wait_for(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
     assert world.run().odd == []
 
 
@@ -176,7 +179,7 @@ def test_names_as_long_as_they_may_be_fit_into_every_column(world: World) -> Non
     meta = {"deletionTimestamp": "2026-01-01T00:00:30Z", "ownerReferences": [owner]}
     gone = odd_pod(name=LONG, metadata=meta, spec={"nodeName": "x" * 253}, status={"conditions": [condition]})
     listed_with(world, "/api/v1/pods", gone)
-    until(lambda: world.run().error == "" and Decision.objects.exclude(source="engine").exists(), "it is recorded")
+    wait_for(lambda: world.run().error == "" and Decision.objects.exclude(source="engine").exists(), "it is recorded")
     row = Decision.objects.exclude(source="engine").get()
     victim = Victim.objects.get(decision=row)
     assert (victim.name, len(victim.application), len(row.node)) == (LONG, 300, 253)

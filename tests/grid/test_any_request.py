@@ -3,12 +3,10 @@
 ``EXAMPLES=500 python -m pytest tests/grid/test_any_request.py`` asks that many wild requests more of each operation.
 """
 
-import json
 import os
 import re
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -22,13 +20,14 @@ from schemathesis.generation.hypothesis.builder import HypothesisTestConfig, Hyp
 from schemathesis.schemas import BaseSchema
 from schemathesis.specs.openapi.checks import response_schema_conformance
 
+from tests.api.document import read
 from tests.grid.addresses import Route
 from tests.grid.conftest import World
 from tests.grid.rules import GUESSES, names_of
 from tests.grid.world import Side
 
 pytestmark = pytest.mark.django_db
-DOCUMENT = json.loads((Path(__file__).parents[1] / "api/openapi.json").read_text(encoding="utf-8"))
+DOCUMENT = read()
 ENDLESS = "/api/v1/events"
 """A stream, which tests/api/test_events.py reads."""
 PATHS = [path for path in DOCUMENT["paths"] if path != ENDLESS]

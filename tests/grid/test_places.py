@@ -3,18 +3,18 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import transaction
 from jsonschema import Draft202012Validator
 
+from tests.api.document import read
 from tests.grid.addresses import Route, routes
 from tests.grid.conftest import World
 
 pytestmark = pytest.mark.django_db
-DOCUMENT = json.loads((Path(__file__).parents[1] / "api" / "openapi.json").read_text(encoding="utf-8"))
+DOCUMENT = read()
 WRONG: list[Any] = [{"wrong": 1}, ["wrong"], "\u2603 wrong"]
 """Of which any member can be one or two at most."""
 Body = tuple[str, Any]

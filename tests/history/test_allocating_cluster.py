@@ -13,10 +13,10 @@ from scheduler_admin.history.meters import Ended
 from scheduler_admin.history.passes import run_pass
 from scheduler_admin.queues.services import Terms
 from tests.builders import queue, tree
-from tests.cluster.doubles import until
 from tests.controlplane import anycluster, arbitration
 from tests.controlplane.anycluster import AnyCluster
 from tests.history.conftest import add_cluster
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def there() -> Iterator[AnyCluster]:
         cluster.add_node()
         for number in range(4):
             cluster.add_pod(f"w{number}", node="n1")
-        until(lambda: all(one["status"]["phase"] == "Running" for one in cluster.list("pods")), "they run")
+        wait_for(lambda: all(one["status"]["phase"] == "Running" for one in cluster.list("pods")), "they run")
         yield cluster
 
 
@@ -42,7 +42,7 @@ def watched(there: AnyCluster, mode: str, folder: Path) -> tuple[Cluster, Watch]
     terms = Terms("deserved", "arbitrator")
     cluster = add_cluster(shape, terms=terms, mode=mode, kubeconfig=str(path))
     watch = Watch(cluster)
-    until(lambda: watch.watcher.health().synced and watch.watcher.health().arbitrated, "it is read")
+    wait_for(lambda: watch.watcher.health().synced and watch.watcher.health().arbitrated, "it is read")
     return cluster, watch
 
 
@@ -51,13 +51,13 @@ def test_in_enforce_everybody_is_told_what_it_deserves(there: AnyCluster, tmp_pa
     cluster, watch = watched(there, "enforce", tmp_path)
     try:
         passed = partial(run_pass, cluster=cluster, watch=watch)  # each has a little time for it
-        found = until(lambda: passed() is Ended.DONE and arbitration.allocation(there), "it is told")
+        found = wait_for(lambda: passed() is Ended.DONE and arbitration.allocation(there), "it is told")
         assert (found["spec"]["deserved"]["cpu"], found["status"]["conditions"][0]["status"]) == ("3", "True")
         assert arbitration.allocation(there, "spark")["spec"]["deserved"]["cpu"] == "1"
         made = there.send("GET", arbitration.path("default", "consumers"))["items"]
         assert [one["spec"] for one in made] == [{}]
         assert watch.missing == {}
-        until(lambda: len(watch.watcher.state().allocations) == 2, "both are seen")
+        wait_for(lambda: len(watch.watcher.state().allocations) == 2, "both are seen")
         since = len(there.audit)
         assert run_pass(cluster=cluster, watch=watch) is Ended.DONE
         assert [one for one in there.audit[since:] if one.resource.startswith(("allocations", "consumers"))] == []

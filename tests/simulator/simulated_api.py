@@ -15,8 +15,7 @@ from kubernetes import client
 from engine.simulator.server import create_app
 from engine.simulator.store import Store
 from tests.controlplane.wire import Wire
-
-PATIENCE = 10.0
+from tests.waiting import PATIENCE_S
 
 
 @dataclass
@@ -43,7 +42,7 @@ class Running:
         async def run() -> Any:
             return fn(*args, **kwargs)
 
-        return asyncio.run_coroutine_threadsafe(run(), self.loop).result(PATIENCE)
+        return asyncio.run_coroutine_threadsafe(run(), self.loop).result(PATIENCE_S)
 
 
 @contextlib.contextmanager
@@ -62,13 +61,13 @@ def serve(store: Store, token: str | None = None) -> Iterator[Running]:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         running.address = "http://{}:{}".format(*runner.addresses[0][:2])
 
-    asyncio.run_coroutine_threadsafe(start(), loop).result(PATIENCE)
+    asyncio.run_coroutine_threadsafe(start(), loop).result(PATIENCE_S)
     try:
         yield running
     finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(PATIENCE)
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(PATIENCE_S)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(PATIENCE)
+        thread.join(PATIENCE_S)
         loop.close()
 
 
@@ -78,7 +77,7 @@ class Stream:
     def __init__(self, wire: Wire, path: str, **query: str) -> None:
         """Begin it; the wire is its own from now on."""
         self.close = wire.close
-        query = {"watch": "true", "timeoutSeconds": str(int(PATIENCE)), **query}
+        query = {"watch": "true", "timeoutSeconds": str(int(PATIENCE_S)), **query}
         self._events = map(json.loads, wire.lines(f"{path}?{urlencode(query)}"))
 
     def next(self) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import pytest
 from kubernetes import client
 from simulated_api import pod
 
-from tests.cluster.doubles import until
 from tests.controlplane.anycluster import KINDS, AnyCluster
+from tests.waiting import wait_for
 
 Kubectl = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -53,7 +53,7 @@ def widget(size: int) -> dict[str, Any]:
 
 def served(cluster: AnyCluster) -> bool:
     """Whether the API server has come to serve widgets: a moment after their definition is established."""
-    return bool(until(lambda: cluster.raw("GET", "/apis/example.com/v1/widgets")[0] == 200, "widgets are served"))
+    return bool(wait_for(lambda: cluster.raw("GET", "/apis/example.com/v1/widgets")[0] == 200, "widgets are served"))
 
 
 def lines(done: subprocess.CompletedProcess[str]) -> list[list[str]]:

@@ -7,8 +7,8 @@ from kubernetes import client
 from simulated_api import body, pod, serve
 
 from engine.simulator.store import Store
-from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster, path_of
+from tests.waiting import wait_for
 
 
 def test_pod_lives_through_create_read_replace_and_delete(core: client.CoreV1Api, cluster: AnyCluster) -> None:
@@ -192,7 +192,7 @@ def test_dependents_follow_their_owner(
         found = core.list_namespaced_config_map(cluster.namespace).items
         return [(one.metadata.name, bool(one.metadata.owner_references)) for one in found]
 
-    until(lambda: there() == [(name, False) for name in left], f"only {left} is left, without an owner")
+    wait_for(lambda: there() == [(name, False) for name in left], f"only {left} is left, without an owner")
 
 
 def test_namespace_takes_its_contents_along(core: client.CoreV1Api, cluster: AnyCluster) -> None:
@@ -205,10 +205,10 @@ def test_namespace_takes_its_contents_along(core: client.CoreV1Api, cluster: Any
     with pytest.raises(client.ApiException) as refused:
         core.create_namespaced_config_map(cluster.namespace, {"metadata": {"name": "late"}})
     assert "because it is being terminated" in body(refused.value)["message"]
-    until(lambda: core.read_namespaced_pod("a", cluster.namespace).metadata.deletion_timestamp, "the pod stops")
+    wait_for(lambda: core.read_namespaced_pod("a", cluster.namespace).metadata.deletion_timestamp, "the pod stops")
     assert core.read_namespaced_config_map("c", cluster.namespace)
     core.delete_namespaced_pod("a", cluster.namespace, grace_period_seconds=0)
-    until(lambda: cluster.find("namespaces", cluster.namespace) is None, "the namespace is gone")
+    wait_for(lambda: cluster.find("namespaces", cluster.namespace) is None, "the namespace is gone")
 
 
 def test_events_have_two_faces(cluster: AnyCluster, core: client.CoreV1Api) -> None:

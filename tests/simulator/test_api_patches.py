@@ -10,8 +10,8 @@ from simulated_api import body, pod
 
 from engine.simulator.objects import clone, share
 from engine.simulator.patch import json_patch, merge_patch
-from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster
+from tests.waiting import wait_for
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3),
@@ -171,7 +171,7 @@ DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 def define(cluster: AnyCluster, name: str, spec: dict[str, Any]) -> None:
     """Define a custom kind, and wait until it is served."""
     cluster.create(DEFINITIONS, {"metadata": {"name": name}, "spec": spec})
-    until(lambda: cluster.raw("GET", THINGS, None, "")[0] == 200, "things are served")
+    wait_for(lambda: cluster.raw("GET", THINGS, None, "")[0] == 200, "things are served")
 
 
 def test_custom_kinds_take_no_strategic_patch(cluster: AnyCluster) -> None:
@@ -191,13 +191,13 @@ def test_definition_waits_for_objects_that_are_held(cluster: AnyCluster) -> None
     define(cluster, name, SPEC)
     cluster.send("POST", THINGS, {**THING, "metadata": {"name": "t", "finalizers": ["example.com/hold"]}})
     cluster.delete(DEFINITIONS, name)
-    until(lambda: cluster.send("GET", f"{THINGS}/t")["metadata"].get("deletionTimestamp"), "the thing is to go")
+    wait_for(lambda: cluster.send("GET", f"{THINGS}/t")["metadata"].get("deletionTimestamp"), "the thing is to go")
     assert cluster.find(DEFINITIONS, name)
     held = cluster.send("GET", f"{THINGS}/t")
     held["metadata"].pop("finalizers")
     cluster.send("PUT", f"{THINGS}/t", held)
-    until(lambda: cluster.find(DEFINITIONS, name) is None, "the definition is gone")
-    until(lambda: cluster.raw("GET", THINGS, None, "")[0] == 404, "nothing is served there")
+    wait_for(lambda: cluster.find(DEFINITIONS, name) is None, "the definition is gone")
+    wait_for(lambda: cluster.raw("GET", THINGS, None, "")[0] == 404, "nothing is served there")
 
 
 @given(st.dictionaries(st.text(max_size=3), JSON, max_size=4), st.dictionaries(st.text(max_size=3), JSON, max_size=4))

@@ -6,8 +6,8 @@ import pytest
 from kubernetes import client
 from simulated_api import Running, body, pod
 
-from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster
+from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def set_budget(cluster: AnyCluster, needs: int, name: str = "b", of: int = 1, un
     spec = {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": needs, **spec}
     cluster.create(BUDGETS, {"metadata": {"name": name}, "spec": spec})
     counted = {"expectedPods": of, "currentHealthy": of - unready}
-    until(lambda: counted.items() <= cluster.get(BUDGETS, name)["status"].items(), "the budget is counted")
+    wait_for(lambda: counted.items() <= cluster.get(BUDGETS, name)["status"].items(), "the budget is counted")
 
 
 def state(cluster: AnyCluster) -> list[dict[str, Any]]:
@@ -131,7 +131,7 @@ def test_dry_run_eviction_asks_the_budget_and_changes_nothing(
     evict(core, cluster, dryRun=["All"])
     assert state(cluster) == before
     cluster.change(BUDGETS, "b", lambda copy: copy["spec"].update(minAvailable=1))
-    until(lambda: cluster.get(BUDGETS, "b")["status"]["disruptionsAllowed"] == 0, "the budget is counted anew")
+    wait_for(lambda: cluster.get(BUDGETS, "b")["status"]["disruptionsAllowed"] == 0, "the budget is counted anew")
     with pytest.raises(client.ApiException, match="429"):
         evict(core, cluster, dryRun=["All"])
 
@@ -188,12 +188,14 @@ def test_priority_comes_from_the_class(core: client.CoreV1Api, cluster: AnyClust
     """A pod gets the value and the preemption policy of its class, and of the default class when it names none."""
     scheduling = client.SchedulingV1Api(cluster.api())
     scheduling.create_priority_class({"metadata": {"name": "high"}, "value": 1000, "preemptionPolicy": "Never"})
-    until(lambda: priority_of(core, cluster, priorityClassName="high") == 1000, "the class is known where pods come in")
+    wait_for(
+        lambda: priority_of(core, cluster, priorityClassName="high") == 1000, "the class is known where pods come in"
+    )
     named = core.create_namespaced_pod(cluster.namespace, pod("a", priorityClassName="high")).spec
     assert (named.priority, named.preemption_policy) == (1000, "Never")
     assert core.create_namespaced_pod(cluster.namespace, pod("b")).spec.priority == 0
     scheduling.create_priority_class({"metadata": {"name": "usual"}, "value": 7, "globalDefault": True})
-    until(lambda: priority_of(core, cluster) == 7, "the default is known where pods come in")
+    wait_for(lambda: priority_of(core, cluster) == 7, "the default is known where pods come in")
     unnamed = core.create_namespaced_pod(cluster.namespace, pod("c")).spec
     assert (unnamed.priority, unnamed.priority_class_name) == (7, "usual")
     system = core.create_namespaced_pod("kube-system", pod("d", priorityClassName="system-node-critical")).spec
@@ -267,9 +269,9 @@ def test_quota_refuses_what_is_too_much(core: client.CoreV1Api, cluster: AnyClus
     def used() -> dict[str, str] | None:
         return core.read_namespaced_resource_quota("q", cluster.namespace).status.used
 
-    until(lambda: used() == {"pods": "0", "requests.cpu": "0"}, "the quota is known")
+    wait_for(lambda: used() == {"pods": "0", "requests.cpu": "0"}, "the quota is known")
     core.create_namespaced_pod(cluster.namespace, pod("a"))
-    until(lambda: used() == {"pods": "1", "requests.cpu": "100m"}, "the pod is counted")
+    wait_for(lambda: used() == {"pods": "1", "requests.cpu": "100m"}, "the pod is counted")
     with pytest.raises(client.ApiException) as refused:
         core.create_namespaced_pod(cluster.namespace, pod("b"))
     assert refused.value.status == 403
@@ -302,9 +304,9 @@ def test_quota_counts_what_is_used(core: client.CoreV1Api, cluster: AnyCluster) 
     def used() -> dict[str, str]:
         return core.read_namespaced_resource_quota("q", cluster.namespace).status.used
 
-    until(lambda: used() == {"pods": "1", "requests.cpu": "100m"}, "one pod is counted")
+    wait_for(lambda: used() == {"pods": "1", "requests.cpu": "100m"}, "one pod is counted")
     core.create_namespaced_pod(cluster.namespace, pod("b"))
     assert used() == {"pods": "2", "requests.cpu": "200m"}
     core.patch_namespaced_pod_status("b", cluster.namespace, {"status": {"phase": "Succeeded"}})
     core.delete_namespaced_pod("a", cluster.namespace)
-    until(lambda: used() == {"pods": "0", "requests.cpu": "0"}, "none is counted")
+    wait_for(lambda: used() == {"pods": "0", "requests.cpu": "0"}, "none is counted")

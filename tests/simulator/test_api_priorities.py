@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster, Object, path_of
 from tests.controlplane.wire import MERGE
+from tests.waiting import wait_for
 
 CLASSES = "priorityclasses.scheduling.k8s.io"
 RESERVED = "Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: "
@@ -95,7 +95,7 @@ def test_what_a_class_means_for_pods_is_fixed_for_life(cluster: AnyCluster) -> N
 def test_only_one_class_is_the_default(cluster: AnyCluster) -> None:
     """A second one is refused when it is made and when it would become one; the first may be changed, and give way."""
     post(cluster, priority_class("usual", globalDefault=True))
-    until(lambda: _holds_default(cluster, "usual"), "the API server knows its default")
+    wait_for(lambda: _holds_default(cluster, "usual"), "the API server knows its default")
     post(cluster, priority_class("other"))
     for code, answer in (
         post(cluster, priority_class("third", globalDefault=True)),
@@ -105,7 +105,7 @@ def test_only_one_class_is_the_default(cluster: AnyCluster) -> None:
         assert "PriorityClass usual is already marked as default. Only one default can exist" in answer["message"]
     assert patch(cluster, "usual", {"description": "still the default"})[0] == 200
     assert patch(cluster, "usual", {"globalDefault": False})[0] == 200
-    until(lambda: patch(cluster, "other", {"globalDefault": True})[0] == 200, "the other becomes the default")
+    wait_for(lambda: patch(cluster, "other", {"globalDefault": True})[0] == 200, "the other becomes the default")
 
 
 def _holds_default(cluster: AnyCluster, name: str) -> bool:
@@ -122,7 +122,7 @@ def _probe(cluster: AnyCluster) -> Object:
 def test_a_default_is_for_pods_that_come_later(cluster: AnyCluster) -> None:
     before = cluster.add_pod("before")
     post(cluster, priority_class("usual", 7, globalDefault=True, preemptionPolicy="Never"))
-    until(lambda: _holds_default(cluster, "usual"), "the API server knows its default")
+    wait_for(lambda: _holds_default(cluster, "usual"), "the API server knows its default")
     after = cluster.add_pod("after")["spec"]
     assert (after["priorityClassName"], after["priority"], after["preemptionPolicy"]) == ("usual", 7, "Never")
     assert cluster.get("pods", "before")["spec"] == before["spec"]
@@ -131,14 +131,14 @@ def test_a_default_is_for_pods_that_come_later(cluster: AnyCluster) -> None:
 def test_deleting_a_class_leaves_its_pods_as_they_are(cluster: AnyCluster) -> None:
     """They keep name, priority and policy; a new pod that names it is refused."""
     post(cluster, priority_class(preemptionPolicy="Never"))
-    until(lambda: cluster.raw("POST", path_of("pods", cluster.namespace), _pod("kept"))[0] == 201, "it is known")
+    wait_for(lambda: cluster.raw("POST", path_of("pods", cluster.namespace), _pod("kept"))[0] == 201, "it is known")
     cluster.delete(CLASSES, "high")
 
     def refused() -> bool:
         code, answer = cluster.raw("POST", path_of("pods", cluster.namespace), {**_pod("new"), "spec": SPEC})
         return code == 403 and "no PriorityClass with name high was found" in answer["message"]
 
-    until(refused, "a pod that names it is refused")
+    wait_for(refused, "a pod that names it is refused")
     kept = cluster.get("pods", "kept")["spec"]
     assert (kept["priorityClassName"], kept["priority"], kept["preemptionPolicy"]) == ("high", 1000, "Never")
 
@@ -160,7 +160,7 @@ def test_the_clusters_own_classes_stay(cluster: AnyCluster, name: str) -> None:
 @pytest.mark.parametrize("field", [{"priority": 5}, {"preemptionPolicy": "Never"}])
 def test_a_pod_says_nothing_else_than_its_class(cluster: AnyCluster, field: Object) -> None:
     post(cluster, priority_class())
-    until(lambda: cluster.raw("POST", path_of("pods", cluster.namespace), _pod("fine"))[0] == 201, "it is known")
+    wait_for(lambda: cluster.raw("POST", path_of("pods", cluster.namespace), _pod("fine"))[0] == 201, "it is known")
     odd = _pod("odd")
     code, answer = cluster.raw("POST", path_of("pods", cluster.namespace), {**odd, "spec": odd["spec"] | field})
     assert (code, "must not be provided in pod spec" in answer["message"]) == (403, True)
@@ -183,18 +183,18 @@ def test_a_quota_by_class_counts_the_pods_of_its_classes(cluster: AnyCluster, ru
         post(cluster, priority_class(name, value))
     selector = {"matchExpressions": [{"scopeName": "PriorityClass", **rule}]}
     _quota(cluster, len(counted), scopeSelector=selector)
-    until(lambda: _made(cluster, "high-0", "high") and _made(cluster, "low-0", "low"), "the classes are known")
+    wait_for(lambda: _made(cluster, "high-0", "high") and _made(cluster, "low-0", "low"), "the classes are known")
     assert _made(cluster, "none-0", "")
     for name in ("high", "low", ""):
         assert _made(cluster, f"{name or 'none'}-1", name) is (name not in counted), name
     used = {"pods": str(len(counted))}
-    until(lambda: cluster.get("resourcequotas", "q")["status"]["used"] == used, "those are counted")
+    wait_for(lambda: cluster.get("resourcequotas", "q")["status"]["used"] == used, "those are counted")
 
 
 def test_a_quota_of_the_scope_alone_is_for_pods_with_any_class(cluster: AnyCluster) -> None:
     post(cluster, priority_class())
     _quota(cluster, 1, scopes=["PriorityClass"])
-    until(lambda: _made(cluster, "a", "high"), "the class is known")
+    wait_for(lambda: _made(cluster, "a", "high"), "the class is known")
     assert not _made(cluster, "b", "high")
     assert _made(cluster, "c", "")
 
@@ -229,7 +229,7 @@ def test_the_other_scopes_of_pods_hold_as_well(
 
 def _quota(cluster: AnyCluster, pods: int, **spec: Any) -> None:
     cluster.create("resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": {"pods": str(pods)}, **spec}})
-    until(lambda: cluster.get("resourcequotas", "q").get("status", {}).get("used"), "the quota holds")
+    wait_for(lambda: cluster.get("resourcequotas", "q").get("status", {}).get("used"), "the quota holds")
 
 
 def _made(cluster: AnyCluster, name: str, priority: str = "", **spec: Any) -> bool:

@@ -18,8 +18,8 @@ from engine.formats.manifests import ManifestError
 from engine.simulator.clock import Pace
 from engine.simulator.cluster import Cluster
 from engine.simulator.surge import NotNowError
+from tests.waiting import PATIENCE_S
 
-PATIENCE = 20.0
 SCRIPT = """
 round: 60s
 steps:
@@ -226,7 +226,7 @@ def test_the_command_serves_until_it_is_told_to_end(tmp_path, number):
     address = process.stdout.readline().strip()
     written = json.loads(config.read_text())
     process.send_signal(number)
-    _, errors = process.communicate(timeout=PATIENCE)
+    _, errors = process.communicate(timeout=PATIENCE_S)
     assert address.startswith("http://127.0.0.1:")
     assert written["clusters"][0]["cluster"]["server"] == address
     assert config.stat().st_mode & 0o777 == 0o600
@@ -244,8 +244,8 @@ def test_the_command_says_in_a_sentence_what_is_wrong(tmp_path):
             (("--manifests", str(tmp_path / "none")), f"{tmp_path / 'none'} does not exist.\n"),
         ):
             process = start(*arguments)
-            _, errors = process.communicate(timeout=PATIENCE)
+            _, errors = process.communicate(timeout=PATIENCE_S)
             assert (process.returncode, errors) == (1, sentence)
     finally:
         first.terminate()
-        first.communicate(timeout=PATIENCE)
+        first.communicate(timeout=PATIENCE_S)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster
+from tests.waiting import wait_for
 
 CLASSES = "priorityclasses.scheduling.k8s.io"
 STAYS = {"simulator.scheduler-admin.io/exits-after": "3s"}
@@ -38,7 +38,7 @@ def test_a_pod_that_fits_nowhere_says_why(cluster: AnyCluster) -> None:
     cluster.add_node(cpu="1")
     cluster.add_node("tainted", cpu="8", taints=[{"key": "team", "value": "a", "effect": "NoSchedule"}])
     ask(cluster, "a", cpu="4")
-    told = until(lambda: condition(cluster, "a", "PodScheduled"), "it was tried")
+    told = wait_for(lambda: condition(cluster, "a", "PodScheduled"), "it was tried")
     assert (told["status"], told["reason"]) == ("False", "Unschedulable")
     assert told["message"].startswith("0/2 nodes are available: ")
     assert "1 Insufficient cpu" in told["message"]
@@ -53,14 +53,14 @@ def test_a_preemption_leaves_its_signs(cluster: AnyCluster) -> None:
         ask(cluster, name)
         cluster.running(name)
     uid = ask(cluster, "high", cpu="2", priorityClassName="high")["metadata"]["uid"]
-    until(lambda: cluster.get("pods", "high")["status"].get("nominatedNodeName") == "n1", "the nomination")
+    wait_for(lambda: cluster.get("pods", "high")["status"].get("nominatedNodeName") == "n1", "the nomination")
     for name in ("low", "other"):
-        until(lambda name=name: "deletionTimestamp" in cluster.get("pods", name)["metadata"], "a victim goes")
+        wait_for(lambda name=name: "deletionTimestamp" in cluster.get("pods", name)["metadata"], "a victim goes")
         assert condition(cluster, name, "DisruptionTarget")["reason"] == "PreemptionByScheduler"
-    until(lambda: len(preempted(cluster)) == 2, "the Events")
+    wait_for(lambda: len(preempted(cluster)) == 2, "the Events")
     assert {event["involvedObject"]["name"] for event in preempted(cluster)} == {"low", "other"}
     assert {event["message"] for event in preempted(cluster)} == {f"Preempted by pod {uid} on node n1"}
-    until(lambda: node_of(cluster, "high") == "n1", "it has the room")
+    wait_for(lambda: node_of(cluster, "high") == "n1", "it has the room")
     assert not cluster.get("pods", "high")["status"].get("nominatedNodeName")
 
 
@@ -76,7 +76,7 @@ def test_who_never_preempts_waits(cluster: AnyCluster) -> None:
     ask(cluster, "low")
     cluster.running("low")
     ask(cluster, "polite", priorityClassName="polite")
-    until(lambda: condition(cluster, "polite", "PodScheduled").get("reason") == "Unschedulable", "it was tried")
+    wait_for(lambda: condition(cluster, "polite", "PodScheduled").get("reason") == "Unschedulable", "it was tried")
     assert "deletionTimestamp" not in cluster.get("pods", "low")["metadata"]
 
 
@@ -94,12 +94,14 @@ def test_a_replica_set_recreates_what_was_evicted(cluster: AnyCluster) -> None:
     def ready() -> int:
         return int(cluster.get("replicasets.apps", "web")["status"].get("readyReplicas", 0))
 
-    until(lambda: ready() == 2, "both run")
+    wait_for(lambda: ready() == 2, "both run")
     first = cluster.list("pods")[0]["metadata"]
     assert first["ownerReferences"][0]["kind"] == "ReplicaSet"
     place = {"name": first["name"], "namespace": cluster.namespace}
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": place}
     cluster.send("POST", f"/api/v1/namespaces/{cluster.namespace}/pods/{first['name']}/eviction", eviction)
-    until(lambda: len(cluster.list("pods")) == 3, "another one is there while the first ends")
-    until(lambda: first["name"] not in {one["metadata"]["name"] for one in cluster.list("pods")}, "the first is gone")
-    until(lambda: ready() == 2, "two run again")
+    wait_for(lambda: len(cluster.list("pods")) == 3, "another one is there while the first ends")
+    wait_for(
+        lambda: first["name"] not in {one["metadata"]["name"] for one in cluster.list("pods")}, "the first is gone"
+    )
+    wait_for(lambda: ready() == 2, "two run again")

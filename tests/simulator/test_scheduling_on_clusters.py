@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.living import HOST, PORT, ZONE, away_from, live, near, node, pod, spread
 from tests.controlplane.volumes import CLAIMS, add_claim, add_volume
+from tests.waiting import wait_for
 
 Object = dict[str, Any]
 TAINT = {"key": "team", "value": "x", "effect": "NoSchedule"}
@@ -134,7 +134,7 @@ def said(cluster: AnyCluster, name: str = "ask") -> Object:
         found = cluster.get("pods", name)["status"].get("conditions", [])
         return next((one for one in found if (one["type"], one["status"]) == ("PodScheduled", "False")), None)
 
-    return until(told, f"{name} was tried")
+    return wait_for(told, f"{name} was tried")
 
 
 def await_nodes(cluster: AnyCluster, count: int) -> None:
@@ -150,7 +150,7 @@ def await_nodes(cluster: AnyCluster, count: int) -> None:
         cluster.delete("pods", name)
         return told.startswith(f"0/{count} ")
 
-    until(knows, f"{count} nodes are known")
+    wait_for(knows, f"{count} nodes are known")
 
 
 def stand(cluster: AnyCluster, nodes: list[Object], *pods: Object) -> None:
@@ -161,7 +161,7 @@ def stand(cluster: AnyCluster, nodes: list[Object], *pods: Object) -> None:
 
 def node_of(cluster: AnyCluster, name: str = "ask") -> str:
     """Where a pod is bound."""
-    return until(lambda: cluster.get("pods", name)["spec"].get("nodeName"), f"{name} is bound")
+    return wait_for(lambda: cluster.get("pods", name)["spec"].get("nodeName"), f"{name} is bound")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -172,7 +172,7 @@ def test_what_is_said_of_a_pod_that_runs_nowhere(cluster: AnyCluster, case: Case
     message = f"0/5 nodes are available: {case.why}."
     expected = f"{message} no new claims to deallocate, {case.preemption}" if case.preemption else message
     assert said(cluster)["message"] == expected
-    until(lambda: any(one["message"] == expected for one in cluster.list("events")), "the Event")
+    wait_for(lambda: any(one["message"] == expected for one in cluster.list("events")), "the Event")
 
 
 def test_who_never_preempts_is_told_so(cluster: AnyCluster) -> None:
@@ -192,7 +192,7 @@ def bound_claim(cluster: AnyCluster, **settings: Any) -> None:
     modes = settings.pop("modes", {})
     add_volume(cluster, "v", **settings, **modes)
     add_claim(cluster, "c", volume="v", **modes)
-    until(lambda: cluster.get(CLAIMS, "c")["status"]["phase"] == "Bound", "the claim is bound")
+    wait_for(lambda: cluster.get(CLAIMS, "c")["status"]["phase"] == "Bound", "the claim is bound")
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.doubles import until
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.volumes import CLAIMS, VOLUMES, add_claim, add_volume
+from tests.waiting import wait_for
 
 BOUND = "pv.kubernetes.io/bind-completed"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -23,8 +23,8 @@ def test_a_claim_is_bound_to_the_volume_that_it_names(cluster: AnyCluster) -> No
     assert volume["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
     claim = add_claim(cluster, "c", volume="v")
     assert (claim["status"]["phase"], claim["spec"]["volumeMode"]) == ("Pending", "Filesystem")
-    until(lambda: phase(cluster, CLAIMS, "c") == "Bound", "the claim is bound")
-    until(lambda: phase(cluster, VOLUMES, "v") == "Bound", "so is the volume")
+    wait_for(lambda: phase(cluster, CLAIMS, "c") == "Bound", "the claim is bound")
+    wait_for(lambda: phase(cluster, VOLUMES, "v") == "Bound", "so is the volume")
     claim, volume = cluster.get(CLAIMS, "c"), cluster.get(VOLUMES, "v")
     assert (claim["metadata"]["annotations"][BOUND], claim["status"]["capacity"]) == ("yes", {"storage": "1Gi"})
     assert volume["metadata"]["annotations"]["pv.kubernetes.io/bound-by-controller"] == "yes"
@@ -32,7 +32,7 @@ def test_a_claim_is_bound_to_the_volume_that_it_names(cluster: AnyCluster) -> No
     assert (reference["kind"], reference["uid"]) == ("PersistentVolumeClaim", claim["metadata"]["uid"])
     add_claim(cluster, "late", volume="v")
     add_volume(cluster, "other")
-    until(lambda: phase(cluster, VOLUMES, "other") == "Available", "a volume that nobody claims is free")
+    wait_for(lambda: phase(cluster, VOLUMES, "other") == "Available", "a volume that nobody claims is free")
     assert phase(cluster, CLAIMS, "late") == "Pending"
 
 
@@ -40,13 +40,13 @@ def test_a_volume_whose_claim_is_gone_is_nobodys(cluster: AnyCluster) -> None:
     """It is kept, with what was on it: a claim of the same name is another."""
     add_volume(cluster, "v")
     add_claim(cluster, "c", volume="v")
-    until(lambda: phase(cluster, VOLUMES, "v") == "Bound", "it is taken")
+    wait_for(lambda: phase(cluster, VOLUMES, "v") == "Bound", "it is taken")
     cluster.delete(CLAIMS, "c")
-    until(lambda: phase(cluster, VOLUMES, "v") == "Released", "it is free")
+    wait_for(lambda: phase(cluster, VOLUMES, "v") == "Released", "it is free")
     add_claim(cluster, "c", volume="v")
     add_volume(cluster, "w")
     add_claim(cluster, "d", volume="w")
-    until(lambda: phase(cluster, CLAIMS, "d") == "Bound", "another claim is bound")
+    wait_for(lambda: phase(cluster, CLAIMS, "d") == "Bound", "another claim is bound")
     assert (phase(cluster, CLAIMS, "c"), phase(cluster, VOLUMES, "v")) == ("Pending", "Released")
 
 
@@ -56,7 +56,7 @@ def test_a_volume_may_be_set_aside_for_a_claim(cluster: AnyCluster) -> None:
     add_volume(cluster, "v", claimRef=claim)
     add_claim(cluster, "other", volume="v")
     add_claim(cluster, "c", volume="v")
-    until(lambda: phase(cluster, CLAIMS, "c") == "Bound", "its claim is bound")
+    wait_for(lambda: phase(cluster, CLAIMS, "c") == "Bound", "its claim is bound")
     assert phase(cluster, CLAIMS, "other") == "Pending"
     volume = cluster.get(VOLUMES, "v")
     assert "pv.kubernetes.io/bound-by-controller" not in volume["metadata"].get("annotations", {})

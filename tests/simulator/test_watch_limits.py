@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from kubernetes import client
-from simulated_api import PATIENCE, Running, Stream, brief, pod, serve
+from simulated_api import Running, Stream, brief, pod, serve
 
 from engine.simulator.store import Store
-from tests.cluster.doubles import until
 from tests.controlplane.wire import Wire
+from tests.waiting import PATIENCE_S, wait_for
 
 Watch = Callable[..., Stream]
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -75,7 +75,9 @@ def test_bookmarks_keep_coming(
     stream = watch(server, allowWatchBookmarks="true", resourceVersion=version)
     core.create_namespaced_pod("default", pod("a"))
     newest = str(server.store.resource_version)
-    until(lambda: stream.next()["object"]["metadata"]["resourceVersion"] == newest, "a bookmark at the newest version")
+    wait_for(
+        lambda: stream.next()["object"]["metadata"]["resourceVersion"] == newest, "a bookmark at the newest version"
+    )
 
 
 def test_client_that_falls_behind_is_cut_off(server: Running, monkeypatch: pytest.MonkeyPatch, watch: Watch) -> None:
@@ -128,7 +130,7 @@ def test_shutdown_ends_watches_cleanly(watch: Watch) -> None:
             ended.set()
 
         threading.Thread(target=read, daemon=True).start()
-    assert ended.wait(PATIENCE)
+    assert ended.wait(PATIENCE_S)
     assert events == []
 
 
@@ -136,9 +138,9 @@ def test_abandoned_watch_is_forgotten(server: Running, watch: Watch) -> None:
     """A watch whose client has left no longer follows the store."""
     before = len(server.store._subscribers)
     stream = watch(server, resourceVersion=str(server.store.resource_version))
-    until(lambda: len(server.store._subscribers) > before, "the watch has begun")
+    wait_for(lambda: len(server.store._subscribers) > before, "the watch has begun")
     stream.close()
-    until(lambda: len(server.store._subscribers) == before, "the watch has ended")
+    wait_for(lambda: len(server.store._subscribers) == before, "the watch has ended")
 
 
 def test_every_watcher_sees_the_same_order(server: Running, core: client.CoreV1Api, watch: Watch) -> None:

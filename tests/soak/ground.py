@@ -14,10 +14,11 @@ from ruamel.yaml import YAML
 from engine.cluster.lease import LEASE_NAME, LEASE_NAMESPACE
 from tests import postgres
 from tests.e2e.manifests import batch, document, lease, namespace, node, replicas
-from tests.e2e.product import Product, SimulatedCluster, wait_for
+from tests.e2e.product import Product, SimulatedCluster
 from tests.faults.proxy import relayed
 from tests.soak.line import Line
 from tests.stores import Postgres, Sqlite, Store, changed
+from tests.waiting import wait_for
 
 NAME = "soak"
 NODES = [4] * 4
