@@ -39,20 +39,35 @@ demo: setup ## Run the whole product here, with a simulated cluster
 browser: setup
 	@command -v chromium >/dev/null || $(VENV)/bin/playwright install chromium
 
-.PHONY: test
-test: setup lint browser ## Check and test everything
-	$(RUN) -m tests.parts
+.PHONY: quick
+quick: setup ## Check and test what a change can break, in under a minute (SINCE=main: all changes since then)
+	@$(RUN) -m tests.runner.quick $(SINCE)
 
-.PHONY: test-postgres
-test-postgres: setup browser ## Run every test that uses the database on a PostgreSQL server of its own
-	$(RUN) -m tests.on_postgres
+.PHONY: test
+test: setup lint browser ## Check and test everything that can fail for a fault of the product
+	$(RUN) -m tests.runner.parts
+
+.PHONY: test-long
+test-long: setup browser ## Run the long suites: soak, fuzz, PostgreSQL and so on (SUITE=soak: only this one)
+	$(RUN) -m tests.runner.suites $(or $(SUITE),all)
+
+.PHONY: ci-suite
+ci-suite: $(STAMP) ## Print the long suite that CI runs for this commit
+	@$(RUN) -m tests.runner.suites next
 
 .PHONY: lint
 lint: setup ## What needs no running product: style, types, layers, migrations, deployment checks
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-types lint-style lint-layers lint-django
+
+.PHONY: lint-style lint-types lint-layers lint-django
+lint-style:
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/ruff format --check
+lint-types:
 	$(VENV)/bin/mypy
+lint-layers:
 	$(VENV)/bin/lint-imports
+lint-django:
 	$(RUN) manage.py makemigrations --check --dry-run
 	@SECRET_KEY=$$($(RUN) -c 'import secrets; print(secrets.token_urlsafe(64))') INSECURE_HTTP=0 \
 	  $(RUN) manage.py check --deploy --fail-level WARNING

@@ -3,9 +3,9 @@
 import os
 import shutil
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.cache import caches
@@ -15,10 +15,13 @@ from scheduler_admin.queues import draft_rows, draft_selectors, selectors
 from tests.controlplane import anycluster, binaries
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
+from tests.runner import database, suites
+from tests.waiting import PATIENCE_S, logs
 
 # A machine that does much else meanwhile is slow, and no example is the worse for it.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+for name, examples in (("quick", 10), ("usual", 100), ("long", 1_000)):
+    settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("usual")
 
 MARK = "controlplane"
 EITHER = ["simulated", pytest.param("real", marks=pytest.mark.controlplane)]
@@ -26,17 +29,29 @@ EITHER = ["simulated", pytest.param("real", marks=pytest.mark.controlplane)]
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on the real control plane come last, so that there is time to build it."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of other long suites; those on the real control plane come last, when all else is done."""
+    marks = {item: item.get_closest_marker("suite") for item in items}
+    others = [item for item, mark in marks.items() if mark is not None and not suites.runs(*mark.args)]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if item not in others]
     items.sort(key=lambda item: item.get_closest_marker(MARK) is not None)
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Begin to build at once; ``plane`` waits for it."""
-    wanted = any(item.get_closest_marker(MARK) for item in session.items)
-    if wanted and not session.config.option.collectonly and binaries.missing() and binaries.can_build():
-        command = ["nice", sys.executable, "-m", "tests.controlplane.binaries"]
-        subprocess.Popen(command, cwd=session.config.rootpath, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+@pytest.fixture(scope="session")
+def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> Iterator[None]:
+    """A database of this process, migrated, without rows."""
+    with django_db_blocker.unblock(), database.copied():
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Beside what went wrong, the logs of every process that is at work."""
+    report = yield
+    if report.failed:
+        report.sections += logs().items()
+    return report
 
 
 @pytest.fixture(autouse=True)
@@ -51,13 +66,8 @@ def _forgetful() -> None:
 
 @pytest.fixture(scope="session")
 def built() -> None:
-    """What a real control plane is run from; skipped, with the reason, where there is none and none can be built."""
-    if binaries.missing() and not binaries.can_build():
-        pytest.skip("there is no Go here to build a control plane with, nor KUBEBUILDER_ASSETS")
-    try:
-        binaries.build()
-    except subprocess.CalledProcessError as error:  # as where no module proxy can be reached
-        pytest.skip(f"a control plane can't be built here: {error}")
+    """What a real control plane is run from."""
+    binaries.provide("a control plane", lambda: not binaries.missing(), binaries.build)
 
 
 @pytest.fixture(scope="session")
@@ -88,17 +98,33 @@ def kubectl(cluster: AnyCluster, tmp_path: Path) -> Callable[..., subprocess.Com
     config.write_text(cluster.entrance.kubeconfig(cluster.namespace))
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "KUBECONFIG": str(config)}
 
-    def run(*arguments: str, stdin: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, stdin: str = "", code: int = 0, until: str = "") -> subprocess.CompletedProcess[str]:
+        """``until``: what ends a command that does not end by itself, as soon as it is printed."""
+        if until:
+            return _printed([program, *arguments], until, environment)
         done = subprocess.run(
             [program, *arguments],
             input=stdin,
             capture_output=True,
             text=True,
             env=environment,
-            timeout=60,
+            timeout=PATIENCE_S,
             check=False,
         )
         assert done.returncode == code, f"kubectl {' '.join(arguments)}: {done.stdout}{done.stderr}"
         return done
 
     return run
+
+
+def _printed(command: list[str], until: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """What a command printed, which is ended once some words stand there."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as running:
+        assert running.stdout is not None
+        out = ""
+        for line in running.stdout:
+            out += line
+            if until in line:
+                break
+        running.terminate()
+    return subprocess.CompletedProcess(command, 0, out, "")

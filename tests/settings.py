@@ -1,8 +1,6 @@
 """The project's settings on a machine that has none of its environment."""
 
 import os
-import tempfile
-from pathlib import Path
 
 os.environ.setdefault("SECRET_KEY", "only-for-tests")
 os.environ.setdefault("INSECURE_HTTP", "1")
@@ -10,14 +8,13 @@ os.environ["EMAIL_HOST"] = "mail.invalid"  # the mail of tests goes to a list
 os.environ["CREDENTIALS_KEY"] = "b25seS1mb3ItdGVzdHMtb25seS1mb3ItdGVzdHMtLS0="
 
 from scheduler_admin.settings import *  # noqa: F403
+from tests.runner import database
 
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":  # noqa: F405
     # A file, as where it is used: in memory threads would share one connection, and fail where others wait.
-    _memory = Path("/dev/shm")
-    _folder = _memory if os.access(_memory, os.W_OK) else Path(tempfile.gettempdir())
-    DATABASES["default"]["TEST"] = {"NAME": _folder / f"scheduler-admin-tests-{os.getpid()}.sqlite3"}  # noqa: F405
-else:  # several processes may share a server
-    DATABASES["default"]["TEST"] = {"NAME": f"scheduler-admin-tests-{os.getpid()}"}  # noqa: F405
+    DATABASES["default"]["TEST"] = {"NAME": str(database.file())}  # noqa: F405
+else:
+    DATABASES["default"]["TEST"] = {"NAME": database.name()}  # noqa: F405
 CACHES = {name: {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": name} for name in CACHES}  # noqa: F405
 API_RATE = API_RATE_ANONYMOUS = 0  # a test asks more in a frozen minute than anybody does
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # speed, not safety

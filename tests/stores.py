@@ -6,7 +6,7 @@ import secrets
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,8 @@ import psycopg
 from psycopg.rows import dict_row
 
 from tests import postgres
+from tests.runner import database
+from tests.waiting import PATIENCE_S
 
 
 class Store(Protocol):
@@ -40,6 +42,9 @@ class Store(Protocol):
     def take(self, other: Any) -> None:
         """Become what another of the same kind is that nobody works with."""
 
+    def migrate(self, manage: Callable[..., object]) -> None:
+        """Make the tables in one that is empty; ``manage`` runs a command of manage.py there."""
+
     def locked(self) -> AbstractContextManager[None]:
         """Nobody else can write, for as long; all may read."""
 
@@ -55,7 +60,7 @@ class Sqlite:
         return f"sqlite:///{self.file}"
 
     def rows(self, query: str) -> list[dict[str, Any]]:
-        with closing(sqlite3.connect(f"file:{self.file}?mode=ro", uri=True, timeout=20)) as connection:
+        with closing(sqlite3.connect(f"file:{self.file}?mode=ro", uri=True, timeout=PATIENCE_S)) as connection:
             connection.row_factory = sqlite3.Row
             return [dict(row) for row in connection.execute(query)]
 
@@ -73,9 +78,12 @@ class Sqlite:
     def take(self, other: "Sqlite") -> None:
         shutil.copyfile(other.file, self.file)
 
+    def migrate(self, manage: Callable[..., object]) -> None:
+        database.copy_to(self.file)  # sooner than by migrations
+
     @contextmanager
     def locked(self) -> Iterator[None]:
-        with closing(sqlite3.connect(self.file, isolation_level=None, timeout=30)) as lock:
+        with closing(sqlite3.connect(self.file, isolation_level=None, timeout=PATIENCE_S)) as lock:
             lock.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -109,6 +117,9 @@ class Postgres:
 
     def take(self, other: "Postgres") -> None:
         self._administer(f'DROP DATABASE "{self._name}"', f'CREATE DATABASE "{self._name}" TEMPLATE "{other._name}"')
+
+    def migrate(self, manage: Callable[..., object]) -> None:
+        manage("migrate", "--verbosity", "0")
 
     @contextmanager
     def locked(self) -> Iterator[None]:

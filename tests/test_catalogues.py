@@ -24,6 +24,7 @@ from scheduler_admin.comparisons import running, services
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.history import sentences
 from scheduler_admin.web.words import work_text
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(settings.BASE_DIR)
 LOCALE = "zh_Hans"
@@ -115,7 +116,7 @@ def test_the_catalogue_has_every_text_of_the_sources(catalogue: Catalog, tmp_pat
     (copy / "locale").mkdir()
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "scheduler_admin.settings", "SECRET_KEY": "only-to-extract"}
     subprocess.run(
-        [sys.executable, "-c", EXTRACT], cwd=copy, env=environment, check=True, capture_output=True, timeout=60
+        [sys.executable, "-c", EXTRACT], cwd=copy, env=environment, check=True, capture_output=True, timeout=PATIENCE_S
     )
     found = {_key(each) for each in _messages(_read(copy / "locale" / LOCALE / "LC_MESSAGES" / "django.po"))}
     known = {_key(each) for each in _messages(catalogue)}

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from rest_framework.test import APIClient
 
+from tests.waiting import PATIENCE_S
+
 EVENTS = "/api/v1/events"
 
 
@@ -68,7 +70,7 @@ class Following:
 @contextmanager
 def following(server: str, client: APIClient, query: str, **headers: str) -> Iterator[Following]:
     """A stream of a real server's, followed with a client's token."""
-    connection = http.client.HTTPConnection(urlsplit(server).netloc, timeout=20)
+    connection = http.client.HTTPConnection(urlsplit(server).netloc, timeout=PATIENCE_S)
     token = vars(client)["_credentials"] or client.defaults
     authorization = {"Authorization": token["HTTP_AUTHORIZATION"], "Accept": "text/event-stream"}
     connection.request("GET", f"{EVENTS}?{query}", headers={**authorization, **headers})

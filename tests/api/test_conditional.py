@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import time_machine
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
@@ -19,6 +19,7 @@ from scheduler_admin.history.models import Decision, UsageSample
 from scheduler_admin.history.usage_runs import Amount, Now, pack
 from tests.api.builders import NOW, RED, amounts, blue_pod, decision, red_pod, usage
 from tests.api.sending import PROD, put
+from tests.properties import examples
 
 READ = [
     "/api/v1/clusters",
@@ -88,7 +89,7 @@ CHANGES: dict[str, Callable[[Cluster, int], object]] = {
 }
 
 
-@settings(max_examples=5, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(5, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(made=st.lists(st.tuples(st.sampled_from(sorted(CHANGES)), st.integers(1, 9)), min_size=1, max_size=4))
 def test_no_two_answers_have_one_etag(
     busy: Cluster, ada: APIClient, olga: APIClient, slower: Any, made: list[tuple[str, int]]

@@ -7,15 +7,19 @@ from typing import Any
 
 import pytest
 from django.core.signals import request_finished, request_started
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.queues.models import Draft
 from tests.browser.chromium import launch
+from tests.waiting import PATIENCE_S
 from tests.web import rows
 from tests.web.drafts import started
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs in the test's own thread
+
+PATIENCE_MS = PATIENCE_S * 1000
+expect.set_options(timeout=PATIENCE_MS)
 
 OpenPage = Callable[..., Page]
 
@@ -65,7 +69,7 @@ def _answered(live_server: Any) -> Iterator[None]:
     try:
         yield
         with changed:
-            assert changed.wait_for(lambda: not going[0], timeout=60), "a request is not answered"
+            assert changed.wait_for(lambda: not going[0], timeout=PATIENCE_S), "a request is not answered"
     finally:
         request_started.disconnect(begins)
         request_finished.disconnect(ends)
@@ -81,6 +85,7 @@ def open_page(chromium: Browser, live_server: Any, said: list[str], _answered: N
         context = chromium.new_context(
             base_url=live_server.url, viewport={"width": width, "height": 900}, color_scheme=scheme, **options
         )
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: message.type in {"error", "warning"} and said.append(message.text))

@@ -96,9 +96,9 @@ def test_one_is_begun_by_keyboard_followed_and_stopped(cluster, live_server, chr
     page.keyboard.press("Enter")
     page.wait_for_url("**/compare/*/")
     Comparison.objects.update(state="running", done=1, steps=4)
-    page.get_by_text("25 %").last.wait_for(timeout=5000)
+    page.get_by_text("25 %").last.wait_for()
     page.get_by_role("button", name="Stop").click()
-    page.get_by_text("Nothing of it was kept.").wait_for(timeout=5000)
+    page.get_by_text("Nothing of it was kept.").wait_for()
 
 
 def test_the_figures_come_when_it_is_done(cluster, live_server, chromium):
@@ -110,5 +110,5 @@ def test_the_figures_come_when_it_is_done(cluster, live_server, chromium):
     done = compared(cluster, "done", 3, 7)
     Comparison.objects.filter(pk=one.pk).update(state="done", result=done.result, sides=done.sides)
     row = page.locator("tr", has_text="Pods preempted")
-    row.wait_for(timeout=6000)
+    row.wait_for()
     assert [cell.split() for cell in row.locator("td").all_inner_texts()] == [["4"], ["best", "3"], ["7"]]

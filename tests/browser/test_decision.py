@@ -43,5 +43,5 @@ def test_what_is_open_stays_open_when_news_come_in(decisions, live_server, chrom
     assert page.get_by_text("maintenance:NoSchedule").is_visible()
     Decision.objects.filter(pk=row.pk).update(ending="taken")
     ClusterStatus.objects.update(news=F("news") + 1, decided=F("decided") + 1)
-    page.wait_for_selector("text=room taken", timeout=5000)
+    page.wait_for_selector("text=room taken")
     assert page.get_by_text("maintenance:NoSchedule").is_visible()

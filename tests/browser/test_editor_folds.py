@@ -94,7 +94,7 @@ def test_in_a_long_tree_every_queue_is_reached(open_page: OpenPage, draft: Draft
     name(opened, "tenant-2").press("a")
     opened.get_by_label("Add a queue below tenant-2, called").fill("last")
     opened.keyboard.press("Enter")
-    expect(name(opened, "last")).to_be_focused(timeout=20_000)
+    expect(name(opened, "last")).to_be_focused()
     expect(name(opened, "last")).to_be_in_viewport()
     name(opened, "tenant-2").press("ArrowLeft")
     expect(name(opened, "last")).to_be_hidden()

@@ -116,7 +116,7 @@ def test_news_is_drawn_and_ones_place_is_kept(open_page: OpenPage, demo: Cluster
     region.evaluate("each => { each.scrollLeft = 200 }")
     rows.decision(demo, "root.tenant-1.training", victims=("root.tenant-1.queue-b",) * 75)
     ClusterStatus.objects.update(news=F("news") + 1)
-    expect(page.locator(".map .count", has_text="77")).to_be_visible(timeout=6000)
+    expect(page.locator(".map .count", has_text="77")).to_be_visible()
     assert region.evaluate("each => each.scrollLeft") == 200
 
 

@@ -65,7 +65,7 @@ def test_news_come_in_without_a_jump(cluster, live_server, chromium):
     page.evaluate("scrollTo(0, 900)")
     new = rows.decision(cluster, TRAINING, minutes=0, victims=(QUEUE_B,))
     ClusterStatus.objects.update(news=F("news") + 1, decided=F("decided") + 1)
-    page.wait_for_selector(f"#d-{new.pk}", timeout=5000)
+    page.wait_for_selector(f"#d-{new.pk}")
     assert page.evaluate("document.getElementById('scroll-decisions').scrollLeft") == 120
     assert page.evaluate("scrollY") >= 800
     assert page.evaluate("document.activeElement.id") == focused

@@ -85,7 +85,7 @@ def test_news_moves_nothing(open_page: OpenPage, demo: Cluster) -> None:
     )
     for asks in (5, 77, 6):
         tell(demo, asks)
-        expect(page.locator(QUEUE_2)).to_contain_text(str(asks), timeout=4000)
+        expect(page.locator(QUEUE_2)).to_contain_text(str(asks))
     assert page.evaluate("window.moved") == []
 
 

@@ -59,7 +59,7 @@ def test_news_arrives_without_losing_ones_place(open_page: OpenPage, demo: Clust
     figures = dict(demo.status.queues)
     figures["root.tenant-2.queue-2"] = figures["root.tenant-2.queue-2"] | {"asks": 77}
     news(queues=figures)
-    expect(page.locator('[data-path="root.tenant-2.queue-2"] .asks')).to_contain_text("77", timeout=4000)
+    expect(page.locator('[data-path="root.tenant-2.queue-2"] .asks')).to_contain_text("77")
     expect(link).to_be_focused()
     assert page.evaluate("scrollY") == before > 0
     expect(page.get_by_role("searchbox")).to_have_value("tenant")
@@ -81,14 +81,14 @@ def test_the_last_pass_moves_on_without_news(open_page: OpenPage, demo: Cluster)
     page = open_page(TREE)
     at = timezone.now() + timedelta(minutes=7)
     ClusterStatus.objects.update(pass_at=at)
-    expect(page.locator("[data-pass] time")).to_have_attribute("title", f"{at:%Y-%m-%d %H:%M:%S} UTC", timeout=5000)
+    expect(page.locator("[data-pass] time")).to_have_attribute("title", f"{at:%Y-%m-%d %H:%M:%S} UTC")
 
 
 def test_staleness_shows_by_itself(open_page: OpenPage, demo: Cluster) -> None:
     """A worker that stopped makes no news; the page says so all the same."""
     page = open_page(TREE)
     ClusterStatus.objects.update(read_at=timezone.now() - timedelta(minutes=1))
-    expect(page.get_by_text("Nothing has been heard of the cluster")).to_be_visible(timeout=4000)
+    expect(page.get_by_text("Nothing has been heard of the cluster")).to_be_visible()
 
 
 def test_a_theme_is_kept(open_page: OpenPage, demo: Cluster) -> None:

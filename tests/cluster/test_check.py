@@ -17,6 +17,7 @@ from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from tests.cluster.certificates import jwt
 from tests.cluster.doubles import Answer, Asked, ManualClock, scripted
 from tests.controlplane.anycluster import AnyCluster
+from tests.waiting import PATIENCE_S
 
 NOW = datetime.fromtimestamp(ManualClock().wall_ms() / 1000, UTC)
 
@@ -116,6 +117,8 @@ def serving(date: datetime | None = None, forbidden: Callable[[dict[str, str]], 
         elif asked.method == "POST":
             allowed = not forbidden(asked.body["spec"]["resourceAttributes"])
             answer.json(201, {"status": {"allowed": allowed}})
+        elif "sendInitialEvents" in asked.query:
+            answer.status(422, "Invalid", "sendInitialEvents is forbidden for watch")
         elif "watch" in asked.query:
             answer.begin()
         else:
@@ -127,7 +130,9 @@ def serving(date: datetime | None = None, forbidden: Callable[[dict[str, str]], 
 def look(script: Any, clock: ManualClock | None = None, token: str = "t", **expected: Any) -> Report:
     with scripted(script) as server:
         settings = ConnectionSettings(address=server.address, token=token)
-        return check(settings, Expected(**{"mode": "observe", **expected}), clock=clock or ManualClock(), limit_s=5)
+        return check(
+            settings, Expected(**{"mode": "observe", **expected}), clock=clock or ManualClock(), limit_s=PATIENCE_S
+        )
 
 
 @pytest.mark.parametrize(
@@ -185,7 +190,7 @@ def test_the_end_of_credentials_is_warned_of(days: int, level: str):
 def test_a_certificate_that_nobody_checks_is_warned_of():
     with scripted(serving(NOW)) as server:
         settings = ConnectionSettings(address=server.address, token="t", verify_tls=False)
-        report = check(settings, Expected("observe"), clock=ManualClock(), limit_s=5)
+        report = check(settings, Expected("observe"), clock=ManualClock(), limit_s=PATIENCE_S)
     assert [(level, "is not checked" in text) for level, text in said(report, "credentials")] == [("warning", True)]
 
 

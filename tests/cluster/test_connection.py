@@ -14,6 +14,7 @@ from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
 from tests.cluster.certificates import authority, issued, serving
 from tests.cluster.doubles import Answer, Asked, Script, scripted
+from tests.waiting import PATIENCE_S
 
 SECRET = "s3cr3t-token"
 
@@ -156,11 +157,11 @@ def test_a_stream_gives_whole_lines_as_they_come():
     def script(asked, answer):
         answer.begin()
         answer.raw(b'{"a":1}\n{"b"')
-        assert first_read.wait(5)
+        assert first_read.wait(PATIENCE_S)
         answer.raw(b":2}\n\n{half")
 
     with scripted(script) as server:
-        lines = iter(server.connection().stream("/", idle_timeout_s=5))
+        lines = iter(server.connection().stream("/", idle_timeout_s=PATIENCE_S))
         assert next(lines) == b'{"a":1}'
         first_read.set()
         assert list(lines) == [b'{"b":2}']
@@ -239,13 +240,13 @@ def test_closing_a_stream_wakes_its_reader():
             endings.append(error)
 
     with scripted(script) as server:
-        stream = server.connection().stream("/", idle_timeout_s=60)
+        stream = server.connection().stream("/", idle_timeout_s=PATIENCE_S)
         first = iter(stream)
         assert next(first) == b"{}"
         reader = threading.Thread(target=read, args=(first,), daemon=True)
         reader.start()
         stream.close()
-        reader.join(5)
+        reader.join(PATIENCE_S)
         assert (reader.is_alive(), lines, endings) == (False, [], [])
 
 

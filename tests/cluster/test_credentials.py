@@ -17,6 +17,7 @@ from engine.cluster.errors import ApiFailure, ConnectionFailure, SettingsError
 from tests.cluster.certificates import authority, issued, jwt
 from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted
 from tests.cluster.test_connection import kubeconfig
+from tests.waiting import PATIENCE_S
 
 V1 = "client.authentication.k8s.io/v1"
 SECRET = "s3cr3t-token"
@@ -39,7 +40,7 @@ def config(folder: Path, address: str = "https://c", **user: Any) -> ConnectionS
     """Settings with a kubeconfig of one user in a file."""
     path = folder / "config"
     path.write_text(kubeconfig(address, **user))
-    return ConnectionSettings(kubeconfig_path=str(path), timeout_s=5)
+    return ConnectionSettings(kubeconfig_path=str(path), timeout_s=PATIENCE_S)
 
 
 def accepting(*tokens: str) -> Any:
@@ -171,7 +172,7 @@ def test_a_stream_takes_up_new_credentials_too(tmp_path: Path):
     with scripted(accepting("new")) as server:
         connection = Connection(config(tmp_path, server.address, token="old"))
         config(tmp_path, server.address, token="new")
-        connection.stream("/x", idle_timeout_s=5).close()
+        connection.stream("/x", idle_timeout_s=PATIENCE_S).close()
     assert sent(server) == ["old", "new"]
 
 
@@ -239,7 +240,7 @@ def test_a_request_never_waits_longer_than_it_may_for_a_program(tmp_path: Path):
             connection.request("POST", "/", timeout_s=0.1)
         assert server.asked == []
         gate.touch()
-        assert connection.request("POST", "/", timeout_s=10).status == 200
+        assert connection.request("POST", "/", timeout_s=PATIENCE_S).status == 200
 
 
 def test_a_program_that_fails_later_is_told_by_the_request(tmp_path: Path):

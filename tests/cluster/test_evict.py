@@ -11,7 +11,7 @@ from engine.formats.kubernetes import decode_pod
 from tests.cluster.doubles import Answer, scripted
 from tests.controlplane.anycluster import AnyCluster, real
 from tests.controlplane.plane import ControlPlane
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 VICTIM = SimpleNamespace(uid="u1", namespace="a", name="p1")
 PATH = "/api/v1/namespaces/a/pods/p1"
@@ -62,7 +62,7 @@ def test_every_answer_has_an_outcome(case):
     """Whatever the server answers, or fails to, becomes an outcome with its next try; nothing is sent twice."""
     answers, outcome, budget, retry_after_s = TABLE[case]
     with scripted(lambda asked, answer: answers(answer)) as server:
-        got = Actuator(server.connection(timeout_s=0.3 if case == "timeout" else 10)).evict(VICTIM)
+        got = Actuator(server.connection(timeout_s=0.3 if case == "timeout" else PATIENCE_S)).evict(VICTIM)
     assert (got.outcome, got.budget, got.retry_after_s) == (outcome, budget, retry_after_s)
     assert bool(got.sentence) == (outcome is not EvictionOutcome.ACCEPTED)
     assert [asked.method for asked in server.asked] == ["POST"]

@@ -11,14 +11,15 @@ from engine.cluster.tables import TABLES
 from tests.cluster.doubles import Answer, Asked, scripted
 from tests.cluster.test_reflector import EXPIRED, event, listed, pod
 from tests.controlplane.anycluster import AnyCluster
+from tests.waiting import PATIENCE_S
 
 PODS = next(table for table in TABLES if table.kind == "Pod")
 END = {"metadata": {"resourceVersion": "77", "annotations": {"k8s.io/initial-events-end": "true"}}}
 
 
 def lister(connection: Connection, **settings: Any) -> Lister:
-    """One that streams where it can, and is not patient."""
-    return Lister(connection, PODS, ReflectorSettings(**{"streamed": True, "list_idle_s": 2.0, **settings}))
+    """One that streams where it can."""
+    return Lister(connection, PODS, ReflectorSettings(**{"streamed": True, "list_idle_s": PATIENCE_S, **settings}))
 
 
 def streaming(*events: Any) -> Any:
@@ -83,7 +84,7 @@ def test_a_server_that_refuses_streams_is_asked_for_pages_from_then_on(refusal: 
 def test_an_old_server_that_takes_it_for_a_plain_watch_is_found_out(events: Any) -> None:
     """No mark ever comes: half a stream is never taken for the whole, pages are read instead."""
     with scripted(streaming(*events)) as server:
-        assert names(lister(server.connection()).read()) == {"paged"}
+        assert names(lister(server.connection(), list_idle_s=0.3).read()) == {"paged"}
 
 
 @pytest.mark.parametrize(
@@ -132,6 +133,6 @@ def test_servers_stream_what_they_list(cluster: AnyCluster, connection: Connecti
 def test_servers_refuse_half_of_the_options_of_a_stream(connection: Connection, options: dict[str, str]) -> None:
     """In one way, by which those that offer no streams refuse all of them."""
     with pytest.raises(ApiFailure) as caught:
-        connection.stream(PODS.path, query={"watch": "true", **options}, idle_timeout_s=5)
+        connection.stream(PODS.path, query={"watch": "true", **options}, idle_timeout_s=PATIENCE_S)
     assert (caught.value.code, caught.value.reason) == (422, "Invalid")
     assert "resourceVersionMatch: Forbidden: " in caught.value.message

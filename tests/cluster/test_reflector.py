@@ -11,7 +11,7 @@ from engine.cluster.reflector import Reflector
 from engine.cluster.tables import TABLES
 from engine.cluster.timing import BackOff
 from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 PODS = next(table for table in TABLES if table.kind == "Pod")
 
@@ -98,7 +98,7 @@ def following(play: Play, **settings: Any) -> Iterator[tuple[Kept, Reflector, Sc
             yield sink, reflector, server
         finally:
             reflector.stop()
-            assert reflector.join(5), "the thread did not stop"
+            assert reflector.join(PATIENCE_S), "the thread did not stop"
 
 
 def watched_from(server: Scripted) -> list[str]:
@@ -240,7 +240,7 @@ def noting(play: Play, clock: ManualClock | None = None) -> Iterator[Noted]:
             yield noted
         finally:
             noted.reflector.stop()
-            assert noted.reflector.join(5)
+            assert noted.reflector.join(PATIENCE_S)
 
 
 def test_a_server_in_trouble_is_waited_for():
@@ -315,4 +315,4 @@ def test_every_sign_of_life_is_noted():
         wait_for(lambda: reflector.health.last_event_at == 1_050.0, "the bookmark was noted")
         assert reflector.health.last_sync_at == 1_000.0
         reflector.stop()
-        assert reflector.join(5)
+        assert reflector.join(PATIENCE_S)

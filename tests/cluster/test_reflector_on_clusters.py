@@ -12,7 +12,7 @@ from engine.cluster.tables import PREEMPTED, TABLES, Table
 from engine.cluster.timing import BackOff
 from tests.cluster.test_reflector import Kept
 from tests.controlplane.anycluster import AnyCluster
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 PODS = next(table for table in TABLES if table.kind == "Pod")
 
@@ -28,7 +28,7 @@ def following(connection: Connection, table: Table, **settings: Any) -> Iterator
         yield sink, reflector
     finally:
         reflector.stop()
-        assert reflector.join(5), "the thread did not stop"
+        assert reflector.join(PATIENCE_S), "the thread did not stop"
 
 
 def cut_off(cluster: AnyCluster, meanwhile: Callable[[], object]) -> Connection:

@@ -18,6 +18,7 @@ from engine.snapshot import Node, Pod, Taint
 from tests.builders import refused
 from tests.cluster.doubles import scripted
 from tests.controlplane.anycluster import AnyCluster
+from tests.waiting import PATIENCE_S
 
 TERMS = Terms(until_ms=1_767_268_800_000, decision="https://site/decisions/7/")
 FOREIGN = {"key": "team", "value": "a", "effect": "NoExecute"}
@@ -167,7 +168,7 @@ def test_two_engines_that_reserve_at_once_agree(cluster: AnyCluster, actuator: A
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE_S)
     assert sorted(outcomes.values()) == [Outcome.DONE, Outcome.TAKEN, Outcome.TAKEN, Outcome.TAKEN]
 
 

@@ -1,18 +1,25 @@
 """etcd and the Kubernetes control plane as binaries: built once from the pinned modules beside this file, and kept.
 
-``python -m tests.controlplane.binaries`` builds them, 10 to 16 minutes on two cores. They are kept outside the checkout
-under a name made of what they are built from. KUBEBUILDER_ASSETS, a folder that has them already, is taken instead.
+``python -m tests.controlplane.binaries`` builds them, 10 to 16 minutes on two cores; so does a long suite of the tests.
+They are kept outside the checkout under a name made of what they are built from. KUBEBUILDER_ASSETS, a folder that has
+them already, is taken instead.
 """
 
 import fcntl
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from tests.runner import suites
+
+SUITE = "control-plane"
+"""The long suite that builds."""
 HERE = Path(__file__).parent
 KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 PROGRAMS = ("etcd", *KUBERNETES)
@@ -29,7 +36,7 @@ def folder() -> Path:
 
 def cache() -> Path:
     """Where everything that is built from the modules is kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "scheduler-admin"
+    return suites.cache_home() / "scheduler-admin"
 
 
 def missing() -> list[str]:
@@ -37,9 +44,13 @@ def missing() -> list[str]:
     return [program for program in PROGRAMS if not (folder() / program).is_file()]
 
 
-def can_build() -> bool:
-    """Whether there is a Go to build them with."""
-    return shutil.which("go") is not None
+def provide(what: str, there: Callable[[], bool], build: Callable[[], object]) -> None:
+    """Build a program where this run is to; skip the test that asks for it where it was never built."""
+    if there():
+        return
+    if not suites.runs(SUITE):
+        pytest.skip(f"{what} was never built here: make test-long SUITE={SUITE} does, or python -m {__name__}")
+    build()
 
 
 def build() -> None:

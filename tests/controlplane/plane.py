@@ -16,7 +16,7 @@ from typing import Any, Self
 from engine.simulator.server import AuditRecord
 from tests.controlplane import binaries
 from tests.controlplane.wire import AGENT, Wire
-from tests.waiting import logged, wait_for
+from tests.waiting import PATIENCE_S, logged, wait_for
 
 _LOG_TAIL = 2_000
 
@@ -117,7 +117,7 @@ class ControlPlane:
         """Let etcd forget all versions but the newest, as it does every few minutes."""
         newest = self.get("/api/v1/namespaces")["metadata"]["resourceVersion"]
         body = json.dumps({"revision": newest, "physical": True}).encode()
-        with urllib.request.urlopen(f"{self._etcd_address}/v3/kv/compaction", body, timeout=10):
+        with urllib.request.urlopen(f"{self._etcd_address}/v3/kv/compaction", body, timeout=PATIENCE_S):
             pass
 
     def audited(self) -> int:
@@ -155,7 +155,7 @@ class ControlPlane:
         request = urllib.request.Request(f"{self.address}{path}", data=data, headers=headers, method=method)
         context = ssl.create_default_context(cafile=str(self.folder / "ca.crt"))
         try:
-            with urllib.request.urlopen(request, timeout=10, context=context) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S, context=context) as answer:
                 text = answer.read()
         except (urllib.error.URLError, OSError):
             return None

@@ -1,7 +1,6 @@
 """The chart, rendered once for each set of values."""
 
 import json
-import subprocess
 from typing import Any
 
 import pytest
@@ -73,13 +72,8 @@ def _near() -> Manifest:
 
 @pytest.fixture(scope="session")
 def built_helm() -> None:
-    """What renders the chart; skipped, with the reason, where there is none and none can be built."""
-    if not helm.program().is_file() and not binaries.can_build():
-        pytest.skip("there is no Go here to build helm with")
-    try:
-        helm.build_behind()
-    except subprocess.CalledProcessError as error:  # as where no module proxy can be reached
-        pytest.skip(f"helm can't be built here: {error}")
+    """What renders the chart."""
+    binaries.provide("helm", helm.program().is_file, helm.build)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import yaml
 
 from tests.controlplane import binaries
+from tests.waiting import PATIENCE_S
 
 CHART = Path(__file__).resolve().parents[2] / "deploy" / "chart"
 RELEASE, NAMESPACE = "prod", "chart-of-ours"
@@ -45,15 +45,6 @@ def build() -> Path:
     return wanted
 
 
-def build_behind() -> Path:
-    """The same, behind everything else that this machine does. Raises subprocess.CalledProcessError."""
-    if not program().is_file():
-        subprocess.run(
-            ["nice", "-n", "19", sys.executable, "-m", "tests.deploy.helm"], cwd=CHART.parents[1], check=True
-        )
-    return program()
-
-
 def helm(*arguments: str | Path, values: Values | None = None) -> subprocess.CompletedProcess[str]:
     """Run it, with values by its standard input; it finds nothing of the user's own, and what it caches goes."""
     given = ["--values", "-"] if values is not None else []
@@ -64,7 +55,7 @@ def helm(*arguments: str | Path, values: Values | None = None) -> subprocess.Com
             capture_output=True,
             text=True,
             env={"PATH": os.environ["PATH"], "HOME": home},
-            timeout=60,
+            timeout=PATIENCE_S,
             check=False,
         )
 

@@ -16,7 +16,7 @@ from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import Place
 from tests.controlplane.plane import free_port
 from tests.deploy.helm import Manifest, container, pods
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 pytestmark = pytest.mark.controlplane
 
@@ -57,7 +57,7 @@ def test_it_wants_its_password_and_keeps_nothing(begun: "subprocess.Popen[bytes]
     assert kept == {"save": "", "appendonly": "no"}
     assert PASSWORD not in Path(f"/proc/{begun.pid}/cmdline").read_text()
     begun.send_signal(signal.SIGTERM)
-    assert begun.wait(10) == 0
+    assert begun.wait(PATIENCE_S) == 0
     assert list(tmp_path.iterdir()) == []
 
 

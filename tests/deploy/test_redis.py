@@ -13,7 +13,7 @@ from kombu.common import ignore_errors
 from scheduler_admin.celery import app
 from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import Place
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 
 class Short(Place):
@@ -47,7 +47,7 @@ def connection(place: Place, redis: "subprocess.Popen[bytes]") -> Iterator[Conne
     connection = app.connection_for_read(f"redis+socket://{place.socket}")
     queue = connection.SimpleQueue("engine")
     queue.put("a task")
-    assert queue.get(timeout=10).payload == "a task"
+    assert queue.get(timeout=PATIENCE_S).payload == "a task"
     connection.SimpleQueue("control", channel=connection.channel()).consumer.consume()
     hub = Hub()
     connection.transport.register_with_event_loop(connection.connection, hub)

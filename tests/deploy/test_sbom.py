@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.deploy.test_compose import BASE
+from tests.waiting import PATIENCE_S
 
 LOCK = (BASE / "requirements.lock").read_text(encoding="utf-8")
 
@@ -23,7 +24,7 @@ def test_it_names_what_is_locked(tmp_path: Path) -> None:
     (command,) = re.findall(r"bin/cyclonedx-py (.*)", recipe("sbom"))
     words = [str(tmp_path / "sbom.json") if word == "var/sbom.json" else word for word in shlex.split(command)]
     program = [sys.executable, "-m", "cyclonedx_py", *words]
-    subprocess.run(program, cwd=BASE, check=True, capture_output=True, timeout=120)
+    subprocess.run(program, cwd=BASE, check=True, capture_output=True, timeout=PATIENCE_S)
     found = json.loads((tmp_path / "sbom.json").read_text(encoding="utf-8"))
     assert (found["bomFormat"], found["specVersion"]) == ("CycloneDX", "1.6")
     assert found["metadata"]["component"]["name"] == "scheduler-admin"

@@ -7,6 +7,7 @@ import pytest
 
 from tests.deploy.settings_page import BASE, PAGE, SOURCE, defaults, explained, page
 from tests.deploy.test_compose import variables
+from tests.waiting import PATIENCE_S
 
 FLAG = "0 or 1"
 
@@ -59,5 +60,7 @@ def test_what_a_number_may_not_be_is_named() -> None:
     """As the page says: the start stops, and tells of which variable."""
     environment = {"SECRET_KEY": "x", "INSECURE_HTTP": "1", "JOURNAL_MB": "many", "PATH": ""}
     command = [sys.executable, "-c", "import scheduler_admin.settings"]
-    done = subprocess.run(command, cwd=BASE, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        command, cwd=BASE, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
     assert "JOURNAL_MB is many" in done.stderr

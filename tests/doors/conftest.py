@@ -16,6 +16,7 @@ from scheduler_admin.accounts.doors import add_mapping
 from scheduler_admin.accounts.services import create_tenant
 from scheduler_admin.demo.environment import BASE
 from tests.doors.provider import CLIENT, SECRET
+from tests.waiting import PATIENCE_S
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Provider:
 
     def put(self, name: str, value: Any) -> None:
         """Set ``account``, ``fault`` or ``algorithm``."""
-        requests.put(f"{self.address}/{name}", data=json.dumps(value), timeout=5).raise_for_status()
+        requests.put(f"{self.address}/{name}", data=json.dumps(value), timeout=PATIENCE_S).raise_for_status()
 
     def know(self, sub: str, *groups: str, **claims: Any) -> None:
         """Whoever comes is this account."""
@@ -34,7 +35,7 @@ class Provider:
 
     def answer(self, address: str) -> str:
         """Where it sends a browser that comes to it, without the site."""
-        response = requests.get(address, allow_redirects=False, timeout=5)
+        response = requests.get(address, allow_redirects=False, timeout=PATIENCE_S)
         back = urlsplit(response.headers["Location"])
         return f"{back.path}?{back.query}"
 

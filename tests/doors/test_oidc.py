@@ -19,6 +19,7 @@ from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import create_user
 from tests.doors.conftest import Provider, come
 from tests.doors.provider import SECRET
+from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("known")]
 
@@ -304,4 +305,4 @@ def test_the_sign_in_page_offers_it_where_it_is_set_up(provider: Provider, clien
 def test_the_provider_of_these_tests_holds_to_the_flow(provider: Provider) -> None:
     """It gives no token for a code that it did not give: so the tests above can fail."""
     sent = {"code": "made-up", "client_id": "scheduler-admin", "client_secret": SECRET}
-    assert requests.post(f"{provider.address}/token", data=sent, timeout=5).status_code == 400
+    assert requests.post(f"{provider.address}/token", data=sent, timeout=PATIENCE_S).status_code == 400

@@ -24,6 +24,15 @@ from tests.stores import Store, store
 from tests.waiting import logged, wait_for
 
 _LOG_TAIL = 3_000
+_PREPARED = """
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.services import create_token
+from scheduler_admin.demo import assets
+
+assets.collect()
+user = User.objects.create_user(username="ci", password=None, role="auditor")
+print(create_token(user=user, name="tests")[1])
+"""
 
 
 def free_port() -> int:
@@ -60,11 +69,8 @@ class Product:
     def start(self) -> None:
         """Migrate, then start Redis, web, the engine's worker and beat."""
         self._logged.enter_context(logged(f"product {self.port}", self.last_words))
-        self.manage("migrate", "--verbosity", "0")
-        self.manage("collectstatic", "--no-input", "--verbosity", "0")
-        self.manage("shell", "-c", "from scheduler_admin.accounts.models import User as U; "
-                    "U.objects.create_user(username='ci', password=None, role='auditor')")  # fmt: skip
-        self._token = re.search(r"sa_[\w-]+", self.manage("create_token", "ci", "--name", "tests"))[0]
+        self.store.migrate(self.manage)
+        self._token = re.search(r"sa_[\w-]+", self.manage("shell", "-c", _PREPARED))[0]
         self.children.start("redis", self.command("redis"))
         wait_for(self.place.socket.exists, "Redis")
         for name in ("engine", "beat", "web"):

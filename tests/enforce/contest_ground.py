@@ -18,7 +18,7 @@ from tests.controlplane.kubelet import Kubelet
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.wire import Wire
 from tests.e2e.product import SimulatedCluster
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 
 class Ground(Protocol):
@@ -91,7 +91,7 @@ class SimulatedGround:
                 yield cls(cluster)
             finally:
                 process.terminate()
-                process.wait(10)
+                process.wait(PATIENCE_S)
 
     @property
     def kubeconfig(self) -> Path:

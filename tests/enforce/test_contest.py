@@ -30,6 +30,7 @@ def adds_up(result: Result) -> bool:
 
 
 @pytest.mark.controlplane
+@pytest.mark.suite("contest")
 def test_every_ask_has_the_room_that_was_made_for_it(built: None, tmp_path: Path) -> None:
     """Beside the real kube-scheduler, from one victim to four, whose ReplicaSets want the room back."""
     result = fight(RealGround, tmp_path, Scene(), kept_by=KeptBy.TAINT, decisions=WAVES_OF_TWELVE)

@@ -174,7 +174,7 @@ def _migrated(server: str | None) -> tuple[Worker, TemporaryDirectory[str]]:
     """One whose database has no rows, which takes longer to make than most tests; and what its folder is kept by."""
     folder = TemporaryDirectory()
     empty = Worker(Path(folder.name), server)
-    empty._manage("migrate", "--verbosity", "0")
+    empty.store.migrate(empty._manage)
     return empty, folder
 
 

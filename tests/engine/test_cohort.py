@@ -4,14 +4,15 @@ import random
 from collections.abc import Collection
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.policies.cohort import Mode, Strategy, Verdict, Why, decide
 from engine.quota import ClusterQueue, Cohort, FlavorResource, QuotaCluster, Take, Workload
 from tests.engine.quota_worlds import FAIR, worlds
+from tests.properties import examples
 
-MANY = settings(max_examples=200)
+MANY = examples(200)
 fair = st.sampled_from(FAIR)
 
 

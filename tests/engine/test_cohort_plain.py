@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.scenario_k import scenario_k
@@ -16,6 +16,7 @@ from tests.engine import plain_cohort
 from tests.engine.quota_worlds import FAIR, crowds, worlds
 from tests.fidelity.kueue import FOLDER
 from tests.fidelity.recorded import read
+from tests.properties import examples
 
 World = tuple[QuotaCluster, Workload]
 Strategies = tuple[Strategy, ...] | None
@@ -29,14 +30,14 @@ def alike(world: World, strategies: Strategies) -> bool:
 
 
 @given(worlds(), st.sampled_from(FAIR))
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_in_random_cohorts(world: World, strategies: Strategies) -> None:
     """Small ones, with every setting there is."""
     assert alike(world, strategies)
 
 
 @given(crowds(), st.sampled_from(FAIR))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_where_many_go(world: World, strategies: Strategies) -> None:
     """Many workloads, of few sizes, in cohorts that lend nearly everything."""
     assert alike(world, strategies)

@@ -4,7 +4,7 @@ import random
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.forecast import Settling, forecast
@@ -13,11 +13,12 @@ from engine.planning import each
 from engine.policies import policy, terms
 from tests.builders import NOW
 from tests.engine.pod_worlds import world
+from tests.properties import examples
 
 
 @pytest.mark.parametrize("name", ["cohort", "fair-share"])
 @given(st.integers(0, 10**6), st.sampled_from(["nested", "kueue"]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_every_law_is_kept_and_a_forecast_comes_to_rest(name: str, seed: int, guarantees: str) -> None:
     """Each decision is the same on the moment alone, without what was worked out before it in the pass."""
     state, where = world(random.Random(seed))

@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from engine.formats.consumers import read, write
 from engine.formats.notes import ImportFailure, Severity
@@ -12,6 +12,7 @@ from engine.queues import WEIGHT_ONE, Queue, QueueTree
 from tests.builders import queue, tree
 from tests.engine.strategies import queue_trees
 from tests.engine.test_kueue_objects import declared, with_queue
+from tests.properties import examples
 
 DOCUMENT = dedent(
     """\
@@ -91,7 +92,7 @@ def test_a_new_leaf_is_named_after_its_namespace() -> None:
 
 
 @given(queue_trees())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_any_tree_comes_back(shape: QueueTree) -> None:
     """From new Consumers, and from another tree's; also a parent that holds nothing yet."""
     empty = QueueTree([*shape.queues.values(), Queue(path="root.empty", parent_declared=True)])

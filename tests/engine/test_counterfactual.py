@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from benchmarks.scenario_p import scenario_p
 from engine.counterfactual import Again, Counterfactual, Then, counterfactuals, for_own
@@ -13,6 +13,7 @@ from engine.queues import ROOT, Queue, QueueTree
 from engine.snapshot import DisruptionBudget, Pod, Requirement, Snapshot
 from tests.builders import NOW, amounts, ask, node, pod
 from tests.engine.priority_worlds import worlds
+from tests.properties import examples
 
 TREE = QueueTree([Queue(path=ROOT)])
 
@@ -144,7 +145,7 @@ def test_nothing_is_told_of_an_ask_that_fits_or_can_not_be_read():
     assert changes(at, odd) == ()
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(worlds())
 def test_what_is_told_comes_true_and_is_the_least(world):
     """Held against every smaller change of the same kind, tried one by one."""
@@ -177,7 +178,7 @@ def test_what_is_told_comes_true_and_is_the_least(world):
         )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(worlds())
 def test_a_smaller_request_that_would_fit_is_never_missed(world):
     """Of one resource alone, or of both."""

@@ -1,7 +1,7 @@
 """What of its own would have spared a victim under policy ``fence``: made, decided again, no more than needed."""
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 
 from engine.counterfactual import Again, Counterfactual, Then, counterfactuals, for_own
 from engine.counterfactual.own import _Own
@@ -13,6 +13,7 @@ from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 from tests.builders import OPTED_OUT, amounts, ask, node, pod, queue, snapshot, tree
 from tests.engine.strategies import clusters, queue_trees
+from tests.properties import examples
 
 TREE = tree({"prod": queue("4"), "test": queue("1"), "batch": queue()})
 
@@ -108,7 +109,7 @@ def test_nothing_is_told_of_an_ask_that_fits() -> None:
 
 
 @given(under=queue_trees(), objects=clusters())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_whatever_is_told_comes_true_and_a_little_less_does_not_do(under: QueueTree, objects: list[object]) -> None:
     """Each change is made by hand, as it is told, and by one unit less."""
     at = snapshot(under, objects, OPTED_OUT)
@@ -120,7 +121,7 @@ def test_whatever_is_told_comes_true_and_a_little_less_does_not_do(under: QueueT
 
 
 @given(under=queue_trees(), objects=clusters())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_what_spares_a_victim_of_yunikorns_rules_comes_true_under_them(under: QueueTree, objects: list[object]) -> None:
     """Told by deciding again as YuniKorn does."""
     at = snapshot(under, objects, OPTED_OUT)

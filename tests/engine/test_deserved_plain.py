@@ -3,7 +3,7 @@
 from math import gcd
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.policies.deserved import deserved, ground
@@ -14,6 +14,7 @@ from tests import builders
 from tests.engine import plain_deserved
 from tests.engine.deserved_worlds import World, crowds, side_by_side, worlds
 from tests.engine.strategies import clusters, queue_trees
+from tests.properties import examples
 
 
 def alike(world: World) -> bool:
@@ -32,21 +33,21 @@ def _nonzero(found: dict[str, Amounts]) -> dict[str, Amounts]:
 
 
 @given(worlds())
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_in_small_trees(world: World) -> None:
     """Where many things happen at the same level."""
     assert alike(world)
 
 
 @given(crowds())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_in_large_ones(world: World) -> None:
     """Also where sums are beyond 64 bits, and beyond what floats tell apart."""
     assert alike(world)
 
 
 @given(crowds(), st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_when_a_few_ask_more_or_less_than_before(world: World, data: st.DataObject) -> None:
     """As within a pass: also where nobody deserves anything else than a moment ago, or there is more to be had."""
     requests, capacity = dict(world.requests), world.capacity
@@ -61,7 +62,7 @@ def test_when_a_few_ask_more_or_less_than_before(world: World, data: st.DataObje
 
 
 @given(side_by_side(), st.data())
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_when_somebody_asks_for_more_or_less_of_the_same(world: World, data: st.DataObject) -> None:
     """Down to what it deserves, as where a queue gives back what it has beyond that, and on; or up again."""
     shapes = {leaf: _in_lowest_terms(amounts) for leaf, amounts in world.requests.items()}
@@ -84,7 +85,7 @@ def test_who_asks_for_just_what_it_deserves_leaves_all_shares_as_they_are() -> N
 
 
 @given(queue_trees(), clusters(), st.data())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_what_is_asked_of_a_cluster(tree: QueueTree, objects: list[Node | Pod], data: st.DataObject) -> None:
     """Some of its pods are the system's, some of its nodes are not ready, and some leave while it is looked at."""
     moment = builders.snapshot(tree, [_odd(one, data) for one in objects])

@@ -6,7 +6,7 @@ from random import Random
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decision import PodReason
@@ -20,6 +20,7 @@ from engine.policies.deserved.reclaiming import Survey, looked_at
 from engine.snapshot import DisruptionBudget, Pod, Requirement
 from tests.builders import NOW, ask, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world
+from tests.properties import examples
 
 SEEDS = st.integers(0, 2**32)
 
@@ -46,7 +47,7 @@ def _odd(pod: Pod, random: Random) -> Pod:
 
 
 @given(SEEDS)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_node_that_is_not_looked_at_would_be_dearer(seed: int) -> None:
     """And whoever goes is the cheapest of all."""
     for question in questions(Random(seed)):
@@ -58,7 +59,7 @@ def test_a_node_that_is_not_looked_at_would_be_dearer(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_node_that_is_given_up_at_once_would_give_no_room(seed: int) -> None:
     """Not where pods of a queue ask for different things either."""
     for question in questions(Random(seed)):
@@ -90,7 +91,7 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
 
 
 @given(SEEDS)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_who_may_go_is_said_of_each_pod_as_if_it_were_asked_alone(seed: int) -> None:
     """And why the others may not is counted."""
     for question in questions(Random(seed)):

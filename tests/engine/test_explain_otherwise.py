@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from engine.counterfactual import Counterfactual, Then
 from engine.explain import in_vain, least, otherwise, trouble
@@ -15,6 +15,7 @@ from tests.builders import node, pod
 from tests.engine.priority_worlds import worlds
 from tests.engine.test_counterfactual import ASK, changes, cluster, decide
 from tests.engine.test_explain import whole
+from tests.properties import examples
 
 CHOSEN = decide(cluster(node("n1", 3), pod("a", cpu=3, node="n1"), ASK), ASK)
 NONE = decide(cluster(node("n1", 3), pod("a", cpu=3, node="n1", priority=2000), ASK), ASK)
@@ -94,7 +95,7 @@ def test_nothing_went_in_vain_where_the_ask_came():
     assert in_vain("bound", "n1") is None
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(worlds())
 def test_whatever_is_found_has_a_sentence(world):
     """With every parameter filled in."""

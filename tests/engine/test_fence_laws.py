@@ -2,7 +2,7 @@
 
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decision import Decision, Outcome, encode
@@ -14,6 +14,7 @@ from engine.resources import fits
 from engine.snapshot import Node, Pod, Snapshot
 from tests.builders import OPTED_OUT, preempting, settled, snapshot
 from tests.engine.strategies import clusters, queue_trees
+from tests.properties import examples
 
 LAST_RESORTS = ("daemonset", "any", "never")
 
@@ -34,7 +35,7 @@ def lacking(at: Snapshot, tree: QueueTree) -> int:
 
 
 @given(tree=queue_trees(), objects=clusters(), last_resort=st.sampled_from(LAST_RESORTS))
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_no_decision_breaks_a_law(tree: QueueTree, objects: list[Node | Pod], last_resort: str) -> None:
     """The audit, which shares no code with the policy, finds nothing to refuse."""
     at = snapshot(tree, objects, OPTED_OUT)
@@ -44,7 +45,7 @@ def test_no_decision_breaks_a_law(tree: QueueTree, objects: list[Node | Pod], la
 
 
 @given(tree=queue_trees(), objects=clusters(), random=st.randoms(use_true_random=False))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_what_a_decision_makes_room_for_is_told_as_by_the_objects_alone(
     tree: QueueTree, objects: list[Node | Pod], random: Random
 ) -> None:
@@ -84,7 +85,7 @@ def over_max(at: Snapshot, tree: QueueTree, asker: Pod, victims: list[Pod]) -> b
 
 
 @given(tree=queue_trees(), objects=clusters(), random=st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_the_order_of_what_it_is_told_does_not_matter(tree: QueueTree, objects: list[Node | Pod], random) -> None:
     """The same objects and queues in another order give the same decision to the byte."""
     shuffled, queues = list(objects), list(tree.queues.values())
@@ -96,7 +97,7 @@ def test_the_order_of_what_it_is_told_does_not_matter(tree: QueueTree, objects: 
 
 
 @given(tree=queue_trees(), objects=clusters())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_every_decision_brings_queues_closer_to_their_guarantees(tree: QueueTree, objects: list[Node | Pod]) -> None:
     """Law 8 as it comes about, with victims that come back as asks: the sum strictly falls, so it ends."""
     at = snapshot(tree, [one for one in objects if not (isinstance(one, Pod) and one.terminating)], OPTED_OUT)
@@ -112,7 +113,7 @@ def test_every_decision_brings_queues_closer_to_their_guarantees(tree: QueueTree
 
 
 @given(tree=queue_trees(), objects=clusters())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_nobody_is_evicted_for_an_ask_that_would_not_fit_then(tree: QueueTree, objects: list[Node | Pod]) -> None:
     """With the victims and those on their way out gone, the request is free on the node; without, it is not."""
     at = snapshot(tree, objects, OPTED_OUT)
@@ -129,7 +130,7 @@ def test_nobody_is_evicted_for_an_ask_that_would_not_fit_then(tree: QueueTree, o
 
 
 @given(tree=queue_trees(), objects=clusters())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_opted_out_pods_stay_while_the_last_resort_is_never(tree: QueueTree, objects: list[Node | Pod]) -> None:
     """The annotation is kept without exception when the revision says so."""
     at = snapshot(tree, objects, OPTED_OUT)
@@ -138,7 +139,7 @@ def test_opted_out_pods_stay_while_the_last_resort_is_never(tree: QueueTree, obj
 
 
 @given(tree=queue_trees(), objects=clusters())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_plan_audited_as_it_grows_is_refused_only_for_what_came_before(
     tree: QueueTree, objects: list[Node | Pod]
 ) -> None:

@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decision import encode
@@ -17,6 +17,7 @@ from tests.engine.crowds import crowds
 from tests.engine.strategies import clusters, queue_trees
 from tests.fidelity.recorded import read
 from tests.fidelity.yunikorn import FOLDER
+from tests.properties import examples
 
 LAST_RESORTS = ("daemonset", "any", "never")
 
@@ -29,14 +30,14 @@ def differing(at: Snapshot, tree: QueueTree, last_resort: str = "daemonset") -> 
 
 
 @given(tree=queue_trees(), objects=clusters(), last_resort=st.sampled_from(LAST_RESORTS))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_in_random_clusters(tree: QueueTree, objects: list[Node | Pod], last_resort: str) -> None:
     """Queues with every setting there is, few of which may preempt."""
     assert not differing(snapshot(tree, objects, OPTED_OUT), tree, last_resort)
 
 
 @given(crowd=crowds(), last_resort=st.sampled_from(LAST_RESORTS))
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_where_much_is_preempted(crowd: tuple[QueueTree, list[Node | Pod | Reservation]], last_resort: str) -> None:
     """Many pods on a node, rules between them, and guarantees that forbid the first set that comes to mind."""
     tree, objects = crowd

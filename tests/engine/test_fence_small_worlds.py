@@ -10,7 +10,7 @@ from random import Random
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decision import Outcome, PodReason
@@ -33,6 +33,7 @@ from tests.engine.small_worlds.worlds import (
     some_worlds,
 )
 from tests.engine.test_fence_guards import tables, without
+from tests.properties import examples
 
 SHAPES = {**THREE_QUEUES, **FOUR_QUEUES}
 Case = tuple[Shape, list[World], Above, Ask]
@@ -103,7 +104,7 @@ def test_without_a_guard_some_small_world_is_wrong(
 
 
 @given(case=cases())
-@settings(max_examples=400)
+@examples(400)
 def test_worlds_side_by_side_are_decided_as_each_of_them_alone(case: Case) -> None:
     """By the whole policy: pods go where some node has a set, those of the set of its node, and no law is broken."""
     shape, worlds, above, ask = case
@@ -120,7 +121,7 @@ def test_worlds_side_by_side_are_decided_as_each_of_them_alone(case: Case) -> No
 
 
 @given(case=cases(), more=st.integers(1, 9))
-@settings(max_examples=200)
+@examples(200)
 def test_what_no_small_world_differs_in_makes_no_difference(case: Case, more: int) -> None:
     """A fence or a max on queues that only victims are in, and how much more the ask's own queue lacks."""
     side, tree = alone(case, 0)
@@ -140,7 +141,7 @@ def test_what_no_small_world_differs_in_makes_no_difference(case: Case, more: in
 
 
 @given(case=cases())
-@settings(max_examples=100)
+@examples(100)
 def test_nobody_goes_for_a_queue_that_has_what_it_is_promised(case: Case) -> None:
     """Nor for one that is promised nothing."""
     side, tree = alone(case, 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats.families import halfway, parse, taken_away
@@ -18,6 +18,7 @@ from engine.formats.notes import ImportFailure, Severity
 from engine.queues import WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree, Take
 from tests.builders import amounts, queue, tree
 from tests.engine.strategies import queue_trees
+from tests.properties import examples
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "kueue").glob("*.yaml"))
 FENCED = PreemptionPolicy.FENCE
@@ -329,7 +330,7 @@ def test_a_dot_in_a_name_is_said_with_its_line() -> None:
 
 
 @given(queue_trees())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_any_tree_comes_back_from_new_objects(shape: QueueTree) -> None:
     """And from another tree's: what Kueue has no field for is kept in an annotation, and named."""
     for text in ("", DOCUMENT):
@@ -418,7 +419,7 @@ WORDS = [
         max_leaves=12,
     )
 )
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_any_spec_is_read_or_refused(spec: object) -> None:
     """Nothing but ImportFailure comes out of a bad document, and what is read is written back as it was."""
     body = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": spec}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from engine import journal
 from engine.decision import Decision
@@ -23,6 +23,7 @@ from engine.snapshot import ANY_ADDRESS, ClusterState, HostPort, Node, NodeSelec
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.strategies import clusters, growing_trees, queue_trees
 from tests.engine.test_journal import state_of
+from tests.properties import examples
 
 DATA = Path(__file__).parents[1] / "data"
 MOMENT = Moment(now_ms=NOW)
@@ -57,7 +58,6 @@ def told(found: Masked) -> str:
 
 
 @given(growing_trees(), clusters())
-@settings(deadline=None)
 def test_without_names_a_pass_decides_the_same(given_tree: QueueTree, objects: list[Node | Pod]) -> None:
     state = state_of(*objects)
     without = masked(state, LATER, given_tree)
@@ -65,7 +65,7 @@ def test_without_names_a_pass_decides_the_same(given_tree: QueueTree, objects: l
 
 
 @given(queue_trees(), clusters())
-@settings(deadline=None, max_examples=30)
+@examples(30)
 def test_and_goes_the_same_way_from_there(given_tree: QueueTree, objects: list[Node | Pod]) -> None:
     state = state_of(*objects)
     without = masked(state, MOMENT, given_tree)

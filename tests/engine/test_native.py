@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from engine.formats import native
 from engine.formats.native import Format
@@ -14,6 +14,7 @@ from tests.engine.test_consumers import DOCUMENT as CONSUMERS
 from tests.engine.test_kueue_objects import DOCUMENT as KUEUE
 from tests.engine.test_kueue_objects import with_queue
 from tests.engine.test_yunikorn import DOCUMENT as YUNIKORN
+from tests.properties import examples
 
 OWN = """\
 # ours
@@ -96,7 +97,7 @@ def test_what_is_wrong_with_our_own_form_is_said_at_its_line() -> None:
 
 @pytest.mark.parametrize("form", [Format.YUNIKORN, Format.OWN])
 @given(shape=growing_trees())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_any_tree_comes_back(form: Format, shape: QueueTree) -> None:
     """From a new document, and from another tree's, with its rules and templates."""
     for text in ("", DOCUMENTS[form]):

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.explain import observed_because, observed_flags, observed_sentence, observed_victim, taken_verdict
@@ -321,7 +321,6 @@ def test_why_a_node_ended_a_pod_is_told_in_its_words(words: str):
     assert observed_flags(found, "uid-v1", by="kubelet", sees=lambda _path: False) == (said,)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["b", "c", "tenant-1.a"]), st.integers(0, 3), st.sampled_from("wgtn"))))
 def test_usage_is_what_a_sum_over_all_pods_says(drawn: list[tuple[str, int, str]]):
     """However many victims there are: those that wait, go, have gone or are only named by an Event."""

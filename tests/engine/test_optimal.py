@@ -4,7 +4,7 @@ from itertools import combinations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from engine.decision import Outcome
 from engine.feasibility.plain import refusal
@@ -16,6 +16,7 @@ from engine.snapshot import AffinityTerm, DisruptionBudget, Requirement
 from tests.builders import ask, node, pod
 from tests.engine.priority_worlds import worlds
 from tests.engine.test_counterfactual import ASK, cluster, decide
+from tests.properties import examples
 
 WEB = DisruptionBudget(namespace="ns", name="web", expressions=(Requirement("app", "In", ("web",)),), allowed=0)
 
@@ -99,7 +100,7 @@ def test_there_is_none_where_none_is_needed_or_none_helps(asker):
     assert optimal(at, asker) is None
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(worlds())
 def test_no_set_of_pods_on_any_node_costs_less(world):
     """All of them tried one by one, with the filters of the long way round."""

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decision import Decision, Outcome, Reason
@@ -35,6 +35,7 @@ from tests.engine.plain_fence import entitled
 from tests.engine.plain_fence.candidates import Claim, candidates_of, judge
 from tests.engine.plain_fence.usage import ledger_of
 from tests.engine.strategies import clusters, queue_trees
+from tests.properties import examples
 
 TREE = tree({"prod": queue("9"), "test": queue(), "far.away": queue()})
 NEW = ask("new", queue="prod", cpu=2)
@@ -132,7 +133,7 @@ def test_there_is_none_where_none_is_needed_or_may_be_taken() -> None:
 
 
 @given(crowd=crowds(), last_resort=st.sampled_from(("daemonset", "any", "never")))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_lawful_set_on_any_node_costs_less(crowd: tuple[QueueTree, list[Node | Pod]], last_resort: str) -> None:
     """Where much is preempted; nodes with more than eight pods that may go are too many to try."""
     shape, objects = crowd
@@ -142,7 +143,7 @@ def test_no_lawful_set_on_any_node_costs_less(crowd: tuple[QueueTree, list[Node 
 
 
 @given(shape=queue_trees(), objects=clusters(), last_resort=st.sampled_from(("daemonset", "any", "never")))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_nor_under_queues_with_every_setting(shape: QueueTree, objects: list[Node | Pod], last_resort: str) -> None:
     """Fences, priorities, maxima, DaemonSets' asks."""
     at = snapshot(shape, objects, OPTED_OUT)

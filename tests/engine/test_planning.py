@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from engine.decision import carried_out, encode
 from engine.laws import audit
@@ -13,6 +13,7 @@ from engine.snapshot import Node, Pod, Snapshot
 from tests.builders import OPTED_OUT, ask, node, pod, queue, reservation, snapshot, tree
 from tests.engine import plain_fence
 from tests.engine.strategies import clusters, queue_trees
+from tests.properties import examples
 
 
 def afresh(at: Snapshot) -> Snapshot:
@@ -28,7 +29,7 @@ def twins(objects: list[Node | Pod]) -> list[Node | Pod]:
 
 
 @given(tree=queue_trees(), objects=clusters())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_what_a_pass_shares_changes_no_decision(tree: QueueTree, objects: list[Node | Pod]) -> None:
     """Every decision of a pass, and its audit, is the one that a snapshot of its own gives."""
     for at, found in each(snapshot(tree, twins(objects), OPTED_OUT), tree, fence.decide):

@@ -4,7 +4,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.explain import border_clause, border_label
@@ -13,6 +13,7 @@ from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree
 from engine.reach import BY_SHARES, Border, BorderReason, border
 from tests.builders import queue, tree
 from tests.derived import pairs
+from tests.properties import examples
 
 EXAMPLE = tree(
     {
@@ -81,7 +82,7 @@ SEEDS = st.integers(0, 2**32)
 
 
 @given(SEEDS)
-@settings(max_examples=120, deadline=None)
+@examples(120)
 def test_any_tree_is_what_the_policy_does(seed: int) -> None:
     """Fences, disabled queues, guarantees and maxima of any resource at any level, priority fences and offsets."""
     of = grown(Random(seed))

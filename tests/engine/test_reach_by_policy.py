@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decision import Decision, Outcome
@@ -19,6 +19,7 @@ from engine.snapshot import Snapshot
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world as quota_world
 from tests.engine.reclaim_worlds import world as shares_world
+from tests.properties import examples
 
 SEEDS = st.integers(0, 10**6)
 
@@ -49,7 +50,7 @@ def shut(where: QueueTree, pairs: set[tuple[str, str]], name: str, parameters: d
 
 @pytest.mark.parametrize("name", ["cohort", "fair-share"])
 @given(SEEDS, st.sampled_from(["nested", "kueue"]), st.sampled_from(["Never", "Any"]), st.booleans())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_by_quota_nobody_goes_through_a_shut_border(
     name: str, seed: int, guarantees: str, reclaim: str, borrowing: bool
 ) -> None:
@@ -63,7 +64,7 @@ def test_by_quota_nobody_goes_through_a_shut_border(
 
 
 @given(SEEDS)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_by_shares_nobody_goes_through_a_shut_border(seed: int) -> None:
     """Areas, fences, weights of 0, what is reserved, and classes that may take beyond."""
     at, where, given_ = shares_world(random.Random(seed))
@@ -73,7 +74,7 @@ def test_by_shares_nobody_goes_through_a_shut_border(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_by_priority_no_border_is_shut(seed: int) -> None:
     """Not even that of a queue to itself: every queue of any tree is taken from."""
     _state, where = quota_world(random.Random(seed))

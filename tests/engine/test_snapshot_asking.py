@@ -5,7 +5,7 @@ from random import Random
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decision import Decision, encode
@@ -15,6 +15,7 @@ from engine.snapshot import Pod, Snapshot
 from tests.builders import NOW
 from tests.engine import reclaim_worlds
 from tests.engine.pod_worlds import world
+from tests.properties import examples
 
 Decide = Callable[[Snapshot, QueueTree, Pod], Decision]
 
@@ -39,7 +40,7 @@ def same_as_cold(snapshot: Snapshot, tree: QueueTree, decide: Decide, random: Ra
 
 @pytest.mark.parametrize("name", [deserved.POLICY, fence.POLICY])
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_among_pods_of_many_priorities(name: str, seed: int) -> None:
     state, tree = world(random := Random(seed))
     decide = policy(name, DIALECTS[name][0])
@@ -47,7 +48,7 @@ def test_among_pods_of_many_priorities(name: str, seed: int) -> None:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_where_queues_use_more_than_they_deserve(seed: int) -> None:
     snapshot, tree, parameters = reclaim_worlds.world(random := Random(seed))
     same_as_cold(snapshot, tree, policy(deserved.POLICY, deserved.DIALECT, msgspec.to_builtins(parameters)), random)

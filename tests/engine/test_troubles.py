@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from engine.explain import in_vain, trouble
 from engine.feasibility.plain import refusal
@@ -11,6 +11,7 @@ from engine.troubles import Recognised, Trouble, troubles
 from tests.builders import amounts, node, pod
 from tests.engine.priority_worlds import worlds
 from tests.engine.test_counterfactual import ASK, cluster, decide
+from tests.properties import examples
 
 WEB = {"app": "web"}
 IS_WEB = (Requirement("app", "In", ("web",)),)
@@ -159,7 +160,7 @@ def test_nothing_is_recognised_of_an_ask_that_fits():
     assert troubles(at, ASK, decide(at, ASK)) == ()
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(worlds())
 def test_what_would_have_to_go_elsewhere_makes_room_if_it_does(world):
     """Held against the filters of the long way round, on a cluster without all that may go in the topology."""

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from engine.decision import Outcome, Reason
 from engine.policies import fence, priority
@@ -17,6 +17,7 @@ from tests.engine.crowds import crowds
 from tests.engine.plain_waiting import PlainCase, free_on
 from tests.engine.priority_worlds import worlds
 from tests.engine.strategies import clusters, queue_trees
+from tests.properties import examples
 
 AT_ONCE = fence.Parameters(check_delay=False)
 World = tuple[QueueTree, list[Node | Pod | Reservation]]
@@ -299,14 +300,14 @@ def _agrees(at: Snapshot, queues: QueueTree) -> None:
 
 
 @given(queues=queue_trees(), objects=clusters())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_tiers_agree_with_the_policy_in_random_clusters(queues: QueueTree, objects: list[Node | Pod]) -> None:
     """Queues with every setting there is."""
     _agrees(_worlds((queues, list(objects))), queues)
 
 
 @given(world=crowds())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_tiers_agree_with_the_policy_where_much_is_preempted(world: World) -> None:
     """Many pods on a node, rules between them, guarantees that bite."""
     _agrees(_worlds(world), world[0])
@@ -341,7 +342,7 @@ def _helps(case: Case, found: Waiting) -> int:
 
 
 @given(queues=queue_trees(), objects=clusters())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_remedies_help_and_are_the_smallest_in_random_clusters(queues: QueueTree, objects: list[Node | Pod]) -> None:
     """Of request, max, guarantee and priority."""
     at = _worlds((queues, list(objects)))
@@ -351,7 +352,7 @@ def test_remedies_help_and_are_the_smallest_in_random_clusters(queues: QueueTree
 
 
 @given(world=worlds())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_under_policy_priority_tiers_agree_and_remedies_help(world: tuple[Snapshot, Pod]) -> None:
     """No queue has a say there; a pod of the same priority may not go."""
     at, one = world

@@ -3,7 +3,7 @@
 import random
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decision import Reason
@@ -16,6 +16,7 @@ from engine.waiting.case import Case
 from engine.waiting.rules import RULES
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree
 from tests.engine.reclaim_worlds import world
+from tests.properties import examples
 
 FLAT = tree({"a": queue(), "b": queue()})
 
@@ -127,7 +128,7 @@ def test_one_that_never_preempts_and_a_queue_that_turns_it_off_are_told_so() -> 
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_tiers_agree_with_the_policy_and_remedies_do_what_they_say(seed: int) -> None:
     """An ask gets room where every tier but the grace lets it through, and nowhere else."""
     at, where, by = world(random.Random(seed))

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.explain import Message
@@ -16,6 +16,7 @@ from engine.waiting.case import Case
 from engine.waiting.rules import RULES
 from tests.builders import NOW, ask, named, node, pod, queue, snapshot, tree
 from tests.engine.pod_worlds import world
+from tests.properties import examples
 
 TWO = tree({"a": queue("4"), "b": queue("4")})
 POLICIES = ("cohort", "fair-share")
@@ -109,7 +110,7 @@ def test_a_pod_that_is_decided_with_another_has_no_tiers_of_its_own() -> None:
 
 @pytest.mark.parametrize("name", POLICIES)
 @given(st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_tiers_agree_with_the_policy_and_remedies_do_what_they_say(name: str, seed: int) -> None:
     """An ask gets room where every tier lets it through, and nowhere else."""
     state, where = world(random.Random(seed))

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from engine.decision import Outcome, Reason
 from engine.policies import yunikorn
@@ -14,6 +14,7 @@ from engine.waiting.rules import RULES
 from tests.builders import amounts, ask, daemonset_ask, named, node, pod, queue, snapshot, tree
 from tests.engine.crowds import crowds
 from tests.engine.strategies import clusters, queue_trees
+from tests.properties import examples
 
 AT_ONCE = yunikorn.Parameters(check_delay=False)
 _TIERS = [TierName.QUOTA, TierName.GUARANTEE, TierName.FENCE, TierName.PRIORITY, TierName.NODE]
@@ -141,14 +142,14 @@ def _holds(at: Snapshot, queues: QueueTree) -> None:
 
 
 @given(queues=queue_trees(), objects=clusters())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_tiers_agree_with_the_dialect_in_random_clusters(queues: QueueTree, objects: list[Node | Pod]) -> None:
     """Queues with every setting there is."""
     _holds(snapshot(queues, list(objects)), queues)
 
 
 @given(world=crowds())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_tiers_agree_with_the_dialect_where_much_is_preempted(world: tuple[QueueTree, list[Node | Pod]]) -> None:
     """Many pods on a node, rules between them."""
     _holds(snapshot(world[0], world[1]), world[0])

@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats.notes import ImportFailure, Severity
@@ -15,6 +15,7 @@ from engine.placement_rules import Rule, RuleName
 from engine.queues import PreemptionPolicy, PriorityPolicy, Queue, QueueTree, Settings, Take, TreeError
 from tests.builders import queue, tree
 from tests.engine.strategies import growing_trees
+from tests.properties import examples
 
 DOCUMENT = dedent(
     """\
@@ -207,7 +208,7 @@ def test_several_top_queues_are_put_under_a_root() -> None:
 
 
 @given(shape=growing_trees())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_tree_comes_back_from_a_new_document(shape: QueueTree) -> None:
     """Written from nothing, into another tree's document, and in canonical form."""
     assert same(read(write(None, shape)).tree, shape)
@@ -265,7 +266,7 @@ def test_a_template_that_is_no_mapping_is_an_error(body: str) -> None:
 
 
 @given(text=st.text(max_size=60) | st.text("{}[]:-&*!|>\n\t ab01", max_size=80))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_any_text_is_read_or_refused(text: str) -> None:
     """Nothing but ImportFailure, with a sentence, comes out of a bad document."""
     for document in (text, one_queue(text)):

@@ -3,7 +3,7 @@
 import json
 from itertools import cycle
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decision import Outcome
@@ -19,6 +19,7 @@ from tests.engine.plain_yunikorn import KNOWN, Answer, Yunikorn
 from tests.engine.strategies import clusters, queue_trees
 from tests.fidelity.recorded import read
 from tests.fidelity.yunikorn import FOLDER
+from tests.properties import examples
 
 PREEMPTING = (Outcome.PREEMPT, Outcome.NO_CANDIDATE)
 TO_TRY = Parameters(check_delay=False)
@@ -49,7 +50,7 @@ def without(quirk: Quirk | None) -> Quirks:
     return Quirks() if quirk is None else Quirks().without(quirk)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(queue_trees(), clusters(), st.sampled_from([None, *KNOWN]))
 def test_at_once_and_one_by_one_on_random_worlds(
     tree: QueueTree, objects: list[Node | Pod], quirk: Quirk | None
@@ -61,7 +62,7 @@ def test_at_once_and_one_by_one_on_random_worlds(
             assert differs(moment, tree, ask, without(quirk)) is None
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(queue_trees(), clusters(), st.sampled_from(Quirk))
 def test_what_is_found_for_all_nodes_at_once_is_what_each_has_alone(
     tree: QueueTree, objects: list[Node | Pod], quirk: Quirk

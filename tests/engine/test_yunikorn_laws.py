@@ -3,7 +3,7 @@
 from random import Random
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decision import Decision, encode
@@ -13,6 +13,7 @@ from engine.queues import QueueTree
 from engine.snapshot import Node, Pod, Snapshot
 from tests.builders import OPTED_OUT, snapshot
 from tests.engine.strategies import clusters, queue_trees
+from tests.properties import examples
 
 NONE = Quirks(**{str(quirk): False for quirk in Quirk})
 AT_ONCE = Parameters(check_delay=False)
@@ -30,14 +31,14 @@ def laws_broken(at: Snapshot, tree: QueueTree, quirks: Quirks) -> set[Law]:
 
 
 @given(tree=queue_trees(), objects=clusters())
-@settings(max_examples=250, deadline=None)
+@examples(250)
 def test_without_its_quirks_it_breaks_no_law(tree: QueueTree, objects: list[Node | Pod]) -> None:
     """What a law still refused would be a departure without a name."""
     assert laws_broken(snapshot(tree, objects, OPTED_OUT), tree, NONE) == set()
 
 
 @given(tree=queue_trees(), objects=clusters(), random=st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_order_of_what_it_is_told_does_not_matter(
     tree: QueueTree, objects: list[Node | Pod], random: Random
 ) -> None:

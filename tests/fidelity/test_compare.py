@@ -37,7 +37,7 @@ def blind_to_ports(line: bytes) -> Manifest:
 @pytest.mark.controlplane
 @pytest.mark.parametrize(("engine", "wrong"), [(as_the_scheduler, False), (blind_to_ports, True)])
 def test_only_a_wrong_engine_disagrees(
-    engine: Callable[[bytes], Manifest], wrong: bool, built_recorder: object, monkeypatch: pytest.MonkeyPatch
+    engine: Callable[[bytes], Manifest], wrong: bool, record: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.offline.answer", engine)
     comparison = compare.Comparison(show=0)

@@ -40,7 +40,7 @@ def test_every_object_has_a_name_of_its_own(wild: list[Manifest]) -> None:
 
 
 @pytest.mark.controlplane
-def test_an_api_server_would_admit_every_object(wild: list[Manifest], built_recorder: object) -> None:
+def test_an_api_server_would_admit_every_object(wild: list[Manifest], record: object) -> None:
     assert [wrong for wrong in refused(wild) if wrong] == []
 
 

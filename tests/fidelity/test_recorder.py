@@ -57,7 +57,7 @@ def test_an_object_that_cannot_be_read_is_named(cases: list[Manifest], record: R
         record([cases[0] | {"objects": [{"kind": "Pod"}]}])
 
 
-def test_what_an_api_server_would_refuse_is_said(cases: list[Manifest], built_recorder: object) -> None:
+def test_what_an_api_server_would_refuse_is_said(cases: list[Manifest], record: object) -> None:
     nameless = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "Not a name"}}
     (wrong,) = refused([cases[0] | {"objects": [nameless]}])
 

@@ -13,9 +13,10 @@ from tests.fuzz.bombs import BOMBS
 from tests.fuzz.mutations import mutated, places
 from tests.fuzz.parsers import DOCUMENTS, PARSERS, Parser, saved
 from tests.fuzz.running import bounded, read, shares
+from tests.runner.suites import sized
 
-EXAMPLES = 100_000
-"""For all of them together: some minutes of one core."""
+EXAMPLES = sized("fuzz", usual=5_000, long=100_000)
+"""For all of them together: of the large number some minutes of one core."""
 BOMB_S = 10.0
 _NAMES = ("float", "int", "bool", "timestamp", "binary", "omap", "set", "pairs", "null", "merge", "str", "seq", "map")
 TAGS = [*(f"!!{name}" for name in _NAMES), "!x"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import product
 from random import Random
 
 import pytest
@@ -47,8 +48,6 @@ def walk(user: User, search: Search, size: int) -> Iterator[list[Order]]:
             return
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 100])
-@pytest.mark.parametrize("looked_at", [1, 6])
 @pytest.mark.parametrize(
     "search",
     [
@@ -63,19 +62,21 @@ def walk(user: User, search: Search, size: int) -> Iterator[list[Order]]:
     ids=str,
 )
 def test_pages_of_events_are_those_of_all(
-    both: User, history: list[Cluster], search: Search, looked_at: int, size: int, monkeypatch: pytest.MonkeyPatch
+    both: User, history: list[Cluster], search: Search, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each event once, the newest first, as all of them put in order are."""
+    """Each event once, the newest first, as all of them put in order are; however many are looked at at a time."""
     assert history
     with monkeypatch.context() as plainly:
         plainly.setattr(pods, "_newest_own", lambda *_asked: None)
         plain = [event.order for event in events(both, search, size=1000).events]
     assert bool(plain) is (search.namespace != "else")
-    monkeypatch.setattr(pods, "_LOOKED_AT", looked_at)
-    monkeypatch.setattr(pods, "_LOOKED_AT_OF_ONE", looked_at)
-    shown = list(walk(both, search, size))
-    assert [order for page in shown for order in page] == plain == sorted(plain, reverse=True)
-    assert all(len(page) == size for page in shown[:-1])
+    assert plain == sorted(plain, reverse=True)
+    for looked_at, size in product((1, 6), (1, 2, 7, 100)):
+        monkeypatch.setattr(pods, "_LOOKED_AT", looked_at)
+        monkeypatch.setattr(pods, "_LOOKED_AT_OF_ONE", looked_at)
+        shown = list(walk(both, search, size))
+        assert [order for page in shown for order in page] == plain, (looked_at, size)
+        assert all(len(page) == size for page in shown[:-1]), (looked_at, size)
 
 
 def test_who_belongs_to_nothing_has_no_events(history: list[Cluster]) -> None:

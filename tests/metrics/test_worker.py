@@ -22,6 +22,7 @@ from tests.history.conftest import watch as watch  # noqa: PLC0414
 from tests.history.passing import run
 from tests.history.watch import Watch
 from tests.metrics.reading import read, value
+from tests.waiting import PATIENCE_S
 
 TOKEN = "a token of enough characters"
 
@@ -119,7 +120,7 @@ def port(settings: Any) -> Iterator[int]:
 
 
 def asked(port: int, header: str) -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     connection.request("GET", "/metrics", headers={"Authorization": header})
     response = connection.getresponse()
     return response.status, response.read().decode()

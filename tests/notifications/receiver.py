@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.waiting import PATIENCE_S
+
 SECRET = "canarysecret-that-signs"
 PATH = "/canarysecret/hook?token=canarysecret"
 
@@ -47,7 +49,7 @@ def receiving(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             receiver.got.append((dict(self.headers), body))
             if receiver.slowly is not None:
-                receiver.slowly.wait(30)
+                receiver.slowly.wait(PATIENCE_S)
             status = receiver.answers.pop(0) if receiver.answers else 200
             self.send_response(status)
             if status == 302:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from engine.formats.notes import ImportFailure
@@ -23,6 +23,7 @@ from scheduler_admin.queues.draft_undoing import next_act, redo, undo
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy
 from scheduler_admin.queues.services import publish, tree_of
 from tests.builders import queue, tree
+from tests.properties import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -140,7 +141,7 @@ def fresh(draft: Draft) -> Draft:
 
 
 @given(acts=st.lists(st.tuples(st.booleans(), ACTS), max_size=14))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_draft_stays_a_tree_and_is_published_as_it_was_shown(ann: User, bob: User, acts: list[Any]) -> None:
     """Whatever two people do, in whatever order."""
     with transaction.atomic():
@@ -166,7 +167,7 @@ def content(draft: Draft) -> list[Any]:
 
 
 @given(acts=st.lists(ACTS, max_size=12))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_one_did_alone_is_undone_to_the_beginning(ann: User, acts: list[Any]) -> None:
     """And redone to the end, to the last setting, whatever was published meanwhile."""
     with transaction.atomic():

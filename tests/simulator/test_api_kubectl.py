@@ -154,7 +154,7 @@ def test_delete_waits_until_the_object_is_gone(kubectl: Kubectl, core: client.Co
 def test_custom_resources_come_with_their_definition(kubectl: Kubectl, cluster: AnyCluster) -> None:
     """A definition serves its kind: apply, columns, short names; when it is deleted so are its objects."""
     kubectl("apply", "-f", "-", stdin=json.dumps(DEFINITION))
-    kubectl("wait", "--for=condition=Established", "crd/widgets.example.com", "--timeout=10s")
+    kubectl("wait", "--for=condition=Established", "crd/widgets.example.com", "--timeout=120s")
     assert served(cluster)
     assert kubectl("apply", "-f", "-", stdin=json.dumps(widget(3))).stdout.endswith("created\n")
     assert kubectl("apply", "-f", "-", stdin=json.dumps(widget(3))).stdout.endswith("unchanged\n")
@@ -269,7 +269,7 @@ def test_every_kind_prints_what_it_holds(kubectl: Kubectl, cluster: AnyCluster, 
 def test_watching_pods_prints_changes(kubectl: Kubectl, core: client.CoreV1Api, cluster: AnyCluster) -> None:
     """kubectl get --watch prints the rows that it finds."""
     core.create_namespaced_pod(cluster.namespace, pod("a"))
-    rows = lines(kubectl("get", "pods", "--watch", "--request-timeout=1s", code=0))
+    rows = lines(kubectl("get", "pods", "--watch", until="a "))
     assert [row[0] for row in rows] == ["NAME", "a"]
 
 

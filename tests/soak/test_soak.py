@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests import postgres
 from tests.soak.checks import accepted, wrong_evictions
-from tests.soak.plan import LEAST_S, MOST_S, QUEUES, every, moves, rounds
+from tests.soak.plan import DATABASES, LEAST_S, MOST_S, QUEUES, every, moves, rounds
 
 BASE = Path(__file__).parents[2]
 MINUTES = os.environ.get("SOAK_MINUTES", "5")
@@ -20,11 +21,17 @@ SEED = os.environ.get("SOAK_SEED", "1")
 
 
 @pytest.mark.e2e
-def test_the_product_comes_through_faults_at_random(tmp_path: Path) -> None:
+@pytest.mark.suite("soak")
+@pytest.mark.parametrize("database", DATABASES)
+def test_the_product_comes_through_faults_at_random(tmp_path: Path, database: str) -> None:
     """The same seed as on any machine: ``make soak MINUTES=5`` does it again. SOAK_MINUTES and SOAK_SEED: others."""
+    if database == "postgres" and postgres.programs() is None:
+        pytest.skip("there is no PostgreSQL here")
     out = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "tests.soak", "--minutes", MINUTES, "--seed", SEED, "--out", str(out)]
-    done = subprocess.run(command, cwd=BASE, capture_output=True, text=True, check=False)
+    which = ["--minutes", MINUTES, "--seed", SEED, "--database", database, "--out", str(out)]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.soak", *which], cwd=BASE, capture_output=True, text=True, check=False
+    )
     told = f"{done.stdout[-6000:]}\n{done.stderr[-6000:]}"
     assert done.returncode == 0, told
     figures = json.loads(out.read_text())
@@ -33,7 +40,7 @@ def test_the_product_comes_through_faults_at_random(tmp_path: Path) -> None:
     assert figures["rounds"] > 0, told
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+@pytest.mark.parametrize("database", DATABASES)
 def test_a_seed_is_a_plan(database: str) -> None:
     """The same faults and the same work each time; another seed is another plan."""
     assert [*islice(rounds(7, database), 100)] == [*islice(rounds(7, database), 100)]
@@ -42,7 +49,7 @@ def test_a_seed_is_a_plan(database: str) -> None:
     assert all(move.replicas in QUEUES[move.queue] for move in islice(moves(7), 100))
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+@pytest.mark.parametrize("database", DATABASES)
 def test_every_fault_comes_before_any_comes_twice_more(database: str) -> None:
     """However short a soak is, it is of as many kinds as there is time for; two at once are of two parts."""
     known = every(database)

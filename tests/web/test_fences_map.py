@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from random import Random
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.queues import QueueTree
@@ -23,6 +23,7 @@ from scheduler_admin.web.fences.scene import Scene
 from scheduler_admin.web.fences.widths import ELLIPSIS, fitted, shortened, width, wrapped
 from tests.builders import queue, tree
 from tests.engine.test_reach import EXAMPLE, grown
+from tests.properties import examples
 
 SEEDS = st.integers(0, 2**32)
 
@@ -58,7 +59,7 @@ def overlap(one: Box, other: Box) -> bool:
 
 
 @given(SEEDS)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_boxes_lie_in_their_parents_and_beside_each_other(seed: int) -> None:
     """On the grid, within the map, with a lane between them."""
     made = picture(random_scene(seed))
@@ -91,7 +92,7 @@ def well_laid(made: Picture) -> None:
 
 @given(SEEDS)
 @example(105967969)  # four lines of a leaf fence above where it stands
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_no_text_leaves_its_box_or_covers_another(seed: int) -> None:
     """As wide as it could get in any font."""
     made = picture(random_scene(seed))
@@ -131,7 +132,7 @@ def test_what_is_said_at_a_fence_has_air_on_both_sides() -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_every_arrow_runs_from_box_to_box_and_through_none(seed: int) -> None:
     """On the edges of its two boxes it begins and ends."""
     random = Random(seed)
