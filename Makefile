@@ -6,6 +6,8 @@ RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 export SECRET_KEY ?= only-for-this-checkout
 export INSECURE_HTTP ?= 1
+# Else every process that the tests and the demo start would compile all sources anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 

@@ -5,19 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.parts import NOTHING_THERE, SITE, SOAK, WAITING, failures, parts, verdict
-
-BASE = Path(__file__).parents[2]
+from tests.runner.parts import NOTHING_THERE, PARTS, failures, parts, verdict
+from tests.runner.selection import BASE
 
 
 def test_what_is_in_no_other_part_is_in_one_of_its_own() -> None:
     """Folders that are there: one that was renamed would be in none. None is in two."""
-    named = [*WAITING, *SITE, *SOAK]
+    named = [folder for folders in PARTS.values() for folder in folders]
     assert [folder for folder in named if not (BASE / folder).is_dir()] == []
     assert len(set(named)) == len(named)
-    waiting, site, rest, soak = ([told for told in part if "tests/" in told] for part in parts())
-    assert [*waiting, *site, *soak] == named
-    assert rest == [f"--ignore={folder}" for folder in named]
+    assert [name for name, folders in PARTS.items() if not folders] == ["rest"]
+    places = {
+        name: [option for option in options if option.startswith(("tests/", "--ignore"))]
+        for name, options in parts().items()
+    }
+    assert places.pop("rest") == [f"--ignore={folder}" for folder in named]
+    assert places == {name: list(folders) for name, folders in PARTS.items() if folders}
 
 
 @pytest.mark.parametrize(
@@ -39,12 +42,9 @@ def test_a_failure_of_any_is_a_failure(codes: list[int], want: int) -> None:
 
 def test_the_failures_of_all_are_named_last(tmp_path: Path) -> None:
     """Whoever reads the end of a long log finds what to look at."""
-    caches = (".pytest_cache", ".pytest_cache/site", ".pytest_cache/rest", ".pytest_cache/soak")
-    for cache, name in zip(
-        caches, ("tests/a.py::one", "tests/b.py::two", "tests/c.py::three", "tests/d.py::four"), strict=True
-    ):
-        folder = tmp_path / cache / "v/cache"
+    for number, part in enumerate(PARTS):
+        folder = tmp_path / part / "v/cache"
         folder.mkdir(parents=True)
-        (folder / "lastfailed").write_text(json.dumps({name: True}))
-    assert list(failures(tmp_path)) == ["tests/a.py::one", "tests/b.py::two", "tests/c.py::three", "tests/d.py::four"]
+        (folder / "lastfailed").write_text(json.dumps({f"tests/test_{number}.py::one": True}))
+    assert list(failures(tmp_path)) == [f"tests/test_{number}.py::one" for number in range(len(PARTS))]
     assert list(failures(tmp_path / "elsewhere")) == []
