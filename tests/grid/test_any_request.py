@@ -1,6 +1,6 @@
 """No request whatever makes a server error, and every answer is as the OpenAPI document says: schemathesis asks.
 
-``python -m pytest --hypothesis-profile=long tests/grid/test_any_request.py`` asks ten times as many wild requests.
+``make test-long SUITE=requests`` asks ten times as many wild requests, and at every edge of each schema.
 """
 
 import re
@@ -24,6 +24,7 @@ from tests.grid.conftest import World
 from tests.grid.rules import GUESSES, names_of
 from tests.grid.world import Side
 from tests.properties import examples
+from tests.runner.suites import sized
 
 pytestmark = pytest.mark.django_db
 DOCUMENT = read()
@@ -33,7 +34,11 @@ PATHS = [path for path in DOCUMENT["paths"] if path != ENDLESS]
 OPERATIONS = [f"{method.upper()} {path}" for path in PATHS for method in DOCUMENT["paths"][path]]
 WILD = examples(3, derandomize=True, database=None)
 EVERY_EDGE, WILDLY = HypothesisTestMode.COVERAGE, HypothesisTestMode.FUZZING
-ASKING = {"admin": [EVERY_EDGE, WILDLY], "tenant": [WILDLY], "anonymous": [WILDLY]}
+ASKING = {
+    "admin": sized("requests", usual=[WILDLY], long=[EVERY_EDGE, WILDLY]),
+    "tenant": [WILDLY],
+    "anonymous": [WILDLY],
+}
 """Who asks, and how: at every edge of the schema, which takes thousands of requests, or this and that."""
 CHECKS = {
     # Left out: a schema can't say which names exist, that one time comes before another, or where a page ended.

@@ -18,6 +18,7 @@ from scheduler_admin.queues import selectors
 from tests.grid import world as seeded
 from tests.grid.conftest import World
 from tests.grid.rules import GUESSES, PEOPLE, READ
+from tests.grid.words import read_by
 
 pytestmark = pytest.mark.django_db
 FILTERING = ("tenant", "operator")
@@ -33,8 +34,8 @@ def counted(world: World) -> Counts:
     found = {}
     for route in READ:
         found[route.name] = plain = {person: _asked(world, person, world.address(route))[1] for person in PEOPLE}
-        for word, (thing, *_others) in GUESSES.items():
-            address = world.address(route, **{word: getattr(world.here, thing)})
+        for word in read_by(route, world):
+            address = world.address(route, **{word: getattr(world.here, GUESSES[word][0])})
             asked = {person: _asked(world, person, address) for person in FILTERING}
             filtered = {person: queries for person, (_, queries) in asked.items()}
             understood = asked["operator"][0] == HTTPStatus.OK

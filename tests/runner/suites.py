@@ -51,6 +51,11 @@ SUITES: Mapping[str, Suite] = {
         5,
     ),
     "fuzz": Suite("100,000 documents that are nearly right", (*_PYTEST, "tests/fuzz"), 10),
+    "requests": Suite(
+        "REST requests at every edge of each schema, and ten times as many wild ones",
+        (*_PYTEST, "tests/grid/test_any_request.py", "--hypothesis-profile=long"),
+        10,
+    ),
     "worlds": Suite(
         "every small world, and ten times the examples of each property",
         (*_PYTEST, "tests/engine", "--hypothesis-profile=long"),
