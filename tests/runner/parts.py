@@ -1,7 +1,7 @@
-"""``make test``: every test but the long suites, in three processes beside each other, as a machine has two cores.
+"""``make test``: every test but the long suites, in four processes beside each other, as a machine has two cores.
 
-One process waits most of the time, for servers, watches and leases, and comes first where it does not; the two others
-work. ``python -m tests.runner.parts -k lint`` gives the option to all three.
+Two processes wait most of the time, for servers, watches and leases, and come first where they do not; the two others
+work. ``python -m tests.runner.parts -k lint`` gives the option to all four.
 """
 
 import json
@@ -21,11 +21,13 @@ def _folders(names: str) -> tuple[str, ...]:
 
 
 PARTS: Mapping[str, tuple[str, ...]] = {
-    "waiting": _folders("cluster copies e2e enforce faults simulator"),
+    "waiting": _folders("cluster copies faults simulator"),
+    "installations": _folders("e2e enforce"),
     "pages": _folders("browser client doors grid web"),
     "rest": (),
 }
-"""Name -> folders. The first start servers and processes and wait for them; the last has whatever is in no other."""
+"""Name -> folders. The first two start servers and processes and wait for them; the last has what is in no other."""
+WORKING = ("pages", "rest")
 CACHE = Path(".pytest_cache")
 _BEHIND = ("nice", "-n", "5")
 """What waits for a lease or a deadline has a core when it wants one."""
@@ -44,11 +46,14 @@ def main(arguments: list[str]) -> int:
 
 def run(parts: Mapping[str, list[str]], arguments: list[str]) -> int:
     """Run each part beside the others; the output of the others comes after that of the first."""
-    first, *others = ([sys.executable, "-m", "pytest", *arguments, *options] for options in parts.values())
+    first, *others = (
+        [*(_BEHIND if name in WORKING else ()), sys.executable, "-m", "pytest", *arguments, *options]
+        for name, options in parts.items()
+    )
     with ExitStack() as files:
         outputs = [files.enter_context(tempfile.TemporaryFile()) for _ in others]
         beside = [
-            subprocess.Popen([*_BEHIND, *other], stdout=output, stderr=subprocess.STDOUT)
+            subprocess.Popen(other, stdout=output, stderr=subprocess.STDOUT)
             for other, output in zip(others, outputs, strict=True)
         ]
         codes = [subprocess.run(first, check=False).returncode, *(other.wait() for other in beside)]

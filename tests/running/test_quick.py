@@ -33,8 +33,8 @@ def test_every_source_has_tests_in_the_map() -> None:
         ("engine/optimal/__init__.py", "tests/engine/test_optimal.py", 1),
         ("tests/history/conftest.py", "tests/history/test_usage.py", 1),
         ("tests/builders.py", "tests/engine/test_optimal.py", 1),
-        ("templates/web/queues.html", "tests/web/test_queues.py", 1),
-        ("locale/zh_Hans/LC_MESSAGES/django.po", "tests/test_catalogues.py", 1),
+        ("templates/web/queues.html", "tests/web/test_queues.py", 2),
+        ("locale/zh_Hans/LC_MESSAGES/django.po", "tests/test_catalogues.py", 2),
         ("tests/simulator/life.py", "tests/simulator/test_life_pods.py", 1),
     ],
 )
