@@ -4,14 +4,14 @@ from typing import Any
 
 from hypothesis import settings
 
-_USUAL = 100
-"""The examples of hypothesis' own default, which the profiles in tests/conftest.py are multiples of."""
+_DEFAULT = 100
+"""The examples of hypothesis' own default, which the profiles in tests/conftest.py are parts and multiples of."""
 
 
-def examples(usual: int, **options: Any) -> settings:
-    """Return settings for ``usual`` examples in ``make test``: a tenth of them under the profile ``quick``, and so on.
+def examples(many: int, **options: Any) -> settings:
+    """Return settings for ``many`` examples: half of them in ``make test``, a tenth in ``make quick``.
 
     ``options`` are hypothesis' own.
     """
-    share = settings.get_profile(settings.get_current_profile_name()).max_examples / _USUAL
-    return settings(max_examples=max(1, round(usual * share)), **options)
+    share = settings.get_profile(settings.get_current_profile_name()).max_examples / _DEFAULT
+    return settings(max_examples=max(1, round(many * share)), **options)

@@ -94,7 +94,7 @@ class World:
 def world(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """It has been read, and nothing is wrong yet."""
     clock = Shifted()
-    quick = partial(ClusterWatcher, clock=clock, back_off=lambda: BackOff(0.01, 0.05))
+    quick = partial(ClusterWatcher, clock=clock, back_off=lambda: BackOff(0.05, 0.2))
     monkeypatch.setattr(watching, "ClusterWatcher", quick)
     monkeypatch.setattr(watching, "ReflectorSettings", partial(replace, QUICK))
     monkeypatch.setattr(watching, "REQUEST_TIMEOUT_S", 1.0)

@@ -32,5 +32,6 @@ def _body(response: HttpResponse) -> str:
 
 def foreign(response: HttpResponse, person: str, address: str) -> list[str]:
     """The words of an answer with a canary that the person may not see; the address is what they wrote themselves."""
-    hidden = "|".join(sorted(CANARIES - MAY_SEE[person]))
-    return sorted(set(re.findall(rf"[\w./-]*(?:{hidden})[\w./-]*", said(response, instead_of=address))))
+    text = said(response, instead_of=address)
+    found = [canary for canary in CANARIES - MAY_SEE[person] if canary in text]
+    return sorted({word for canary in found for word in re.findall(rf"[\w./-]*{re.escape(canary)}[\w./-]*", text)})

@@ -16,7 +16,8 @@ from tests.grid.words import read_by, settled
 from tests.grid.world import BLUE, MAY_SEE, NOBODYS, RED, SHARED, tree_of
 
 pytestmark = pytest.mark.django_db
-TENANTS_AND_STRANGERS = ("anonymous", "nobody", "other", "tenant", "editor")
+SIGNED_IN = ("nobody", "other", "tenant", "editor")
+"""Tenants and strangers; who is not signed in is led to sign in, whatever they ask for."""
 WHOLE, REFRESHED = {}, {"HX-Request": "true"}
 """How a page is asked for; the REST API knows no refresh."""
 
@@ -42,7 +43,8 @@ def test_no_answer_holds_what_its_reader_may_not_see(world: World, route: Route)
     """Whatever its address names, as a whole and as its own refresh."""
     found = {}
     ways = (WHOLE,) if route.form.startswith("api/") else (WHOLE, REFRESHED)
-    for address, person, headers in product(everywhere(world, route), TENANTS_AND_STRANGERS, ways):
+    asked = [*product(everywhere(world, route), SIGNED_IN, ways), (world.address(route), "anonymous", WHOLE)]
+    for address, person, headers in asked:
         response = world.ask(person, "GET", address, **headers)
         if names := foreign(response, person, address):
             found[f"{address} as {person}"] = names

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from tests import postgres
-from tests.runner import parts
+from tests.runner import parts, suites
 
 INSTALLATIONS = ("tests/e2e", "tests/enforce")
 """Folders whose tests start the product's own processes."""
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     if postgres.programs() is None:
         sys.exit("There is no PostgreSQL here: its initdb is not found.")
     with tempfile.TemporaryDirectory() as folder, postgres.server(Path(folder), *QUICK) as address:
-        os.environ["DATABASE_URL"] = address
+        os.environ |= {"DATABASE_URL": address, suites.VARIABLE: "postgres"}
         return parts.run(asked(arguments), arguments)
 
 

@@ -57,9 +57,9 @@ SUITES: Mapping[str, Suite] = {
         10,
     ),
     "worlds": Suite(
-        "every small world, and ten times the examples of each property",
-        (*_PYTEST, "tests/engine", "--hypothesis-profile=long"),
-        20,
+        "every small world, and many more examples of each property",
+        (*_PYTEST, "tests/engine", "tests/queues", "tests/history/test_replay.py", "--hypothesis-profile=long"),
+        30,
     ),
     "postgres": Suite(
         "every test that uses a database, on PostgreSQL",
