@@ -8,5 +8,5 @@ from django.core.management import call_command
 def collect() -> None:
     """Run ``collectstatic`` without compressing anything, which would take longer than all else at the start."""
     command = Command()
-    command.storage = ManifestStaticFilesStorage()  # type: ignore[no-untyped-call]
+    command.storage = ManifestStaticFilesStorage()
     call_command(command, verbosity=0, interactive=False)

@@ -216,6 +216,7 @@ def scripted(script: Script, tls: ssl.SSLContext | None = None, host: str = "127
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else each answer waits 40 ms for the client to say that it has the head
 
         def answer(self) -> None:
             parts = urlsplit(self.path)

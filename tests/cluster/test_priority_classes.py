@@ -19,7 +19,6 @@ from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
 from tests.engine.test_priority_classes import KEYS, NO_KEYS
-from tests.waiting import PATIENCE_S
 
 CLASSES = "priorityclasses.scheduling.k8s.io"
 
@@ -207,7 +206,7 @@ class Slow(ManualClock):
 
 def test_nothing_is_written_after_the_caller_has_given_up(cluster: AnyCluster):
     """Signing in may take as long as a program likes; what was sent after that nobody would hear of."""
-    settings = cluster.entrance.settings(timeout_s=PATIENCE_S)
+    settings = cluster.entrance.settings(timeout_s=5)
     with pytest.raises(UnreachableError, match="nothing was done"):
         write(settings, "", lambda classes: classes.create(wanted()), limit_s=20, clock=Slow(16))
     assert cluster.find(CLASSES, "high") is None

@@ -20,6 +20,8 @@ UNKNOWN_S = 1.0
 """A file that no run has measured yet is taken to need so much."""
 SHARE = 0.3
 """Of the time of a test that remains with a tenth of the examples, and a database that is there."""
+IDLE_S = 4 * 3600
+"""The type checker's daemon ends when nobody has asked it for so long."""
 MARKS = "not controlplane and not browser and not e2e"
 PROCESSES = ("tests/browser/", "tests/e2e/", "tests/enforce/", "tests/faults/", "tests/fidelity/", "tests/soak/")
 
@@ -61,10 +63,11 @@ def measured() -> dict[str, float]:
 
 def commands(tests: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield what is run beside each other, by name."""
-    python, at = sys.executable, Path(sys.executable).parent
-    yield "ruff", ["sh", "-c", f"{at}/ruff check -q && {at}/ruff format -q --check"]
-    yield "types", [str(at / "dmypy"), "run", "--timeout", "14400"]
-    yield "layers", [str(at / "lint-imports"), "--no-logo"] if False else [str(at / "lint-imports")]
+    python, tools = sys.executable, Path(sys.executable).parent
+    yield "style", ["sh", "-c", f"{tools}/ruff check --quiet && {tools}/ruff format --quiet --check"]
+    yield "types", [f"{tools}/dmypy", "run", "--timeout", str(IDLE_S)]
+    yield "layers", [f"{tools}/lint-imports"]
+    yield "migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]
     if tests:
         options = ["-q", "--hypothesis-profile=quick", "-m", MARKS, "-p", "no:cacheprovider"]
         yield "tests", [python, "-m", "pytest", *options, *tests]
@@ -85,7 +88,7 @@ def main(arguments: list[str]) -> int:
             done, took_s = run.result()
             ok = done.returncode in ((0, 5) if name == "tests" else (0,))
             failed |= not ok
-            sys.stdout.write(f"{name:8} {'ok' if ok else 'FAILED':7} {took_s:5.1f} s\n")
+            sys.stdout.write(f"{name:10} {'ok' if ok else 'FAILED':7} {took_s:5.1f} s\n")
             if not ok:
                 sys.stdout.write(done.stdout)
             sys.stdout.flush()

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.runner import quick
 from tests.runner.selection import BASE, PACKAGES, TESTED_BY, nearest
@@ -80,3 +81,14 @@ def test_what_is_not_committed_is_the_change(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "third").write_text("new")
     assert quick.changed() == ["first", "third"]
     assert quick.changed("HEAD~1") == ["first", "second", "third"]
+
+
+def test_quick_checks_what_make_lint_checks() -> None:
+    """What passes before a commit passes in CI; a commit runs it by the hook."""
+    recipes = (BASE / "Makefile").read_text(encoding="utf-8").split("\nlint:")[1].split("\n\n.PHONY: fuzz")[0]
+    quickly = " ".join(" ".join(command) for _, command in quick.commands([]))
+    for tool in ("ruff check", "ruff format", "mypy", "lint-imports", "makemigrations --check --dry-run"):
+        assert tool in recipes, tool
+        assert tool in quickly, tool
+    hooks = yaml.safe_load((BASE / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"][0]["hooks"]
+    assert [hook["entry"] for hook in hooks] == ["make quick"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.simulator.status import Cause, invalid
 from engine.simulator.validation import pods, workloads
-from engine.simulator.validation.fields import annotations, labels, quantities, resource_name
+from engine.simulator.validation.fields import annotation_keys, labels, quantities, resource_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def validate(kind: Kind, obj: Object) -> None:
     """Check an object whose defaults are filled in. Raises ApiError 400 and 422."""
     meta = obj["metadata"]
-    causes = [*labels(meta.get("labels"), "metadata.labels"), *annotations(meta.get("annotations"))]
+    causes = [*labels(meta.get("labels"), "metadata.labels"), *annotation_keys(meta.get("annotations"))]
     check = _CHECKS.get(kind.key)
     if check is not None:
         causes += check(kind, obj)

@@ -173,7 +173,7 @@ def labels(found: Any, path: str) -> Iterator[Cause]:
         yield from label_value(value, path)
 
 
-def annotations(found: Any) -> Iterator[Cause]:
+def annotation_keys(found: Any) -> Iterator[Cause]:
     """Check annotations, whose values are free."""
     for name in strings(found, "metadata.annotations"):
         yield from qualified_name(name.lower(), "metadata.annotations")
