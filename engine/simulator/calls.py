@@ -11,6 +11,7 @@ from engine.simulator import protobuf
 from engine.simulator.managed import Manager
 from engine.simulator.status import (
     NoPageError,
+    UndecodableError,
     bad_request,
     cause,
     invalid,
@@ -172,7 +173,7 @@ def _check_shape(obj: Mapping[str, Any]) -> None:
         ]
     for path, value, wanted in shapes:
         if value is not None and not isinstance(value, wanted):
-            raise bad_request(
+            raise UndecodableError(
                 f"json: cannot unmarshal {type(value).__name__} into field {path} of type {wanted.__name__}"
             )
     for owner in meta.get("ownerReferences") or ():
@@ -180,7 +181,7 @@ def _check_shape(obj: Mapping[str, Any]) -> None:
             field for field in _OF_OWNERS if not isinstance(owner, dict) or not isinstance(owner.get(field, ""), str)
         ]
         if wrong:
-            raise bad_request(f"json: cannot unmarshal metadata.ownerReferences.{wrong[0]}")
+            raise UndecodableError(f"json: cannot unmarshal metadata.ownerReferences.{wrong[0]}")
 
 
 def _check_owners(kind: Kind, meta: Mapping[str, Any]) -> None:

@@ -103,6 +103,12 @@ def _volume(obj: Object) -> None:
     obj["spec"].setdefault("persistentVolumeReclaimPolicy", "Retain")
 
 
+def _node(obj: Object) -> None:
+    status = obj.get("status") or {}
+    if status.get("capacity"):
+        status.setdefault("allocatable", clone(status["capacity"]))
+
+
 def _priority_class(obj: Object) -> None:
     obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
 
@@ -116,6 +122,7 @@ _DEFAULTS = {
     "replicasets.apps": _replica_set,
     "jobs.batch": _job,
     "namespaces": _namespace,
+    "nodes": _node,
     "persistentvolumeclaims": _claim,
     "persistentvolumes": _volume,
     "priorityclasses.scheduling.k8s.io": _priority_class,

@@ -11,6 +11,7 @@ from engine.simulator.objects import Object, condition_true
 from engine.simulator.patch import apply_patch
 from engine.simulator.status import (
     STALE,
+    UndecodableError,
     bad_request,
     cause,
     conflict,
@@ -103,7 +104,10 @@ def _patch(store: Store, call: Call) -> Answer:
     current = present(call.kind, _stored(store, call))
     if applies and not call.subresource and tracked(call.kind):
         current = without_former(current, calls.mapping(call.body), call.manager)
-    return _write(store, call, _patched(call, current))
+    try:
+        return _write(store, call, _patched(call, current))
+    except UndecodableError as error:
+        raise error.as_patched() from None
 
 
 def _patched(call: Call, current: Object) -> Object:

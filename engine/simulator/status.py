@@ -135,6 +135,18 @@ def bad_request(message: str) -> ApiError:
     return ApiError(400, "BadRequest", message)
 
 
+class UndecodableError(ApiError):
+    """400: a field is of a wrong JSON type, or no quantity; in a patch the API server says so with 422."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(400, "BadRequest", message)
+
+    def as_patched(self) -> ApiError:
+        """Return the answer to a patch that makes such an object."""
+        why = cause("FieldValueInvalid", f"Invalid value: {self.message}", "patch")
+        return ApiError(422, "Invalid", f' "" is invalid: patch: {why["message"]}', {"causes": [why]})
+
+
 def unauthorized() -> ApiError:
     """401: no token, or a wrong one."""
     return ApiError(401, "Unauthorized", "Unauthorized")

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from engine.resources import QuantityError, parse_quantity
-from engine.simulator.status import Cause, bad_request, cause
+from engine.simulator.status import Cause, UndecodableError, cause
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -87,12 +87,12 @@ def quantity(kind: Kind, text: Any) -> Fraction:
     except QuantityError:
         rule = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
         where = f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}'
-        raise bad_request(f"{where}: {rule}") from None
+        raise UndecodableError(f"{where}: {rule}") from None
 
 
-def _wrong_type(found: Any, path: str, wanted: str) -> Exception:
+def _wrong_type(found: Any, path: str, wanted: str) -> UndecodableError:
     said = {bool: "bool", str: "string", list: "array", dict: "object"}.get(type(found), "number")
-    return bad_request(f"json: cannot unmarshal {said} into Go struct field {path} of type {wanted}")
+    return UndecodableError(f"json: cannot unmarshal {said} into Go struct field {path} of type {wanted}")
 
 
 # Wrong values

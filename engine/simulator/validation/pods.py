@@ -56,7 +56,7 @@ def taints(found: Sequence[Mapping[str, Any]] | None) -> Iterator[Cause]:
     """Check the taints of a node."""
     seen: set[tuple[str, str]] = set()
     for index, one in enumerate(found or ()):
-        path = f"spec.taints[{index}]"
+        path = f"metadata.taints[{index}]"  # as the API server says it
         yield from qualified_name(one.get("key", ""), f"{path}.key")
         yield from label_value(one.get("value") or "", f"{path}.value")
         yield from one_of(one.get("effect"), EFFECTS, f"{path}.effect")
