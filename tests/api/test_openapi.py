@@ -12,21 +12,26 @@ from rest_framework.test import APIClient
 from scheduler_admin.api.media import LARGEST
 from scheduler_admin.clusters.models import Cluster
 from tests.api.builders import NOW, RED, blue_pod, decision, red_pod, usage
-from tests.api.document import made, read, write
+from tests.api.document import Document, made, read, write
 from tests.api.sending import MAIN, NEW, PROD, YAML, own_form, plan, put, queue_of
 
 
-def test_the_document_is_the_one_checked_in() -> None:
+@pytest.fixture(scope="module")
+def document() -> Document:
+    """As the sources give it."""
+    return made()
+
+
+def test_the_document_is_the_one_checked_in(document: Document) -> None:
     """The API changes only together with tests/api/openapi/, which is valid and made without a warning.
 
     To accept a change: python -m tests.api.document
     """
-    assert made() == read()
+    assert document == read()
 
 
-def test_a_document_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_a_document_is_read_as_it_was_written(document: Document, tmp_path: Path) -> None:
     """Its parts may stand in several files, and in few words: nothing is lost."""
-    document = made()
     write(document, tmp_path)
     assert read(tmp_path) == document
 
