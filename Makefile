@@ -42,7 +42,7 @@ browser: setup
 	@command -v chromium >/dev/null || $(VENV)/bin/playwright install chromium
 
 .PHONY: quick
-quick: setup ## Check and test what a change can break, in under a minute (SINCE=main: all changes since then)
+quick: setup ## Check and test what a change can break, nearest first (SINCE=main: all changes since then)
 	@$(RUN) -m tests.runner.quick $(SINCE)
 
 .PHONY: test

@@ -33,7 +33,7 @@ class Suite:
     purpose: str
     command: tuple[str, ...]
     minutes: int
-    """On two idle cores."""
+    """A rough estimate for two idle cores, for whoever waits."""
     builds: bool = False
     """Whether it builds the real programs, as on a machine that has never built them."""
 
@@ -46,11 +46,6 @@ SUITES: Mapping[str, Suite] = {
         10,
     ),
     "fuzz": Suite("100,000 documents that are nearly right", (*_PYTEST, "tests/fuzz"), 10),
-    "preemptions": Suite(
-        "10,000 preemptions while the worker dies",
-        (*_PYTEST, "tests/e2e/test_many_preemptions.py"),
-        5,
-    ),
     "requests": Suite(
         "ten times as many wild REST requests",
         (*_PYTEST, "tests/grid/test_any_request.py"),
@@ -60,6 +55,11 @@ SUITES: Mapping[str, Suite] = {
         "every small world, and many more examples of each property",
         (*_PYTEST, "tests/engine", "tests/queues", "tests/history/test_replay.py", "--hypothesis-profile=long"),
         30,
+    ),
+    "preemptions": Suite(
+        "10,000 preemptions while the worker dies",
+        (*_PYTEST, "tests/e2e/test_many_preemptions.py"),
+        5,
     ),
     "postgres": Suite(
         "every test that uses a database, on PostgreSQL",
