@@ -111,5 +111,6 @@ def test_any_request_is_answered_as_documented(api: BaseSchema, world: World, op
             case.call_and_validate(headers=headers, excluded_checks=unfit)
             transaction.set_rollback(True)
 
-    config = HypothesisTestConfig(project=api.config, modes=ASKING[person], settings=WILD)
+    # Explicit: what the loaded profile says, and hypothesis' default does not, would come before ``settings``.
+    config = HypothesisTestConfig(project=api.config, modes=ASKING[person], explicit_settings=WILD)
     create_test(operation=api.find_operation_by_label(operation), test_func=ask, config=config)()
