@@ -10,6 +10,7 @@ _QUIET = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--process-per-site",  # what one page has compiled another need not
 ]
 
 

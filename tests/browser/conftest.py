@@ -6,19 +6,21 @@ from threading import Condition
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.signals import request_finished, request_started
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from django.test import Client
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.queues.models import Draft
 from tests.browser.chromium import launch
+from tests.browser.windows import PATIENCE_MS, Windows
 from tests.waiting import PATIENCE_S
 from tests.web import rows
 from tests.web.drafts import started
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs in the test's own thread
 
-PATIENCE_MS = PATIENCE_S * 1000
 expect.set_options(timeout=PATIENCE_MS)
 
 OpenPage = Callable[..., Page]
@@ -75,33 +77,36 @@ def _answered(live_server: Any) -> Iterator[None]:
         request_finished.disconnect(ends)
 
 
-@pytest.fixture
-def open_page(chromium: Browser, live_server: Any, said: list[str], _answered: None) -> Iterator[OpenPage]:
-    """Opens a path as ada, in a window of a width and scheme."""
-    contexts: list[BrowserContext] = []
-    rows.user()
+@pytest.fixture(scope="package")
+def windows(chromium: Browser, live_server: Any) -> Windows:
+    """Of the one browser."""
+    return Windows(chromium, live_server.url)
 
-    def opened(path: str, *, width: int = 1280, scheme: Any = "light", **options: Any) -> Page:
-        context = chromium.new_context(
-            base_url=live_server.url, viewport={"width": width, "height": 900}, color_scheme=scheme, **options
-        )
-        context.set_default_timeout(PATIENCE_MS)
-        contexts.append(context)
-        page = context.new_page()
+
+@pytest.fixture
+def open_page(windows: Windows, live_server: Any, said: list[str], _answered: None) -> Iterator[OpenPage]:
+    """Opens a path as somebody who has signed in before, in a window of a width and scheme; the sign-in page as nobody.
+
+    Somebody is ada, an admin, unless told otherwise.
+    """
+
+    def opened(path: str, *, who: str = "ada", width: int = 1280, scheme: Any = "light", **options: Any) -> Page:
+        page = windows.open(width=width, scheme=scheme, **options)
         page.on("console", lambda message: message.type in {"error", "warning"} and said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto("/sign-in/")
         if path != "/sign-in/":
-            page.get_by_label("User name").fill("ada")
-            page.get_by_label("Password").fill(rows.PASSWORD)
-            page.get_by_role("button", name="Sign in").click()
-            page.wait_for_url(lambda url: "/sign-in/" not in url)
-            page.goto(path)
+            page.context.add_cookies([{**_session_of(who), "url": live_server.url}])  # type: ignore[list-item]
+        page.goto(path)
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    windows.leave()
+
+
+def _session_of(name: str) -> dict[str, str]:
+    client = Client()
+    client.force_login(User.objects.filter(username=name).first() or rows.user(name))
+    return {"name": settings.SESSION_COOKIE_NAME, "value": str(client.session.session_key)}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from engine.comparing import Figures, Point, Waits
 from scheduler_admin.accounts.models import User
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.history.models import JournalSegment
-from tests.browser.explained import LOOKS, signed_in, sound
+from tests.browser.sound import faults
 from tests.web import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -19,9 +19,8 @@ HOUR_MS = 3_600_000
 
 
 @pytest.fixture
-def cluster(monkeypatch):
-    """Something is recorded of it, and the ORM works beside the browser's loop."""
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+def cluster():
+    """Something is recorded of it."""
     rows.user("ada")
     made = rows.cluster("demo")
     rows.status(made)
@@ -74,24 +73,21 @@ def compared(cluster, state: str, *preempted: int) -> Comparison:
     )
 
 
-def test_it_is_sound_in_every_look(cluster, live_server, chromium):
+def test_it_is_sound_in_every_look(cluster, open_page):
     """Axe finds nothing, nothing runs over, the console is silent: form, running, done."""
     done, running = compared(cluster, "done", 3, 7, 5, 2), compared(cluster, "running")
-    for scheme, width in LOOKS:
-        page = signed_in(chromium, live_server.url, "ada", scheme, width)
-        page.goto(f"{live_server.url}/clusters/demo/compare/")
-        sound(page)
-        page.goto(f"{live_server.url}/clusters/demo/compare/{running.pk}/")
-        sound(page)
-        page.goto(f"{live_server.url}/clusters/demo/compare/{done.pk}/?plot=waiting")
-        page.wait_for_selector(".plot .scatterlayer .trace:nth-child(5)", state="attached")
-        sound(page)
+    page = open_page("/clusters/demo/compare/")
+    assert faults(page) == {}
+    page.goto(f"/clusters/demo/compare/{running.pk}/")
+    assert faults(page) == {}
+    page.goto(f"/clusters/demo/compare/{done.pk}/?plot=waiting")
+    page.wait_for_selector(".plot .scatterlayer .trace:nth-child(5)", state="attached")
+    assert faults(page) == {}
 
 
-def test_one_is_begun_by_keyboard_followed_and_stopped(cluster, live_server, chromium):
+def test_one_is_begun_by_keyboard_followed_and_stopped(cluster, open_page):
     """The page goes on by itself, and says what became of it."""
-    page = signed_in(chromium, live_server.url, "ada")
-    page.goto(f"{live_server.url}/clusters/demo/compare/")
+    page = open_page("/clusters/demo/compare/")
     page.get_by_role("button", name="Compare").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/compare/*/")
@@ -101,11 +97,10 @@ def test_one_is_begun_by_keyboard_followed_and_stopped(cluster, live_server, chr
     page.get_by_text("Nothing of it was kept.").wait_for()
 
 
-def test_the_figures_come_when_it_is_done(cluster, live_server, chromium):
+def test_the_figures_come_when_it_is_done(cluster, open_page):
     """Without anybody's doing; the best one is told in a word."""
     one = compared(cluster, "running")
-    page = signed_in(chromium, live_server.url, "ada")
-    page.goto(f"{live_server.url}/clusters/demo/compare/{one.pk}/")
+    page = open_page(f"/clusters/demo/compare/{one.pk}/")
     page.get_by_text("25 %").last.wait_for()
     done = compared(cluster, "done", 3, 7)
     Comparison.objects.filter(pk=one.pk).update(state="done", result=done.result, sides=done.sides)

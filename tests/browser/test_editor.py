@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from scheduler_admin.accounts.models import User
@@ -12,7 +11,7 @@ from scheduler_admin.queues.drafting import publish_draft
 from scheduler_admin.queues.models import Draft
 from tests.browser.conftest import OpenPage
 from tests.browser.editing import edited_by_rae, field, name, saved
-from tests.browser.test_pages import RULES
+from tests.browser.sound import faults
 from tests.web.drafts import page, publish_another, row
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -169,31 +168,18 @@ def test_without_a_script_a_row_is_a_form(open_page: OpenPage, draft: Draft) -> 
 ADDRESSES = ["", "?queue={queue}", "?queue={queue}&act=delete"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_axe_finds_nothing(open_page: OpenPage, draft: Draft, width: int, scheme: str) -> None:
+def test_it_is_sound_in_every_look(open_page: OpenPage, draft: Draft) -> None:
     """With errors, changes and news in it; unfolded; the lists; a revision with the way back."""
     edited_by_rae(draft, "queue-b", "max/memory", "128Gb")
     edited_by_rae(draft, "queue-a", "guaranteed/cpu", "120")
     publish_another(Cluster.objects.get(), "root.queue-a", guaranteed={"cpu": 100_000})
     queue = row(draft, "queue-b").pk
-    opened = open_page("/clusters/demo/editor/", width=width, scheme=scheme)
+    opened = open_page("/clusters/demo/editor/")
     drafts = [page(draft, query.format(queue=queue)) for query in ADDRESSES]
     for address in (*drafts, "/clusters/demo/revisions/", "/clusters/demo/revisions/1/", "/clusters/demo/editor/"):
         opened.goto(address)
         opened.wait_for_load_state("networkidle")
-        found = Axe().run(opened, options=RULES).response["violations"]
-        assert [(address, each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
-
-
-@pytest.mark.parametrize("width", [360, 768, 1280, 2560])
-def test_nothing_overflows_sideways(open_page: OpenPage, draft: Draft, width: int) -> None:
-    """The grid scrolls in its own region, its first column staying in sight."""
-    edited_by_rae(draft, "queue-b", "max/memory", "128Gb")
-    opened = open_page(page(draft, f"?queue={row(draft, 'queue-b').pk}"), width=width)
-    for address in (opened.url, "/clusters/demo/revisions/1/", "/clusters/demo/editor/"):
-        opened.goto(address)
-        assert opened.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), address
+        assert faults(opened) == {}, address
 
 
 def test_long_names_leave_room_for_what_they_name(open_page: OpenPage, draft: Draft) -> None:

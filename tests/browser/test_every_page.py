@@ -1,17 +1,16 @@
 """What holds on every page there is, by the URLconf: whoever adds a page adds it here."""
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import time_machine
-from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings as django_settings
 from playwright.sync_api import Browser, Page, Response
 
 from tests.browser.pages import PAGES, short
+from tests.browser.sound import faults
 from tests.grid import world as seeded
 from tests.grid.addresses import Route
 from tests.grid.conftest import SIMULATOR, World
@@ -23,18 +22,7 @@ LIMIT = 150_000
 HEAVY = ("plotly.min.js", "swagger-ui-bundle.js", "swagger-ui.css")
 MAY_BE_HEAVY = {"queue", "comparison", "api_docs"}
 """Pages with plots, and the one of the REST API."""
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-ALL = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]}
-COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "resultTypes": ["violations"]}
-OURS = {"exclude": [["#api-docs"]]}
-"""All but what Swagger UI draws in its own way."""
 UNFOLD = "() => document.querySelectorAll('main details').forEach((each) => { each.open = true; })"
-SMALL = """() => [...document.querySelectorAll("button:not(.vh), input, select, summary, .btn, .fold, nav a")]
-  .filter((each) => each.checkVisibility() && each.type !== "hidden")
-  .map((each) => [each.outerHTML.slice(0, 80), each.matches("[type=radio]") ? each.closest("label") : each])
-  .map(([html, target]) => [html, target.getBoundingClientRect()])
-  .filter(([, box]) => box.width < 24 || box.height < 24).map(([html]) => html)"""
-WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 SHIFTS = """() => new Promise((done) => {
   const found = [];
   new PerformanceObserver((list) => found.push(...list.getEntries()))
@@ -89,20 +77,6 @@ def open_route(page: Page, world: World, route: Route, live_server: Any, width: 
     return loaded
 
 
-def findings(page: Page, *, width: int, scheme: Any) -> list[Any]:
-    """What axe finds. Dark differs from light in its colours alone, so only they are looked at again."""
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=scheme)
-    found = Axe().run(page, OURS, ALL if scheme == "light" else COLOURS).response["violations"]
-    return [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found]
-
-
-def wider_than_its_window(page: Page, width: int) -> bool:
-    """Whether the page scrolls sideways."""
-    page.set_viewport_size({"width": width, "height": 900})
-    return bool(page.evaluate(WIDE))
-
-
 def weight(loaded: list[Response], *, heavy: bool) -> int:
     """Bytes of its stylesheets and scripts; only ``heavy`` pages load what is heavy, and that does not count."""
     ours = [each for each in loaded if urlsplit(each.url).path.endswith((".css", ".js"))]
@@ -118,10 +92,5 @@ def test_everybody_can_read_and_use_it(page: Page, world: World, live_server: An
     wrong: dict[str, Any] = {"moved": page.evaluate(SHIFTS)}
     wrong["too heavy"] = weight(loaded, heavy=short(route) in MAY_BE_HEAVY) > LIMIT
     page.evaluate(UNFOLD)
-    wrong |= {
-        f"axe, {width}, {scheme}": findings(page, width=width, scheme=scheme)
-        for scheme, width in product(("light", "dark"), (1280, 360))
-    }
-    wrong |= {f"sideways, {width}": wider_than_its_window(page, width) for width in (2560, 1280, 1024, 768, 360, 320)}
-    wrong["small"] = short(route) != "api_docs" and page.evaluate(SMALL)
+    wrong |= faults(page, targets=short(route) != "api_docs")
     assert {what: found for what, found in wrong.items() if found} == {}

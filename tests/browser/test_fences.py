@@ -6,7 +6,6 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.db.models import F
 from django.utils import timezone
 from playwright.sync_api import expect
@@ -14,7 +13,7 @@ from playwright.sync_api import expect
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision
 from tests.browser.conftest import OpenPage
-from tests.browser.test_pages import RULES
+from tests.browser.sound import faults
 from tests.waiting import wait_for
 from tests.web import rows
 
@@ -45,14 +44,10 @@ def demo(live_server: Any) -> Cluster:
     return made
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("path", [PAGE, TRAINING, f"{PAGE}?queue=root.tenant-1", f"{PAGE}?queue=root.queue-a"])
-def test_axe_finds_nothing(open_page: OpenPage, demo: Cluster, path: str, width: int, scheme: str) -> None:
+def test_it_is_sound_in_every_look(open_page: OpenPage, demo: Cluster, path: str) -> None:
     """With none, a queue, a parent and a leaf fence chosen."""
-    page = open_page(path, width=width, scheme=scheme)
-    found = Axe().run(page, options=RULES).response["violations"]
-    assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
+    assert faults(open_page(path)) == {}
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280, 1920, 2560])

@@ -1,0 +1,67 @@
+"""What holds on every page however it is looked at: axe finds nothing, nothing hangs over, nothing is too small."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+WIDTHS = (2560, 1280, 1024, 768, 360, 320)
+_AXE = Axe()
+_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_ALL = {"type": "tag", "values": _TAGS}
+COLOURS = {"type": "rule", "values": ["color-contrast"]}
+_OURS = {"exclude": [["#api-docs"]]}
+"""All but what Swagger UI draws in its own way."""
+_SMALL = """() => [...document.querySelectorAll("button:not(.vh), input, select, summary, .btn, .fold, nav a")]
+  .filter((each) => each.checkVisibility() && each.type !== "hidden")
+  .map((each) => [each.outerHTML.slice(0, 80), each.matches("[type=radio]") ? each.closest("label") : each])
+  .map(([html, target]) => [html, target.getBoundingClientRect()])
+  .filter(([, box]) => box.width < 24 || box.height < 24).map(([html]) => html)"""
+_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+def faults(page: Page, *, targets: bool = True) -> dict[str, Any]:
+    """What is wrong with a page in either scheme and at any width: nothing, if all is well.
+
+    It is loaded once. Without ``targets`` the sizes of what is clicked are not looked at.
+    """
+    with _as_it_was(page):
+        found: dict[str, Any] = {"small": targets and page.evaluate(_SMALL)}
+        found |= {f"sideways, {width}": wider_than_its_window(page, width) for width in WIDTHS}
+        for width, scheme in product((1280, 360), ("light", "dark")):
+            _look(page, width, scheme)
+            # Dark differs from light in its colours alone, so only they are looked at again.
+            found[f"axe, {width}, {scheme}"] = violations(page, _ALL if scheme == "light" else COLOURS)
+    return {what: which for what, which in found.items() if which}
+
+
+def violations(page: Page, rules: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """What axe finds, as it is looked at now: the rule, and the first elements that break it."""
+    options = {"runOnly": rules, "resultTypes": ["violations"], "selectors": False}
+    found = _AXE.run(page, _OURS, options).response["violations"]
+    return [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found]
+
+
+def wider_than_its_window(page: Page, width: int) -> bool:
+    """Whether the page scrolls sideways in a window of this width."""
+    _look(page, width)
+    return bool(page.evaluate(_WIDE))
+
+
+def _look(page: Page, width: int, scheme: Any = None) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    if scheme:
+        page.emulate_media(color_scheme=scheme)
+
+
+@contextmanager
+def _as_it_was(page: Page) -> Iterator[None]:
+    size = page.viewport_size
+    dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    yield
+    if size:
+        page.set_viewport_size(size)
+    page.emulate_media(color_scheme="dark" if dark else "light")

@@ -1,0 +1,58 @@
+"""Windows of one browser, which keep the files that a page loads from test to test, and nothing else."""
+
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.waiting import PATIENCE_S
+
+PATIENCE_MS = PATIENCE_S * 1000
+
+
+class Windows:
+    """Opens windows for one test after the other: a library of charts takes two seconds each time it is read anew."""
+
+    def __init__(self, browser: Browser, site: str) -> None:
+        self._browser, self._site = browser, site
+        self._kept: list[BrowserContext] = []
+        self._pages: list[Page] = []
+        """Of this test; the first of them are in the contexts that are kept."""
+        self._own: list[BrowserContext] = []
+
+    def open(self, *, width: int, scheme: Any, **options: Any) -> Page:
+        """Open a window that shares no cookie and no storage with others of the same test.
+
+        ``options`` are of Playwright's new_context; with any, also with ``own=True``, nothing of the window is kept.
+        """
+        own = options.pop("own", False) or bool(options)
+        context = self._new(options) if own else self._next()
+        (self._own if own else []).append(context)
+        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        self._pages += [] if own else [page]
+        return page
+
+    def leave(self) -> None:
+        """Close the windows of a test, and forget what they stored."""
+        for page in self._pages:
+            context = page.context
+            kinds = {"origin": self._site, "storageTypes": "local_storage,indexeddb,service_workers,cache_storage"}
+            context.new_cdp_session(page).send("Storage.clearDataForOrigin", kinds)
+            context.clear_cookies()
+            for one in context.pages[1:]:
+                one.close()
+        for context in self._own:
+            context.close()
+        self._pages, self._own = [], []
+
+    def _next(self) -> BrowserContext:
+        if len(self._pages) == len(self._kept):
+            self._kept.append(self._new({}))
+            self._kept[-1].new_page().goto("/sign-in/")  # its process lasts, with what it has compiled
+        return self._kept[len(self._pages)]
+
+    def _new(self, options: dict[str, Any]) -> BrowserContext:
+        context = self._browser.new_context(base_url=self._site, **options)
+        context.set_default_timeout(PATIENCE_MS)
+        return context
