@@ -9,7 +9,7 @@ _DEFAULT = 100
 
 
 def examples(many: int, **options: Any) -> settings:
-    """Return settings for ``many`` examples: half of them in ``make test``, a tenth in ``make quick``.
+    """Return settings for ``many`` examples: three in ten in ``make test``, a tenth in ``make quick``.
 
     ``options`` are hypothesis' own.
     """

@@ -147,8 +147,9 @@ def scope_of_tenant(tenant: Tenant) -> Scope:
 
 def memberships(user: User) -> list[Membership]:
     """The user's, with their tenants: read once a request, as every ``restrict`` needs them."""
-    rows = Membership.objects.select_related("tenant")
-    models.prefetch_related_objects([user], models.Prefetch("memberships", rows))
+    if "memberships" not in getattr(user, "_prefetched_objects_cache", {}):
+        rows = Membership.objects.select_related("tenant")
+        models.prefetch_related_objects([user], models.Prefetch("memberships", rows))
     return list(user.memberships.all())
 
 

@@ -95,7 +95,8 @@ def open_page(windows: Windows, live_server: Any, said: list[str], _answered: No
         page.on("console", lambda message: message.type in {"error", "warning"} and said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         if path != "/sign-in/":
-            page.context.add_cookies([{**_session_of(who), "url": live_server.url}])  # type: ignore[list-item]
+            cookie = {"name": settings.SESSION_COOKIE_NAME, "value": _session_of(who), "url": live_server.url}
+            page.context.add_cookies([cookie])  # type: ignore[list-item]
         page.goto(path)
         return page
 
@@ -103,10 +104,10 @@ def open_page(windows: Windows, live_server: Any, said: list[str], _answered: No
     windows.leave()
 
 
-def _session_of(name: str) -> dict[str, str]:
+def _session_of(name: str) -> str:
     client = Client()
     client.force_login(User.objects.filter(username=name).first() or rows.user(name))
-    return {"name": settings.SESSION_COOKIE_NAME, "value": str(client.session.session_key)}
+    return str(client.session.session_key)
 
 
 @pytest.fixture

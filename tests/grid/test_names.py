@@ -14,6 +14,7 @@ from tests.grid.names import foreign, said
 from tests.grid.rules import GUESSES, PEOPLE, READ, names_of, rule_of
 from tests.grid.words import read_by, settled
 from tests.grid.world import BLUE, MAY_SEE, NOBODYS, RED, SHARED, tree_of
+from tests.runner.suites import sized
 
 pytestmark = pytest.mark.django_db
 SIGNED_IN = ("nobody", "other", "tenant", "editor")
@@ -40,9 +41,10 @@ def everywhere(world: World, route: Route) -> Iterator[str]:
 
 @pytest.mark.parametrize("route", READ, ids=str)
 def test_no_answer_holds_what_its_reader_may_not_see(world: World, route: Route) -> None:
-    """Whatever its address names, as a whole and as its own refresh."""
+    """Whatever its address names. Long, also as a page's own refresh, which is a part of the whole."""
     found = {}
-    ways = (WHOLE,) if route.form.startswith("api/") else (WHOLE, REFRESHED)
+    page = not route.form.startswith("api/")
+    ways = sized("requests", usual=(WHOLE,), long=(WHOLE, REFRESHED) if page else (WHOLE,))
     asked = [*product(everywhere(world, route), SIGNED_IN, ways), (world.address(route), "anonymous", WHOLE)]
     for address, person, headers in asked:
         response = world.ask(person, "GET", address, **headers)

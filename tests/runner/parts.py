@@ -1,7 +1,7 @@
-"""``make test``: every test but the long suites, in four processes beside each other, as a machine has two cores.
+"""``make test``: every test but the long suites, in six processes beside each other, as a machine has two cores.
 
-Two processes wait most of the time, for servers, watches and leases, and come first where they do not; the two others
-work. ``python -m tests.runner.parts -k lint`` gives the option to all four.
+Three processes wait most of the time, for servers, watches and leases, and come first where they do not; the others
+work. ``python -m tests.runner.parts -k lint`` gives the option to all of them.
 """
 
 import json
@@ -22,12 +22,14 @@ def _folders(names: str) -> tuple[str, ...]:
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "waiting": _folders("cluster copies faults simulator"),
-    "installations": _folders("e2e enforce"),
-    "pages": _folders("browser client doors grid web"),
+    "installations": _folders("e2e"),
+    "enforcement": _folders("enforce"),
+    "browser": _folders("browser"),
+    "pages": _folders("client doors grid web"),
     "rest": (),
 }
-"""Name -> folders. The first two start servers and processes and wait for them; the last has what is in no other."""
-WORKING = ("pages", "rest")
+"""Name -> folders. The first three start servers and processes and wait for them; the last has what is in no other."""
+WORKING = ("browser", "pages", "rest")
 CACHE = Path(".pytest_cache")
 _BEHIND = ("nice", "-n", "5")
 """What waits for a lease or a deadline has a core when it wants one."""

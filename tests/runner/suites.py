@@ -47,8 +47,8 @@ SUITES: Mapping[str, Suite] = {
     ),
     "fuzz": Suite("100,000 documents that are nearly right", (*_PYTEST, "tests/fuzz"), 10),
     "requests": Suite(
-        "ten times as many wild REST requests",
-        (*_PYTEST, "tests/grid/test_any_request.py"),
+        "REST requests at every edge, ten times as many wild ones, and every page's own refresh",
+        (*_PYTEST, "tests/grid/test_any_request.py", "tests/grid/test_names.py"),
         10,
     ),
     "worlds": Suite(
