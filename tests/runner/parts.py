@@ -1,4 +1,4 @@
-"""``make test``: every test but the long suites, in six processes beside each other, as a machine has two cores.
+"""``make test``: every test but the long suites, in seven processes beside each other, as a machine has two cores.
 
 Three processes wait most of the time, for servers, watches and leases, and come first where they do not; the others
 work. ``python -m tests.runner.parts -k lint`` gives the option to all of them.
@@ -26,10 +26,11 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "enforcement": _folders("enforce"),
     "browser": _folders("browser"),
     "pages": _folders("client doors grid web"),
+    "decisions": _folders("engine fidelity fuzz"),
     "rest": (),
 }
 """Name -> folders. The first three start servers and processes and wait for them; the last has what is in no other."""
-WORKING = ("browser", "pages", "rest")
+WORKING = ("browser", "pages", "decisions", "rest")
 CACHE = Path(".pytest_cache")
 _BEHIND = ("nice", "-n", "5")
 """What waits for a lease or a deadline has a core when it wants one."""
