@@ -33,7 +33,7 @@ class Feasibility:
 
     def _checks(self, snapshot: Snapshot, *, miscounting: bool) -> Iterator[Check]:
         columns, pod = self.columns, self.pod
-        if snapshot.unread:
+        if snapshot.unread or any(other.unread for others in self.nominated.values() for other in others):
             unread = columns.unread.astype(np.int64)
             nothing = np.zeros(len(columns.nodes), np.int64)
             coming = adding(self.nominated, lambda other: other.unread)

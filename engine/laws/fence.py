@@ -40,7 +40,7 @@ def _waited(case: Case, leaf: str) -> str:
 
 def _unknown(case: Case) -> list[str]:
     """The ask's leaf and the queues above it with a promise or a limit, as far as pods in them can't be read."""
-    unread = case.snapshot.unread
+    unread = case.snapshot.unread_for(case.ask)
     return [
         path
         for path in (case.above_ask if unread else ())

@@ -61,8 +61,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def of_roster(cls, roster: Roster, **rest: Any) -> "Snapshot":
         """Of pods that are in order already, with what is known of them by column."""
         made = cls(pods=roster.pods, **rest)
-        unbound = roster.at(np.flatnonzero(~roster.numbers(fields.bound, np.bool_)))
-        unread = roster.at(np.flatnonzero(roster.numbers(fields.unread, np.bool_)))
+        bound = roster.numbers(fields.bound, np.bool_)
+        unbound = roster.at(np.flatnonzero(~bound))
+        unread = roster.at(np.flatnonzero(roster.numbers(fields.unread, np.bool_) & bound))
         known = {"roster": roster, "frozen": roster, "unread": tuple(unread)}
         made.__dict__.update(known, _unbound={pod.uid: pod for pod in unbound})
         return made
@@ -217,8 +218,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def unread(self) -> tuple[Pod, ...]:
-        """Pods of which nobody knows what they hold."""
-        return tuple(pod for pod in self.pods if pod.unread)
+        """Pods bound to a node of which nobody knows what they hold; what is bound to none holds nothing yet."""
+        return tuple(pod for pod in self.pods if pod.unread and pod.node is not None)
+
+    def unread_for(self, ask: Pod) -> tuple[Pod, ...]:
+        """Return the pods of which has to be known what they request before ``ask`` is decided: those, and itself."""
+        return (*self.unread, ask) if ask.unread and ask.node is None else self.unread
 
     @cached_property
     def capacity(self) -> Amounts:

@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 from engine.decision import Decision, NodeReason, Outcome, Reason
 from engine.formats.kubernetes_unread import unread_budget, unread_class, unread_node, unread_pod
 from engine.laws import Law, audit, broken
-from engine.policies import policy
+from engine.policies import DIALECTS, policy
 from engine.snapshot import DisruptionBudget, PriorityClass, Shield, Snapshot
 from tests.builders import ask, named, node, pod, queue, refused, snapshot, tree
 
 SHAPE = tree({"a": queue("4"), "b": queue(), "c": queue()})
 UNREAD = {"unread": True}
+EVERY_POLICY = pytest.mark.parametrize(
+    ("name", "dialect"), [(name, dialect) for name, dialects in DIALECTS.items() for dialect in dialects]
+)
 
 
 def decide(at: Snapshot) -> Decision:
@@ -79,16 +82,32 @@ def test_no_ask_preempts_by_a_guarantee_that_may_be_used_up(where: str, reason: 
     assert decide(at).reason is reason
 
 
+@EVERY_POLICY
+def test_what_waits_and_can_not_be_read_holds_nothing_back(name: str, dialect: str) -> None:
+    """Who may create pods stops nobody's preemption by one that no node could hold: not even their own queue's."""
+    odd = [ask(f"odd-{where}", queue=where, cpu=0, **UNREAD) for where in ("a", "b", "c")]
+    halves = tree({"a": queue("2"), "b": queue("2"), "c": queue()})
+    told = {"root.b": 0}  # long ago, for policy deserved
+    worlds = [msgspec.structs.replace(at, notices=told) for at in (world(), world(*odd))]
+    decided = [policy(name, dialect)(at, halves, named(at, "ask")) for at in worlds]
+    assert decided[0].outcome is Outcome.PREEMPT
+    assert [(one.outcome, one.node, one.victims) for one in decided[1:]] == [
+        (Outcome.PREEMPT, decided[0].node, decided[0].victims)
+    ]
+
+
+@EVERY_POLICY
+def test_an_ask_that_can_not_be_read_is_left_alone(name: str, dialect: str) -> None:
+    """Nobody knows what it asks for, and it may be bound by now."""
+    at = world(ask("ask", queue="a", cpu=2, priority=1, **UNREAD))
+    assert policy(name, dialect)(at, SHAPE, named(at, "ask")).reason is Reason.UNREAD
+
+
 def test_a_law_of_its_own_holds_that_too() -> None:
     """Also against a policy that forgot."""
     decision = decide(world())
     at = world(pod("odd", queue="a", cpu=0, node="n9", **UNREAD))
     assert [check.law for check in broken(audit(at, SHAPE, decision))] == [Law.MAY_PREEMPT]
-
-
-def test_an_ask_that_can_not_be_read_is_left_alone() -> None:
-    """It may be bound by now."""
-    assert decide(world(ask("ask", queue="b", cpu=2, priority=1, **UNREAD))).reason is Reason.UNREAD
 
 
 # What stands for them

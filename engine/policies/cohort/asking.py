@@ -166,5 +166,5 @@ def _unread(at: Gathered, ask: Pod) -> str | None:
     """The queue, of those that share quota with the ask's, of which nobody knows what it uses."""
     tree = at.formed.tree
     top = tree.root(tree.queue[ask.queue or ""])
-    unread = (pod.queue for pod in at.snapshot.unread if pod.queue in tree.queue)
+    unread = (pod.queue for pod in at.snapshot.unread_for(ask) if pod.queue in tree.queue)
     return next((queue for queue in unread if queue and tree.root(tree.queue[queue]) == top), None)

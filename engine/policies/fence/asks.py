@@ -28,10 +28,10 @@ def _disabled(question: Question) -> str | None:
 
 
 def _not_known(question: Question) -> str | None:
-    """The queue whose usage counts for the ask and isn't known: a pod in it, perhaps the ask, can't be read."""
+    """The queue whose usage counts for the ask and isn't known: a bound pod in it, or the ask, can't be read."""
     tree, leaf = question.tree, question.leaf
     counts = [path for path in tree.lineage(leaf) if tree[path].max or tree[path].guaranteed]
-    within = ((path, pod) for path in (leaf, *counts) for pod in question.snapshot.unread)
+    within = ((path, pod) for path in (leaf, *counts) for pod in question.snapshot.unread_for(question.ask))
     return next((path for path, pod in within if pod.queue and tree.contains(path, pod.queue)), None)
 
 

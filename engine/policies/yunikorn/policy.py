@@ -51,7 +51,7 @@ def decide(
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
     if rules := unjudged(snapshot, ask):
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
-    if (unread := next((pod.queue for pod in snapshot.unread if pod.queue in tree), None)) is not None:
+    if (unread := next((pod.queue for pod in snapshot.unread_for(ask) if pod.queue in tree), None)) is not None:
         return case.answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD, detail=unread)
     full = case.books.full(ask.queue, ask.requests)
     if ask.required_node is not None:

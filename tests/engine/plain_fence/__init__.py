@@ -111,7 +111,8 @@ def _not_eligible(case: _Case, leaf: str) -> Decision | None:
 def _not_known(case: _Case, leaf: str) -> str | None:
     """The queue whose usage counts for the ask and isn't known: a pod in it, perhaps the ask, can't be read."""
     counts = [path for path in case.tree.lineage(leaf) if case.tree[path].max or case.tree[path].guaranteed]
-    within = ((path, pod) for path in (leaf, *counts) for pod in case.snapshot.unread)
+    unread = [pod for pod in case.snapshot.pods if pod.unread and (pod.node is not None or pod.uid == case.ask.uid)]
+    within = ((path, pod) for path in (leaf, *counts) for pod in unread)
     return next((path for path, pod in within if pod.queue and case.tree.contains(path, pod.queue)), None)
 
 
