@@ -20,7 +20,7 @@ setup: $(STAMP) messages ## Make .venv with the locked dependencies, compile the
 
 $(STAMP): requirements-dev.lock
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install it, or say where it is with PYTHON=..."; exit 1; }
-	@echo "Installing the locked dependencies into $(VENV); the first time takes a minute ..."
+	@echo "Installing the locked dependencies into $(VENV); the first time takes a minute ..." >&2
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@touch $@
