@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from scheduler_admin.accounts.models import User
 from scheduler_admin.queues.models import Draft
 from tests.browser.chromium import launch
-from tests.browser.windows import PATIENCE_MS, Windows
+from tests.browser.windows import PATIENCE_MS, WindowPool
 from tests.waiting import PATIENCE_S
 from tests.web import rows
 from tests.web.drafts import started
@@ -78,16 +78,16 @@ def _answered(live_server: Any) -> Iterator[None]:
 
 
 @pytest.fixture(scope="package")
-def windows(chromium: Browser, live_server: Any) -> Windows:
-    """Of the one browser."""
-    return Windows(chromium, live_server.url)
+def windows(chromium: Browser, live_server: Any) -> WindowPool:
+    """Share one pool of windows between all browser tests."""
+    return WindowPool(chromium, live_server.url)
 
 
 @pytest.fixture
-def open_page(windows: Windows, live_server: Any, said: list[str], _answered: None) -> Iterator[OpenPage]:
+def open_page(windows: WindowPool, live_server: Any, said: list[str], _answered: None) -> Iterator[OpenPage]:
     """Opens a path as somebody who has signed in before, in a window of a width and scheme; the sign-in page as nobody.
 
-    Somebody is ada, an admin, unless told otherwise.
+    The default is ada, an admin.
     """
 
     def opened(path: str, *, who: str = "ada", width: int = 1280, scheme: Any = "light", **options: Any) -> Page:
@@ -101,7 +101,7 @@ def open_page(windows: Windows, live_server: Any, said: list[str], _answered: No
         return page
 
     yield opened
-    windows.leave()
+    windows.reset()
 
 
 def _session_of(name: str) -> str:

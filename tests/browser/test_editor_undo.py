@@ -99,7 +99,7 @@ def test_an_undo_in_a_queue_that_another_deleted_says_so(open_page: OpenPage, dr
 
 def test_a_draft_that_is_gone_is_not_asked_for_again(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
     """A page left open says it once, however long."""
-    opened = open_page(page(draft), own=True)  # its clock is that of the whole context
+    opened = open_page(page(draft), isolated=True)  # its clock is that of the whole context
     opened.clock.install()
     opened.reload()
     Draft.objects.all().delete()

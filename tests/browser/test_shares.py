@@ -31,10 +31,10 @@ def test_it_is_sound_in_every_look(open_page: OpenPage, demo: Cluster, path: str
 def test_the_time_that_is_left_counts_down(open_page: OpenPage, demo: Cluster) -> None:
     """From second to second, to nothing."""
     due = Notice.objects.get().due_at
-    page = open_page("/clusters/", own=True)  # its clock is that of the whole context
+    page = open_page("/clusters/", isolated=True)  # its clock is that of the whole context
     page.clock.set_fixed_time(due - timedelta(seconds=15))
     page.goto(QUEUE)
     left = page.locator("time[data-left]").first
-    for after, told in ((-15, "15 s"), (-12, "12 s"), (5, "0 s")):
-        page.clock.set_fixed_time(due + timedelta(seconds=after))
-        expect(left).to_have_text(told)
+    for seconds, text in ((-15, "15 s"), (-12, "12 s"), (5, "0 s")):
+        page.clock.set_fixed_time(due + timedelta(seconds=seconds))
+        expect(left).to_have_text(text)

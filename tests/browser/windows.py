@@ -1,4 +1,4 @@
-"""Windows of one browser, which keep the files that a page loads from test to test, and nothing else."""
+"""A pool of browser windows that keep cached files and compiled scripts from test to test, and nothing else."""
 
 from typing import Any
 
@@ -9,31 +9,34 @@ from tests.waiting import PATIENCE_S
 PATIENCE_MS = PATIENCE_S * 1000
 
 
-class Windows:
-    """Opens windows for one test after the other: a library of charts takes two seconds each time it is read anew."""
+class WindowPool:
+    """Opens windows for one test after another; compiling plotly anew in each would take two seconds."""
 
     def __init__(self, browser: Browser, site: str) -> None:
         self._browser, self._site = browser, site
         self._kept: list[BrowserContext] = []
         self._pages: list[Page] = []
         """Of this test; the first of them are in the contexts that are kept."""
-        self._own: list[BrowserContext] = []
+        self._isolated: list[BrowserContext] = []
 
     def open(self, *, width: int, scheme: Any, **options: Any) -> Page:
         """Open a window that shares no cookie and no storage with others of the same test.
 
-        ``options`` are of Playwright's new_context; with any, also with ``own=True``, nothing of the window is kept.
+        ``options`` are those of Playwright's new_context. With any of them, or with ``isolated=True``, the window has a
+        context of its own, which ends with the test.
         """
-        own = options.pop("own", False) or bool(options)
-        context = self._new(options) if own else self._next()
-        (self._own if own else []).append(context)
+        isolated = options.pop("isolated", False) or bool(options)
+        context = self._new(options) if isolated else self._next()
         page = context.new_page()
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
-        self._pages += [] if own else [page]
+        if isolated:
+            self._isolated.append(context)
+        else:
+            self._pages.append(page)
         return page
 
-    def leave(self) -> None:
+    def reset(self) -> None:
         """Close the windows of a test, and forget what they stored."""
         for page in self._pages:
             context = page.context
@@ -42,9 +45,9 @@ class Windows:
             context.clear_cookies()
             for one in context.pages[1:]:
                 one.close()
-        for context in self._own:
+        for context in self._isolated:
             context.close()
-        self._pages, self._own = [], []
+        self._pages, self._isolated = [], []
 
     def _next(self) -> BrowserContext:
         if len(self._pages) == len(self._kept):
