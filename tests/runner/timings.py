@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import sys
 import time
 from collections import defaultdict
@@ -29,7 +30,8 @@ class Timings:
     started: int = 0
     """How many processes the tests started."""
     tests: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Node id -> ``setup``, ``call`` and ``teardown`` by the clock, and ``cpu`` of the process itself."""
+    """Node id -> ``setup``, ``call`` and ``teardown`` by the clock, ``cpu`` of the process itself, and ``children``:
+    that of the processes it started, noted for the test in which they ended."""
     fixtures: dict[str, float] = field(default_factory=dict)
     """Name and place of a fixture -> what all of its setups took by the clock."""
 
@@ -61,12 +63,16 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Take the time that the process itself works for a test."""
-        began = time.process_time()
+        """Take the time that the process itself works for a test, and those that it started."""
+        began = os.times()
         try:
             return (yield)
         finally:
-            self._of(item.nodeid)["cpu"] = time.process_time() - began
+            ended = os.times()
+            self._of(item.nodeid)["cpu"] = ended.user + ended.system - began.user - began.system
+            self._of(item.nodeid)["children"] = (
+                ended.children_user + ended.children_system - began.children_user - began.children_system
+            )
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what a phase of a test took."""
@@ -78,7 +84,7 @@ class Recorder:
         self._file.write_text(json.dumps(asdict(self.timings)))
 
     def _of(self, test: str) -> dict[str, float]:
-        return self.timings.tests.setdefault(test, {"setup": 0.0, "call": 0.0, "teardown": 0.0, "cpu": 0.0})
+        return self.timings.tests.setdefault(test, dict.fromkeys(("setup", "call", "teardown", "cpu", "children"), 0.0))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -132,6 +138,7 @@ def _totals(
         **{phase: sum(phases[phase] for phases in tests.values()) for phase in ("setup", "call", "teardown")},
         "of it databases": sum(took for name, took in fixtures.items() if name.startswith(DATABASE)),
         "of it the tests' own work": sum(phases["cpu"] for phases in tests.values()),
+        "beside it, work of the processes they started": sum(phases["children"] for phases in tests.values()),
         "of it waiting for others": waited,
     }
     yield from (f"{took:8.1f} s  {name}" for name, took in totals.items())

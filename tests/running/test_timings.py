@@ -32,21 +32,22 @@ def test_a_run_is_written_down(pytester: pytest.Pytester) -> None:
     )
     (found,) = read(file.parent)
     assert {name.split("::")[1] for name in found.tests} == {"test_one", "test_two"}
-    assert all(set(phases) == {"setup", "call", "teardown", "cpu"} for phases in found.tests.values())
+    assert all(set(phases) == {"setup", "call", "teardown", "cpu", "children"} for phases in found.tests.values())
     assert [name.split()[0] for name in found.fixtures] == ["slow"]
     assert found.started == 1
+    assert sum(phases["children"] for phases in found.tests.values()) > 0
     assert found.collection_s > 0
 
 
 def test_the_report_adds_up_processes(tmp_path: Path) -> None:
     """Tests, files and fixtures, the slowest first; time in which a test did nothing itself is waiting."""
-    phases = {"setup": 1.0, "call": 2.0, "teardown": 0.0, "cpu": 0.5}
-    quick = {"setup": 0.0, "call": 1.0, "teardown": 0.0, "cpu": 1.0}
+    phases = {"setup": 1.0, "call": 2.0, "teardown": 0.0, "cpu": 0.5, "children": 0.25}
+    quick = {"setup": 0.0, "call": 1.0, "teardown": 0.0, "cpu": 1.0, "children": 0.0}
     one = Timings(5.0, 2, {"a.py::slow": phases, "a.py::quick": quick}, {"django_db_setup (tests)": 1.0})
     other = Timings(4.0, 1, {"b.py::quick": quick}, {"django_db_setup (tests)": 2.0, "x (b)": 0.5})
     lines = list(report([one, other]))
     assert lines[0] == "3 tests in 2 processes, which started 3 others"
-    totals = dict(reversed(line.strip().split(" s  ")) for line in lines[1:8])
+    totals = dict(reversed(line.strip().split(" s  ")) for line in lines[1:9])
     assert totals == {
         "collection": "9.0",
         "setup": "1.0",
@@ -54,9 +55,10 @@ def test_the_report_adds_up_processes(tmp_path: Path) -> None:
         "teardown": "0.0",
         "of it databases": "3.0",
         "of it the tests' own work": "2.5",
+        "beside it, work of the processes they started": "0.2",
         "of it waiting for others": "2.5",
     }
-    slowest = [line.split()[-1] for line in lines[9:12]]
+    slowest = [line.split()[-1] for line in lines[10:13]]
     assert slowest[0] == "a.py::slow"
     assert "     4.0 s  a.py" in lines
     assert lines[-2:] == ["     3.0 s  django_db_setup (tests)", "     0.5 s  x (b)"]
