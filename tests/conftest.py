@@ -19,7 +19,7 @@ from tests.runner import database, suites
 from tests.waiting import PATIENCE_S, logs
 
 # A machine that does much else meanwhile is slow, and no example is the worse for it.
-for name, examples in (("quick", 10), ("usual", 30), ("long", 300)):
+for name, examples in (("quick", 10), ("usual", 15), ("long", 300)):
     settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("usual")
 

@@ -89,7 +89,7 @@ class Product:
     def manage(self, *arguments: str) -> str:
         """Run ``manage.py`` and return what it printed."""
         done = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
+            [sys.executable, "manage.py", *arguments, *_UNCHECKED.get(arguments[0], ("--skip-checks",))],
             cwd=BASE,
             env=self.environment,
             capture_output=True,

@@ -161,7 +161,7 @@ def watched(sums: list[int]) -> Decide:
     return decide
 
 
-TREES = sized("worlds", usual=500, long=10_000)
+TREES = sized("worlds", usual=150, long=10_000)
 
 
 def test_no_tree_of_many_loops_and_evictions_are_bounded() -> None:

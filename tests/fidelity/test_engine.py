@@ -15,8 +15,10 @@ from tests.fidelity.agreement import disagreements
 from tests.fidelity.compare import answer
 from tests.fidelity.generate import cases as wild
 from tests.fidelity.recorded import FOLDER, read
+from tests.runner.suites import sized
 
 Manifest = dict[str, Any]
+WILD = sized("worlds", usual=100, long=400)
 NOT_JUDGED = ("volumes-unbound", "volumes-waiting", "volumes-waiting-local")
 """Features of cases with a claim for which no volume was chosen yet."""
 
@@ -32,7 +34,7 @@ def test_it_agrees_with_every_recorded_decision(path: Any) -> None:
 @pytest.mark.parametrize("unqueued", [False, True], ids=["queued", "unqueued"])
 def test_it_agrees_with_the_real_scheduler_on_wild_cases(unqueued: bool, record: Callable[..., list[Manifest]]) -> None:
     """Everything that the generator knows, mixed; the pods nominated to nodes wait in its queue, or are not known."""
-    made = [case for case in wild(11, 400) if not set(NOT_JUDGED) & set(case["tags"])]
+    made = [case for case in wild(11, WILD) if not set(NOT_JUDGED) & set(case["tags"])]
     recorded = record(made, unqueued=unqueued)
     told = {
         case["name"]: disagreements(expect, answer(case, unqueued=unqueued))
@@ -45,7 +47,7 @@ def test_it_agrees_with_the_real_scheduler_on_wild_cases(unqueued: bool, record:
 @pytest.mark.controlplane
 def test_a_namespace_that_a_case_does_not_tell_of_has_no_labels(record: Callable[..., list[Manifest]]) -> None:
     """The real scheduler takes it so; the ask is decided, not left alone."""
-    made = [case for case in wild(13, 300) if not set(NOT_JUDGED) & set(case["tags"])]
+    made = [case for case in wild(13, WILD) if not set(NOT_JUDGED) & set(case["tags"])]
     bare = [{**case, "objects": [one for one in case["objects"] if one["kind"] != "Namespace"]} for case in made]
     told = {case["name"]: disagreements(expect, answer(case)) for case, expect in zip(bare, record(bare), strict=True)}
     assert {name: why for name, why in told.items() if why} == {}
@@ -54,7 +56,7 @@ def test_a_namespace_that_a_case_does_not_tell_of_has_no_labels(record: Callable
 
 def test_all_nodes_at_once_and_one_by_one_give_the_same() -> None:
     """Decisions, what would go on each node and in which order it was put back, on wild cases."""
-    for case in wild(12, 300):
+    for case in wild(12, WILD):
         at = offline.situation(offline.read_case(json.dumps(case).encode()))
         plain = plain_priority.decide(at.snapshot, at.ask)
         found = priority.decide(at.snapshot, at.tree, at.ask)

@@ -36,11 +36,11 @@ WILD = hypothesis.settings(
     max_examples=sized("requests", usual=3, long=30), derandomize=True, database=None, deadline=None
 )
 EVERY_EDGE, WILDLY = HypothesisTestMode.COVERAGE, HypothesisTestMode.FUZZING
-ASKING = {
-    "admin": sized("requests", usual=[WILDLY], long=[EVERY_EDGE, WILDLY]),
-    "tenant": [WILDLY],
-    "anonymous": [WILDLY],
-}
+ASKING = sized(
+    "requests",
+    usual={"admin": [WILDLY], "tenant": [WILDLY]},
+    long={"admin": [EVERY_EDGE, WILDLY], "tenant": [WILDLY], "anonymous": [WILDLY]},
+)
 """Who asks, and how: at every edge of the schema, which takes thousands of requests, or this and that."""
 CHECKS = {
     # Left out: a schema can't say which names exist, that one time comes before another, or where a page ended.

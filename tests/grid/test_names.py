@@ -17,8 +17,9 @@ from tests.grid.world import BLUE, MAY_SEE, NOBODYS, RED, SHARED, tree_of
 from tests.runner.suites import sized
 
 pytestmark = pytest.mark.django_db
-SIGNED_IN = ("nobody", "other", "tenant", "editor")
+SIGNED_IN = sized("requests", usual=("other", "tenant"), long=("nobody", "other", "tenant", "editor"))
 """Tenants and strangers; who is not signed in is led to sign in, whatever they ask for."""
+GUESSING = sized("requests", usual=("nobody", "tenant"), long=("anonymous", "nobody", "tenant", "editor"))
 WHOLE, REFRESHED = {}, {"HX-Request": "true"}
 """How a page is asked for; the REST API knows no refresh."""
 
@@ -94,7 +95,7 @@ def told(response: HttpResponse, address: str, as_if: str) -> str:
 def test_a_good_guess_is_answered_like_nonsense(world: World, route: Route) -> None:
     """What one may not see can't be told from what does not exist: not in addresses, not in any filter."""
     told_apart = []
-    for (theirs, nothing), person in product(guesses(world, route), ("anonymous", "nobody", "tenant", "editor")):
+    for (theirs, nothing), person in product(guesses(world, route), GUESSING):
         guessed, nonsense = (world.ask(person, "GET", address) for address in (theirs, nothing))
         if told(guessed, theirs, nothing) != told(nonsense, nothing, nothing):
             told_apart.append(f"{theirs} as {person}")

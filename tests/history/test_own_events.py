@@ -71,7 +71,7 @@ def test_pages_of_events_are_those_of_all(
         plain = [event.order for event in events(both, search, size=1000).events]
     assert bool(plain) is (search.namespace != "else")
     assert plain == sorted(plain, reverse=True)
-    for looked_at, size in product((1, 6), (1, 2, 7, 100)):
+    for looked_at, size in ((1, 7), (6, 2), (6, 7), (6, 100)):
         monkeypatch.setattr(pods, "_LOOKED_AT", looked_at)
         monkeypatch.setattr(pods, "_LOOKED_AT_OF_ONE", looked_at)
         shown = list(walk(both, search, size))

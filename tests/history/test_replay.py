@@ -123,7 +123,7 @@ class Walk:
         """Time alone passes."""
 
 
-@pytest.mark.parametrize("seed", range(sized("worlds", usual=2, long=8)))
+@pytest.mark.parametrize("seed", range(sized("worlds", usual=1, long=8)))
 def test_every_decision_of_a_cluster_that_changes_comes_out_again(seed: int) -> None:
     """Carried out, held, shown, refreshed; across restarts, keyframes and revisions."""
     with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:

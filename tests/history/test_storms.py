@@ -70,7 +70,7 @@ def test_recreated_pods_and_claims_come_to_rest(min_run_s: int) -> None:
             asks = (pod(f"{name}-{n}", queue=name, app=name, unschedulable_ms=_now_ms()) for n in range(6))
             watch.put(*asks)
         life, counts = Life(watch), list[int]()
-        for _ in range(40):
+        for _ in range(30):
             life.turn()
             clock.shift(timedelta(seconds=5))
             counts.append(len(watch.actuator.evicted))

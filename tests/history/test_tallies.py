@@ -33,6 +33,7 @@ from scheduler_admin.history.timeline import timeline
 from tests.history.passing import run
 from tests.history.plain_counts import plain_counts
 from tests.history.watch import Watch
+from tests.runner.suites import sized
 from tests.web import rows
 
 pytestmark = pytest.mark.django_db
@@ -149,7 +150,7 @@ def assert_whole(user: User, cluster: Cluster) -> None:
             assert found == told(plain_counts(user, cluster, asked, PASS_AT), asked), asked
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(sized("worlds", usual=1, long=3)))
 def test_tallies_and_live_rows_make_the_plain_count(cluster: Cluster, ada: User, seed: int) -> None:
     """For every filter and length; as they are, and as decisions come, change and go."""
     any_of = past(cluster, seed)
@@ -169,7 +170,7 @@ def test_tallies_and_live_rows_make_the_plain_count(cluster: Cluster, ada: User,
     assert_whole(ada, cluster)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(sized("worlds", usual=1, long=3)))
 def test_who_preempted_whom_is_what_all_rows_make(cluster: Cluster, ada: User, seed: int) -> None:
     """Of tallies and of the rows that none tells of; for a tenant of rows about their own pods."""
     past(cluster, seed)

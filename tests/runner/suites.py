@@ -47,13 +47,16 @@ SUITES: Mapping[str, Suite] = {
     ),
     "fuzz": Suite("100,000 documents that are nearly right", (*_PYTEST, "tests/fuzz"), 10),
     "requests": Suite(
-        "REST requests at every edge, ten times as many wild ones, and every page's own refresh",
-        (*_PYTEST, "tests/grid/test_any_request.py", "tests/grid/test_names.py"),
-        10,
+        "every address by everybody, REST requests at every edge, ten times as many wild ones, every page's own refresh",
+        (*_PYTEST, "tests/grid"),
+        15,
     ),
     "worlds": Suite(
         "every small world, and many more examples of each property",
-        (*_PYTEST, "tests/engine", "tests/queues", "tests/history/test_replay.py", "--hypothesis-profile=long"),
+        (
+            *(*_PYTEST, "tests/engine", "tests/queues", "tests/history/test_replay.py", "tests/history/test_tallies.py"),
+            *("tests/fidelity/test_engine.py", "--hypothesis-profile=long"),
+        ),
         30,
     ),
     "preemptions": Suite(
