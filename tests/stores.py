@@ -65,7 +65,7 @@ class Sqlite:
             return [dict(row) for row in connection.execute(query)]
 
     def execute(self, statement: str, values: Sequence[Any]) -> None:
-        with closing(sqlite3.connect(self.file)) as connection, connection:
+        with closing(sqlite3.connect(self.file, timeout=PATIENCE_S)) as connection, connection:
             connection.execute(statement.replace("%s", "?"), values)
 
     def back_up(self, file: Path) -> None:

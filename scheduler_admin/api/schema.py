@@ -1,9 +1,12 @@
 """The OpenAPI document, and what drf-spectacular can't find out by itself."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
+from django.utils.translation import get_language
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
@@ -130,7 +133,22 @@ def _members(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str,
     return found
 
 
+class _Kept(SchemaGenerator):
+    """Makes the document once in a process: that takes a second, and it says the same to everybody."""
+
+    def get_schema(self, request: Any = None, public: bool = False) -> Any:
+        """Return the document in the language of the request."""
+        return _document(get_language())
+
+
+@cache
+def _document(_language: str | None) -> Any:
+    generator: Any = SchemaGenerator
+    return generator().get_schema(public=True)
+
+
 class SchemaView(ApiView, SpectacularJSONAPIView):
     """The OpenAPI document."""
 
+    generator_class = _Kept
     permission_classes = [IsAuthenticated]

@@ -12,7 +12,8 @@ from pathlib import Path
 from scheduler_admin.demo.environment import BASE, Place
 from scheduler_admin.demo.supervisor import DemoError
 
-_CELERY = [sys.executable, "-m", "celery", "-A", "scheduler_admin.celery"]
+_CELERY = [sys.executable, "-m", "celery", "-A", "scheduler_admin.celery", "--skip-checks"]
+"""Without Django's checks, which each process would make anew, for half of the time until it is up."""
 
 
 def redis(place: Place) -> list[str]:

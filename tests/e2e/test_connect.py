@@ -82,7 +82,7 @@ def theirs(
 
 def _page(product: Product, path: str) -> str:
     """A page as somebody who may see everything reads it."""
-    return product.page(path, product.session())
+    return product.page(path, product.session)
 
 
 def test_somebodys_cluster_is_explained_and_not_touched(

@@ -13,10 +13,7 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.e2e
 
 NAMES = ("first", "second")
-_OWNERS = (
-    "from scheduler_admin.clusters.models import Cluster as C; "
-    f"print(*C.objects.filter(name__in={NAMES!r}).values_list('owner', flat=True), sep='|')"
-)
+_OWNERS = f"SELECT owner FROM clusters_cluster WHERE name IN {NAMES}"
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +38,7 @@ def passed(product: Product) -> list[str]:
 
 def owners(product: Product) -> list[str]:
     """The worker of each cluster."""
-    said = product.manage("shell", "-c", _OWNERS).splitlines()[-1]
-    return said.split("|")
+    return [str(row["owner"]) for row in product.store.rows(_OWNERS)]
 
 
 def test_a_second_worker_takes_its_part_and_leaves_it_when_it_dies(shared: Product) -> None:

@@ -86,7 +86,7 @@ def ground(folder: Path, database: str) -> Iterator[Ground]:
         way = _kubeconfig(folder, line.server.address)
         product.manage("add_cluster", NAME, "--hierarchy", NAME, "--kubeconfig", str(way))
         store.execute(*changed("clusters_cluster", {"min_run_s": 2, "evictions_per_minute": 60}))
-        found = Ground(product, cluster, line, store, product.session(), server)
+        found = Ground(product, cluster, line, store, product.session, server)
         wait_for(lambda: found.api().get("last_pass"), "The first pass")
         product.manage("set_mode", NAME, "enforce", "--reason", "test")
         yield found
