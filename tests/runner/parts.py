@@ -1,4 +1,4 @@
-"""``make test``: every test but the long suites, in seven processes beside each other, as a machine has two cores.
+"""``make test``: every test but the long suites, in eight processes beside each other, as a machine has two cores.
 
 Three processes wait most of the time, for servers, watches and leases, and come first where they do not; the others
 work. ``python -m tests.runner.parts -k lint`` gives the option to all of them.
@@ -21,16 +21,17 @@ def _folders(names: str) -> tuple[str, ...]:
 
 
 PARTS: Mapping[str, tuple[str, ...]] = {
-    "waiting": _folders("cluster copies faults simulator"),
-    "installations": _folders("e2e"),
-    "enforcement": _folders("enforce"),
+    "waiting": _folders("cluster copies simulator"),
+    "installations": _folders("e2e faults"),
+    "enforcement": _folders("deploy enforce"),
     "browser": _folders("browser"),
-    "pages": _folders("client doors grid web"),
+    "pages": _folders("api client doors web"),
+    "addresses": _folders("grid"),
     "decisions": _folders("engine fidelity fuzz"),
     "rest": (),
 }
 """Name -> folders. The first three start servers and processes and wait for them; the last has what is in no other."""
-WORKING = ("browser", "pages", "decisions", "rest")
+WORKING = ("browser", "pages", "addresses", "decisions", "rest")
 CACHE = Path(".pytest_cache")
 _BEHIND = ("nice", "-n", "5")
 """What waits for a lease or a deadline has a core when it wants one."""
