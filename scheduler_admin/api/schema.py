@@ -136,7 +136,7 @@ def _members(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str,
 class _Kept(SchemaGenerator):
     """Makes the document once in a process: that takes a second, and it says the same to everybody."""
 
-    def get_schema(self, request: Any = None, public: bool = False) -> Any:
+    def get_schema(self, *_request: Any, **_options: Any) -> Any:
         """Return the document in the language of the request."""
         return _document(get_language())
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from itertools import product
 from random import Random
 
 import pytest

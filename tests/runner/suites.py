@@ -54,7 +54,13 @@ SUITES: Mapping[str, Suite] = {
     "worlds": Suite(
         "every small world, and many more examples of each property",
         (
-            *(*_PYTEST, "tests/engine", "tests/queues", "tests/history/test_replay.py", "tests/history/test_tallies.py"),
+            *(
+                *_PYTEST,
+                "tests/engine",
+                "tests/queues",
+                "tests/history/test_replay.py",
+                "tests/history/test_tallies.py",
+            ),
             *("tests/fidelity/test_engine.py", "--hypothesis-profile=long"),
         ),
         30,
