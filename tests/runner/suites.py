@@ -22,6 +22,7 @@ VARIABLE = "TEST_SUITE"
 """The environment variable that says which long suite runs; unset in ``make test`` and ``make quick``."""
 _BASE = Path(__file__).parents[2]
 _PYTEST = ("-m", "pytest")
+_OF_WORLDS = ("engine", "queues", "history/test_replay.py", "history/test_tallies.py", "fidelity/test_engine.py")
 
 Size = TypeVar("Size")
 
@@ -47,22 +48,13 @@ SUITES: Mapping[str, Suite] = {
     ),
     "fuzz": Suite("100,000 documents that are nearly right", (*_PYTEST, "tests/fuzz"), 10),
     "requests": Suite(
-        "every address by everybody, REST requests at every edge, ten times as many wild ones, every page's own refresh",
+        "every address by everybody, REST requests at every edge and ten times as many wild ones",
         (*_PYTEST, "tests/grid"),
         15,
     ),
     "worlds": Suite(
         "every small world, and many more examples of each property",
-        (
-            *(
-                *_PYTEST,
-                "tests/engine",
-                "tests/queues",
-                "tests/history/test_replay.py",
-                "tests/history/test_tallies.py",
-            ),
-            *("tests/fidelity/test_engine.py", "--hypothesis-profile=long"),
-        ),
+        (*_PYTEST, *(f"tests/{place}" for place in _OF_WORLDS), "--hypothesis-profile=long"),
         30,
     ),
     "preemptions": Suite(
