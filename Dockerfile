@@ -12,7 +12,8 @@ RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-h
 FROM python:3.11-slim
 RUN useradd --system --uid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin scheduler-admin
 COPY --from=build /venv /venv
-ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 STATIC_ROOT=/app/staticfiles
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 STATIC_ROOT=/app/staticfiles \
+    KUBECONFIG_PLACES=/etc/kubeconfigs
 WORKDIR /app
 COPY . .
 # The key is not kept: collectstatic has to read the settings, and they insist on one.

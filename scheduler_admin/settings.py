@@ -79,6 +79,10 @@ SECRET_KEY_FALLBACKS = [key for key in os.environ.get("SECRET_KEY_FALLBACKS", ""
 # CREDENTIALS_KEY (Fernet keys, comma-separated): seal stored credentials; the same for all processes. The first seals,
 # each opens; without one none are stored. How to make one: [Stored credentials](operations.md#stored-credentials).
 CREDENTIALS_KEYS = _fernet_keys(os.environ.get("CREDENTIALS_KEY", ""))
+# KUBECONFIG_PLACES (folders and files, separated by `:`): kubeconfigs that admins may choose on the page *Connect a
+# cluster* and by the REST API, as these make a process of ours run what they name. None is taken that others may write,
+# and none under `/proc`, `/dev` or `/tmp`. Commands of `manage.py` take any.
+KUBECONFIG_PLACES = os.environ.get("KUBECONFIG_PLACES") or "~/.kube:$KUBECONFIG"
 # ALLOWED_HOSTS (host names, comma-separated): under which the site is reached. Others are refused, as links that are
 # mailed or cached would lead wherever a request says.
 ALLOWED_HOSTS = [name for name in os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",") if name]

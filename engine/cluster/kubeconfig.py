@@ -40,6 +40,12 @@ class Entry:
     user: Section = field(repr=False)
     user_folder: Path
 
+    @property
+    def program(self) -> str:
+        """The program that signs in, as it is named; empty where none does."""
+        spec = self.user.get("exec")
+        return str(spec.get("command") or "") if isinstance(spec, Mapping) else ""
+
 
 def default_path() -> str:
     """Where kubectl looks: $KUBECONFIG, which may name several files, else ``~/.kube/config``."""

@@ -21,13 +21,17 @@ from engine.formats.undecodable import UNDECODABLE
 LIMIT_S = 15.0
 """So long a program may take."""
 _VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
-_OURS_ALONE = frozenset(
+_HANDED_ON = frozenset(
     {
-        *("SECRET_KEY", "CREDENTIALS_KEY", "DATABASE_URL", "REDIS_URL", "METRICS_TOKEN", "EMAIL_HOST_PASSWORD"),
-        "OIDC_CLIENT_SECRET",
+        *("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TEMP", "TMP", "TMPDIR", "TZ", "USER"),
+        *("SSL_CERT_DIR", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "KUBECONFIG", "KUBECACHEDIR"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+        "USE_GKE_GCLOUD_AUTH_PLUGIN",
     }
 )
-"""Of our environment, what no other program is to know."""
+_HANDED_ON_BY_PREFIX = ("LC_", "XDG_", "AWS_", "AZURE_", "ARM_", "CLOUDSDK_", "GOOGLE_", "OCI_", "OS_", "VAULT_")
+"""Of our environment, what programs that sign in are told: where they are, and what the clouds' own look for. Whatever
+else one needs, its kubeconfig gives it (``env``)."""
 _ITS_SETTINGS = "client.authentication.k8s.io/exec"
 
 
@@ -125,7 +129,9 @@ def _environment(entry: Entry, spec: dict[str, Any]) -> dict[str, str]:
         told["cluster"] = {**entry.cluster, **({"config": its[0]} if its else {})}
     info = {"apiVersion": spec["apiVersion"], "kind": "ExecCredential", "spec": told}
     given = {str(one["name"]): str(one["value"]) for one in spec.get("env") or ()}
-    own = {name: value for name, value in os.environ.items() if name not in _OURS_ALONE}
+    own = {
+        name: value for name, value in os.environ.items() if name in _HANDED_ON or name.startswith(_HANDED_ON_BY_PREFIX)
+    }
     return {**own, **given, "KUBERNETES_EXEC_INFO": json.dumps(info, default=str)}
 
 

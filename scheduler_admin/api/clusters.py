@@ -42,7 +42,9 @@ class NewClusterSerializer(GivenSerializer):
         required=False, max_length=LONGEST_NAME, help_text="What it is called here; default: after its context."
     )
     file = serializers.CharField(
-        required=False, max_length=500, help_text="A kubeconfig on the machine, which is read whenever it is needed."
+        required=False,
+        max_length=500,
+        help_text="A kubeconfig of those that this installation offers; it is read whenever it is needed.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +154,7 @@ class ClustersView(ApiView):
         actor = self._actor()
         sent = read_body(NewClusterSerializer(data=request.data), request.data)
         try:
-            seen = look(way=_way(sent), name=sent.get("name", ""))
+            seen = look(way=_way(sent), name=sent.get("name", ""), actor=actor)
             if not self.asked["dry_run"]:
                 connect(seen=seen, actor=actor)
         except ValidationError as error:
@@ -175,7 +177,7 @@ def _way(sent: dict[str, Any]) -> Way:
     """The way that was sent, and what is wrong with it at its place, before the cluster is asked."""
     place = next((name for name in ("file", "kubeconfig") if name in sent), "address")
     try:
-        way = Way.by_file(sent["file"], sent.get("context", "")) if place == "file" else way_of(sent)
+        way = Way.by_choice(sent["file"], sent.get("context", "")) if place == "file" else way_of(sent)
         way.chosen()
     except ClusterError as error:
         raise WrongCredentials([{"detail": told(error), "pointer": f"/{place}"}]) from None

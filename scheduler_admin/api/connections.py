@@ -127,7 +127,8 @@ class CheckView(ApiView):
         self.demand("connect")
         if not scope_of(request.user, "connect").everything:
             raise PermissionDenied
-        report = check_cluster(cluster=cluster, mode=self.asked.get("mode", ""))
+        assert isinstance(request.user, User)
+        report = check_cluster(cluster=cluster, mode=self.asked.get("mode", ""), actor=request.user)
         return Response(ReportSerializer(report).data)
 
 

@@ -14,3 +14,4 @@ class ClusterAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # the stubs' ge
         "name", "hierarchy", "kubeconfig", "context", "interval_ms", "evictions_per_minute", "reserved_nodes",
         "bind_margin_s", "protected_namespaces", "publish",
     )  # fmt: skip
+    readonly_fields = ("kubeconfig", "context")  # whoever names a file here could run what it names

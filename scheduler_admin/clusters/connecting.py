@@ -17,6 +17,7 @@ from engine.formats.notes import ImportFailure
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.credentials import check_uid, keep
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.programs import note_program
 from scheduler_admin.clusters.services import add_cluster
 from scheduler_admin.clusters.told import told
 from scheduler_admin.clusters.ways import Way
@@ -43,8 +44,8 @@ class Look:
 
 
 @sensitive_variables()
-def look(*, way: Way, name: str = "", limit_s: float = LIMIT_S) -> Look:
-    """Read a cluster, and write nothing: neither there nor here.
+def look(*, way: Way, name: str = "", actor: User | None = None, limit_s: float = LIMIT_S) -> Look:
+    """Read a cluster, and write nothing: neither there nor here, but who had a program run to sign in.
 
     An empty ``name`` is made of the context's. Raises ValidationError with a sentence for people, at the field that it
     concerns.
@@ -52,6 +53,7 @@ def look(*, way: Way, name: str = "", limit_s: float = LIMIT_S) -> Look:
     try:
         way = way.chosen()
         known = _known(name.strip() or _name_of(way.context), way, asked=bool(name.strip()))
+        note_program(way=way, actor=actor, target=name.strip() or slug(way.context))
         read = survey(way.settings(), limit_s=limit_s)
     except ClusterError as error:
         raise ValidationError(told(error)) from None

@@ -5,14 +5,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
+from django.conf import settings
 from django.utils.translation import gettext_noop
 from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.credentials import ConnectionSettings, alone, as_kubeconfig
 from engine.cluster.errors import SettingsError
 from engine.cluster.kubeconfig import Kubeconfig, at_home
+from engine.cluster.offered import Places
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.sealing import unseal
+
+
+def places() -> Places:
+    """Where kubeconfigs lie that pages and the REST API offer."""
+    return Places.of(settings.KUBECONFIG_PLACES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,10 +29,21 @@ class Way:
     path: str = ""
     text: str = field(default="", repr=False)
     context: str = ""
+    chosen_afar: bool = False
+    """Whether somebody chose the file by a page or the REST API."""
+
+    @classmethod
+    def by_choice(cls, path: str, context: str = "") -> Self:
+        """A file of those that the installation offers. Raises SettingsError, and reads nothing, for any other."""
+        places().check(path.strip())
+        return cls(path=path.strip(), context=context.strip(), chosen_afar=True)
 
     @classmethod
     def by_file(cls, path: str, context: str = "") -> Self:
-        """A file, or several as in $KUBECONFIG. The worker that watches the cluster may have started elsewhere."""
+        """A file, or several as in $KUBECONFIG: what the command line names, and nobody who is not at this machine.
+
+        The worker that watches the cluster may have started elsewhere.
+        """
         parts = [str(Path(at_home(part)).absolute()) for part in path.strip().split(":") if part]
         return cls(path=":".join(parts), context=context.strip())
 
@@ -53,6 +71,11 @@ class Way:
         return cls(path=cluster.kubeconfig, context=cluster.context)
 
     @property
+    def program(self) -> str:
+        """The program that is run to sign in, if one is. Raises SettingsError."""
+        return "" if self.in_cluster else self.kubeconfig().entry(self.context).program
+
+    @property
     def in_cluster(self) -> bool:
         """Whether it is the service account of our own pod."""
         return not self.path and not self.text
@@ -76,6 +99,8 @@ class Way:
         if self.in_cluster:
             return self
         entry = self.kubeconfig().entry(self.context)
+        if self.chosen_afar:
+            places().check_named(entry)
         try:
             text = json.dumps(alone(entry), default=str) if self.text else ""
         except (TypeError, ValueError, RecursionError):  # YAML can say what JSON can't

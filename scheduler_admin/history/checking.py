@@ -5,15 +5,19 @@ from django.conf import settings
 from engine.cluster.check import Expected, Level, Line, Report, check
 from engine.cluster.errors import SettingsError
 from engine.cluster.identity import LIMIT_S
+from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import holder
+from scheduler_admin.clusters.programs import note_program
 from scheduler_admin.clusters.ways import Way
 from scheduler_admin.history.models import Decision
 from scheduler_admin.queues.services import tree_of
 
 
-def check_cluster(*, cluster: Cluster, mode: str = "", limit_s: float = LIMIT_S) -> Report:
-    """Look at it as ``mode`` wants it, the cluster's own if none is said. Writes nothing; never raises for the cluster.
+def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None, limit_s: float = LIMIT_S) -> Report:
+    """Look at it as ``mode`` wants it, the cluster's own if none is said. Never raises for the cluster.
+
+    Nothing is written but who had a program run to sign in.
 
     In advise, Events count as wanted if the cluster publishes.
     """
@@ -30,7 +34,8 @@ def check_cluster(*, cluster: Cluster, mode: str = "", limit_s: float = LIMIT_S)
         single=revision is None or revision.policy != "priority",
     )
     try:
-        way = Way.to(cluster).settings()
+        way = Way.to(cluster)
+        note_program(way=way, actor=actor, target=cluster.name)
     except SettingsError as error:
         return Report(expected.mode, (Line("credentials", Level.ERROR, error.message, error.params),))
-    return check(way, expected, limit_s=limit_s)
+    return check(way.settings(), expected, limit_s=limit_s)

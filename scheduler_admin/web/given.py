@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from django.views.decorators.debug import sensitive_variables
 
 from engine.cluster.errors import SettingsError
-from engine.cluster.kubeconfig import LONGEST, default_path
+from engine.cluster.kubeconfig import LONGEST
 from engine.formats.notes import gettext_noop
 from scheduler_admin.clusters.sealing import unseal
 from scheduler_admin.clusters.ways import Way
@@ -16,11 +16,11 @@ SEALED_S = 3600
 
 @sensitive_variables()
 def given_way(sent: Mapping[str, str]) -> Way:
-    """Something pasted, sealed or not, or a file on the server. Raises SettingsError."""
+    """Something pasted, sealed or not, or a file that is offered. Raises SettingsError."""
     text = given_text(sent)
     if text is not None:
         return text
-    return Way.by_file(sent.get("kubeconfig", "").strip() or default_path(), sent.get("context", ""))
+    return Way.by_choice(sent.get("kubeconfig", ""), sent.get("context", ""))
 
 
 @sensitive_variables()

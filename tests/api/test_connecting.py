@@ -18,6 +18,7 @@ from tests.api.conftest import client_of
 from tests.api.sending import errors, own_form
 from tests.api.test_openapi import check
 from tests.cluster.doubles import Simulated, simulate
+from tests.cluster.offering import offer, running
 
 pytestmark = pytest.mark.django_db
 CLUSTERS = "/api/v1/clusters"
@@ -31,6 +32,13 @@ def theirs() -> Iterator[Simulated]:
         simulated.add_node()
         simulated.add_pod("web", node="n1")
         yield simulated
+
+
+@pytest.fixture
+def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path:
+    """Where the installation offers kubeconfigs."""
+    offer(tmp_path, monkeypatch, settings)
+    return tmp_path
 
 
 @pytest.fixture
@@ -78,11 +86,11 @@ def test_connecting_adds_it_in_observe_with_its_tree(connector: APIClient, their
 
 
 def test_an_address_with_a_token_and_a_file_are_ways_too(
-    connector: APIClient, theirs: Simulated, tmp_path: Path
+    connector: APIClient, theirs: Simulated, offered: Path
 ) -> None:
     """The file is read whenever it is needed: nothing of it is kept."""
     send(connector, {"address": theirs.address, "token": SECRET, "name": "by-token"}, status=201)
-    path = tmp_path / "config"
+    path = offered / "config"
     path.write_text(kubeconfig(theirs.address, SECRET))
     Cluster.objects.all().delete()
     send(connector, {"file": str(path), "context": "simulator", "name": "by-file"}, status=201)
@@ -90,9 +98,9 @@ def test_an_address_with_a_token_and_a_file_are_ways_too(
     assert (made.kubeconfig, made.context, Credentials.objects.exists()) == (str(path), "simulator", False)
 
 
-def test_a_known_cluster_stays_as_it_is(connector: APIClient, theirs: Simulated, tmp_path: Path) -> None:
+def test_a_known_cluster_stays_as_it_is(connector: APIClient, theirs: Simulated, offered: Path) -> None:
     """Connecting it again, as a pipeline does, changes nothing."""
-    path = tmp_path / "config"
+    path = offered / "config"
     path.write_text(kubeconfig(theirs.address, SECRET))
     send(connector, {"file": str(path)}, status=201)
     Cluster.objects.update(mode="advise")
@@ -129,6 +137,30 @@ def test_a_name_that_is_taken_is_told_at_it(connector: APIClient, theirs: Simula
     Cluster.objects.create(name="east", kubeconfig="/etc/east")
     response = send(connector, {"kubeconfig": kubeconfig(theirs.address, SECRET), "name": "east"}, status=422)
     assert errors(response) == [{"pointer": "/name"}]
+
+
+@pytest.mark.parametrize("where", ["/proc/self/fd", "/dev/fd", "/tmp"])
+def test_no_file_is_read_but_those_that_are_offered(connector: APIClient, tmp_path: Path, where: str) -> None:
+    """An upload that somebody leaves hanging has an open file in our process: its program would run as we do."""
+    marker, upload = tmp_path / "it ran", tmp_path / "upload"
+    upload.write_text(running("/usr/bin/touch", str(marker)))
+    with upload.open() as file:
+        path = str(upload) if where == "/tmp" else f"{where}/{file.fileno()}"
+        response = send(connector, {"file": path}, status=422, dry_run="true")
+    assert errors(response) == [{"pointer": "/file"}]
+    assert "none of the kubeconfigs" in response.json()["errors"][0]["detail"]
+    assert not marker.exists()
+    assert not AuditEvent.objects.filter(verb="program.run").exists()
+
+
+def test_whoever_has_a_program_run_stands_in_the_audit_log(connector: APIClient, offered: Path) -> None:
+    """Also who only tries."""
+    marker = offered / "it ran"
+    (offered / "config").write_text(running("/usr/bin/touch", str(marker)))
+    send(connector, {"file": str(offered / "config")}, status=422, dry_run="true")
+    assert marker.exists()
+    noted = AuditEvent.objects.get(verb="program.run")
+    assert (noted.actor_name, noted.target, noted.details["program"]) == ("ada", "c", "/usr/bin/touch")
 
 
 def test_only_an_admins_token_for_it_connects(ada: APIClient, olga: APIClient, alice: APIClient, cluster: Any) -> None:

@@ -13,19 +13,20 @@ from scheduler_admin.clusters.models import Cluster
 from tests.browser.conftest import OpenPage
 from tests.browser.sound import faults
 from tests.cluster.doubles import simulate
+from tests.cluster.offering import offer
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def config(live_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def config(live_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[str]:
     """Somebody's cluster, in kubectl's own kubeconfig."""
     with simulate() as theirs:
         theirs.add_node()
         theirs.add_pod("web", node="n1")
         path = tmp_path / "config"
         path.write_text(kubeconfig(theirs.address))
-        monkeypatch.setenv("KUBECONFIG", str(path))
+        offer(tmp_path, monkeypatch, settings)
         yield str(path)
 
 

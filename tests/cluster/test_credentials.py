@@ -1,6 +1,7 @@
 """Signing in as people do, and going on when what they signed in with has ended or was replaced."""
 
 import json
+import re
 import sys
 import threading
 from base64 import b64encode
@@ -21,6 +22,7 @@ from tests.waiting import PATIENCE_S
 
 V1 = "client.authentication.k8s.io/v1"
 SECRET = "s3cr3t-token"
+SETTINGS = Path(__file__).parents[2] / "scheduler_admin" / "settings.py"
 
 
 def program(folder: Path, body: str) -> dict[str, Any]:
@@ -346,14 +348,16 @@ def test_what_a_ca_file_says_between_its_certificates_may_be_in_any_language():
 
 
 def test_a_program_that_signs_in_is_told_no_secret_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """It gets the rest of the environment, as it may need it."""
-    for name in ("SECRET_KEY", "CREDENTIALS_KEY", "DATABASE_URL", "REDIS_URL", "CLOUD_PROFILE"):
+    """Of our environment it gets what such programs look for; a setting that we don't know yet is a secret too."""
+    ours = re.findall(r"^# ([A-Z_]+) \(", SETTINGS.read_text(), re.MULTILINE)
+    assert "SECRET_KEY_FALLBACKS" in ours
+    for name in (*ours, "REDIS_PASSWORD", "OF_A_LATER_VERSION", "AWS_PROFILE", "HTTPS_PROXY"):
         monkeypatch.setenv(name, SECRET)
     body = (
         "token = '-'.join(sorted(name for name, value in os.environ.items() if value == '" + SECRET + "'))\n"
         f"print(json.dumps({{'apiVersion': '{V1}', 'kind': 'ExecCredential', 'status': {{'token': token}}}}))"
     )
-    assert load(config(tmp_path, **program(tmp_path, body))).authorization == "Bearer CLOUD_PROFILE"
+    assert load(config(tmp_path, **program(tmp_path, body))).authorization == "Bearer AWS_PROFILE-HTTPS_PROXY"
 
 
 def test_the_password_of_a_proxy_is_in_no_representation(tmp_path: Path):

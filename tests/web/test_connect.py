@@ -12,6 +12,7 @@ from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.queues.models import Hierarchy
 from tests.cluster.doubles import Simulated, simulate
+from tests.cluster.offering import offer, running
 from tests.web import rows
 
 pytestmark = pytest.mark.django_db
@@ -28,11 +29,12 @@ def theirs() -> Iterator[Simulated]:
 
 
 @pytest.fixture
-def config(theirs: Simulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A kubeconfig with a token in it; kubectl's own."""
+def config(theirs: Simulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> str:
+    """A kubeconfig with a token in it; kubectl's own, and offered."""
     path = tmp_path / "config"
     path.write_text(kubeconfig(theirs.address, SECRET))
     monkeypatch.setenv("KUBECONFIG", str(path))
+    offer(tmp_path, monkeypatch, settings)
     return str(path)
 
 
@@ -85,7 +87,7 @@ def test_a_known_cluster_is_told_and_left_as_it_is(ada: Client, config: str) -> 
     ("given", "want"),
     [
         ({"context": "prod"}, "has no context prod; its contexts: simulator."),
-        ({"kubeconfig": "/nowhere/config"}, "There is no kubeconfig /nowhere/config."),
+        ({"kubeconfig": "/nowhere/config"}, "/nowhere/config is none of the kubeconfigs that"),
         ({"name": "no name!"}, "Enter a valid"),
     ],
 )
@@ -101,10 +103,39 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(
     assert not Cluster.objects.exists()
 
 
-def test_a_file_that_can_not_be_used_is_not_quoted(ada: Client, tmp_path: Path) -> None:
-    path = tmp_path / "broken"
-    path.write_text(f"users: [{SECRET}")
+def test_a_file_that_can_not_be_used_is_not_quoted(ada: Client, config: str) -> None:
+    path = Path(config).with_name("broken")
+    path.write_text(f"contexts, clusters: [{SECRET}")
     assert "is not YAML" in text(ada.get(PAGE, {"kubeconfig": str(path)}))
+
+
+@pytest.mark.parametrize("act", ["", "list", "look", "connect"])
+def test_no_file_is_read_but_those_that_are_offered(ada: Client, config: str, tmp_path: Path, act: str) -> None:
+    """Neither by an address nor by a form: an upload that hangs is an open file of ours, and its program would run."""
+    marker, upload = tmp_path / "it ran", tmp_path / "upload"
+    upload.write_text(running("/usr/bin/touch", str(marker)))
+    with upload.open() as file:
+        asked = {"kubeconfig": f"/proc/self/fd/{file.fileno()}", "context": "c", "act": act}
+        html = text(ada.post(PAGE, asked) if act else ada.get(PAGE, asked))
+    assert "is none of the kubeconfigs that" in html
+    assert not marker.exists()
+    assert not Cluster.objects.exists()
+
+
+def test_where_none_is_offered_the_page_says_where_it_looks(ada: Client, settings: Any) -> None:
+    """And one can be pasted still."""
+    settings.KUBECONFIG_PLACES = "/nowhere/a:/nowhere/b"
+    assert "offers those in /nowhere/a, /nowhere/b, and none" in text(ada.get(PAGE))
+
+
+def test_whoever_has_a_program_run_stands_in_the_audit_log(ada: Client, config: str) -> None:
+    """Also who only looks; and who checks the connection later."""
+    Path(config).write_text(running("/usr/bin/true"))
+    ada.post(PAGE, {"kubeconfig": config, "context": "c", "act": "look"})
+    assert AuditEvent.objects.get(verb="program.run").details["kubeconfig"] == config
+    rows.cluster("east", kubeconfig=config, context="c")
+    ada.post("/clusters/east/connection/", {"act": "check"})
+    assert set(AuditEvent.objects.filter(verb="program.run").values_list("target", flat=True)) == {"c", "east"}
 
 
 def test_only_admins_connect(otto: Client, audrey: Client, tess: Client, config: str) -> None:

@@ -19,7 +19,7 @@ from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.connecting import Look, connect, look
 from scheduler_admin.clusters.sealing import can_seal, seal
 from scheduler_admin.clusters.told import told
-from scheduler_admin.clusters.ways import Way
+from scheduler_admin.clusters.ways import Way, places
 from scheduler_admin.web.connect_page import connect_page
 from scheduler_admin.web.given import given_way
 
@@ -32,8 +32,8 @@ from scheduler_admin.web.given import given_way
 def connecting(request: HttpRequest) -> HttpResponse:
     """First a form, then what a look at the cluster brought, then the button that adds it. For admins alone.
 
-    The address names the file, so that its contexts can be offered; a cluster is only asked after a POST. What is
-    pasted travels from form to form sealed.
+    The address names one of the files that are offered, so that its contexts can be; a cluster is only asked after a
+    POST. What is pasted travels from form to form sealed.
     """
     if not scope_of(request.user, "view").everything:
         raise Http404
@@ -45,7 +45,7 @@ def connecting(request: HttpRequest) -> HttpResponse:
         way = given_way(request.POST)
         if request.POST.get("act") == "list":
             return _page(request, _asked(request), way=way)
-        seen = look(way=way, name=request.POST.get("name", ""))
+        seen = look(way=way, name=request.POST.get("name", ""), actor=_admin(request))
         if request.POST.get("act") != "connect":
             return _page(request, _asked(request), way=seen.way, seen=seen)
         cluster = connect(seen=seen, actor=_admin(request))
@@ -67,9 +67,7 @@ def _admin(request: HttpRequest) -> User:
 def _asked(request: HttpRequest) -> dict[str, str]:
     """What the form is filled with again; no secret is."""
     given = request.POST if request.method == "POST" else request.GET
-    asked = {name: given.get(name, "").strip() for name in ("kubeconfig", "context", "name", "address", "ca")}
-    asked["kubeconfig"] = asked["kubeconfig"] or default_path()
-    return asked
+    return {name: given.get(name, "").strip() for name in ("kubeconfig", "context", "name", "address", "ca")}
 
 
 @sensitive_variables()
@@ -83,18 +81,17 @@ def _page(
     wrong_text: str = "",
 ) -> HttpResponse:
     context: dict[str, Any] = {"asked": asked, "wrong": "", "wrong_name": "", "wrong_file": "", "offered": None}
-    context |= {"wrong_text": wrong_text, "can_seal": can_seal()}
+    files = places().offered()
+    asked["kubeconfig"] = asked["kubeconfig"] or (default_path() if default_path() in files else "".join(files[:1]))
+    context |= {"wrong_text": wrong_text, "can_seal": can_seal(), "files": files, "places": places().paths}
     try:
         if way is not None and way.text:
             context["offered"] = way.kubeconfig().contexts()
             context["sealed"] = seal(way.text)
-        elif not wrong_text:
-            context["offered"] = Way.by_file(asked["kubeconfig"]).kubeconfig().contexts()
+        elif asked["kubeconfig"] and not wrong_text:
+            context["offered"] = Way.by_choice(asked["kubeconfig"]).kubeconfig().contexts()
     except SettingsError as trouble:
-        if way is not None and way.text:
-            context["wrong_text"] = told(trouble)
-        elif "kubeconfig" in {**request.GET, **request.POST}:  # at the first visit nobody has named a file yet
-            context["wrong_file"] = told(trouble)
+        context["wrong_text" if way is not None and way.text else "wrong_file"] = told(trouble)
     if error is not None:
         fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
         context["wrong_name"] = " ".join(fields.pop("name", ()))

@@ -44,7 +44,7 @@ def connection(request: HttpRequest, name: str) -> HttpResponse:
     reason = request.POST.get("reason", "").strip()
     if request.POST.get("act") == "check":
         mode = request.POST.get("mode", "")
-        report = check_cluster(cluster=cluster, mode=mode if mode in Cluster.Mode.values else "")
+        report = check_cluster(cluster=cluster, mode=mode if mode in Cluster.Mode.values else "", actor=request.user)
         return _page(request, cluster, report=report)
     try:
         if not reason:
