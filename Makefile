@@ -39,7 +39,7 @@ demo: setup ## Run the whole product here, with a simulated cluster
 
 .PHONY: browser
 browser: setup
-	@command -v chromium >/dev/null || $(VENV)/bin/playwright install chromium
+	@(command -v chromium-headless-shell || command -v chromium) >/dev/null || $(VENV)/bin/playwright install chromium
 
 .PHONY: quick
 quick: setup ## Check and test what a change can break, nearest first (SINCE=main: all changes since then)
