@@ -1,4 +1,7 @@
-"""Each app's migrations go forward and back to nothing, on either database, with rows in every table."""
+"""Each app's migrations go forward and back to nothing, on either database, with rows in every table.
+
+That they go forward is tested every time, by those who use the tables and by tests/deploy/test_upgrade.py.
+"""
 
 import os
 import subprocess
@@ -14,7 +17,10 @@ from tests import postgres
 APPS = {"accounts", "queues", "clusters", "copies", "notifications", "history", "comparisons"}
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.suite("postgres"))])
+pytestmark = pytest.mark.suite("postgres")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Of an empty database."""
     if request.param == "sqlite":

@@ -12,6 +12,7 @@ from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from tests.controlplane.anycluster import AnyCluster
 from tests.e2e.manifests import batch, lease, queues, replicas
 from tests.enforce.worker import Worker
+from tests.runner.suites import sized
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
@@ -21,7 +22,9 @@ POINTS = [
     "asked 0", "answered 0", "noted 0", "told 0", "asked 1", "answered 1", "noted 1", "told 1", "released",
 ]  # fmt: skip
 """Every point between two writes, to the database or the cluster, of a decision with two victims."""
-ON_BOTH = ["tainted", "nominated", "answered 0", "answered 1", "released"]
+ON_BOTH = sized(
+    "control-plane", usual=["answered 0"], long=["tainted", "nominated", "answered 0", "answered 1", "released"]
+)
 """Those just after a write to the cluster, where its answer is not known any more: on the real API server too."""
 CASES = [
     *[("simulated", point) for point in POINTS],

@@ -10,15 +10,14 @@ from simulated_api import Running, serve
 
 from engine.simulator.store import Store
 from tests.controlplane.anycluster import AnyCluster
+from tests.controlplane.marks import leave_to_suite
 
 HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Hold the simulator against a real control plane in a long suite: no change of the product can fail there."""
-    for item in items:
-        if item.path.is_relative_to(HERE) and item.get_closest_marker("controlplane"):
-            item.add_marker(pytest.mark.suite("control-plane"))
+    leave_to_suite(items, HERE)
 
 
 @pytest.fixture
