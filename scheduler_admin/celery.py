@@ -77,8 +77,7 @@ class Metrics(bootsteps.StartStopStep):
 
     def stop(self, parent: Any) -> None:
         """Listen no more."""
-        parent.metrics.shutdown()
-        parent.metrics.server_close()
+        parent.metrics.stop()
 
 
 class Heartbeats(bootsteps.StartStopStep):

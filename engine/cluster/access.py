@@ -18,6 +18,7 @@ import urllib3
 from engine.cluster.credentials import Credentials, bearer, token_in
 from engine.cluster.errors import SettingsError
 from engine.cluster.expiry import certificate_end, token_end
+from engine.cluster.supervised import SIGNING_IN, note_failure
 from engine.cluster.timing import Clock
 from engine.formats.notes import gettext_noop
 
@@ -100,7 +101,7 @@ class Access:
             if self._loading is None:
                 if self._clock.steady_s() - self._tried_s < _SELDOM_S:
                     return self._outcome(used)
-                self._loading = threading.Thread(target=self._reload, name="sign-in", daemon=True)
+                self._loading = threading.Thread(target=self._reload, name=SIGNING_IN, daemon=True)
                 self._loading.start()
             loading = self._loading
         loading.join(within_s)
@@ -136,6 +137,10 @@ class Access:
                 session = self._opened(loaded)
         except SettingsError as error:
             trouble = error
+        except Exception as error:  # noqa: BLE001 - who waits for this thread would wait for good
+            note_failure(SIGNING_IN, error)
+            message = gettext_noop("Signing in failed unexpectedly (%(why)s); the log has the reason.")
+            trouble = SettingsError(message, why=type(error).__name__)
         with self._lock:
             self._session, self._trouble = session, trouble
             self._tried_s, self._loading = self._clock.steady_s(), None

@@ -4,7 +4,6 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 import msgspec
@@ -17,7 +16,7 @@ from engine.cluster.lease import holder_of
 from engine.cluster.outcomes import reserved_for
 from engine.cluster.rights import APPLYING, ARBITRATING, REVIEWING, WRITING_CLASSES, Right, granted, needed
 from engine.cluster.survey import read
-from engine.cluster.timing import Clock
+from engine.cluster.timing import Clock, sent_at_s
 from engine.discovery import Survey, facts, propose, rivals
 from engine.formats.notes import gettext_noop
 from engine.formats.undecodable import UNDECODABLE
@@ -170,7 +169,7 @@ class _Check:
             answer = self._connection.request("GET", "/version")
             took.append(self._clock.steady_s() - sent_s)
             version = str(_mapping(answer.body).get("gitVersion", "")) or version
-            if (date := _date(answer.headers.get("Date"))) is not None:
+            if (date := sent_at_s(answer.headers.get("Date"))) is not None:
                 # The server's clock stood somewhere in that second while ours stood half a round trip after sending.
                 skews.append(sent_ms / 1000 + took[-1] / 2 - (date + 0.5))
         latency = f"{statistics.median(took) * 1000:.0f}"
@@ -316,10 +315,3 @@ def _mapping(body: bytes) -> dict[str, object]:
     if not isinstance(found, dict):
         raise SettingsError(gettext_noop("This answers, but not as a Kubernetes API."))
     return found
-
-
-def _date(header: str | None) -> float | None:
-    try:
-        return parsedate_to_datetime(header or "").timestamp()
-    except ValueError:
-        return None

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -16,7 +15,7 @@ import urllib3
 from engine.cluster.access import Access, Session, server_end
 from engine.cluster.credentials import ConnectionSettings, Credentials, load
 from engine.cluster.errors import ApiFailure, ConnectionFailure, SettingsError, failure
-from engine.cluster.timing import Clock
+from engine.cluster.timing import Clock, sent_at_s
 
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
@@ -204,10 +203,8 @@ class Connection:
         return left_s
 
     def _compare_clocks(self, date: str | None) -> None:
-        try:
-            self.clock_skew_s = self._wall_s() - parsedate_to_datetime(date or "").timestamp()
-        except ValueError:
-            return
+        if (sent_s := sent_at_s(date)) is not None:
+            self.clock_skew_s = self._wall_s() - sent_s
 
 
 class Stream:

@@ -12,6 +12,7 @@ import msgspec
 
 from engine.cluster.connection import Connection
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
+from engine.cluster.supervised import Supervised
 from engine.cluster.timing import Clock
 from engine.formats.kubernetes_wire import Wire
 from engine.formats.undecodable import UNDECODABLE
@@ -79,8 +80,7 @@ class ClusterLease:
         """The version of another's lease, and when (steady clock) we first saw it."""
         self._valid_until = 0.0
         self._acts_from = 0.0
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._keeping = Supervised("lease", self._keep, failed=self._note)
         self.holder = ""
         """Who holds the lease as far as we know; empty: nobody."""
         self.error = ""
@@ -106,14 +106,11 @@ class ClusterLease:
 
     def start(self) -> None:
         """Keep renewing in a thread, three times per duration. Once."""
-        self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
-        self._thread.start()
+        self._keeping.start()
 
     def stop(self, timeout_s: float = 10.0) -> None:
         """Stop renewing and give the lease back, so that another need not wait."""
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join(timeout_s)
+        self._keeping.stop(timeout_s)
         self.release()
 
     def release(self) -> None:
@@ -131,10 +128,12 @@ class ClusterLease:
             except ClusterError as error:
                 self.error = str(error)
 
-    def _keep(self) -> None:
-        while not self._stopping.is_set():
-            self.renew()
-            self._stopping.wait(self._duration_s / 3)
+    def _keep(self) -> float:
+        self.renew()
+        return self._duration_s / 3
+
+    def _note(self, why: str) -> None:
+        self.error = why
 
     def _attempt(self) -> None:
         sent_s = self._clock.steady_s()

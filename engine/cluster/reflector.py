@@ -1,7 +1,6 @@
 """Keeps one kind of object as the API server has it: list once, then watch, and go on after whatever breaks."""
 
 import logging
-import threading
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ from engine.cluster.connection import Connection, Query, Stream
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, failure
 from engine.cluster.identity import StrangerError
 from engine.cluster.listing import Lister, ReflectorSettings, told
+from engine.cluster.supervised import Supervised
 from engine.cluster.tables import Table
 from engine.cluster.timing import BackOff, Clock
 from engine.formats.kubernetes import DecodeError
@@ -94,15 +94,14 @@ class Reflector:
         self._events = msgspec.json.Decoder(WatchEvent)
         self._lister = Lister(connection, table, self._settings)
         self._version = ""
-        self._stopping = threading.Event()
         self._stream: Stream | None = None
-        self._thread: threading.Thread | None = None
+        self._following = Supervised(f"reflector-{table.kind}", self._turn, failed=self._confused)
+        self._stopping = self._following.stopping
         self.health = KindHealth(table.kind)
 
     def start(self) -> None:
         """Begin in a thread of its own. Once."""
-        self._thread = threading.Thread(target=self._run, name=f"reflector-{self._table.kind}", daemon=True)
-        self._thread.start()
+        self._following.start()
 
     def stop(self) -> None:
         """Ask the thread to end, and wake it if it waits for an event. Returns at once; see ``join``."""
@@ -113,37 +112,34 @@ class Reflector:
 
     def join(self, timeout_s: float) -> bool:
         """Wait for the thread to end; whether it has."""
-        if self._thread is None:
-            return True
-        self._thread.join(timeout_s)
-        return not self._thread.is_alive()
+        return self._following.join(timeout_s)
 
-    def _run(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                self._check()
-                if not self._version:
-                    self._list()
-                self._watch()
-            except _Relist:
+    def _turn(self) -> float:
+        try:
+            self._check()
+            if not self._version:
+                self._list()
+            self._watch()
+        except _Relist:
+            self._expire()
+            return self._pause("the watch was too far behind and is begun anew", None)
+        except ApiFailure as error:
+            if _expired(error):
                 self._expire()
-                self._pause("the watch was too far behind and is begun anew", None)
-            except ApiFailure as error:
-                if _expired(error):
-                    self._expire()
-                if error.code in _REFUSED and self._table.without:
-                    self._refuse(error.code)
-                self._pause(str(error), error.retry_after_s)
-            except StrangerError as error:
-                self._version = ""  # what was read last may have been the stranger's already
-                self._pause(str(error), None)
-            except ClusterError as error:
-                self._pause(str(error), None)
-            except Exception as error:
-                # A thread that died in silence would freeze the picture; a new list heals whatever confused it.
-                log.exception("following %s failed", self._table.kind)
-                self._version = ""
-                self._pause(f"reading failed unexpectedly ({type(error).__name__})", None)
+            if error.code in _REFUSED and self._table.without:
+                self._refuse(error.code)
+            return self._pause(str(error), error.retry_after_s)
+        except StrangerError as error:
+            self._version = ""  # what was read last may have been the stranger's already
+            return self._pause(str(error), None)
+        except ClusterError as error:
+            return self._pause(str(error), None)
+        return 0.0
+
+    def _confused(self, why: str) -> None:
+        """A new list heals it; until then the picture is known to stand still."""
+        self._version = ""
+        self.health.error = why
 
     def _expire(self) -> None:
         """Begin anew with a list: soon, unless the last one did not last, as after the server was away."""
@@ -163,15 +159,16 @@ class Reflector:
         self.health.odd = {}
         self._sink.refuse(self._table)
 
-    def _pause(self, why: str, at_least_s: float | None) -> None:
+    def _pause(self, why: str, at_least_s: float | None) -> float:
+        """How long to wait; told and logged."""
         if self._stopping.is_set():
-            return
+            return 0.0
         # Once is enough: what may not be read may stay so for months.
         level = logging.DEBUG if why == self.health.error or self.health.absent else logging.WARNING
         self.health.error = why
         wait_s = self._back_off.next_s(at_least_s)
         log.log(level, "following %s: %s; again in %.1f s", self._table.kind, why, wait_s)
-        self._stopping.wait(wait_s)
+        return wait_s
 
     def _alive(self) -> None:
         self.health.last_event_at = self._clock.steady_s()

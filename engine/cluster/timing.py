@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Callable
+from email.utils import parsedate_to_datetime
 
 
 class Clock:
@@ -16,6 +17,17 @@ class Clock:
         """Seconds that only ever grow, for ages and deadlines; goes on while the machine sleeps, where it can."""
         boot_time = getattr(time, "CLOCK_BOOTTIME", None)
         return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
+
+
+def sent_at_s(date: str | None) -> float | None:
+    """When an answer says that it was sent, in its header ``Date``, in seconds since 1970; None where it says no time.
+
+    Anybody may stand in for an API server, and say anything: of years that no calendar has, too.
+    """
+    try:
+        return parsedate_to_datetime(date or "").timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError, OSError):
+        return None
 
 
 class BackOff:

@@ -5,12 +5,12 @@ A thread of its own: whatever becomes of it, passes go on with what Events tell.
 
 import logging
 import re
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from engine.cluster.connection import Connection, Query
 from engine.cluster.errors import ApiFailure, ClusterError
+from engine.cluster.supervised import Supervised
 from engine.cluster.timing import BackOff, Clock
 from engine.formats.yunikorn.rest import Batch, ForeignAnswerError, Record, TheirQueue, read_batch, read_queues
 
@@ -83,31 +83,28 @@ class YunikornReader:
         self._base = f"/api/v1/namespaces/{found['namespace']}/services/{found['service']}/proxy"
         self._cursor = _Cursor()
         self._queues_due_s = 0.0
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._asking = Supervised("yunikorn", self._turn, failed=self._note)
 
     def start(self) -> None:
         """Begin in a thread of its own. Once."""
-        self._thread = threading.Thread(target=self._run, name="yunikorn", daemon=True)
-        self._thread.start()
+        self._asking.start()
 
     def stop(self, timeout_s: float = 10.0) -> bool:
         """End the thread; whether it has ended within ``timeout_s`` seconds."""
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join(timeout_s)
-        return self._thread is None or not self._thread.is_alive()
+        return self._asking.stop(timeout_s)
 
-    def _run(self) -> None:
-        wait_s = 0.0
-        while not self._stopping.wait(wait_s):
-            trouble = self._ask()
-            if trouble and trouble != self.trouble:
-                log.warning("asking YuniKorn: %s", trouble)
-            self.trouble = trouble
-            if not trouble:
-                self.back_off.reset()
-            wait_s = self.back_off.next_s() if trouble else EVENTS_EVERY_S
+    def _turn(self) -> float:
+        trouble = self._ask()
+        if trouble and trouble != self.trouble:
+            log.warning("asking YuniKorn: %s", trouble)
+        self.trouble = trouble
+        if trouble:
+            return self.back_off.next_s()
+        self.back_off.reset()
+        return EVENTS_EVERY_S
+
+    def _note(self, why: str) -> None:
+        self.trouble = why
 
     def _ask(self) -> str:
         """One round; why it failed, empty where it did not."""
@@ -117,16 +114,12 @@ class YunikornReader:
             return _explained(error)
         except (ClusterError, ForeignAnswerError) as error:
             return str(error).rstrip(".")
-        except Exception as error:
-            # A thread that died in silence would never be missed.
-            log.exception("asking YuniKorn failed")
-            return f"reading failed unexpectedly ({type(error).__name__})"
         return ""
 
     def ask(self) -> None:
         """Read the events that are new, and the queues where that is due. Raises ClusterError, ForeignAnswerError."""
         for _ in range(AT_ONCE):
-            if self._stopping.is_set() or not self._read_events():
+            if self._asking.stopping.is_set() or not self._read_events():
                 break
         if self.clock.steady_s() >= self._queues_due_s:
             self.reading = Reading(self.clock.wall_ms(), read_queues(self._get(_QUEUES)))

@@ -4,11 +4,11 @@ Not as a task: of several workers that wait for the next one, the same may get i
 """
 
 import logging
-import threading
 
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from engine.cluster.supervised import Supervised
 from scheduler_admin.clusters import ownership
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import OWNER, WATCHES
@@ -21,30 +21,26 @@ class Sharing:
     """This worker's part, from ``start`` to ``stop``."""
 
     def __init__(self) -> None:
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sharing", daemon=True)
+        self._turns = Supervised("sharing", self._turn)
 
     def start(self) -> None:
         """Begin."""
-        self._thread.start()
+        self._turns.start()
 
     def stop(self) -> None:
         """End, after a turn that has begun; then give every cluster back."""
-        self._over.set()
-        self._thread.join()
+        self._turns.stop()
         WATCHES.stop()
         ownership.release(owner=OWNER)
 
-    def _run(self) -> None:
-        while not self._over.wait(TURN_S):
-            try:
-                take_turn()
-            except DatabaseError as error:  # it is away: what is watched stays so
-                log.warning("clusters can't be shared out: %s", error)
-            except Exception:
-                log.exception("clusters can't be shared out")
-            finally:
-                connection.close()
+    def _turn(self) -> float:
+        try:
+            take_turn()
+        except DatabaseError as error:  # it is away: what is watched stays so
+            log.warning("clusters can't be shared out: %s", error)
+        finally:
+            connection.close()
+        return TURN_S
 
 
 def take_turn() -> None:

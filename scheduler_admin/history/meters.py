@@ -3,10 +3,14 @@
 The database can't tell: it keeps no row of a quiet pass, and drops rows that are past their time.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
+
+from engine.cluster.supervised import failures
 
 REGISTRY = CollectorRegistry()
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -63,6 +67,25 @@ LOOPS = Counter(
     ["cluster"],
     registry=REGISTRY,
 )
+
+
+class _Threads(Collector):
+    """Reads the count that the threads themselves keep."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield one metric."""
+        found = CounterMetricFamily(
+            "scheduler_admin_thread_failures",
+            "Unexpected failures of background threads; each was begun again after a while.",
+            labels=["thread"],
+        )
+        for name, times in failures().items():
+            found.add_metric([name], times)
+        yield found
+
+
+THREADS = _Threads()
+REGISTRY.register(THREADS)
 
 
 def count_observed(cluster: str, sources: Iterable[str]) -> None:

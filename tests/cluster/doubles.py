@@ -172,6 +172,10 @@ class Answer:
         """What is answered from now on says that it is later than it is."""
         self._handler.date_time_string = lambda *_at: formatdate(time.time() + ahead_s, usegmt=True)
 
+    def dated(self, date: str) -> None:
+        """What is answered from now on says that it is of this time, which may be none."""
+        self._handler.date_time_string = lambda *_at: date
+
     @property
     def over(self) -> bool:
         """Whether the test has ended."""

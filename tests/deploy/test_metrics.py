@@ -42,6 +42,8 @@ def known() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for family in Stored().collect():
         found[family.name] = _labels_of(family)
+    for family in meters.THREADS.collect():
+        found[f"{family.name}_total"] = _labels_of(family)
     for meter in COUNTED:
         (family,) = meter.collect()
         names = [f"{family.name}_{end}" for end in ("bucket", "count", "sum")]

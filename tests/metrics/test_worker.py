@@ -12,6 +12,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from engine.cluster.errors import ClusterError
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
+from engine.cluster.supervised import note_failure
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import WATCHES
 from scheduler_admin.history import meters, passes, tasks
@@ -98,6 +99,13 @@ def test_a_pass_is_timed_however_it_ends(
     assert counted("pass_duration_seconds_count", cluster="east", result=ended) == 1
 
 
+def test_threads_that_failed_are_counted() -> None:
+    """By their names."""
+    note_failure("of a test", ValueError())
+    note_failure("of a test", ValueError())
+    assert REGISTRY.get_sample_value("scheduler_admin_thread_failures_total", {"thread": "of a test"}) >= 2
+
+
 def test_passes_say_how_they_ended(cluster: Cluster, watch: Watch) -> None:
     """Read, or not, or not ours."""
     current = Cluster.objects.select_related("hierarchy__current").get()
@@ -113,10 +121,9 @@ def port(settings: Any) -> Iterator[int]:
     """Where a worker tells what it knows."""
     settings.METRICS_TOKEN = TOKEN
     registry = CollectorRegistry()
-    server = serve("127.0.0.1", 0, registry)
-    yield server.server_address[1]
-    server.shutdown()
-    server.server_close()
+    serving = serve("127.0.0.1", 0, registry)
+    yield serving.port
+    serving.stop()
 
 
 def asked(port: int, header: str) -> tuple[int, str]:

@@ -1,0 +1,75 @@
+"""Background threads that nothing ends for good: what fails is logged, counted, told, and begun again after a while."""
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable
+
+from engine.cluster.timing import BackOff
+
+log = logging.getLogger(__name__)
+
+LONGEST_S = 60.0
+"""So long at most until what failed is begun again."""
+SIGNING_IN = "sign-in"
+"""The one thread that has a single turn: it signs in, while others wait for it."""
+_FAILURES = Counter({SIGNING_IN: 0})
+_COUNTING = threading.Lock()
+
+
+def failures() -> dict[str, int]:
+    """Return how often the threads of this process failed unexpectedly, by their names."""
+    with _COUNTING:
+        return dict(_FAILURES)
+
+
+def note_failure(name: str, error: Exception) -> None:
+    """Count an unexpected failure of a thread, and log it with its traceback."""
+    log.error("the thread %s failed", name, exc_info=error)
+    with _COUNTING:
+        _FAILURES[name] += 1
+
+
+class Supervised:
+    """A thread that does its work turn after turn, from ``start`` to ``stop``."""
+
+    def __init__(
+        self, name: str, turn: Callable[[], float], *, failed: Callable[[str], None] = lambda _why: None
+    ) -> None:
+        """``turn`` does one turn and returns how many seconds to wait before the next; it ends soon when ``stopping``.
+
+        Whatever it raises ends that turn alone; ``failed`` is then told why, in a few words. The waits after that grow
+        until a turn raises nothing.
+        """
+        self._name, self._turn, self._failed = name, turn, failed
+        self._back_off = BackOff(longest_s=LONGEST_S)
+        with _COUNTING:
+            _FAILURES[name] += 0  # so that it is told before it fails
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self.stopping = threading.Event()
+
+    def start(self) -> None:
+        """Begin. Once."""
+        self._thread.start()
+
+    def join(self, timeout_s: float | None = None) -> bool:
+        """Wait for the end, which ``stop`` asks for; whether it has come, as where it never began."""
+        if self._thread.ident is not None:
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def stop(self, timeout_s: float | None = None) -> bool:
+        """End after the turn that has begun; whether it has ended within ``timeout_s`` seconds."""
+        self.stopping.set()
+        return self.join(timeout_s)
+
+    def _run(self) -> None:
+        wait_s = 0.0
+        while not self.stopping.wait(wait_s):
+            try:
+                wait_s = self._turn()
+                self._back_off.reset()
+            except Exception as error:  # noqa: BLE001 - a thread that died in silence would never be missed
+                note_failure(self._name, error)
+                self._failed(f"it failed unexpectedly ({type(error).__name__})")
+                wait_s = self._back_off.next_s()
