@@ -199,6 +199,8 @@ class Interlock(StrEnum):
     """Its ask was evicted for in vain a moment ago."""
     LEASE = "lease"
     """Another installation acts on this cluster."""
+    NO_LEASE = "no-lease"
+    """Nobody holds the lease, and we can't take it."""
 
 
 class PodFacts(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -19,6 +19,7 @@ from engine.formats.undecodable import UNDECODABLE
 
 log = logging.getLogger(__name__)
 
+KIND = "Lease"
 LEASE_NAME = "scheduler-admin"
 LEASE_NAMESPACE = "kube-system"
 """Fixed, and in every cluster there: two installations that don't know of each other meet at the same lease."""

@@ -24,6 +24,7 @@ HEADINGS: dict[Interlock, str] = {
     Interlock.DISRUPTION_BUDGET: gettext_noop("Disruption budgets"),
     Interlock.COOL_DOWN: gettext_noop("Cool-down"),
     Interlock.LEASE: gettext_noop("Another installation acts"),
+    Interlock.NO_LEASE: gettext_noop("The lease can’t be taken"),
 }
 NOTHING = gettext_noop("Nothing is evicted.")
 AROUND = gettext_noop("Nothing is evicted for %(queue)s and what lies below, nor from there.")

@@ -194,6 +194,10 @@ INTERLOCKS: dict[Interlock, str] = {
         "Held back: the last decision for this ask came to nothing, so it waits a while."
     ),
     Interlock.LEASE: gettext_noop("Held back: another installation acts on this cluster, or may still believe so."),
+    Interlock.NO_LEASE: gettext_noop(
+        "Held back: nobody holds the cluster’s lease, and we can’t take it; without it nothing is evicted. The page"
+        " Clusters says why."
+    ),
 }
 HELD = gettext_noop("Held back by an interlock: %(interlock)s.")
 

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from engine.cluster.allocations import KIND as WRITTEN
 from engine.cluster.check import Line
 from engine.cluster.errors import ClusterError
+from engine.cluster.lease import KIND as LEASE
 from engine.cluster.tables import EVERY
 from engine.cluster.yunikorn import KIND
 
@@ -30,6 +31,9 @@ def told_missing(missing: Mapping[str, str]) -> list[str]:
     if WRITTEN in missing:
         written = _("Allocations can’t be written (%(why)s): namespaces are not told there what they deserve.")
         found.append(written % {"why": missing[WRITTEN].rstrip(".")})
+    if LEASE in missing:
+        untaken = _("The lease can’t be taken (%(why)s): nothing is evicted.")
+        found.append(untaken % {"why": missing[LEASE].rstrip(".")})
     return list(dict.fromkeys(found))  # two tables may be of one kind
 
 

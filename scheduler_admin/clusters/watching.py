@@ -15,6 +15,7 @@ from engine.cluster.allocations import KIND as WRITTEN
 from engine.cluster.allocations import AllocationWriter
 from engine.cluster.connection import Connection
 from engine.cluster.errors import SettingsError
+from engine.cluster.lease import KIND as LEASE
 from engine.cluster.lease import ClusterLease
 from engine.cluster.listing import ReflectorSettings
 from engine.cluster.timing import Clock
@@ -86,10 +87,11 @@ class Watch:
 
     @property
     def missing(self) -> dict[str, str]:
-        """What can't be read or, of Allocations, written, and passes go on without -> why, as a sentence."""
+        """What can't be read or, of Allocations and the lease, written, and passes go on without -> why."""
         asked = {KIND: self._yunikorn.trouble} if self._yunikorn and self._yunikorn.trouble else {}
         told = {WRITTEN: self.allocations.trouble} if self.allocations.trouble else {}
-        return {**self.watcher.health().missing, **asked, **told}
+        untaken = {LEASE: self.lease_trouble} if self.lease_trouble else {}
+        return {**self.watcher.health().missing, **asked, **told, **untaken}
 
     def lead(self) -> bool:
         """Claim to be the one that acts here, and keep claiming; whether we are."""
@@ -104,6 +106,11 @@ class Watch:
         """Who acts here instead of us; empty when nobody does."""
         holder = self._lease.holder if self._lease is not None else ""
         return "" if holder == self._identity else holder
+
+    @property
+    def lease_trouble(self) -> str:
+        """Why nobody acts here, though we would; empty where we can, somebody else does, or it is only too early."""
+        return self._lease.error if self._lease is not None and not self.rival and not self.leads() else ""
 
     def leads(self) -> bool:
         """Whether a request sent now is over before anyone else may act."""

@@ -41,10 +41,13 @@ class Interlocks:
         stops: Stops,
         breakers: Iterable[Interlock],
         trial: bool,
-        leads: bool,
+        lease: Interlock | None,
     ) -> None:
-        """``breakers``: those that are open; ``trial``: one decision shows whether our requests succeed again."""
-        self._cluster, self._leads = cluster, leads
+        """``breakers``: those that are open; ``trial``: one decision shows whether our requests succeed again.
+
+        ``lease``: how the lease keeps us from acting; None where it is ours.
+        """
+        self._cluster, self._lease = cluster, lease
         self._stops, self._breakers, self._trial = stops, list(breakers), trial
         self._budgets = Budgets.of(cluster, now)
         self._disruption = Disruption(snapshot, promised(cluster))
@@ -79,8 +82,8 @@ class Interlocks:
 
     def _unable(self, decision: EngineDecision) -> Interlock | None:
         """What keeps back whatever the victims are."""
-        if not self._leads:
-            return Interlock.LEASE
+        if self._lease:
+            return self._lease
         if decision.ask.uid in self._cooling:
             return Interlock.COOL_DOWN
         return Interlock.RESERVED_NODES if len(self._reserved) >= self._cluster.reserved_nodes else None

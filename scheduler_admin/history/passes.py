@@ -239,7 +239,8 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     options: dict[str, Any] = {}
     if enforced:  # where nothing is carried out, nothing is held back
         names, trial = [one.interlock for one in breakers], watch.writes.may_try
-        limits = Interlocks(cluster, snapshot, now, stops=stops, breakers=names, trial=trial, leads=leads)
+        lease = None if leads else Interlock.NO_LEASE if watch.lease_trouble else Interlock.LEASE
+        limits = Interlocks(cluster, snapshot, now, stops=stops, breakers=names, trial=trial, lease=lease)
         options["hold"] = limits.hold
     considered = plan(snapshot, snapshot.tree, decide, terms=terms(revision.parameters), **options)
     return _Plan(

@@ -11,12 +11,14 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
+from engine.cluster.errors import ConnectionFailure
 from engine.cluster.lease import ClusterLease
 from engine.cluster.yunikorn import KIND
 from scheduler_admin.clusters import ownership, sharing, watching
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ownership import claim, note
 from scheduler_admin.clusters.sharing import take_turn
+from scheduler_admin.clusters.told import told_missing
 from scheduler_admin.clusters.watching import OWNER, Watch, Watches
 from scheduler_admin.history import tasks
 from scheduler_admin.queues.services import publish_as
@@ -98,6 +100,23 @@ def test_a_watch_that_is_closed_leads_no_longer_and_begins_no_pass(
     watch.close()
     assert seen == [False]
     assert watch.busy.locked()
+
+
+def test_a_lease_that_nobody_can_take_is_told_until_it_can_be(
+    cluster: Cluster, watches: Watches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Why, on the page of clusters; not where it is only too early to act, nor where another installation acts."""
+    watch = watches.of(cluster)
+    with monkeypatch.context() as refused:
+        refused.setattr(ClusterLease, "_attempt", Mock(side_effect=ConnectionFailure("leases is forbidden")))
+        assert not watch.lead()
+        assert watch.missing["Lease"] == "leases is forbidden"
+        assert told_missing(watch.missing)[-1] == "The lease can’t be taken (leases is forbidden): nothing is evicted."
+    assert watch._lease is not None
+    assert watch._lease.renew()
+    assert (watch.leads(), watch.lease_trouble) == (False, "")
+    watch._lease.error, watch._lease.holder = "forbidden", "another"
+    assert (watch.rival, watch.lease_trouble) == ("another", "")
 
 
 def test_nobody_waits_for_a_watch_that_is_closed(

@@ -5,7 +5,7 @@ import pytest
 
 from engine.cluster.outcomes import EvictionOutcome, EvictionResult
 from engine.snapshot import DisruptionBudget, Requirement
-from scheduler_admin.clusters.models import Cluster, Pause
+from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.history.models import Decision, Victim
 from tests.builders import ask, node, pod
@@ -86,6 +86,15 @@ def test_without_the_lease_nothing_is_done(cluster: Cluster, watch: Watch) -> No
     run(cluster, watch)
     assert preemption().hold == "lease"
     assert watch.actuator.did == []
+
+
+def test_where_nobody_can_take_the_lease_that_is_told_apart(cluster: Cluster, watch: Watch) -> None:
+    """No other installation acts: it is ours to put right."""
+    watch.leading, watch.lease_trouble = False, "leases is forbidden"
+    run(cluster, watch)
+    assert preemption().hold == "no-lease"
+    assert watch.actuator.did == []
+    assert [one["interlock"] for one in ClusterStatus.objects.get().holds] == ["no-lease"]
 
 
 def test_victims_that_are_still_to_go_are_charged_to_their_budget(cluster: Cluster, watch: Watch) -> None:

@@ -163,6 +163,7 @@ class Watch:
         self.settled: set[Any] = set()
         self.leading = True
         self.rival = ""
+        self.lease_trouble = ""
         self.put(*objects)
 
     @property
