@@ -9,6 +9,7 @@ import pytest
 from kubernetes import client
 from simulated_api import pod
 
+from engine.simulator.kubelet import EXITS_AFTER
 from tests.controlplane.anycluster import KINDS, AnyCluster
 from tests.waiting import wait_for
 
@@ -90,7 +91,9 @@ def test_create_reads_yaml_and_refuses_a_second_time(kubectl: Kubectl) -> None:
 def test_pods_are_listed_as_people_expect(kubectl: Kubectl, core: client.CoreV1Api, cluster: AnyCluster) -> None:
     """kubectl get pods shows readiness, status, restarts and, when wide, the node."""
     core.create_namespaced_pod(cluster.namespace, pod("a"))
-    core.create_namespaced_pod(cluster.namespace, pod("b", nodeName="n1"))
+    slow = pod("b", nodeName="n1", terminationGracePeriodSeconds=3600)
+    slow["metadata"]["annotations"] = {EXITS_AFTER: "1h"}
+    core.create_namespaced_pod(cluster.namespace, slow)
     address = {"podIP": "10.0.0.7", "podIPs": [{"ip": "10.0.0.7"}]}
     cluster.running("b")
     cluster.change("pods", "b", lambda copy: copy["status"].update(address))
