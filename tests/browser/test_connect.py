@@ -64,11 +64,12 @@ def test_a_look_says_that_it_takes_a_while_and_is_not_sent_twice(open_page: Open
 def test_what_is_wrong_stands_at_its_field(open_page: OpenPage, config: str) -> None:
     """Tied to it, for those who can't see it."""
     page = open_page("/clusters/connect/")
-    page.get_by_label("Kubeconfig, a file on the server").fill("/nowhere/config")
+    Path(config).write_text("contexts, clusters: [")
+    page.get_by_label("Kubeconfig, a file on the server").select_option(config)
     page.get_by_role("button", name="List its contexts").click()
     field = page.get_by_label("Kubeconfig, a file on the server")
     expect(field).to_have_attribute("aria-invalid", "true")
-    expect(field).to_have_accessible_description(re.compile("There is no kubeconfig /nowhere/config"))
+    expect(field).to_have_accessible_description(re.compile("is not YAML"))
     assert faults(page) == {}
 
 

@@ -29,7 +29,7 @@ from tests.deploy.test_compose import variables
 pytestmark = [pytest.mark.controlplane, pytest.mark.usefixtures("built_helm")]
 
 BASE = CHART.parents[1]
-NOT_FOR_CLUSTERS = {"DEBUG", "FAULT_AT", "STATIC_ROOT"}
+NOT_FOR_CLUSTERS = {"DEBUG", "FAULT_AT", "KUBECONFIG_PLACES", "STATIC_ROOT"}
 """For the machine of who works on this, for tests of crashes, and what the image sets."""
 MADE_BY_THE_CHART = {"METRICS_LISTEN"}
 
