@@ -72,8 +72,8 @@ class Way:
 
     @property
     def program(self) -> str:
-        """The program that is run to sign in, if one is. Raises SettingsError."""
-        return "" if self.in_cluster else self.kubeconfig().entry(self.context).program
+        """The program that is run to sign in, if one is: a text may name none. Raises SettingsError."""
+        return self.kubeconfig().entry(self.context).program if self.path else ""
 
     @property
     def in_cluster(self) -> bool:
