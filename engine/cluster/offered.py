@@ -1,4 +1,4 @@
-"""Kubeconfigs that may be chosen from afar: files in places that the installation names, and none else.
+"""Kubeconfigs that may be chosen over the web: files in places that the installation names, and no others.
 
 Whoever chooses one by a page or the REST API makes our process read it, sign in with what it names, and run the program
 that it names. So it is chosen from what lies there, and nobody but we and root may have written it. The rule is that of

@@ -30,7 +30,7 @@ _HANDED_ON = frozenset(
     }
 )
 _HANDED_ON_BY_PREFIX = ("LC_", "XDG_", "AWS_", "AZURE_", "ARM_", "CLOUDSDK_", "GOOGLE_", "OCI_", "OS_", "VAULT_")
-"""Of our environment, what programs that sign in are told: where they are, and what the clouds' own look for. Whatever
+"""Of our environment, what credential plugins receive: where they run, and what those of the clouds look for. Whatever
 else one needs, its kubeconfig gives it (``env``)."""
 _ITS_SETTINGS = "client.authentication.k8s.io/exec"
 

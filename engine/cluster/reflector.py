@@ -160,7 +160,7 @@ class Reflector:
         self._sink.refuse(self._table)
 
     def _pause(self, why: str, at_least_s: float | None) -> float:
-        """How long to wait; told and logged."""
+        """Record and log why; return how many seconds to wait."""
         if self._stopping.is_set():
             return 0.0
         # Once is enough: what may not be read may stay so for months.

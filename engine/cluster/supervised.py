@@ -1,4 +1,4 @@
-"""Background threads that nothing ends for good: what fails is logged, counted, told, and begun again after a while."""
+"""Background threads that nothing ends for good: a failure is logged, counted and reported, and the work restarted."""
 
 import logging
 import threading
@@ -38,13 +38,13 @@ class Supervised:
     ) -> None:
         """``turn`` does one turn and returns how many seconds to wait before the next; it ends soon when ``stopping``.
 
-        Whatever it raises ends that turn alone; ``failed`` is then told why, in a few words. The waits after that grow
+        Whatever it raises ends that turn alone; ``failed`` is then called with the reason. The waits after that grow
         until a turn raises nothing.
         """
         self._name, self._turn, self._failed = name, turn, failed
         self._back_off = BackOff(longest_s=LONGEST_S)
         with _COUNTING:
-            _FAILURES[name] += 0  # so that it is told before it fails
+            _FAILURES[name] += 0  # so that the metric exists before the first failure
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self.stopping = threading.Event()
 

@@ -90,8 +90,8 @@ class Watch:
         """What can't be read or, of Allocations and the lease, written, and passes go on without -> why."""
         asked = {KIND: self._yunikorn.trouble} if self._yunikorn and self._yunikorn.trouble else {}
         told = {WRITTEN: self.allocations.trouble} if self.allocations.trouble else {}
-        untaken = {LEASE: self.lease_trouble} if self.lease_trouble else {}
-        return {**self.watcher.health().missing, **asked, **told, **untaken}
+        unheld = {LEASE: self.lease_trouble} if self.lease_trouble else {}
+        return {**self.watcher.health().missing, **asked, **told, **unheld}
 
     def lead(self) -> bool:
         """Claim to be the one that acts here, and keep claiming; whether we are."""

@@ -29,14 +29,14 @@ class Way:
     path: str = ""
     text: str = field(default="", repr=False)
     context: str = ""
-    chosen_afar: bool = False
-    """Whether somebody chose the file by a page or the REST API."""
+    remote: bool = False
+    """Whether the file was chosen over a page or the REST API: then what it names is checked as well."""
 
     @classmethod
     def by_choice(cls, path: str, context: str = "") -> Self:
         """A file of those that the installation offers. Raises SettingsError, and reads nothing, for any other."""
         places().check(path.strip())
-        return cls(path=path.strip(), context=context.strip(), chosen_afar=True)
+        return cls(path=path.strip(), context=context.strip(), remote=True)
 
     @classmethod
     def by_file(cls, path: str, context: str = "") -> Self:
@@ -99,7 +99,7 @@ class Way:
         if self.in_cluster:
             return self
         entry = self.kubeconfig().entry(self.context)
-        if self.chosen_afar:
+        if self.remote:
             places().check_named(entry)
         try:
             text = json.dumps(alone(entry), default=str) if self.text else ""

@@ -26,7 +26,12 @@ from tests.cluster.test_reflector import Kept
 from tests.properties import examples
 from tests.waiting import wait_for
 
-FAR = ["Thu, 01 Jan 99999 00:00:00 GMT", "Thu, 01 Jan 9999 00:00:00 -9999", "Thu, 31 Dec 0000 00:00:00 GMT"]
+HUGE = "9" * 20
+"""More than a number of C holds: what is made of it is no ValueError."""
+FAR = [
+    *(f"Thu, 01 Jan {HUGE} 00:00:00 GMT", f"Thu, 01 Jan 2026 {HUGE}:00:00 GMT", f"Thu, 01 Jan 2026 00:00:00 +{HUGE}"),
+    *("Thu, 01 Jan 99999 00:00:00 GMT", "Thu, 01 Jan 9999 00:00:00 -9999", "Thu, 31 Dec 0000 00:00:00 GMT"),
+]
 DATES = st.sampled_from([*FAR, "", "yesterday", "1", "Thu", "Thu, 32 Jan 2026 25:61:61 GMT"]) | st.from_regex(
     r"\A[ -~]{0,40}\Z"
 )
