@@ -15,7 +15,7 @@ from tests.builders import OPTED_OUT, snapshot
 from tests.engine import plain_fence
 from tests.engine.crowds import crowds
 from tests.engine.strategies import clusters, queue_trees
-from tests.fidelity.recorded import read
+from tests.fidelity.recorded import read, some
 from tests.fidelity.yunikorn import FOLDER
 from tests.properties import examples
 
@@ -47,7 +47,8 @@ def test_where_much_is_preempted(crowd: tuple[QueueTree, list[Node | Pod | Reser
 def test_on_recorded_cases() -> None:
     """Those of YuniKorn's that have one asker; what comes out keeps the laws."""
     evicting = 0
-    for case in (case for path in sorted(FOLDER.glob("*.jsonl.gz")) for case in read(path) if case["asker"]):
+    recorded = (case for path in sorted(FOLDER.glob("*.jsonl.gz")) for case in read(path) if case["asker"])
+    for case in some(recorded):
         at = situation(read_case(json.dumps(case).encode()))
         assert not differing(at.snapshot, at.tree), case["name"]
         decision = fence.decide(at.snapshot, at.tree, at.ask)

@@ -17,7 +17,7 @@ from engine.snapshot import Node, Pod, Snapshot
 from tests.builders import snapshot
 from tests.engine.plain_yunikorn import KNOWN, Answer, Yunikorn
 from tests.engine.strategies import clusters, queue_trees
-from tests.fidelity.recorded import read
+from tests.fidelity.recorded import read, some
 from tests.fidelity.yunikorn import FOLDER
 from tests.properties import examples
 
@@ -80,7 +80,7 @@ def test_what_is_found_for_all_nodes_at_once_is_what_each_has_alone(
 def test_at_once_and_one_by_one_on_recorded_cases() -> None:
     """With every departure, and with one of them turned off, another one for each case."""
     recorded = [case for path in sorted(FOLDER.glob("*.jsonl.gz")) for case in read(path) if case["asker"]]
-    for case, quirk in zip(recorded, cycle(KNOWN), strict=False):
+    for case, quirk in zip(some(recorded), cycle(KNOWN), strict=False):
         at = situation(read_case(json.dumps(case).encode()))
         if at.ask.required_node is None:
             for quirks in (without(None), without(quirk)):

@@ -15,7 +15,7 @@ from tests.fuzz.parsers import DOCUMENTS, PARSERS, Parser, saved
 from tests.fuzz.running import bounded, read, shares
 from tests.runner.suites import sized
 
-EXAMPLES = sized("fuzz", usual=1_500, long=100_000)
+EXAMPLES = sized("fuzz", usual=700, long=100_000)
 """For all of them together: of the large number some minutes of one core."""
 BOMB_S = 10.0
 _NAMES = ("float", "int", "bool", "timestamp", "binary", "omap", "set", "pairs", "null", "merge", "str", "seq", "map")
@@ -58,8 +58,8 @@ def test_a_tag_that_is_not_so_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_bytes_are_no_other(bomb: str) -> None:
-    """By every reader of JSON and of what is packed."""
-    for name in OF_BYTES:
+    """By readers of JSON and of what is packed, in the long suite by every one."""
+    for name in sized("fuzz", usual=OF_BYTES[::4], long=OF_BYTES):
         given = BOMBS[bomb].encode("utf-8", "surrogatepass")
         read(Parser(PARSERS[name].read, PARSERS[name].errors, st.nothing, BOMB_S), given)
 

@@ -1,6 +1,6 @@
 """No request whatever makes a server error, and every answer is as the OpenAPI document says: schemathesis asks.
 
-``make test-long SUITE=requests`` asks at every edge of the document too, and ten times as many wild requests.
+It takes many minutes, so it is in the suite ``requests`` alone; tests/api/test_openapi.py asks for each answer once.
 """
 
 import re
@@ -24,24 +24,17 @@ from tests.grid.addresses import Route
 from tests.grid.conftest import World
 from tests.grid.rules import GUESSES, names_of
 from tests.grid.world import Side
-from tests.runner.suites import sized
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.suite("requests")]
 DOCUMENT = read()
 ENDLESS = "/api/v1/events"
 """A stream, which tests/api/test_events.py reads."""
 PATHS = [path for path in DOCUMENT["paths"] if path != ENDLESS]
 OPERATIONS = [f"{method.upper()} {path}" for path in PATHS for method in DOCUMENT["paths"][path]]
-WILD = hypothesis.settings(
-    max_examples=sized("requests", usual=3, long=30), derandomize=True, database=None, deadline=None
-)
+WILD = hypothesis.settings(max_examples=30, derandomize=True, database=None, deadline=None)
 EVERY_EDGE, WILDLY = HypothesisTestMode.COVERAGE, HypothesisTestMode.FUZZING
-ASKING = sized(
-    "requests",
-    usual={"admin": [WILDLY], "tenant": [WILDLY]},
-    long={"admin": [EVERY_EDGE, WILDLY], "tenant": [WILDLY], "anonymous": [WILDLY]},
-)
-"""Who asks, and how: at every edge of the schema, which takes thousands of requests, or this and that."""
+ASKING = {"admin": [EVERY_EDGE, WILDLY], "tenant": [WILDLY], "anonymous": [WILDLY]}
+"""Who asks, and how: at every edge of the schema, which takes thousands of requests, and this and that."""
 CHECKS = {
     # Left out: a schema can't say which names exist, that one time comes before another, or where a page ended.
     "positive_data_acceptance": {"enabled": False},

@@ -19,7 +19,7 @@ from tests.runner.suites import sized
 pytestmark = pytest.mark.django_db
 SIGNED_IN = sized("requests", usual=("other", "tenant"), long=("nobody", "other", "tenant", "editor"))
 """Tenants and strangers; who is not signed in is led to sign in, whatever they ask for."""
-GUESSING = sized("requests", usual=("nobody", "tenant"), long=("anonymous", "nobody", "tenant", "editor"))
+GUESSING = sized("requests", usual=("tenant",), long=("anonymous", "nobody", "tenant", "editor"))
 WHOLE, REFRESHED = {}, {"HX-Request": "true"}
 """How a page is asked for; the REST API knows no refresh."""
 

@@ -1,7 +1,8 @@
-"""``make test``: every test but the long suites, in eight processes beside each other, as a machine has two cores.
+"""``make test``: every test but the long suites, in processes beside each other, as a machine has two cores.
 
-Three processes wait most of the time, for servers, watches and leases, and come first where they do not; the others
-work. ``python -m tests.runner.parts -k lint`` gives the option to all of them.
+What waits most of the time, for servers, watches and leases, runs beside everything else. What works runs in two
+lanes: more processes than cores would only push each other out of the caches, and all take a third longer.
+``python -m tests.runner.parts -k lint`` gives the option to all of them.
 """
 
 import json
@@ -9,9 +10,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 
 from tests.runner import timings
 
@@ -20,21 +22,25 @@ def _folders(names: str) -> tuple[str, ...]:
     return tuple(f"tests/{name}" for name in names.split())
 
 
-PARTS: Mapping[str, tuple[str, ...]] = {
+WAITING: Mapping[str, tuple[str, ...]] = {
     "waiting": _folders("cluster copies simulator"),
     "installations": _folders("e2e faults"),
     "enforcement": _folders("deploy enforce"),
-    "browser": _folders("browser"),
-    "pages": _folders("api client doors web"),
-    "addresses": _folders("grid"),
+}
+"""Name -> folders. They start servers and processes and wait for them."""
+WORKING: Mapping[str, tuple[str, ...]] = {
     "decisions": _folders("engine fidelity fuzz"),
+    "history": _folders("history"),
+    "pages": _folders("web"),
+    "addresses": _folders("grid"),
+    "browser": _folders("browser"),
+    "interfaces": _folders("api client doors"),
     "rest": (),
 }
-"""Name -> folders. The first three start servers and processes and wait for them; the last has what is in no other."""
-WORKING = ("browser", "pages", "addresses", "decisions", "rest")
+"""Name -> folders, what takes long first; the last has what is in no other."""
+PARTS = {**WAITING, **WORKING}
+LANES = 2
 CACHE = Path(".pytest_cache")
-_BEHIND = ("nice", "-n", "5")
-"""What waits for a lease or a deadline has a core when it wants one."""
 NOTHING_THERE = 5
 """What pytest ends with where no test was wanted."""
 
@@ -49,23 +55,24 @@ def main(arguments: list[str]) -> int:
 
 
 def run(parts: Mapping[str, list[str]], arguments: list[str]) -> int:
-    """Run each part beside the others; the output of the others comes after that of the first."""
-    first, *others = (
-        [*(_BEHIND if name in WORKING else ()), sys.executable, "-m", "pytest", *arguments, *options]
-        for name, options in parts.items()
-    )
-    with ExitStack() as files:
-        outputs = [files.enter_context(tempfile.TemporaryFile()) for _ in others]
-        beside = [
-            subprocess.Popen(other, stdout=output, stderr=subprocess.STDOUT)
-            for other, output in zip(others, outputs, strict=True)
-        ]
-        codes = [subprocess.run(first, check=False).returncode, *(other.wait() for other in beside)]
-        for output in outputs:
+    """Run each part in a process of its own, and print what it said as soon as it has ended."""
+    printing = Lock()
+
+    def one(name: str) -> int:
+        _print([f"{name}: begun"])
+        with tempfile.TemporaryFile() as output:
+            command = [sys.executable, "-m", "pytest", *arguments, *parts[name]]
+            code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
             output.seek(0)
-            shutil.copyfileobj(output, sys.stdout.buffer)
-        sys.stdout.flush()
-    return verdict(codes)
+            with printing:
+                _print([f"{name}: ended with {code}"])
+                shutil.copyfileobj(output, sys.stdout.buffer)
+                sys.stdout.flush()
+        return code
+
+    with ThreadPoolExecutor(len(parts)) as beside, ThreadPoolExecutor(LANES) as lanes:
+        begun = [(beside if name in WAITING else lanes).submit(one, name) for name in parts]
+        return verdict([part.result() for part in begun])
 
 
 def parts() -> dict[str, list[str]]:
@@ -92,7 +99,7 @@ def verdict(codes: Collection[int]) -> int:
     return failed or (NOTHING_THERE if set(codes) == {NOTHING_THERE} else 0)
 
 
-def _print(lines: Iterator[str]) -> None:
+def _print(lines: Iterable[str]) -> None:
     sys.stdout.writelines(f"{line}\n" for line in lines)
     sys.stdout.flush()
 

@@ -22,7 +22,15 @@ VARIABLE = "TEST_SUITE"
 """The environment variable that says which long suite runs; unset in ``make test`` and ``make quick``."""
 _BASE = Path(__file__).parents[2]
 _PYTEST = ("-m", "pytest")
-_OF_WORLDS = ("engine", "queues", "history/test_replay.py", "history/test_tallies.py", "fidelity/test_engine.py")
+_OF_WORLDS = (
+    "engine",
+    "queues",
+    "history/test_replay.py",
+    "history/test_tallies.py",
+    "fidelity/test_engine.py",
+    "fidelity/test_yunikorn.py",
+    "web/test_fences.py",
+)
 
 Size = TypeVar("Size")
 

@@ -4,6 +4,7 @@ import math
 import zlib
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -253,19 +254,26 @@ def victim(of: Decision, queue: str, position: int = 0, **fields: Any) -> Victim
 
 def usage(of: Cluster, queue: str, *, hours: int = 6, every_s: int = 60, now: datetime | None = None) -> None:
     """Hours of samples up to now, waving around the guarantee of a queue of TREE; all but the newest in blocks."""
-    now = now or timezone.now()
+    last = int((now or timezone.now()).timestamp()) // every_s * every_s
+    blocks, newest = _waves(queue, range(last - hours * 3600, last + 1, every_s))
+    for at, said in newest:
+        add_sample(of, queue, said, datetime.fromtimestamp(at, UTC))
+    _store(of, queue, blocks)
+
+
+@cache  # hundreds of tests begin with the same hours
+def _waves(queue: str, times: range) -> tuple[dict[int, bytes], list[tuple[int, Now]]]:
+    """Blocks of what a queue used, by where they start, and the samples after the last of them."""
     settings = dict(TREE)[queue]
     guaranteed, limit = amounts(settings.get("guaranteed", ())), amounts(settings.get("max", ()))
-    last = int(now.timestamp()) // every_s * every_s
     moments: dict[int, list[tuple[int, Now]]] = {}
-    for at in range(last - hours * 3600, last + 1, every_s):
+    for at in times:
         wave = 1 + 0.35 * math.sin(at / 2900) + 0.08 * math.sin(at % 3600 / 210)
         held = {name: Amount(int(amount * wave), amount, limit.get(name)) for name, amount in guaranteed.items()}
         held[DOMINANT] = Amount(int(200_000 * wave), 200_000)
         moments.setdefault(LEVELS[0].start(at), []).append((at, Now(max(0, round(3 * (1 - wave))), held)))
-    for at, newest in moments.pop(LEVELS[0].start(last)):
-        add_sample(of, queue, newest, datetime.fromtimestamp(at, UTC))
-    store(of, queue, moments)
+    newest = moments.pop(LEVELS[0].start(times[-1]))
+    return _packed(moments), newest
 
 
 def add_sample(of: Cluster, queue: str, said: Now, at: datetime) -> None:
@@ -277,15 +285,17 @@ def add_sample(of: Cluster, queue: str, said: Now, at: datetime) -> None:
 
 def store(of: Cluster, queue: str, moments: dict[int, list[tuple[int, Now]]]) -> None:
     """Blocks of the finest level, by where they start."""
+    _store(of, queue, _packed(moments))
+
+
+def _packed(moments: dict[int, list[tuple[int, Now]]]) -> dict[int, bytes]:
+    return {start: pack(run_of(those)) for start, those in moments.items()}
+
+
+def _store(of: Cluster, queue: str, blocks: dict[int, bytes]) -> None:
     Usage.objects.bulk_create(
-        Usage(
-            cluster=of,
-            queue=queue,
-            step=LEVELS[0].step,
-            start=datetime.fromtimestamp(start, UTC),
-            document=pack(run_of(those)),
-        )
-        for start, those in moments.items()
+        Usage(cluster=of, queue=queue, step=LEVELS[0].step, start=datetime.fromtimestamp(start, UTC), document=document)
+        for start, document in blocks.items()
     )
 
 

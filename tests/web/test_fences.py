@@ -24,6 +24,7 @@ from scheduler_admin.queues.models import Revision
 from tests.builders import queue, rewrite, tree
 from tests.derived import pairs
 from tests.engine.test_reach import EXAMPLE, grown
+from tests.runner.suites import sized
 from tests.web import rows
 from tests.web.fences_page import (
     PAGE,
@@ -56,7 +57,7 @@ class TestWhoMayPreemptWhom:
         rewrite(Revision.objects.all(), dialect="yunikorn")
         assert "the design, which YuniKorn departs from" in notes(html_of(ada))
 
-    @pytest.mark.parametrize("shape", ["example", "demo", *range(6)])
+    @pytest.mark.parametrize("shape", ["example", "demo", *range(sized("worlds", usual=2, long=12))])
     def test_map_words_and_pairs_say_what_the_policy_does(self, ada: Client, shape: str | int) -> None:
         """For every queue of the design's example, of the demo's tree and of random ones."""
         of = shaped(shape)
