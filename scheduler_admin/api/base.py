@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -22,6 +21,7 @@ from scheduler_admin.api.selection import FIELDS, Selection, chosen
 from scheduler_admin.api.throttling import Standing, TooMany, count
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.tags import entity_tag
 
 _READS = frozenset({"GET", "HEAD"})
 LARGEST_BODY = 2 * 1024 * 1024
@@ -136,7 +136,7 @@ def _without(value: Any, key: str) -> Any:
 
 
 def _tag_over(content: bytes) -> str:
-    return f'W/"{sha256(content).hexdigest()[:32]}"'
+    return f"W/{entity_tag(content)}"
 
 
 def _unless_known(request: Request, selection: Selection | None, response: Response) -> None:

@@ -1,6 +1,5 @@
 """The copy of its tree that a cluster's own scheduler goes by: how it stands to ours, and what is done about it."""
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -28,6 +27,7 @@ from scheduler_admin.copies.models import KEPT, Writing
 from scheduler_admin.copies.services import OvertakenError, ask_to_write, look_now, place, take
 from scheduler_admin.copies.standing import Standing
 from scheduler_admin.queues.models import Draft
+from scheduler_admin.tags import entity_tag
 from scheduler_admin.web.copies_page import View, view_of
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
@@ -232,4 +232,4 @@ def _tag(view: View) -> str:
     copy, last = view.copy, view.writings[0] if view.writings else None
     seen = [copy.version, copy.namespace, copy.error, copy.there] if copy else []
     said = [view.standing, view.current.pk if view.current else 0, last.pk if last else 0, last.state if last else ""]
-    return f'"{hashlib.sha256(json.dumps([*seen, *said]).encode()).hexdigest()[:32]}"'
+    return entity_tag(json.dumps([*seen, *said]))

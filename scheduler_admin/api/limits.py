@@ -1,6 +1,5 @@
 """How far the engine may go in a cluster, and the limits of what it evicts there."""
 
-import hashlib
 import json
 from typing import Any
 
@@ -23,6 +22,7 @@ from scheduler_admin.api.schema import CLUSTER, PROBLEM
 from scheduler_admin.clusters.limits import LIMITS, MOST, change_limits, limits_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import set_mode
+from scheduler_admin.tags import entity_tag
 
 _REFUSED = {**REFUSED, **{(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}}
 _ETAG = OpenApiParameter(
@@ -126,4 +126,4 @@ class ClusterSettingsView(ApiView):
 
 def _tag(cluster: Cluster) -> str:
     text = json.dumps({"mode": cluster.mode, **limits_of(cluster)}, sort_keys=True)
-    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+    return entity_tag(text)

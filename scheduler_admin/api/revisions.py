@@ -117,16 +117,16 @@ class RollBackView(_RevisionView):
         found = self.find(name, number)
         actor, current = self.actor(), found.hierarchy.current
         reason = read_body(PublishSerializer(data=request.data), request.data)["reason"]
-        preconditions.check(request, tag(current), required=True)
+        preconditions.check(request, tag(current, self.scope), required=True)
         try:
             made = roll_back(to=found, author=actor, reason=reason, onto=current.pk if current else None)
         except OutdatedError as error:
-            raise problems.Overtaken(tag(error.current)) from error
+            raise problems.Overtaken(tag(error.current, self.scope)) from error
         except ImportFailure as error:
             raise Unacceptable([{"detail": said(note), "queue": note.path} for note in error.notes]) from error
         except ValidationError as error:
             raise unacceptable(error) from None
-        return Response({"revision": made.number}, headers={"ETag": tag(made)})
+        return Response({"revision": made.number}, headers={"ETag": tag(made, self.scope)})
 
 
 class RestoreView(_RevisionView):

@@ -1,6 +1,5 @@
 """What holds for the whole site: what victims learn of preemptors, and what groups of other doors are here."""
 
-import hashlib
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -23,6 +22,7 @@ from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.bodies import REFUSED, read_body, unacceptable
 from scheduler_admin.api.connections import WritingParameters
 from scheduler_admin.api.schema import PROBLEM
+from scheduler_admin.tags import entity_tag
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 _ETAG = OpenApiParameter(
@@ -183,4 +183,4 @@ class MappingView(_SiteView):
 
 def _tag(found: Site) -> str:
     settings = repr([found.preemptor, found.second_for_editors, found.second_for_admins])
-    return f'"{hashlib.sha256(settings.encode()).hexdigest()[:32]}"'
+    return entity_tag(settings)

@@ -2,6 +2,7 @@
 
 from typing import Any, overload
 
+import msgspec
 from django.core.exceptions import ValidationError
 from django.http import Http404
 from django.utils.translation import gettext as _
@@ -17,7 +18,7 @@ from engine.formats.native import Format
 from engine.formats.shares import Capacity
 from engine.queues import BARE
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import Action, scope_of
+from scheduler_admin.accounts.scopes import Action, Scope, scope_of
 from scheduler_admin.api import preconditions, problems
 from scheduler_admin.api import tree_serializers as serializers
 from scheduler_admin.api.base import ApiView
@@ -31,7 +32,8 @@ from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM
 from scheduler_admin.clusters import selectors
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.revision_selectors import written
-from scheduler_admin.queues.services import OutdatedError, Terms, fingerprint, publish_as, terms_of, tree_of
+from scheduler_admin.queues.services import OutdatedError, Terms, publish_as, terms_of, tree_of
+from scheduler_admin.tags import entity_tag
 
 _ETAG = OpenApiParameter(
     "ETag", OpenApiTypes.STR, OpenApiParameter.HEADER, response=[200, 201, 304], description="Of the tree in force."
@@ -75,7 +77,7 @@ class TreeView(ApiView):
         found = Hierarchy.objects.restrict(request.user, "view").select_related("current").filter(name=name).first()
         if found is None or found.current is None:
             raise Http404
-        current = {"ETag": tag(found.current)}
+        current = {"ETag": tag(found.current, self.scope)}
         if request.accepted_renderer.media_type == OWN_FORM:
             return Response(own_form(found.current, self.scope), headers=current)
         if not self.scope.everything:
@@ -105,17 +107,17 @@ class TreeView(ApiView):
         sent = read(body_of(request), terms, capacity, self._part(current), self.asked["document"])
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
         if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
-            preconditions.check(request, tag(current), required=action == "edit")
+            preconditions.check(request, tag(current, self.scope), required=action == "edit")
         if outside := proposal.outside(scope):
             raise problems.OutsideSubtree(outside, subtree=", ".join(sorted(scope.subtrees)))
         clusters = selectors.using(request.user, hierarchy)
         body = serializers.OutcomeSerializer(outcome(proposal, clusters, scope)).data  # before it is in force
         if ruled_out := broken(body, self.asked["fail_on"]):
-            raise problems.RuledOut(ruled_out, body, tag(current))
+            raise problems.RuledOut(ruled_out, body, tag(current, self.scope))
         if action == "edit":
             in_force = self._publish(name, proposal)
-            return Response(body, status=200 if current else 201, headers={"ETag": tag(in_force)})
-        return Response(body, headers={"ETag": tag(current)} if current else None)
+            return Response(body, status=200 if current else 201, headers={"ETag": tag(in_force, self.scope)})
+        return Response(body, headers={"ETag": tag(current, self.scope)} if current else None)
 
     def _changeable(self, name: str, action: Action) -> Hierarchy | None:
         """The hierarchy to change, None for a new one.
@@ -155,15 +157,21 @@ class TreeView(ApiView):
                 onto=current.pk if current else None,
             )
         except OutdatedError as error:
-            raise problems.Overtaken(tag(error.current)) from error
+            raise problems.Overtaken(tag(error.current, self.scope)) from error
         except ValidationError as error:
             raise problems.InvalidTree(wrong_terms(error)) from error
 
 
 @overload
-def tag(revision: Revision) -> str: ...
+def tag(revision: Revision, scope: Scope) -> str: ...
 @overload
-def tag(revision: None) -> None: ...
-def tag(revision: Revision | None) -> str | None:
-    """The ETag of a tree in force; None where there is none yet."""
-    return f'"{fingerprint(revision)}"' if revision else None
+def tag(revision: None, scope: Scope) -> None: ...
+def tag(revision: Revision | None, scope: Scope) -> str | None:
+    """The ETag of a tree in force, of what a scope sees of it; None where there is none yet.
+
+    It is the same for revisions that say the same. What one may not see is not in it: that it changed is hidden, too.
+    """
+    if revision is None:
+        return None
+    seen = [revision.document, *terms_of(revision)] if scope.everything else own_form(revision, scope)
+    return entity_tag(msgspec.json.encode(seen, order="sorted"))

@@ -1,6 +1,5 @@
 """Reads on channels and on what they were to tell."""
 
-import hashlib
 import json
 from datetime import datetime
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Action, Who, scope_of
 from scheduler_admin.clusters.sealing import unseal
 from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.tags import keyed
 
 SHOWN = 20
 """The latest notifications of a channel that its page shows."""
@@ -107,7 +107,7 @@ def tag(channel: Channel) -> str:
     told = ("going", "preempted", "refused", "repeated", "loop", "digest", "below_min")
     names = ("name", "sealed", "address", "language", *told, "enabled")
     text = json.dumps([getattr(channel, name) for name in names])
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return keyed(text)
 
 
 def tried_since(channel: Channel, since: datetime) -> int:

@@ -34,8 +34,8 @@ class Break:
 def digest_of(revision: Revision) -> str:
     """SHA-256, in hex, over a revision and the digest of its parent, and so over all that were before it.
 
-    Every revision has another one, also where it says the same as a former one; ``services.fingerprint`` is the same
-    for those.
+    Every revision has another one, also where it says the same as a former one. It is of all queues: for those alone
+    who see them all.
     """
     said = {name: getattr(revision, name) for name in SAID}
     said["parent"] = revision.parent.digest if revision.parent else None

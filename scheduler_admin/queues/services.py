@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from hashlib import sha256
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -93,15 +92,6 @@ def terms_of(revision: Revision) -> Terms:
 def native_of(revision: Revision) -> Native:
     """The document that a revision came from."""
     return Native(revision.source_format, revision.source)
-
-
-def fingerprint(revision: Revision) -> str:
-    """The same for revisions that say the same: of the canonical tree, its policy, dialect and parameters.
-
-    Whether a tree is still the one that somebody saw. Which revision it is, and on which others, says its ``digest``.
-    """
-    said = msgspec.json.encode([revision.document, *terms_of(revision)], order="sorted")
-    return sha256(said).hexdigest()
 
 
 @transaction.atomic

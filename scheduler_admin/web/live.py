@@ -1,6 +1,5 @@
 """Pages that refresh themselves: a whole page at first, then its changing part, or 304 where nothing changed."""
 
-import hashlib
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -13,6 +12,7 @@ from django.utils.translation import get_language
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import freshness, status_of
+from scheduler_admin.tags import entity_tag
 
 Context = dict[str, Any]
 
@@ -37,7 +37,7 @@ def etag(request: HttpRequest, *clusters: Cluster, at: datetime | None = None, d
             fresh.error,
             len(clusters) > 1 and status and status.pass_at,
         ]
-    return f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
+    return entity_tag(repr(parts))
 
 
 def answer(

@@ -1,6 +1,7 @@
 """Answers that a client has already."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
+from scheduler_admin import tags
 from scheduler_admin.accounts.services import change_site
 from scheduler_admin.clusters.limits import add_window
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
@@ -58,6 +60,14 @@ def test_what_a_client_has_is_not_sent_again(busy: Cluster, ada: APIClient, addr
     again = ada.get(address, HTTP_IF_NONE_MATCH=f'"former", {first["ETag"]}')
     assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
     assert ada.get(address, HTTP_IF_NONE_MATCH='"former"').json() == first.json()
+
+
+@pytest.mark.parametrize("address", READ)
+def test_nobody_works_out_an_etag(busy: Cluster, ada: APIClient, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is keyed, or holds nothing but numbers that count: else it could be tried out what went into it."""
+    tag = ada.get(address)["ETag"]
+    monkeypatch.setattr(tags, "_SALT", "of another site")
+    assert ada.get(address)["ETag"] != tag or re.fullmatch(r'"[0-9.]{1,15}"', tag)
 
 
 def _close(on: Cluster) -> None:

@@ -11,7 +11,7 @@ from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.services import create_hierarchy, tree_of
-from tests.api.builders import RED
+from tests.api.builders import BLUE, RED
 from tests.api.sending import NEW, PROD, YAML, own_form, put, queue_of
 
 MAIN = "/api/v1/hierarchies/prod-tree"
@@ -74,7 +74,7 @@ def test_a_native_document_that_still_holds_comes_back_as_it_was_typed(ada: APIC
 
 
 def test_the_etag_is_the_trees(olga: APIClient, ada: APIClient, cluster: Cluster) -> None:
-    """The same for everyone and in both forms, strong, kept while the tree is the same; unchanged, it is not sent."""
+    """The same for all who see all, and in both forms; strong, kept while the tree is the same; unchanged, not sent."""
     first = olga.get(PROD)
     tag = first["ETag"]
     assert tag.startswith('"')
@@ -87,6 +87,17 @@ def test_the_etag_is_the_trees(olga: APIClient, ada: APIClient, cluster: Cluster
     assert changed["ETag"] != tag
     assert olga.get(PROD, HTTP_IF_NONE_MATCH=tag).status_code == 200
     assert put(ada, first.json(), match=changed["ETag"])["ETag"] == tag
+
+
+def test_what_a_tenant_may_not_see_is_not_in_its_etag(alice: APIClient, ada: APIClient, cluster: Cluster) -> None:
+    """Neither what it is, to be tried out until the same tag comes out, nor that it changed."""
+    tag, form = alice.get(PROD)["ETag"], own_form(ada)
+    queue_of(form, BLUE)["guaranteed"] = {"cpu": "3"}
+    assert put(ada, form, match="*").status_code == 200
+    assert alice.get(PROD)["ETag"] == tag
+    queue_of(form, RED)["delay"] = "6s"
+    assert put(ada, form, match="*").status_code == 200
+    assert alice.get(PROD)["ETag"] != tag
 
 
 def test_tenants_read_their_own_queues_of_a_tree(alice: APIClient, olga: APIClient, cluster: Cluster) -> None:
