@@ -13,6 +13,7 @@ from engine.cluster.errors import ClusterError
 from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.selectors import usable_token
 from scheduler_admin.accounts.services import TOKEN_MARK, digest_of, touch_token
+from scheduler_admin.api.throttling import count_address, refuse_beyond
 from scheduler_admin.clusters.reviewing import bearer
 from scheduler_admin.clusters.told import told
 
@@ -28,7 +29,10 @@ class TokenAuthentication(BaseAuthentication):
 
     @sensitive_variables()
     def authenticate(self, request: Request) -> tuple[User, ApiToken | None] | None:
-        """The token's user, and the token where it is ours. Raises AuthenticationFailed for one that is not good."""
+        """The token's user, and the token where it is ours.
+
+        Raises AuthenticationFailed for one that is not good, TooMany and NotReviewed for one that is not looked at now.
+        """
         scheme, _space, plaintext = get_authorization_header(request).partition(b" ")
         if scheme.lower() != b"bearer":
             return None
@@ -37,7 +41,7 @@ class TokenAuthentication(BaseAuthentication):
         if token is not None:
             touch_token(token=token, digest=digest_of(given), now=now)
             return token.user, token
-        if not given.startswith(TOKEN_MARK) and (user := _of_cluster(given)):
+        if not given.startswith(TOKEN_MARK) and (user := _of_cluster(given, request)):
             return user, None
         raise AuthenticationFailed(_("This token is unknown, expired or revoked."))
 
@@ -48,8 +52,9 @@ class TokenAuthentication(BaseAuthentication):
 
 
 @sensitive_variables()
-def _of_cluster(token: str) -> User | None:
+def _of_cluster(token: str, request: Request) -> User | None:
+    """The user whom a token of a cluster stands for. Before the cluster is asked, the request is counted."""
     try:
-        return bearer(token)
+        return bearer(token, before_asking=lambda: refuse_beyond(count_address(request)))
     except ClusterError as error:
         raise NotReviewed(_("The token can't be reviewed now: %(why)s") % {"why": told(error)}) from None

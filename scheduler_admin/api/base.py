@@ -18,7 +18,7 @@ from scheduler_admin.accounts.models import KeptAnswer, User
 from scheduler_admin.accounts.scopes import ALLOWING, Action, Scope, allows, scope_of
 from scheduler_admin.api import idempotency, preconditions, problems
 from scheduler_admin.api.selection import FIELDS, Selection, chosen
-from scheduler_admin.api.throttling import Standing, TooMany, count
+from scheduler_admin.api.throttling import Standing, count, refuse_beyond
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.tags import entity_tag
@@ -57,8 +57,7 @@ class ApiView(APIView):
             super().perform_authentication(request)
         finally:
             self.standing = count(request)
-            if self.standing and self.standing.used > self.standing.quota:
-                raise TooMany(self.standing)
+            refuse_beyond(self.standing)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """After the credentials, the method, the query, and whether all this was sent before."""

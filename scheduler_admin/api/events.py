@@ -88,8 +88,7 @@ class EventsView(ApiView):
     def get(self, request: Request) -> StreamingHttpResponse:
         """Decisions, refusals, repeated preemptions, loops and breached guarantees, as they happen, in their order."""
         cluster, after = self.cluster(self.asked["cluster"]), self._after()
-        who, _quota = who_asks(request)
-        seat = seats.take(who)
+        seat = seats.take(who_asks(request))
         newest = happenings.newest(cluster.pk)
         begin = newest if after is None else min(after, newest)
         stream = Stream(seat, begin, self.asked["seconds"], lambda after: self._news(cluster.pk, after))

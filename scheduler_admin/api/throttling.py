@@ -20,6 +20,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.api.problems import Refusal
 
 WINDOW_S = 60
+_BY_ADDRESS = "_counted_by_address"
 _log = logging.getLogger(__name__)
 
 
@@ -53,8 +54,44 @@ class TooMany(Refusal):
 
 
 def count(request: Request) -> Standing | None:
-    """Count this request; None where there is no limit, or nothing to count with."""
-    who, quota = who_asks(request)
+    """Count this request, by who asks; None where there is no limit, or nothing to count with."""
+    user = request.user
+    if not isinstance(user, User):
+        return count_address(request)
+    return _counted(f"token:{user.token.pk}" if user.token else f"user:{user.pk}", settings.API_RATE)
+
+
+def count_address(request: Request) -> Standing | None:
+    """Count this request by its address: once, however often it is called, so also before it is known whose it is.
+
+    Returns None as ``count`` does.
+    """
+    if not hasattr(request, _BY_ADDRESS):
+        standing = _counted(_address(request), settings.API_RATE_ANONYMOUS)
+        setattr(request, _BY_ADDRESS, standing)
+    found: Standing | None = getattr(request, _BY_ADDRESS)
+    return found
+
+
+def who_asks(request: Request) -> str:
+    """Return a key for whose request this is: a token's, a person's, an address'."""
+    user = request.user
+    if not isinstance(user, User):
+        return _address(request)
+    return f"token:{user.token.pk}" if user.token else f"user:{user.pk}"
+
+
+def _address(request: Request) -> str:
+    return f"address:{BaseThrottle().get_ident(request)}"
+
+
+def refuse_beyond(standing: Standing | None) -> None:
+    """Raise TooMany for more than a minute has room for."""
+    if standing and standing.used > standing.quota:
+        raise TooMany(standing)
+
+
+def _counted(who: str, quota: int) -> Standing | None:
     if not quota:
         return None
     minute, gone = divmod(int(time()), WINDOW_S)
@@ -66,11 +103,3 @@ def count(request: Request) -> Standing | None:
         _log.warning("the cache does not answer: requests are not counted")
         return None
     return Standing(quota, used, WINDOW_S - gone)
-
-
-def who_asks(request: Request) -> tuple[str, int]:
-    """Whose request this is, and how many they have."""
-    user = request.user
-    if not isinstance(user, User):
-        return f"address:{BaseThrottle().get_ident(request)}", settings.API_RATE_ANONYMOUS
-    return (f"token:{user.token.pk}" if user.token else f"user:{user.pk}"), settings.API_RATE

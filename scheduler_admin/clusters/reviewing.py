@@ -1,5 +1,7 @@
 """Tokens of a cluster's service accounts and users as a way in: reviewed by the cluster, remembered for a minute."""
 
+from collections.abc import Callable
+
 from django.conf import settings
 from django.core.cache import cache
 from django.utils.crypto import salted_hmac
@@ -22,16 +24,18 @@ _NOBODY = 0
 
 
 @sensitive_variables()
-def bearer(token: str) -> User | None:
+def bearer(token: str, before_asking: Callable[[], None]) -> User | None:
     """The user whom a token of the chosen cluster stands for; None where it is none of its, or of nobody known here.
 
-    Raises ClusterError when the cluster can't be asked. The token itself is neither kept nor logged.
+    ``before_asking`` may raise, and so keep the cluster from being asked. Raises ClusterError when that can't be asked.
+    What it says, good or bad, is remembered; the token itself is neither kept nor logged.
     """
     if not settings.TOKEN_REVIEW_CLUSTER or token.count(".") != 2 or len(token) > _LONGEST:  # noqa: PLR2004 - a JWT
         return None
     key = f"token-review:{salted_hmac('token-review', token, algorithm='sha256').hexdigest()}"
     known: int | None = cache.get(key)
     if known is None:
+        before_asking()
         known = _reviewed(token)
         cache.set(key, known, REMEMBERED_S)
     return User.objects.filter(pk=known, is_active=True).first()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from django.core.cache import cache
 from django.db import connection
 from rest_framework.test import APIClient
@@ -106,6 +107,31 @@ def test_the_cluster_is_asked_once_a_minute(east: AnyCluster, monkeypatch: pytes
     cache.clear()  # as a minute does
     assert ask(token(east)).status_code == 401
     assert REMEMBERED_S == 60
+
+
+def test_the_cluster_is_asked_no_oftener_than_an_address_may_ask(east: AnyCluster, settings: Any) -> None:
+    """Each of two hundred tokens is another one, and none is good: what is answered 429 was sent to no cluster.
+
+    Who has shown a good one goes on; somebody at another address is looked at.
+    """
+    settings.API_RATE_ANONYMOUS, settings.API_RATE = 5, 300
+    known(east)
+    with time_machine.travel("2026-01-05T12:00:00Z", tick=False):
+        assert ask(token(east)).status_code == 200
+        codes = [ask(f"simulated.x.{number}").status_code for number in range(200)]
+        assert (codes[:4], set(codes[4:])) == ([401] * 4, {429})
+        assert asked(east) == 5
+        assert ask(token(east)).status_code == 200
+        elsewhere = APIClient(HTTP_AUTHORIZATION="Bearer simulated.y.1", REMOTE_ADDR="192.0.2.7")
+        assert elsewhere.get(CLUSTERS).status_code == 401
+
+
+def test_a_cluster_that_does_not_answer_is_asked_no_oftener_either(east: AnyCluster, settings: Any) -> None:
+    """Each wait for it holds a thread."""
+    settings.API_RATE_ANONYMOUS = 3
+    Cluster.objects.all().delete()
+    with time_machine.travel("2026-01-05T12:00:00Z", tick=False):
+        assert [ask(f"simulated.x.{number}").status_code for number in range(5)] == [503] * 3 + [429] * 2
 
 
 def test_what_is_no_token_of_a_cluster_is_not_sent_there(east: AnyCluster) -> None:
