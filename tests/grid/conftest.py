@@ -65,9 +65,9 @@ class World:
         client = self._browser("" if address.startswith("/api/") else person)
         return client.generic(method, address, "" if method in READS else sent, kind, headers=headers)
 
-    def forge(self, person: str, method: str, address: str) -> HttpResponse:
+    def forge(self, person: str, method: str, address: str, **environ: Any) -> HttpResponse:
         """The answer to a request that another site's page makes a signed-in person's browser send."""
-        return self._browser(person, enforce_csrf_checks=True).generic(method, address)
+        return self._browser(person, enforce_csrf_checks=True).generic(method, address, **environ)
 
     def _browser(self, person: str, **settled: bool) -> Client:
         client = Client(**settled)
