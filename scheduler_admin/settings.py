@@ -212,21 +212,28 @@ TEMPLATES = [
 ]
 
 # DATABASE_URL (address): `postgres://user:password@host/name` or `sqlite:///path`. PostgreSQL's JIT is off for its
-# connections and nothing waits longer than 20 seconds for a lock, which `?options=...` replaces.
+# connections and nothing waits longer than LOCK_WAIT_S for a lock, which `?options=...` replaces.
+# LOCK_WAIT_S (seconds): how long what another process has locked in the database is waited for, and PostgreSQL's answer
+# to who connects. At least 1. Web servers wait for 4 unless told otherwise, and then answer 503.
 DATABASE_URL = os.environ.get("DATABASE_URL", f"sqlite:///{BASE_DIR / 'var' / 'db.sqlite3'}")
+_LOCK_WAIT_S = _number("LOCK_WAIT_S", 20)
+if not _LOCK_WAIT_S:  # for ever, to PostgreSQL
+    raise ImproperlyConfigured("LOCK_WAIT_S is 0: it has to be 1 or more.")
 DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # Writers queue instead of failing; FULL, because an intent must survive a crash before its eviction is sent.
     DATABASES["default"]["CONN_MAX_AGE"] = None
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
-        "timeout": 20,
+        "timeout": _LOCK_WAIT_S,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
 else:
     # Compiling a query takes PostgreSQL seconds where it expects many rows; ours end after a page of them. Who waits
     # for a lock holds others up: better to fail, and be tried again, as with SQLite.
-    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("options", "-c jit=off -c lock_timeout=20s")
+    _OPTIONS = DATABASES["default"].setdefault("OPTIONS", {})
+    _OPTIONS.setdefault("options", f"-c jit=off -c lock_timeout={_LOCK_WAIT_S}s")
+    _OPTIONS.setdefault("connect_timeout", _LOCK_WAIT_S)
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [

@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from scheduler_admin.metrics.views import metrics
 
+handler500 = "scheduler_admin.web.views.errors.failed"
 urlpatterns = [
     path("api/v1/", include("scheduler_admin.api.urls")),
     path("metrics", metrics, name="metrics"),

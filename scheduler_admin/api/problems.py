@@ -18,6 +18,8 @@ from rest_framework.exceptions import PermissionDenied as Forbidden
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
+from scheduler_admin.outages import RETRY_S, passes
+
 MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
 
@@ -84,6 +86,17 @@ class TooLarge(Refusal):
 
     status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     default_detail = gettext_lazy("The document has more than %(limit)s KiB.")
+
+
+class NotNow(Refusal):
+    """A database that is locked, away or full. The answer says when to try again."""
+
+    status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    default_detail = gettext_lazy("The database does not answer in time, or there is no room left: try again later.")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.headers = {"Retry-After": str(RETRY_S)}
 
 
 class InvalidTree(Refusal):
@@ -226,6 +239,9 @@ def handler(error: Exception, context: dict[str, Any]) -> Response:
     if isinstance(error, APIException):
         return problem(error)
     request = context["request"]
+    if passes(error):
+        _log.warning("%s %s: %s", request.method, request.path, error)
+        return problem(NotNow())
     _log.error("%s %s failed", request.method, request.path, exc_info=error)
     got_request_exception.send(sender=None, request=request)
     return problem(APIException())

@@ -1,6 +1,9 @@
 """What `docker compose up` runs, held against the settings and the programs that it names."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +148,18 @@ def test_the_image_installs_what_is_locked() -> None:
     pins = [line for line in lock.splitlines() if line and not line.startswith("#")]
     assert pins
     assert [pin for pin in pins if "==" not in pin or "--hash=sha256:" not in pin] == []
+
+
+@pytest.mark.parametrize("address", ["sqlite:////tmp/x.sqlite3", "postgres://a:b@host/name"])
+def test_a_web_server_waits_seconds_for_a_lock_and_a_worker_longer(address: str) -> None:
+    """Somebody waits for its answer, which is then when to try again; what a worker does is better late than never."""
+    told = []
+    for module in ("scheduler_admin.wsgi", "scheduler_admin.celery"):
+        code = f"import {module}; from django.conf import settings; print(settings.DATABASES['default']['OPTIONS'])"
+        environment = {**os.environ, "SECRET_KEY": "x", "INSECURE_HTTP": "1", "DATABASE_URL": address}
+        environment["DJANGO_SETTINGS_MODULE"] = "scheduler_admin.settings"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=BASE, env=environment, capture_output=True, text=True, check=True
+        )
+        told.append(re.findall(r"timeout(?:=|': )(\d+)", done.stdout))
+    assert [set(numbers) for numbers in told] == [{"4"}, {"20"}]

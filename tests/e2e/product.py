@@ -15,6 +15,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, build_opener
 
 from ruamel.yaml import YAML
 
@@ -22,7 +24,7 @@ from scheduler_admin.demo import processes
 from scheduler_admin.demo.environment import BASE, Place
 from scheduler_admin.demo.supervisor import Supervisor
 from tests.stores import Store, store
-from tests.waiting import logged, wait_for
+from tests.waiting import PATIENCE_S, logged, wait_for
 
 _LOG_TAIL = 3_000
 _PREPARED = """
@@ -139,6 +141,15 @@ class Product:
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers={"Cookie": f"sessionid={key}"})
         with urllib.request.urlopen(request, timeout=10) as answer:
             return str(answer.read().decode())
+
+    def sign_in(self, name: str, password: str) -> None:
+        """Send the form of the page. Raises HTTPError for an answer that is none of success."""
+        address = f"http://127.0.0.1:{self.port}/sign-in/"
+        browser = build_opener(HTTPCookieProcessor())
+        with browser.open(address, timeout=PATIENCE_S) as page:
+            token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.read().decode())[1]
+        form = urlencode({"username": name, "password": password, "csrfmiddlewaretoken": token})
+        browser.open(address, form.encode(), timeout=PATIENCE_S).close()
 
     def kill_engine(self) -> None:
         """Kill the engine's worker as a crash would, and start another."""

@@ -4,6 +4,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.error import HTTPError
 
 import pytest
 
@@ -98,6 +99,16 @@ def test_nobody_is_evicted_while_the_database_takes_no_intent(product: Product, 
         assert (evicted(cluster), last_pass(product)) == (before, known)
     wait_for(lambda: len(cluster.running("prod")) == runs + 1, "Room for the ask")
     assert evicted(cluster) == before + 1
+
+
+def test_who_signs_in_while_the_database_is_locked_is_told_to_come_back(
+    product: Product, cluster: SimulatedCluster
+) -> None:
+    """And when: a password that is wrong would be noted."""
+    with product.store.locked(), pytest.raises(HTTPError) as answered:
+        product.sign_in("ci", "wrong")
+    assert (answered.value.code, answered.value.headers["Retry-After"]) == (503, "10")
+    assert "try again in a moment" in answered.value.read().decode()
 
 
 def test_a_worker_that_is_killed_is_replaced_and_goes_on(product: Product, cluster: SimulatedCluster) -> None:

@@ -1,5 +1,6 @@
 """The shell: who lands where, what every page carries, and how it behaves when something is wrong."""
 
+import errno
 import json
 import re
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.staticfiles.finders import find
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
@@ -76,6 +78,25 @@ def test_a_failing_page_says_so(settings: Any, ada: Client, demo: Cluster, monke
     answer = ada.get("/clusters/demo/queues/")
     assert answer.status_code == 500
     assert "Something broke" in answer.content.decode()
+
+
+@pytest.mark.parametrize("error", [OperationalError("database is locked"), OSError(errno.ENOSPC, "No space left")])
+def test_what_can_not_be_done_now_is_tried_again(
+    error: Exception, settings: Any, ada: Client, demo: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """503 with when to come back, by page and by REST: nothing is wrong with the request, nor with us."""
+
+    def fails(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("scheduler_admin.web.views.queues.tree_page", fails)
+    monkeypatch.setattr("scheduler_admin.clusters.selectors.get", fails)
+    ada.raise_request_exception = False
+    page, rest = ada.get("/clusters/demo/queues/"), ada.get("/api/v1/clusters/demo")
+    assert (page.status_code, page["Retry-After"]) == (503, "10")
+    assert "try again in a moment" in page.content.decode()
+    assert (rest.status_code, rest["Retry-After"], rest["Content-Type"]) == (503, "10", "application/problem+json")
+    assert str(error) not in page.content.decode() + rest.content.decode()
 
 
 def test_the_language_is_chosen_by_post(client: Client) -> None:
