@@ -6,9 +6,9 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Self
 
 _PATIENCE_S = 10.0
@@ -30,6 +30,7 @@ class Supervisor:
         self._logs, self._environment = logs, dict(environment)
         self.stopping = threading.Event()
         """Set from a signal handler: an exception thrown from there may land where nobody can catch it."""
+        self._working = False
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         logs.mkdir(parents=True, exist_ok=True)
 
@@ -55,6 +56,28 @@ class Supervisor:
                 )
             except OSError as error:
                 raise DemoError(f"{command[0]} can't be run: {error.strerror}.") from error
+
+    def listen(self) -> None:
+        """Take SIGINT and SIGTERM for the wish to end, from now on."""
+
+        def hear(_signal: int, _frame: FrameType | None) -> None:
+            self.stopping.set()
+            if self._working:
+                raise StoppedError
+
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, hear)
+
+    @contextlib.contextmanager
+    def working(self) -> Iterator[None]:
+        """Do work of our own, which nothing but an exception ends early. Raises StoppedError in the middle of it."""
+        self._working = True
+        try:
+            self.check()
+            yield
+        finally:
+            self._working = False
+        self.check()
 
     @property
     def pids(self) -> dict[str, int]:

@@ -105,6 +105,18 @@ def test_an_interrupt_ends_all_of_it_cleanly(tmp_path: Path) -> None:
     assert subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, check=False).stdout == b""
 
 
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_at_once_while_it_prepares_its_database(tmp_path: Path, asked: signal.Signals) -> None:
+    """Not when that is done, ten seconds later: no process is started any more."""
+    running = demo(tmp_path, "--port", str(free_port()), "--simulator-port", str(free_port()))
+    assert running.stderr is not None
+    assert "Preparing the database" in running.stderr.readline()
+    running.send_signal(asked)
+    _, rest = running.communicate(timeout=PATIENCE_S)
+    assert (running.returncode, rest) == (0, "Everything has ended.\n")
+    assert not list(tmp_path.glob("**/redis.log"))
+
+
 def test_a_dead_child_is_told_with_its_last_words(tmp_path: Path) -> None:
     """Which process, which code, what it said, and where its log is."""
     script = "import sys; print('no disk left'); sys.exit(3)"

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import sys
 import time
 from argparse import ArgumentParser
@@ -59,12 +58,13 @@ class Command(BaseCommand):
         for one in (port, simulator_port):
             processes.check_port(one)
         with Supervisor(place.logs, os.environ) as children:
-            for each in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(each, lambda *_: children.stopping.set())
-            self._prepare(place)
+            children.listen()
+            with children.working():
+                self._prepare(place)
             children.start("redis", processes.redis(place))
             children.wait_for(place.socket.exists, "Redis", _START_S)
-            seeded = seed()
+            with children.working():
+                seeded = seed()
             began = time.monotonic()
             children.start("web", processes.web(port))
             figures = {"first_page_s": self._first_page(children, began)}
