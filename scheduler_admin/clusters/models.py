@@ -277,7 +277,8 @@ class ClusterStatus(models.Model):
     queues = models.JSONField(default=dict)
     """Path -> {"used": amounts, "asks": count, "oldest_ask_ms": ms since 1970 or null}, rolled up.
 
-    Where it lends others any of what it is promised, also {"lent": amounts}.
+    Where it lends others any of what it is promised, also {"lent": amounts}. For a leaf whose asks may preempt nobody,
+    as something can't be read, also {"unknown": path of the queue whose usage isn't known for that}.
     Under policy ``deserved`` also {"requested": amounts, "deserved": amounts}, and for a leaf whose hard cap is above
     what the ResourceQuotas of its namespace allow {"above_quota": {"namespace": name, "allows": amounts}}.
     """

@@ -11,7 +11,7 @@ import msgspec
 from django.db import transaction
 from django.utils import timezone
 
-from engine.decision import Interlock
+from engine.decision import Interlock, Reason
 from engine.journal import Moment, holds_of
 from engine.laws import audit, audit_rest, broken
 from engine.planning import Considered, plan
@@ -344,7 +344,21 @@ def _figures(revision: Revision, found: _Plan) -> dict[str, dict[str, Any]]:
     figures = {path: one | divided.get(path, {}) | narrow.get(path, {}) for path, one in own.items()}
     for path, amounts in lent_by_queue(figures, revision, tree).items():
         figures[path]["lent"] = amounts
+    for path, unknown in _without_preemption(found).items():
+        figures[path]["unknown"] = unknown
     return figures
+
+
+def _without_preemption(found: _Plan) -> dict[str, str]:
+    """Leaf whose asks may preempt nobody -> the queue of whose usage something can't be read, so that it isn't known.
+
+    An ask that can't be read itself is left alone without harm to others.
+    """
+    unread = {ask.uid for ask in found.snapshot.asks if ask.unread}
+    refused = (one.considered.decision for one in found.findings if one.considered.decision.reason is Reason.UNREAD)
+    return {
+        one.ask.queue: one.detail or one.ask.queue for one in refused if one.ask.queue and one.ask.uid not in unread
+    }
 
 
 def due_clusters(now: datetime) -> list[Cluster]:

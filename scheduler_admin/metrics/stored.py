@@ -71,9 +71,12 @@ def _clusters(seen: Iterable[tuple[Cluster, ClusterStatus]]) -> Iterator[Metric]
     read = _gauge("last_reading_timestamp_seconds", "When a cluster was last heard of by a pass.", "cluster")
     took = _gauge("last_pass_duration_seconds", "How long the last pass took.", "cluster")
     unreadable = _gauge("cluster_unreadable", "1 where a cluster can't be read.", "cluster")
+    says = "Leaf queues for whose asks nobody is preempted, as a pod that counts for them can't be read."
+    without = _gauge("queues_without_preemption", says, "cluster")
     holding = _gauge("interlocks_holding", "What keeps evictions back now, by kind.", "cluster", "interlock")
     for cluster, status in seen:
         unreadable.add_metric([cluster.name], bool(status.error))
+        without.add_metric([cluster.name], sum("unknown" in figures for figures in status.queues.values()))
         if status.read_at is not None:
             read.add_metric([cluster.name], status.read_at.timestamp())
         if status.pass_us is not None:
@@ -81,7 +84,7 @@ def _clusters(seen: Iterable[tuple[Cluster, ClusterStatus]]) -> Iterator[Metric]
         standing = [hold.interlock for hold in holds_of(status)]
         for interlock in Interlock:
             holding.add_metric([cluster.name, interlock.value], standing.count(interlock))
-    yield from (read, took, unreadable, holding)
+    yield from (read, took, unreadable, without, holding)
 
 
 def _heartbeats(clusters: Iterable[Cluster]) -> Iterator[Metric]:

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.selectors import Freshness, freshness, status_of
@@ -15,6 +18,9 @@ from scheduler_admin.history.loops import looping
 from scheduler_admin.queues import selectors
 from scheduler_admin.queues.models import Queue
 from scheduler_admin.web.words import Unit
+
+_NAMED = 3
+"""So many queues a sentence names."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class Overview:
     loops: int
     """Applications that took from each other in turn, in the last 24 hours."""
     missing: list[str]
-    """What passes do without, as sentences."""
+    """What passes do without, and who has to do without preemption for that, as sentences."""
     drifted: Copy | None
     """The cluster's own copy of the tree, where others changed it."""
 
@@ -101,6 +107,22 @@ def _overview(
         hours=hours[cluster.pk],
         refused=refused[cluster.pk],
         loops=loops[cluster.pk],
-        missing=told_missing(status.missing) if status else [],
+        missing=[*told_missing(status.missing), *_without_preemption(status, queues)] if status else [],
         drifted=copy,
     )
+
+
+def _without_preemption(status: ClusterStatus, queues: Sequence[Queue]) -> list[str]:
+    """For which queues of those nobody is preempted, as something can't be read; the first of them by name."""
+    found = [queue.path for queue in queues if status.queues.get(queue.path, {}).get("unknown")]
+    if not found:
+        return []
+    sentence = ngettext(
+        "Nobody is preempted for the asks of %(queues)s: a pod that counts for it can’t be read.",
+        "Nobody is preempted for the asks of %(queues)s: a pod that counts for them can’t be read.",
+        len(found),
+    )
+    named = ", ".join(found[:_NAMED])
+    if len(found) > _NAMED:
+        named = _("%(names)s and %(more)s more") % {"names": named, "more": len(found) - _NAMED}
+    return [sentence % {"queues": named}]

@@ -107,6 +107,20 @@ def test_pods_that_can_not_be_read_are_told_and_everything_else_goes_on(world: W
     assert not any(name.startswith("odd") for name in world.evicted())
 
 
+def test_whose_queue_is_without_preemption_for_one_is_told(world: World) -> None:
+    """By name, on the page Clusters: a pod that runs in the ask's own queue can't be read, until it is gone."""
+    unread = UNREADABLE["a quantity that is none"]["spec"]
+    listed_with(world, "/api/v1/pods", odd_pod(metadata={"labels": {"queue": "prod"}}, spec=unread))
+    world.add_ask()
+    told = "Nobody is preempted for the asks of root.prod: a pod that counts for it can’t be read."
+    wait_for(lambda: world.run().error == "" and told in page(), "it is told")
+    assert world.evicted() == []
+    world.proxy.edit = None
+    listed_with(world, "/api/v1/pods")
+    wait_for(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
+    assert told not in page()
+
+
 @pytest.mark.parametrize("hours", [-5, 5])
 def test_a_clock_that_is_hours_off_stops_us_until_it_is_right(world: World, hours: int) -> None:
     """Ours or the API server's: every age would be wrong by as much."""

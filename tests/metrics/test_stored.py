@@ -107,6 +107,19 @@ def test_interlocks_that_hold_are_counted_by_kind(client: Client, cluster: Clust
     assert value(found, "interlocks_holding", interlock="watch-gap") == 0
 
 
+def test_queues_without_preemption_are_counted(client: Client, cluster: Cluster, watch: Watch) -> None:
+    """Where a pod that counts for them can't be read, and asks wait; one that runs nowhere is in nobody's way."""
+    watch.put(pod("waits", queue="red.batch", unread=True))
+    run(cluster, watch)
+    assert value(scraped(client), "queues_without_preemption", cluster="east") == 0
+    watch.put(pod("runs", queue="red.batch", node="n1", unread=True))
+    run(cluster, watch)
+    assert value(scraped(client), "queues_without_preemption", cluster="east") == 1
+    watch.gone("runs")
+    run(cluster, watch)
+    assert value(scraped(client), "queues_without_preemption", cluster="east") == 0
+
+
 def test_a_cluster_that_was_never_read_has_no_figures(client: Client, cluster: Cluster) -> None:
     """No zero stands for what nobody knows."""
     found = scraped(client)
