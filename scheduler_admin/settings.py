@@ -183,7 +183,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "scheduler_admin.web.bodies.LimitedBodies",  # before that of CSRF, which reads whole forms
+    "scheduler_admin.web.allowances.Allowances",  # before that of CSRF, which reads whole forms
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "scheduler_admin.web.oidc.Renewal",
@@ -362,6 +362,8 @@ API_RATE = _number("API_RATE", 1200)
 API_RATE_ANONYMOUS = _number("API_RATE_ANONYMOUS", 60)
 # UPLOAD_MB_AN_HOUR (MB): what one person may upload within an hour, in files of more than a megabyte; 0: any amount.
 UPLOAD_MB_AN_HOUR = _number("UPLOAD_MB_AN_HOUR", 500)
+# WORK_S_A_MINUTE (seconds): of CPU time that a token, or a person, may take of a web process within a minute; 0: any.
+WORK_S_A_MINUTE = _number("WORK_S_A_MINUTE", 20)
 SPECTACULAR_SETTINGS = {
     "TITLE": "Scheduler Admin",
     "DESCRIPTION": "Queue trees, their usage against guarantees, and every preemption decision with its reason.",

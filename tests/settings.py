@@ -17,6 +17,7 @@ else:
     DATABASES["default"]["TEST"] = {"NAME": database.name()}  # noqa: F405
 CACHES = {name: {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": name} for name in CACHES}  # noqa: F405
 API_RATE = API_RATE_ANONYMOUS = 0  # a test asks more in a frozen minute than anybody does
+WORK_S_A_MINUTE = 0  # nor for as long
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # speed, not safety
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

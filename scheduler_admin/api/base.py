@@ -14,12 +14,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from scheduler_admin.accounts.allowances import announced
 from scheduler_admin.accounts.models import KeptAnswer, User
 from scheduler_admin.accounts.scopes import ALLOWING, Action, Scope, allows, scope_of
-from scheduler_admin.accounts.uploads import announced, wait_for
 from scheduler_admin.api import idempotency, preconditions, problems
 from scheduler_admin.api.selection import FIELDS, Selection, chosen
-from scheduler_admin.api.throttling import Standing, TooMuchUploaded, count, refuse_beyond
+from scheduler_admin.api.throttling import Standing, count, refuse_beyond, refuse_too_much
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.tags import entity_tag
@@ -56,18 +56,16 @@ class ApiView(APIView):
         """Who asks, counted, also who can't sign in.
 
         Raises TooLarge for a body that no one may send, before a form is read for CSRF; TooMany for more than a minute
-        has room for; TooMuchUploaded for more than an hour has.
+        has room for; TooMuchUploaded and TooMuchWork likewise.
         """
-        size = announced(request)
-        if size > self.largest:
+        if announced(request) > self.largest:
             raise problems.TooLarge(limit=str(self.largest // 1024))
         try:
             super().perform_authentication(request)
         finally:
             self.standing = count(request)
             refuse_beyond(self.standing)
-        if size > LARGEST_BODY and isinstance(request.user, User) and (seconds := wait_for(request.user, size)):
-            raise TooMuchUploaded(seconds)
+        refuse_too_much(request, LARGEST_BODY)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """After the credentials, the method, the query, and whether all this was sent before."""

@@ -14,6 +14,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
+from scheduler_admin.accounts.counting import who_is
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.api import problems, seats
@@ -23,7 +24,6 @@ from scheduler_admin.api.redaction import SeenDecision, seen_by
 from scheduler_admin.api.schema import PROBLEM
 from scheduler_admin.api.serializers import DecisionSerializer
 from scheduler_admin.api.streams import MEDIA_TYPE, Piece, Stream, event
-from scheduler_admin.api.throttling import who_asks
 from scheduler_admin.history import happenings
 from scheduler_admin.history.models import Happening
 from scheduler_admin.history.redaction import Redaction
@@ -88,7 +88,7 @@ class EventsView(ApiView):
     def get(self, request: Request) -> StreamingHttpResponse:
         """Decisions, refusals, repeated preemptions, loops and breached guarantees, as they happen, in their order."""
         cluster, after = self.cluster(self.asked["cluster"]), self._after()
-        seat = seats.take(who_asks(request))
+        seat = seats.take(who_is(request))
         newest = happenings.newest(cluster.pk)
         begin = newest if after is None else min(after, newest)
         stream = Stream(seat, begin, self.asked["seconds"], lambda after: self._news(cluster.pk, after))

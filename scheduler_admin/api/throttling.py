@@ -1,27 +1,22 @@
 """How much of the API anyone may use in a minute: a token, a person, or, of those who can't sign in, an address.
 
-Minutes are the clock's. The counts lie in the cache ``limits``, which all web processes share; where it does not
-answer, nobody is turned away.
+How much they upload and for how long they keep us at work is counted with what they do in a browser.
 """
 
-import logging
 from dataclasses import dataclass
 from http import HTTPStatus
-from time import time
 
 from django.conf import settings
-from django.core.cache import caches
 from django.utils.translation import gettext_lazy
-from redis import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from scheduler_admin.accounts.allowances import announced, wait_to_upload, wait_to_work
+from scheduler_admin.accounts.counting import REQUESTS, who_is
 from scheduler_admin.accounts.models import User
 from scheduler_admin.api.problems import Refusal
 
-WINDOW_S = 60
 _BY_ADDRESS = "_counted_by_address"
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,7 @@ class Standing:
         """In the words of draft-ietf-httpapi-ratelimit-headers."""
         left = max(self.quota - self.used, 0)
         return {
-            "RateLimit-Policy": f'"minute";q={self.quota};w={WINDOW_S}',
+            "RateLimit-Policy": f'"minute";q={self.quota};w={REQUESTS.lasts_s}',
             "RateLimit": f'"minute";r={left};t={self.ends_in_s}',
         }
 
@@ -64,12 +59,16 @@ class TooMuchUploaded(Refusal):
         self.headers = {"Retry-After": str(seconds)}
 
 
+class TooMuchWork(TooMuchUploaded):
+    """More of our time than somebody may take within a minute. The answer says when they may go on."""
+
+    default_detail = gettext_lazy("Your requests took as long as one may in a minute: wait for %(seconds)s seconds.")
+
+
 def count(request: Request) -> Standing | None:
     """Count this request, by who asks; None where there is no limit, or nothing to count with."""
-    user = request.user
-    if not isinstance(user, User):
-        return count_address(request)
-    return _counted(f"token:{user.token.pk}" if user.token else f"user:{user.pk}", settings.API_RATE)
+    who = who_is(request)
+    return _counted(who, settings.API_RATE) if who else count_address(request)
 
 
 def count_address(request: Request) -> Standing | None:
@@ -78,22 +77,10 @@ def count_address(request: Request) -> Standing | None:
     Returns None as ``count`` does.
     """
     if not hasattr(request, _BY_ADDRESS):
-        standing = _counted(_address(request), settings.API_RATE_ANONYMOUS)
+        standing = _counted(f"address:{BaseThrottle().get_ident(request)}", settings.API_RATE_ANONYMOUS)
         setattr(request, _BY_ADDRESS, standing)
     found: Standing | None = getattr(request, _BY_ADDRESS)
     return found
-
-
-def who_asks(request: Request) -> str:
-    """Return a key for whose request this is: a token's, a person's, an address'."""
-    user = request.user
-    if not isinstance(user, User):
-        return _address(request)
-    return f"token:{user.token.pk}" if user.token else f"user:{user.pk}"
-
-
-def _address(request: Request) -> str:
-    return f"address:{BaseThrottle().get_ident(request)}"
 
 
 def refuse_beyond(standing: Standing | None) -> None:
@@ -102,15 +89,15 @@ def refuse_beyond(standing: Standing | None) -> None:
         raise TooMany(standing)
 
 
+def refuse_too_much(request: Request, usual: int) -> None:
+    """Raise TooMuchUploaded for a body of more than the ``usual`` bytes beyond what one may, TooMuchWork likewise."""
+    size = announced(request)
+    if size > usual and isinstance(request.user, User) and (seconds := wait_to_upload(request.user, size)):
+        raise TooMuchUploaded(seconds)
+    if seconds := wait_to_work(who_is(request)):
+        raise TooMuchWork(seconds)
+
+
 def _counted(who: str, quota: int) -> Standing | None:
-    if not quota:
-        return None
-    minute, gone = divmod(int(time()), WINDOW_S)
-    key = f"requests:{who}:{minute}"
-    try:
-        caches["limits"].add(key, 0, 2 * WINDOW_S)
-        used = caches["limits"].incr(key)
-    except (RedisError, OSError, ValueError):  # ValueError: the key was just dropped
-        _log.warning("the cache does not answer: requests are not counted")
-        return None
-    return Standing(quota, used, WINDOW_S - gone)
+    counted = REQUESTS.add(who) if quota else None
+    return Standing(quota, counted.used, counted.ends_in_s) if counted else None

@@ -19,7 +19,7 @@ from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.queues.importing import import_draft, import_first
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import OutdatedError
-from scheduler_admin.web.bodies import takes_files
+from scheduler_admin.web.allowances import takes_files
 from scheduler_admin.web.editor.importing import Preview, preview
 from scheduler_admin.web.editor.words import format_name
 from scheduler_admin.web.views.drafts import editable, may_import

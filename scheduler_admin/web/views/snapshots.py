@@ -18,7 +18,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models import SavedSnapshot
 from scheduler_admin.history.snapshot_selectors import as_file, find_snapshot, snapshots_of
 from scheduler_admin.history.snapshots import MOST_BYTES, delete_snapshot, save_snapshot, upload_snapshot
-from scheduler_admin.web.bodies import takes_files
+from scheduler_admin.web.allowances import takes_files
 from scheduler_admin.web.numbers import read_time
 from scheduler_admin.web.snapshot_page import snapshot_page
 from scheduler_admin.web.views.history import seen_whole
