@@ -12,11 +12,13 @@ from typing import Any, Self
 from ruamel.yaml import YAML
 
 from engine.cluster.errors import SettingsError
+from engine.formats import libyaml
 from engine.formats.merges import MOST_MERGED, UNREADABLE, merged
 from engine.formats.notes import gettext_noop
 
 LONGEST = 1_000_000
 """Characters that are read of a kubeconfig."""
+_DEEPEST = 100
 _FROM_ELSEWHERE = ("exec", "auth-provider", "tokenFile", "client-certificate", "client-key", "certificate-authority")
 
 Section = Mapping[str, Any]
@@ -156,10 +158,20 @@ def _text(path: Path) -> str:
 
 def _parsed(text: str, origin: str) -> Section:
     try:
-        document = YAML(typ="safe", pure=True).load(text) if merged(text) <= MOST_MERGED else None
-    except UNREADABLE:
-        # Parsers quote the line that they stumble over, which may be the token.
-        raise SettingsError(gettext_noop("The kubeconfig %(path)s is not YAML."), path=origin) from None
-    if not isinstance(document, Mapping):
+        documents = libyaml.load(text, _DEEPEST)
+    except libyaml.NotPlainError:
+        documents = [_odd(text, origin)]
+    if len(documents) != 1 or not isinstance(documents[0], Mapping):
         raise SettingsError(gettext_noop("%(path)s is not a kubeconfig."), path=origin)
-    return document
+    return documents[0]
+
+
+def _odd(text: str, origin: str) -> Any:
+    """What libyaml does not read. Parsers quote the line that they stumble over, which may be the token: it is not."""
+    if len(text) > libyaml.LONGEST_ODD:
+        message = gettext_noop("The kubeconfig %(path)s is not plain YAML, and longer than %(most)s KiB.")
+        raise SettingsError(message, path=origin, most=str(libyaml.LONGEST_ODD // 1024))
+    try:
+        return YAML(typ="safe", pure=True).load(text) if merged(text) <= MOST_MERGED else None
+    except UNREADABLE:
+        raise SettingsError(gettext_noop("The kubeconfig %(path)s is not YAML."), path=origin) from None

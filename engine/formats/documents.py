@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+from engine.formats import libyaml
 from engine.formats.manifests import plain
 from engine.formats.merges import MOST_MERGED, UNREADABLE, merged
 from engine.formats.notes import ImportFailure, Note, Notebook, Severity, gettext_noop
@@ -26,10 +27,34 @@ _KEY = re.compile(r"( *)[^\s#-][^#]*:\s*(#.*)?")
 _ITEM = re.compile(r"( *)- ")
 
 
-def load(text: str) -> list[Any]:
-    """Every document of a text as mappings and lists that know their lines and comments. Raises ImportFailure."""
+def load(text: str, *, kept: bool = False) -> list[Any]:
+    """Every document of a text as mappings and lists that know their lines. Raises ImportFailure.
+
+    ``kept``: with comments and all else that is to be written back, which takes twenty times as long.
+    """
     if _depth(text) > DEEPEST:
         raise failure(None, gettext_noop("Brackets are nested more than %(most)s deep."), str(DEEPEST), "most")
+    documents = _whole(text) if kept else _read(text)
+    _check_size(documents)
+    return documents
+
+
+def _read(text: str) -> list[Any]:
+    try:
+        return libyaml.load(text, DEEPEST)
+    except libyaml.NotPlainError as odd:
+        if len(text) <= libyaml.LONGEST_ODD:
+            return _whole(text)
+        if odd.problem:
+            raise failure(odd.line, gettext_noop("This is not YAML: %(problem)s."), odd.problem) from odd
+        message = gettext_noop(
+            "Longer than %(most)s KiB, a document may have no tags, aliases, merges, dates, odd numbers, tabs, or keys "
+            "that repeat, and nothing nested more than a hundred deep."
+        )
+        raise failure(odd.line, message, str(libyaml.LONGEST_ODD // 1024), "most") from odd
+
+
+def _whole(text: str) -> list[Any]:
     try:
         merges = merged(text)
         yaml = YAML(typ="rt")
@@ -39,7 +64,6 @@ def load(text: str) -> list[Any]:
         raise failure(_line_of_error(error), gettext_noop("This is not YAML: %(problem)s."), _problem(error)) from error
     if merges > MOST_MERGED:
         raise failure(None, gettext_noop("More than %(most)s mappings are merged."), str(MOST_MERGED), "most")
-    _check_size(documents)
     return documents
 
 
@@ -82,7 +106,7 @@ def commented(value: Any) -> Any:
 
 def expanded(text: str) -> str:
     """The same without anchors and aliases, so that each value can be changed by itself; comments are lost."""
-    return dump([commented(plain(one)) for one in load(text)], text)
+    return dump([commented(plain(one)) for one in load(text, kept=True)], text)
 
 
 def shares(text: str) -> bool:

@@ -26,7 +26,7 @@ class Format(StrEnum):
 
 
 LARGEST = 512 * 1024
-"""Bytes of a document: some 3,000 queues. To read so much YAML takes a web worker about ten seconds."""
+"""Bytes of a document: some 3,000 queues."""
 
 _MARKS = {
     Format.KUEUE: re.compile(r"kueue\.x-k8s\.io/v"),

@@ -75,7 +75,7 @@ class Manifests:
 
     def __init__(self, text: str, *, changing: bool = False) -> None:
         self.text = text
-        self.documents = load(text)
+        self.documents = load(text, kept=changing)
         self.objects = [Object(fields) for fields in self._found()]
         self._before = dump(self.documents, text) if changing and text.strip() else ""
 

@@ -1,6 +1,6 @@
 """Our own form of a tree (engine.formats.form) as people keep it in a file: YAML or JSON, with comments that stay."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 import msgspec
@@ -40,7 +40,7 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     """
     if not text.strip():
         return Written(text=dump([commented({**(terms or {}), **write_form(tree)})]))
-    document, reading = _read(text, Capacity(tree.capacity))
+    document, reading = _read(text, Capacity(tree.capacity), kept=True)
     assert reading.tree is not None
     before = dump([document], text)
     said = _terms(reading)
@@ -56,10 +56,10 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     return Written(text=rewritten(text, before, dump([document], text)))
 
 
-def _read(text: str, capacity: Capacity) -> tuple[Fields, Reading]:
+def _read(text: str, capacity: Capacity, *, kept: bool = False) -> tuple[Fields, Reading]:
     """The document, and what it says. Raises ImportFailure for one with any error in it."""
-    documents = load(text)
-    if len(documents) != 1 or not isinstance(documents[0], CommentedMap):
+    documents = load(text, kept=kept)
+    if len(documents) != 1 or not isinstance(documents[0], MutableMapping):
         raise failure(None, gettext_noop("The document must be an object with a list of queues."))
     try:
         reading = read_form(plain(documents[0]), capacity)

@@ -13,11 +13,11 @@ IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
 PLACEMENT = "placementrules"
 
 
-def load(document: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    """The document as mappings and lists that know their lines and comments. Raises ImportFailure."""
+def load(document: str | Mapping[str, Any], *, kept: bool = False) -> Mapping[str, Any]:
+    """The document as mappings and lists that know their lines. Raises ImportFailure. ``kept`` as documents.load."""
     if isinstance(document, Mapping):
         return document
-    loaded = documents.load(document)
+    loaded = documents.load(document, kept=kept)
     if len(loaded) != 1 or not isinstance(loaded[0], Mapping):
         raise failure(None, gettext_noop("A queues.yaml starts with partitions."))
     return loaded[0]
