@@ -364,6 +364,9 @@ API_RATE_ANONYMOUS = _number("API_RATE_ANONYMOUS", 60)
 UPLOAD_MB_AN_HOUR = _number("UPLOAD_MB_AN_HOUR", 500)
 # WORK_S_A_MINUTE (seconds): of CPU time that a token, or a person, may take of a web process within a minute; 0: any.
 WORK_S_A_MINUTE = _number("WORK_S_A_MINUTE", 20)
+# FORECAST_WORK_S (seconds): of CPU time that one forecast of a tree may take; beyond there is none, and the answer says
+# so. 0: any.
+FORECAST_WORK_S = _number("FORECAST_WORK_S", 30)
 SPECTACULAR_SETTINGS = {
     "TITLE": "Scheduler Admin",
     "DESCRIPTION": "Queue trees, their usage against guarantees, and every preemption decision with its reason.",

@@ -15,7 +15,7 @@ from scheduler_admin.api.documents import Sent
 from scheduler_admin.api.lint import findings
 from scheduler_admin.api.proposals import Proposal
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.forecasting import Outlook, forecast_tree
+from scheduler_admin.history.forecasting import Outlook, TooMuchWorkError, forecast_tree, too_much_work
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.queues.services import Terms
 
@@ -58,6 +58,8 @@ def outlook(cluster: Cluster, tree: QueueTree, terms: Terms, scope: Scope) -> di
         found = forecast_tree(cluster=cluster, tree=tree, **terms._asdict())
     except TornError:
         found, reason = None, _("What was read of this cluster last is lost: its journal is torn.")
+    except TooMuchWorkError:
+        found, reason = None, too_much_work()
     if found is None:
         return {"cluster": cluster.name, "forecast": None, "reason": reason}
     return {"cluster": cluster.name, "forecast": told(found, scope), "reason": None}

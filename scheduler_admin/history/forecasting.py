@@ -4,18 +4,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from time import thread_time
 from typing import Any
 
 import msgspec
+from django.conf import settings
+from django.utils.translation import gettext as _
 
 from engine import policies
+from engine.decision import Decision
 from engine.forecast import Difference, Forecast, Settling, Unreached, difference, forecast, unreached
+from engine.planning import Choosing
+from engine.policies import Decide
 from engine.queues import QueueTree
+from engine.snapshot import Pod, Snapshot
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.journal_selectors import LiveMoment, live
 from scheduler_admin.history.models import SavedSnapshot
 from scheduler_admin.history.snapshot_selectors import saved
 from scheduler_admin.queues.services import Terms, terms_of, tree_of
+
+
+class TooMuchWorkError(Exception):
+    """A forecast that takes longer than somebody may keep a web process at work."""
+
+
+def too_much_work() -> str:
+    """Why there is no forecast, in a sentence."""
+    sentence = _("The forecast takes more than %(most)s s of CPU time: too many pods wait, or too many would go.")
+    return sentence % {"most": settings.FORECAST_WORK_S}
 
 
 @dataclass(frozen=True)
@@ -55,7 +72,7 @@ def forecast_tree(
     """Forecast a tree, published or not, beside the cluster's own; None where the cluster was not read yet.
 
     Raises UnknownPolicyError for a policy that this version can't decide by, msgspec.ValidationError for parameters
-    that it does not have, engine.journal.TornError.
+    that it does not have, engine.journal.TornError, TooMuchWorkError.
     """
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     seen = live(cluster)
@@ -76,6 +93,25 @@ def forecast_saved(*, snapshot: SavedSnapshot, tree: QueueTree, terms: Terms) ->
 
 
 def _under(seen: LiveMoment, tree: QueueTree, by: Terms) -> Forecast:
-    decide = policies.policy(by.policy, by.dialect, by.parameters)
+    decide = _bounded(policies.policy(by.policy, by.dialect, by.parameters))
     terms, foreign = policies.terms(by.parameters), by.dialect in policies.FOREIGN
     return forecast(seen.state, seen.moment, tree, decide, terms=terms, foreign=foreign)
+
+
+def _bounded(decide: Decide) -> Decide:
+    """The same, until this thread has worked for FORECAST_WORK_S: every round decides at least one ask, or is the last.
+
+    So the engine needs no clock.
+    """
+    if not settings.FORECAST_WORK_S:
+        return decide
+    until = thread_time() + settings.FORECAST_WORK_S
+
+    def in_time(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:
+        if thread_time() > until:
+            raise TooMuchWorkError
+        return decide(snapshot, tree, ask)
+
+    if isinstance(decide, Choosing):  # has a say in whose turn it is
+        in_time.first = decide.first  # type: ignore[attr-defined]
+    return in_time

@@ -13,7 +13,7 @@ from engine.policies import UnknownPolicyError
 from engine.queues import QueueTree
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.forecasting import forecast_saved
+from scheduler_admin.history.forecasting import TooMuchWorkError, forecast_saved, too_much_work
 from scheduler_admin.history.models import SavedSnapshot
 from scheduler_admin.history.snapshot_selectors import saved
 from scheduler_admin.queues import draft_selectors
@@ -65,6 +65,8 @@ class SnapshotPage:
             return forecast_saved(snapshot=self.snapshot, tree=self.chosen.tree, terms=self.chosen.terms)
         except JournalError:
             return _("Another version of this program saved it: it can no longer be read.")
+        except TooMuchWorkError:
+            return too_much_work()
         except (UnknownPolicyError, msgspec.ValidationError) as error:
             return str(error)
 

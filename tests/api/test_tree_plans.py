@@ -1,12 +1,15 @@
 """What a tree that is sent would do: what changes, what is odd, and what it would preempt."""
 
+from itertools import count
 from typing import Any
 
+import pytest
 from rest_framework.test import APIClient
 
 from engine.journal import FORM
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.history import forecasting
 from scheduler_admin.history.models import Decision, JournalEntry
 from tests.api import builders
 from tests.api.builders import RED
@@ -78,6 +81,19 @@ def test_what_is_guaranteed_is_held_against_each_cluster(ada: APIClient, slower:
         "Guaranteed cpu 20 is more than all nodes hold, 12.",
     ]
     assert rows[0]["remedy"] == "Lower guarantees until they fit, or add nodes."
+
+
+def test_what_takes_too_long_to_foretell_has_a_reason(
+    ada: APIClient, busy: Cluster, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no half of a forecast; what may not be unknown is refused."""
+    settings.FORECAST_WORK_S = 1
+    times = count(step=2)
+    monkeypatch.setattr(forecasting, "thread_time", lambda: next(times))
+    (row,) = plan(ada, taking(ada), MAIN).json()["forecast"]
+    assert row["forecast"] is None
+    assert row["reason"].startswith("The forecast takes more than 1 s of CPU time")
+    assert plan(ada, taking(ada), MAIN, fail_on="unknown").status_code == 409
 
 
 def test_without_a_picture_there_is_no_forecast_and_a_reason(ada: APIClient, slower: Any) -> None:

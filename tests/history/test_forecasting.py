@@ -1,19 +1,23 @@
 """A tree is forecast from the journal alone: what it would evict, beside what would go anyway."""
 
 from datetime import timedelta
+from itertools import count
+from typing import Any
 
 import pytest
 import time_machine
 from django.utils import timezone
 
 from engine.forecast import Settling
-from engine.policies import UnknownPolicyError
+from engine.planning import Choosing
+from engine.policies import UnknownPolicyError, policy
 from engine.queues import QueueTree
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.forecasting import Outlook, forecast_tree
+from scheduler_admin.history import forecasting
+from scheduler_admin.history.forecasting import Outlook, TooMuchWorkError, forecast_tree
 from scheduler_admin.history.journal_selectors import live
 from scheduler_admin.history.models import JournalEntry
-from tests.builders import node, pod, queue, tree
+from tests.builders import ask, node, pod, queue, tree
 from tests.history.conftest import TREE, add_cluster
 from tests.history.passing import run
 from tests.history.watch import Watch
@@ -90,3 +94,41 @@ def test_a_policy_that_is_not_there_is_an_error_that_says_so(watch: Watch) -> No
     run(cluster, watch)
     with pytest.raises(UnknownPolicyError, match="fair-share"):
         forecast_tree(cluster=cluster, tree=TREE, policy="fair-share", dialect="", parameters={})
+
+
+class TestWork:
+    """A forecast keeps a core busy for so long, and no longer."""
+
+    @pytest.fixture(autouse=True)
+    def _slow(self, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Each ask takes a second."""
+        settings.FORECAST_WORK_S = 3
+        times = count()
+        monkeypatch.setattr(forecasting, "thread_time", lambda: next(times))
+
+    def test_one_that_takes_more_ends(self, watch: Watch) -> None:
+        """It is no forecast, rather than half of one."""
+        cluster = add_cluster(mode="observe")
+        for number in range(1, 5):
+            watch.put(ask(f"prod-{number}", queue="prod"))
+        run(cluster, watch)
+        with pytest.raises(TooMuchWorkError):
+            outlook(cluster, GENEROUS)
+
+    def test_one_that_takes_less_does_not(self, watch: Watch, settings: Any) -> None:
+        cluster = add_cluster(mode="observe")
+        run(cluster, watch)
+        assert outlook(cluster, GENEROUS) is not None
+
+    def test_0_is_no_bound(self, watch: Watch, settings: Any) -> None:
+        settings.FORECAST_WORK_S = 0
+        cluster = add_cluster(mode="observe")
+        for number in range(1, 9):
+            watch.put(ask(f"prod-{number}", queue="prod"))
+        run(cluster, watch)
+        assert outlook(cluster, GENEROUS) is not None
+
+    @pytest.mark.parametrize(("name", "dialect"), [("fence", "design"), ("cohort", "kueue")])
+    def test_a_policy_keeps_its_say_in_whose_turn_it_is(self, name: str, dialect: str) -> None:
+        given = policy(name, dialect, {})
+        assert isinstance(forecasting._bounded(given), Choosing) is isinstance(given, Choosing)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -15,7 +16,7 @@ from engine.resources import format_amount
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.forecasting import Outlook, alone, forecast_tree
+from scheduler_admin.history.forecasting import Outlook, TooMuchWorkError, alone, forecast_tree, too_much_work
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.queues.services import Terms
 
@@ -77,8 +78,18 @@ class Prospect:
         return text % {"n": self.caused.pods}
 
 
-def prospect(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> Prospect | None:
-    """The forecast of a tree, its pods named as far as they are the reader's; None where the cluster was not read."""
+def foretold(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> dict[str, Any]:
+    """The forecast of a tree for templates, its pods named as far as they are the reader's.
+
+    ``prospect`` is None where the cluster was not read, or it takes too much work, which ``why`` says.
+    """
+    try:
+        return {"told": True, "prospect": _prospect(cluster, tree, terms, sees)}
+    except TooMuchWorkError:
+        return {"told": True, "prospect": None, "why": too_much_work()}
+
+
+def _prospect(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> Prospect | None:
     try:
         found = forecast_tree(
             cluster=cluster, tree=tree, policy=terms.policy, dialect=terms.dialect, parameters=terms.parameters
