@@ -1,6 +1,5 @@
 """What steers the simulation from outside, beside the Kubernetes API: state, speed, reset, surge."""
 
-import hmac
 import math
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -9,6 +8,8 @@ import msgspec
 from aiohttp import web
 
 from engine.formats.manifests import ManifestError
+from engine.simulator.doors import Refused, refused
+from engine.simulator.status import NO_BROWSER
 from engine.simulator.surge import NotNowError
 
 if TYPE_CHECKING:
@@ -53,11 +54,11 @@ class Control:
             return _json(error.code if isinstance(error, _RefusedError) else 409, {"message": str(error)})
 
     def _authenticate(self, request: web.Request) -> None:
-        if self._token is None:
-            return
-        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token.encode()):
+        why = refused(request, self._token)
+        if why is Refused.NO_TOKEN:
             raise _RefusedError(401, "This needs the token that the simulator was started with.")
+        if why is Refused.BROWSER:
+            raise _RefusedError(403, NO_BROWSER)
 
     async def _route(self, request: web.Request) -> object:
         match request.method, request.path.removeprefix(PREFIX).rstrip("/"):

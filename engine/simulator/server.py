@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import msgspec
 from aiohttp import web
 
 from engine.simulator import calls, discovery, openapi, status
+from engine.simulator.doors import Refused, refused
 from engine.simulator.kubeconfig import kubeconfig
 from engine.simulator.resources import carry_out
 from engine.simulator.views import View, negotiate
@@ -138,11 +138,9 @@ class Server:
             return _refusal(status.internal_error(repr(error)))
 
     def _authenticate(self, request: web.Request) -> None:
-        if self._token is None or request.path.rstrip("/") in OPEN_TO_ALL:
-            return
-        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token.encode()):
-            raise status.unauthorized()
+        why = None if request.path.rstrip("/") in OPEN_TO_ALL else refused(request, self._token)
+        if why is not None:
+            raise status.unauthorized() if why is Refused.NO_TOKEN else status.no_browser()
 
     async def _route(self, request: web.Request) -> web.StreamResponse:
         parts = [part for part in request.path.split("/") if part]

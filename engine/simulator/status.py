@@ -152,6 +152,14 @@ def unauthorized() -> ApiError:
     return ApiError(401, "Unauthorized", "Unauthorized")
 
 
+NO_BROWSER = "a browser may change nothing here: start the simulator with --token"
+
+
+def no_browser() -> ApiError:
+    """403: a page makes a browser send it, and there is no token."""
+    return ApiError(403, "Forbidden", NO_BROWSER)
+
+
 def method_not_allowed() -> ApiError:
     """405: the resource has no such verb."""
     return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")

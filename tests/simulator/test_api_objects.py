@@ -1,6 +1,9 @@
 """Reading and writing objects with the official client."""
 
+import json
 from datetime import UTC, datetime
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from kubernetes import client
@@ -241,6 +244,27 @@ def test_token_is_required_when_there_is_one() -> None:
             client.CoreV1Api(running.api()).list_namespace()
         assert (refused.value.status, body(refused.value)["reason"]) == (401, "Unauthorized")
         assert client.VersionApi(running.api()).get_code().git_version.startswith("v1.36")
+
+
+@pytest.mark.parametrize("header", ["Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode"])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/api/v1/namespaces"),
+        ("POST", "/api/v1/namespaces/default/pods/a/eviction"),
+        ("DELETE", "/api/v1/nodes"),
+        ("PATCH", "/api/v1/namespaces/default"),
+    ],
+)
+def test_a_page_makes_no_browser_change_anything(method: str, path: str, header: str) -> None:
+    """Any page that somebody reads can send these to their own machine; without a token they are refused."""
+    headers = {header: "https://evil.example"}
+    with serve(Store(lambda: datetime.now(UTC))) as running:
+        with pytest.raises(HTTPError) as refused:
+            urlopen(Request(running.address + path, method=method, headers=headers))
+        assert refused.value.code == 403
+        assert "a browser may change nothing here" in json.load(refused.value)["message"]
+        assert urlopen(Request(f"{running.address}/api/v1/nodes", headers=headers)).status == 200
 
 
 @pytest.mark.parametrize(

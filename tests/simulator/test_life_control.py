@@ -40,13 +40,15 @@ def scripted(tmp_path: Path, text: str = SCRIPT) -> World:
     return World(node(), replica_set("web", 1), work(), script=path)
 
 
-async def steer(token: str | None, calls: list[tuple[str, str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Serve the demo and return what each call of a path answers."""
-    cluster = Cluster([DEMO / "manifests"], DEMO / "day.yaml", token="secret")
+async def steer(
+    token: str | None, calls: list[tuple[str, str, Any]], *, known: str | None = "secret", **headers: str
+) -> list[tuple[int, dict[str, Any]]]:
+    """Serve the demo and return what each call of a path answers; ``known``: the simulator's own token."""
+    cluster = Cluster([DEMO / "manifests"], DEMO / "day.yaml", token=known)
     await cluster.start()
     address = await cluster.serve()
     try:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        headers |= {"Authorization": f"Bearer {token}"} if token else {}
         answers = []
         async with aiohttp.ClientSession(headers=headers) as session:
             for method, path, body in calls:
@@ -83,6 +85,14 @@ def test_the_control_paths_need_the_token():
     for token in (None, "wrong"):
         answers = asyncio.run(steer(token, [("GET", "/simulator/state", None), ("POST", "/simulator/reset", None)]))
         assert [code for code, _ in answers] == [401, 401]
+
+
+def test_a_page_makes_no_browser_steer_it():
+    """Where there is no token; what is only looked at it may."""
+    calls = [("POST", "/simulator/reset", None), ("POST", "/simulator/surge", None), ("GET", "/simulator/state", None)]
+    answers = asyncio.run(steer(None, calls, known=None, Origin="https://evil.example"))
+    assert [code for code, _ in answers] == [403, 403, 200]
+    assert [code for code, _ in asyncio.run(steer(None, calls[:1], known=None))] == [200]
 
 
 def test_a_surge_that_can_not_be_arranged_says_why(tmp_path):
