@@ -25,6 +25,12 @@ _UNAUTHORIZED = 401
 _EXPIRED = 10
 """OpenSSL's word for a certificate that has expired."""
 _CHUNK = 65_536
+LARGEST = 256 * 2**20
+"""Bytes of an answer: a page of a list is five hundred objects, of which the API server keeps at most 1.5 MiB each."""
+LARGEST_FAILURE = 2**20
+"""Bytes of one that tells what is wrong, of which a sentence is kept."""
+LONGEST_LINE = 16 * 2**20
+"""Bytes of a line of a stream, which is one object."""
 _TOO_LATE = "the API server did not answer in time"
 
 Query = Mapping[str, str | int]
@@ -95,11 +101,11 @@ class Connection:
         body: Any = None,
         content_type: str = JSON,
         timeout_s: float | None = None,
-        largest: int | None = None,
+        largest: int = LARGEST,
     ) -> Response:
         """Send one request, signing in included. ``body`` is bytes, or anything that JSON can hold.
 
-        ``largest``: of how many bytes an answer may be, where it is from somebody who need not know any measure.
+        ``largest``: of how many bytes the answer may be: whoever stands in for an API server need not know any measure.
 
         Repeated only when it was refused for its credentials, so did nothing, and there are new ones. Raises ApiFailure
         for any status but 2xx and ConnectionFailure when no whole answer came.
@@ -152,13 +158,13 @@ class Connection:
             raise ConnectionFailure("a web page came in place of an answer, as from a proxy that wants a login")
         return answer
 
-    def _whole(self, answer: urllib3.BaseHTTPResponse, until_s: float, largest: int | None = None) -> bytes:
+    def _whole(self, answer: urllib3.BaseHTTPResponse, until_s: float, largest: int) -> bytes:
         """All of an answer. One that trickles in would never run into a timeout of its reads alone."""
         parts, length = [], 0
         while part := answer.read1(_CHUNK):
             parts.append(part)
             length += len(part)
-            if largest is not None and length > largest:
+            if length > largest:
                 answer.close()
                 raise ConnectionFailure(f"the answer is longer than {largest} bytes")
             if self._clock.steady_s() > until_s:
@@ -167,7 +173,7 @@ class Connection:
         return b"".join(parts)
 
     def _failure(self, answer: urllib3.BaseHTTPResponse, until_s: float) -> ApiFailure:
-        error = failure(answer.status, self._whole(answer, until_s), answer.headers.get("Retry-After"))
+        error = failure(answer.status, self._whole(answer, until_s, LARGEST_FAILURE), answer.headers.get("Retry-After"))
         ended = self.ended_at if error.code == _UNAUTHORIZED else None
         if ended is None:
             return error
@@ -218,13 +224,16 @@ class Stream:
     def __iter__(self) -> Iterator[bytes]:
         """Each whole line, without its end. A line that was cut off is dropped: it will be sent again.
 
-        Raises ConnectionFailure when the connection breaks or falls silent; ends quietly once closed.
+        Raises ConnectionFailure when the connection breaks or falls silent, or a line has no end; ends quietly once
+        closed.
         """
         rest, whole_s = b"", self._clock.steady_s()
         try:
             while chunk := self._read():
                 *lines, rest = (rest + chunk).split(b"\n")
                 yield from (line for line in lines if line.strip())
+                if len(rest) > LONGEST_LINE:
+                    raise ConnectionFailure(f"a line of the answer is longer than {LONGEST_LINE} bytes")
                 now_s = self._clock.steady_s()
                 whole_s = now_s if lines else whole_s
                 if now_s - whole_s > self._idle_timeout_s:  # its bytes trickle in one by one

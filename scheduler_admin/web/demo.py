@@ -14,6 +14,8 @@ from scheduler_admin.clusters.models import Cluster
 
 SPEEDS = ("0.5", "1", "2", "4")
 TIMEOUT_S = 3
+_LARGEST = 1_000_000
+"""Bytes of an answer that are read."""
 
 
 class SimulatorError(Exception):
@@ -50,7 +52,7 @@ def _post(what: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
     )
     try:
         with urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310
-            answer = json.loads(response.read() or b"{}")
+            answer = json.loads(response.read(_LARGEST) or b"{}")
     except HTTPError as error:
         raise SimulatorError(_refusal(error)) from error
     except (OSError, HTTPException) as error:
@@ -63,6 +65,6 @@ def _post(what: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
 def _refusal(error: HTTPError) -> str:
     """Why, in the simulator's own words where it has any."""
     try:
-        return str(json.loads(error.read())["message"])
+        return str(json.loads(error.read(_LARGEST))["message"])
     except (OSError, HTTPException, ValueError, KeyError, TypeError):
         return _("The simulator refused: it answered %(status)s.") % {"status": error.code}

@@ -1,5 +1,6 @@
 """Requests, streams and credentials."""
 
+import inspect
 import json
 import sys
 import threading
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from engine.cluster import connection
 from engine.cluster.connection import Connection
 from engine.cluster.credentials import ConnectionSettings
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
@@ -210,6 +212,41 @@ def test_an_answer_that_trickles_fails_when_its_time_is_up(code: int):
     with scripted(script) as server, pytest.raises(ConnectionFailure) as caught:
         server.connection(timeout_s=0.1).request("GET", "/")
     assert caught.value.timed_out
+
+
+class TestWithoutEnd:
+    """Whoever stands in for an API server sends as much as they like; we take no more than any object or page has."""
+
+    @staticmethod
+    def flood(begin: bytes):
+        """What never ends, for as long as anybody listens."""
+
+        def script(asked, answer):
+            answer.raw(begin)
+            while not answer.over:
+                answer.raw(b"x" * 65_536)
+
+        return scripted(script)
+
+    @pytest.mark.parametrize("code", [200, 500])
+    def test_an_answer_ends(self, code: int, monkeypatch: pytest.MonkeyPatch):
+        """Success and failure alike."""
+        monkeypatch.setattr(connection, "LARGEST_FAILURE", 200_000)
+        begin = f"HTTP/1.1 {code} X\r\nContent-Length: 50000000000\r\n\r\n".encode()
+        too_long = pytest.raises(ConnectionFailure, match="longer than 200000 bytes")
+        with self.flood(begin) as server, too_long:
+            server.connection(timeout_s=PATIENCE_S).request("GET", "/", largest=200_000)
+
+    def test_a_line_ends(self):
+        """Though it comes as fast as it can."""
+        begin = b"HTTP/1.1 200 X\r\nConnection: close\r\n\r\n"
+        too_long = pytest.raises(ConnectionFailure, match="a line of the answer is longer than 16777216 bytes")
+        with self.flood(begin) as server, too_long:
+            list(server.connection().stream("/", idle_timeout_s=PATIENCE_S))
+
+    def test_every_answer_has_a_measure(self):
+        """Also where nobody names one."""
+        assert inspect.signature(Connection.request).parameters["largest"].default == connection.LARGEST < 2**30
 
 
 def test_a_web_page_is_no_answer():
