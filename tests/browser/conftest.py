@@ -42,12 +42,26 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+class Console(list[str]):
+    """Errors and warnings that a page's console has."""
+
+    refusals = False
+
+    def expect_refusals(self) -> None:
+        """Take it for well that the browser notes requests that fail, those still to come too."""
+        self.refusals = True
+
+    def unexpected(self) -> list[str]:
+        """All others."""
+        return [text for text in self if not (self.refusals and text.startswith("Failed to load resource"))]
+
+
 @pytest.fixture
-def said() -> Iterator[list[str]]:
-    """Errors and warnings of the console; there must be none in the end."""
-    messages: list[str] = []
-    yield messages
-    assert messages == []
+def said() -> Iterator[Console]:
+    """What the console says, which is nothing unexpected in the end."""
+    console = Console()
+    yield console
+    assert console.unexpected() == []
 
 
 @pytest.fixture
@@ -84,7 +98,7 @@ def windows(chromium: Browser, live_server: Any) -> WindowPool:
 
 
 @pytest.fixture
-def open_page(windows: WindowPool, live_server: Any, said: list[str], _answered: None) -> Iterator[OpenPage]:
+def open_page(windows: WindowPool, live_server: Any, said: Console, _answered: None) -> Iterator[OpenPage]:
     """Opens a path as somebody who has signed in before, in a window of a width and scheme; the sign-in page as nobody.
 
     The default is ada, an admin.

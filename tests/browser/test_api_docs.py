@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request
 
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import Console, OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -37,10 +37,10 @@ def test_what_is_tried_is_asked_as_the_person_who_reads(docs: Page) -> None:
     assert _tried(docs, "list_clusters") == 200
 
 
-def test_what_writes_passes_the_guard_against_other_sites(docs: Page, said: list[str]) -> None:
+def test_what_writes_passes_the_guard_against_other_sites(docs: Page, said: Console) -> None:
     with docs.expect_console_message():  # the browser tells of the 422
         assert _tried(docs, "lint_document") == 422  # what stands there as an example is no document
-    said.clear()
+    said.expect_refusals()
 
 
 def test_it_asks_nobody_else(docs: Page, live_server: Any) -> None:

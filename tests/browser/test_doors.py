@@ -5,7 +5,7 @@ import pytest
 from scheduler_admin.accounts.models import GroupMapping, Tenant, User
 from scheduler_admin.accounts.services import create_user
 from scheduler_admin.clusters.models import Cluster
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import Console, OpenPage
 from tests.browser.sound import faults
 from tests.doors.conftest import Provider, process, provider  # noqa: F401 - fixtures
 from tests.web import rows
@@ -45,7 +45,7 @@ def test_the_sign_in_page_and_the_sites_are_sound_in_every_look(
     tenant: Tenant,
     provider: Provider,  # noqa: F811 - the fixture
     open_page: OpenPage,
-    said: list[str],
+    said: Console,
 ) -> None:
     """With a provider, with groups and with an error."""
     GroupMapping.objects.create(group="kubernetes:group:system:serviceaccounts:ci", role="editor", tenant=tenant)
@@ -58,7 +58,7 @@ def test_the_sign_in_page_and_the_sites_are_sound_in_every_look(
     page.locator("#fold-map").get_by_label("Why").fill("their own")
     page.get_by_role("button", name="Add the group").click()
     assert page.locator("#e-map").inner_text() == "Say at which tenant."
-    said.clear()  # that the answer was 422
+    said.expect_refusals()
     assert faults(page) == {}
     page.context.clear_cookies()
     page.goto("/sign-in/")

@@ -9,7 +9,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.drafting import publish_draft
 from scheduler_admin.queues.models import Draft
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import Console, OpenPage
 from tests.browser.editing import edited_by_rae, field, name, saved
 from tests.browser.sound import faults
 from tests.web.drafts import page, publish_another, row
@@ -101,7 +101,7 @@ def test_queues_are_added_renamed_moved_and_deleted_from_the_keyboard(open_page:
     expect(opened).not_to_have_url(re.compile("act="))
 
 
-def test_the_same_by_mouse(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
+def test_the_same_by_mouse(open_page: OpenPage, draft: Draft, said: Console) -> None:
     """The buttons act on the row that one is in; what is not allowed is said in the form."""
     opened = open_page(page(draft))
     field(opened, "tenant-2, delay").click()
@@ -118,10 +118,10 @@ def test_the_same_by_mouse(open_page: OpenPage, draft: Draft, said: list[str]) -
     assert row(draft, "queue-3").evict_uncontrolled
     opened.reload()
     expect(opened.get_by_label("pods without a controller").first).to_have_value("true")
-    said.clear()  # the browser itself notes the refusal
+    said.expect_refusals()
 
 
-def test_ones_own_acts_are_undone_and_redone(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
+def test_ones_own_acts_are_undone_and_redone(open_page: OpenPage, draft: Draft, said: Console) -> None:
     """One after the other, by keyboard or button; what somebody else changed since is not."""
     opened = open_page(page(draft))
     name(opened, "tenant-2").press("a")
@@ -148,7 +148,7 @@ def test_ones_own_acts_are_undone_and_redone(open_page: OpenPage, draft: Draft, 
     opened.keyboard.press("Control+z")
     expect(opened.locator("#undo-problem")).to_contain_text("it says 2m")
     assert row(draft, "queue-b").delay == "2m"
-    said.clear()  # the browser itself notes the refusal
+    said.expect_refusals()
 
 
 def test_without_a_script_a_row_is_a_form(open_page: OpenPage, draft: Draft) -> None:

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from scheduler_admin.queues.models import Draft
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import Console, OpenPage
 from tests.browser.editing import edited_by_rae, field
 from tests.web.drafts import page, row
 
@@ -28,7 +28,7 @@ def test_on_a_phone_an_error_is_in_sight_however_the_grid_is_scrolled(
         assert box["width"] > 120
 
 
-def test_what_is_too_long_is_told_and_not_cut(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
+def test_what_is_too_long_is_told_and_not_cut(open_page: OpenPage, draft: Draft, said: Console) -> None:
     """It stays in its field to be shortened."""
     opened = open_page(page(draft))
     for setting, most in (("queue-b, max cpu", 100), ("queue-b, delay", 50)):
@@ -38,7 +38,7 @@ def test_what_is_too_long_is_told_and_not_cut(open_page: OpenPage, draft: Draft,
         expect(field(opened, setting)).to_have_value("1" * (most + 1))
         field(opened, setting).press("Escape")
     assert row(draft, "queue-b").max["cpu"] == "320"
-    said.clear()  # the browser itself notes the refusals
+    said.expect_refusals()
 
 
 def test_without_a_script_the_page_says_how_it_is_used(open_page: OpenPage, draft: Draft) -> None:

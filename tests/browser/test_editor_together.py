@@ -8,7 +8,7 @@ from playwright.sync_api import Route, expect
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import Console, OpenPage
 from tests.browser.editing import edited_by_rae, field, name, saved
 from tests.web.drafts import page, publish_another, row
 
@@ -36,7 +36,7 @@ def test_two_people_on_one_draft_see_each_other(open_page: OpenPage, draft: Draf
 
 @pytest.mark.parametrize(("button", "want"), [("Keep mine", "300"), ("Take theirs", "400")])
 def test_a_clash_is_settled_at_the_field(
-    open_page: OpenPage, draft: Draft, said: list[str], button: str, want: str
+    open_page: OpenPage, draft: Draft, said: Console, button: str, want: str
 ) -> None:
     """What the other typed is shown where one typed oneself; either may stay."""
     opened = open_page(page(draft))
@@ -51,7 +51,7 @@ def test_a_clash_is_settled_at_the_field(
     expect(mine).to_have_value(want)
     saved(opened, 3 if want == "300" else 2)
     assert row(draft, "queue-b").max["cpu"] == want
-    said[:] = [each for each in said if "409" not in each]  # the browser itself notes the refusal
+    said.expect_refusals()
 
 
 def test_who_types_on_while_it_is_being_saved_does_not_clash_with_oneself(open_page: OpenPage, draft: Draft) -> None:
@@ -68,7 +68,7 @@ def test_who_types_on_while_it_is_being_saved_does_not_clash_with_oneself(open_p
 
 
 def test_what_is_typed_into_a_queue_that_another_deletes_stays_to_be_read(
-    open_page: OpenPage, draft: Draft, said: list[str]
+    open_page: OpenPage, draft: Draft, said: Console
 ) -> None:
     """The row stays as long as something is typed in it, and says that the queue is gone."""
     opened = open_page(page(draft))
@@ -83,10 +83,10 @@ def test_what_is_typed_into_a_queue_that_another_deletes_stays_to_be_read(
     mine.press("Escape")
     edited_by_rae(draft, "queue-1", "delay", "2m")
     expect(mine).to_have_count(0)
-    said.clear()  # the browser itself notes the refusal
+    said.expect_refusals()
 
 
-def test_nothing_typed_is_lost_while_the_server_is_away(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
+def test_nothing_typed_is_lost_while_the_server_is_away(open_page: OpenPage, draft: Draft, said: Console) -> None:
     """The field says that it is not saved, leaving asks first, and once the server is back it is saved by itself."""
     opened = open_page(page(draft))
 
@@ -114,7 +114,7 @@ def test_nothing_typed_is_lost_while_the_server_is_away(open_page: OpenPage, dra
     saved(opened, 3)
     expect(opened.locator(".offline")).to_be_hidden()
     assert (row(draft, "queue-b").max["cpu"], row(draft, "queue-b").delay) == ("300", "1m")
-    said.clear()  # the browser itself notes each request that failed
+    said.expect_refusals()
 
 
 def test_what_is_not_looked_at_as_a_whole_yet_is_not_published(open_page: OpenPage, draft: Draft) -> None:
@@ -140,7 +140,7 @@ def test_what_is_not_looked_at_as_a_whole_yet_is_not_published(open_page: OpenPa
 
 
 def test_a_draft_that_is_gone_says_so_and_keeps_what_was_typed(
-    open_page: OpenPage, draft: Draft, said: list[str]
+    open_page: OpenPage, draft: Draft, said: Console
 ) -> None:
     """With the way to those that are open."""
     opened = open_page(page(draft))
@@ -149,7 +149,7 @@ def test_a_draft_that_is_gone_says_so_and_keeps_what_was_typed(
     field(opened, "queue-b, max cpu").press("Tab")
     expect(opened.get_by_text("This draft is no longer there.")).to_be_visible()
     expect(field(opened, "queue-b, max cpu")).to_have_value("300")
-    said.clear()
+    said.expect_refusals()
 
 
 def test_what_both_changed_is_chosen_and_published(open_page: OpenPage, draft: Draft) -> None:
@@ -193,7 +193,7 @@ def test_news_leave_a_form_and_the_keyboard_where_they_are(open_page: OpenPage, 
     expect(mine).to_be_focused()
 
 
-def test_who_signed_in_again_elsewhere_goes_on_typing(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
+def test_who_signed_in_again_elsewhere_goes_on_typing(open_page: OpenPage, draft: Draft, said: Console) -> None:
     """Signing in changes the token that forms carry; the page's own is renewed."""
     opened = open_page(page(draft))
     (had,) = [one for one in opened.context.cookies() if one["name"] == "csrftoken"]
@@ -202,4 +202,4 @@ def test_who_signed_in_again_elsewhere_goes_on_typing(open_page: OpenPage, draft
     field(opened, "queue-b, max cpu").press("Enter")
     saved(opened, 2)
     expect(opened.locator(".problem")).to_have_count(0)
-    said[:] = [each for each in said if "403" not in each]  # the browser itself notes the refusal
+    said.expect_refusals()

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from scheduler_admin.queues.models import Draft
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import Console, OpenPage
 from tests.browser.editing import field, name, saved
 from tests.web.drafts import page, row
 
@@ -80,7 +80,7 @@ def test_del_and_enter_delete_nothing(open_page: OpenPage, draft: Draft) -> None
     assert draft.queues.filter(name="tenant-2").exists()
 
 
-def test_an_undo_in_a_queue_that_another_deleted_says_so(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
+def test_an_undo_in_a_queue_that_another_deleted_says_so(open_page: OpenPage, draft: Draft, said: Console) -> None:
     """At the toolbar, as for every undo that is refused; that the whole draft is gone is said once for all."""
     opened = open_page(page(draft))
     for version, setting in enumerate(("queue-1, delay", "queue-2, delay"), start=2):
@@ -94,10 +94,10 @@ def test_an_undo_in_a_queue_that_another_deleted_says_so(open_page: OpenPage, dr
     Draft.objects.all().delete()
     opened.get_by_role("button", name="Undo").click()
     expect(opened.get_by_text("This draft is no longer there.")).to_be_visible()
-    said.clear()  # the browser itself notes the refusals
+    said.expect_refusals()
 
 
-def test_a_draft_that_is_gone_is_not_asked_for_again(open_page: OpenPage, draft: Draft, said: list[str]) -> None:
+def test_a_draft_that_is_gone_is_not_asked_for_again(open_page: OpenPage, draft: Draft, said: Console) -> None:
     """A page left open says it once, however long."""
     opened = open_page(page(draft), isolated=True)  # its clock is that of the whole context
     opened.clock.install()
@@ -111,4 +111,4 @@ def test_a_draft_that_is_gone_is_not_asked_for_again(open_page: OpenPage, draft:
     opened.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     opened.evaluate("fetch('/static/app.css')")  # after all that would have been asked for
     assert [url for url in asked if "/drafts/" in url] == []
-    said.clear()  # the browser itself notes the one
+    said.expect_refusals()

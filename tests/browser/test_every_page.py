@@ -9,6 +9,7 @@ import time_machine
 from django.conf import settings as django_settings
 from playwright.sync_api import Browser, Page, Response
 
+from tests.browser.conftest import Console
 from tests.browser.pages import PAGES, short
 from tests.browser.sound import faults
 from tests.grid import world as seeded
@@ -44,7 +45,7 @@ def world(live_server: Any, settings: Any) -> Iterator[World]:
 
 
 @pytest.fixture
-def page(chromium: Browser, live_server: Any, world: World, said: list[str], _answered: None) -> Iterator[Page]:
+def page(chromium: Browser, live_server: Any, world: World, said: Console, _answered: None) -> Iterator[Page]:
     """A window at that hour."""
     context = chromium.new_context(base_url=live_server.url)
     shown = context.new_page()

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.history.models import Decision
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import Console, OpenPage
 from tests.browser.sound import faults
 from tests.waiting import wait_for
 from tests.web import rows
@@ -149,7 +149,7 @@ def test_the_map_is_saved_as_png_of_a_chosen_size(
     assert inks["21,25,27"] > 1000 * times
 
 
-def test_a_picture_that_can_not_be_drawn_is_said_to_be(open_page: OpenPage, demo: Cluster, said: list[str]) -> None:
+def test_a_picture_that_can_not_be_drawn_is_said_to_be(open_page: OpenPage, demo: Cluster, said: Console) -> None:
     """As after signing out elsewhere."""
     page = open_page(TRAINING)
     page.route("**/fences.svg*", lambda route: route.fulfill(status=200, content_type="text/html", body="sign in"))

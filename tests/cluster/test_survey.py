@@ -14,6 +14,7 @@ from tests.cluster.doubles import Answer, Asked, scripted
 from tests.controlplane import kueue
 from tests.controlplane.anycluster import AnyCluster, real
 from tests.controlplane.plane import ControlPlane
+from tests.waiting import PATIENCE_S
 
 EMPTY = {"metadata": {"resourceVersion": "1"}, "items": []}
 
@@ -22,7 +23,7 @@ def read(cluster: AnyCluster) -> Any:
     return survey(cluster.entrance.settings())
 
 
-def refused(script: Callable[[Asked, Answer], bool]) -> ClusterError:
+def refused(script: Callable[[Asked, Answer], bool], *, limit_s: float = PATIENCE_S) -> ClusterError:
     """What is said when a server does this; it answers everything else as an empty cluster would."""
 
     def serve(asked: Asked, answer: Answer) -> None:
@@ -34,7 +35,7 @@ def refused(script: Callable[[Asked, Answer], bool]) -> ClusterError:
             answer.json(200, EMPTY)
 
     with scripted(serve) as server, pytest.raises(ClusterError) as caught:
-        survey(ConnectionSettings(address=server.address), limit_s=1)
+        survey(ConnectionSettings(address=server.address), limit_s=limit_s)
     return caught.value
 
 
@@ -171,7 +172,7 @@ def test_a_server_that_is_not_there_is_named():
 
 
 def test_a_server_that_never_answers_is_given_up():
-    error = refused(lambda asked, answer: answer.hang() or True)
+    error = refused(lambda asked, answer: answer.hang() or True, limit_s=1)
     assert "s and was given up" in str(error) or "can't be reached" in str(error)
 
 

@@ -14,8 +14,7 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.controlplane
 PODS = "/api/v1/namespaces/default/pods"
 MANY = 200
-LATE_S = 10.0
-"""So much later than it should a pod may end, beside hundreds of others on a machine that does much else meanwhile."""
+LONG_S = 3600
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ def times_to_end(wire: Wire, watch: Wire, names: list[str]) -> dict[str, float]:
     for name in names:
         asked[name] = time.monotonic()
         assert wire.send("DELETE", f"{PODS}/{name}")[0] == 200
-    for event in map(json.loads, watch.lines(f"{PODS}?watch=true&resourceVersion={version}&timeoutSeconds=120")):
+    for event in map(json.loads, watch.lines(f"{PODS}?watch=true&resourceVersion={version}&timeoutSeconds={LONG_S}")):
         if event["type"] == "DELETED":
             gone[event["object"]["metadata"]["name"]] = time.monotonic()
         if len(gone) == len(names):
@@ -71,7 +70,7 @@ def times_to_end(wire: Wire, watch: Wire, names: list[str]) -> dict[str, float]:
 def test_hundreds_of_pods_end_each_after_its_own_grace_period(
     plane: ControlPlane, kubelet: Kubelet, wire: Wire
 ) -> None:
-    """Who gets freed room depends on it: none ends before its time, and none much later, however many there are."""
+    """Who gets freed room depends on it: none ends before its time, and all do, however many there are."""
     graces = {f"p{number}": 1 + number % 3 for number in range(MANY)}
     for name, grace_s in graces.items():
         bound(wire, name, grace_s)
@@ -80,17 +79,17 @@ def test_hundreds_of_pods_end_each_after_its_own_grace_period(
     took = times_to_end(wire, watch, list(graces))
     watch.close()
     assert set(took) == set(graces)
-    late = [took[name] - grace_s for name, grace_s in graces.items()]
-    assert (min(late) >= 0, max(late) < LATE_S) == (True, True), (min(late), max(late))
+    assert min(took[name] - grace_s for name, grace_s in graces.items()) >= 0
 
 
 def test_a_pod_ends_when_its_processes_do(plane: ControlPlane, kubelet: Kubelet, wire: Wire) -> None:
-    bound(wire, "quick", 30, exits_after="1s")
+    """Not when its grace period is over."""
+    bound(wire, "quick", LONG_S, exits_after="1s")
     wait_for(lambda: phase(wire, "quick") == "Running", "It runs")
     watch = plane.wire()
     took = times_to_end(wire, watch, ["quick"])
     watch.close()
-    assert 1 <= took["quick"] < 1 + LATE_S
+    assert 1 <= took["quick"] < LONG_S
 
 
 def test_a_pod_that_runs_for_so_long_succeeds(kubelet: Kubelet, wire: Wire) -> None:
@@ -113,14 +112,15 @@ def test_a_stuck_pod_ends_when_it_is_let(kubelet: Kubelet, wire: Wire) -> None:
 
 
 def test_what_was_asked_before_the_kubelet_began_counts_from_then(plane: ControlPlane, wire: Wire) -> None:
-    """As by a kubelet that was started anew."""
-    bound(wire, "late", 3)
-    asked_s = time.monotonic()
-    wire.send("DELETE", f"{PODS}/late")
+    """As by a kubelet that was started anew: what is due by then ends, and no other."""
+    for name, grace_s in (("due", 1), ("later", LONG_S)):
+        bound(wire, name, grace_s)
+        wire.send("DELETE", f"{PODS}/{name}")
     wait_for(_seconds_have_passed(2), "Nobody looks after the node")
+    assert phase(wire, "due") is not None
     with Kubelet(plane):
-        wait_for(lambda: phase(wire, "late") is None, "It is gone")
-    assert 3 <= time.monotonic() - asked_s < 4 + LATE_S
+        wait_for(lambda: phase(wire, "due") is None, "It is gone")
+        assert phase(wire, "later") is not None
 
 
 def _seconds_have_passed(seconds: float) -> Callable[[], bool]:

@@ -26,7 +26,7 @@ from tests.history.conftest import add_cluster
 from tests.waiting import PATIENCE_S, wait_for
 
 TREE = tree({"prod": queue("4", delay_ms=1), "test": queue("1", delay_ms=1)})
-QUICK = ReflectorSettings(watch_s=1, idle_margin_s=0.3, shortest_watch_s=0.7, list_timeout_s=1.0)
+QUICK = ReflectorSettings(watch_s=1, idle_margin_s=0.3, shortest_watch_s=0.7, list_timeout_s=3.0)
 LONG_S = 60.0
 """Longer than any picture is trusted."""
 

@@ -67,18 +67,17 @@ def listed_with(world: World, path: str, *objects: dict[str, Any]) -> None:
     """From now on these stand in a list, which is read anew: in all of its parts, where several tables read it."""
     parts, read = {table.query.get("fieldSelector") for table in EVERY if table.path == path}, set[str | None]()
 
+    listed = set[tuple[str, str | None]]()
+
     def edit(asked: Asked, found: dict[str, Any]) -> None:
+        listed.add((asked.path, asked.query.get("fieldSelector")))
         if asked.path == path:
             found["items"] += objects
             read.add(asked.query.get("fieldSelector"))
 
-    ended = set[tuple[str, str | None]]()
-
     def begin_anew(asked: Asked, answer: Answer) -> None:
-        """Once each: it is not to do nothing else."""
-        watched = (asked.path, asked.query.get("fieldSelector"))
-        if "watch" in asked.query and watched not in ended:
-            ended.add(watched)
+        """Until each is listed: what is said to a watch may be lost on the way."""
+        if "watch" in asked.query and (asked.path, asked.query.get("fieldSelector")) not in listed:
             answer.status(410, "Expired", "too old resource version")
         else:
             world.proxy.passed_on(asked, answer)
