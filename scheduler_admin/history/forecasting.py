@@ -113,5 +113,5 @@ def _bounded(decide: Decide) -> Decide:
         return decide(snapshot, tree, ask)
 
     if isinstance(decide, Choosing):  # has a say in whose turn it is
-        in_time.first = decide.first  # type: ignore[attr-defined]
+        in_time.first = decide.first
     return in_time

@@ -48,7 +48,7 @@ class Allowances:
         try:
             return self._get_response(request)
         finally:
-            if (took_ms := round((thread_time() - began) * 1000)) and _known(request):
+            if (took_ms := round((thread_time() - began) * 1000)) and _counted(request):
                 note_work(who_is(request), took_ms)
 
     def process_view(
@@ -63,14 +63,16 @@ class Allowances:
             return render(request, "413.html", status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         if size > LARGEST_BODY and isinstance(request.user, User) and (seconds := wait_to_upload(request.user, size)):
             return _later(request, seconds, _("You have uploaded as much as one person may within an hour."))
-        if _known(request) and (seconds := wait_to_work(who_is(request))):
+        if _counted(request) and (seconds := wait_to_work(who_is(request))):
             return _later(request, seconds, _("What you asked for took as long as one person may take in a minute."))
         return None
 
 
-def _known(request: HttpRequest) -> bool:
-    """Whether it may be known whose request it is, without looking for a session where there can be none."""
-    return settings.SESSION_COOKIE_NAME in request.COOKIES or "Authorization" in request.headers
+def _counted(request: HttpRequest) -> bool:
+    """Whether work is counted, and it may be known for whom: no session is looked for in vain."""
+    return bool(settings.WORK_S_A_MINUTE) and (
+        settings.SESSION_COOKIE_NAME in request.COOKIES or "Authorization" in request.headers
+    )
 
 
 def _later(request: HttpRequest, seconds: int, why: str) -> HttpResponse:
