@@ -84,9 +84,13 @@ def test_a_failing_page_says_so(settings: Any, ada: Client, demo: Cluster, monke
 def test_what_can_not_be_done_now_is_tried_again(
     error: Exception, settings: Any, ada: Client, demo: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """503 with when to come back, by page and by REST: nothing is wrong with the request, nor with us."""
+    """503 with when to come back, by page and by REST: nothing is wrong with the request, nor with us.
+
+    The page asks the database for nothing, which may be away.
+    """
 
     def fails(*_: Any) -> None:
+        monkeypatch.setattr("django.db.models.query.QuerySet._fetch_all", fails)  # from now on
         raise error
 
     monkeypatch.setattr("scheduler_admin.web.views.queues.tree_page", fails)

@@ -4,7 +4,6 @@ import sys
 from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.defaults import server_error
 
 from scheduler_admin.outages import RETRY_S, passes
@@ -17,6 +16,7 @@ def failed(request: HttpRequest) -> HttpResponse:
     """
     if not passes(sys.exception()):
         return server_error(request)
-    response = render(request, "503.html", status=HTTPStatus.SERVICE_UNAVAILABLE)
+    response = server_error(request, "503.html")  # without a context: the database may be away
+    response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
     response["Retry-After"] = str(RETRY_S)
     return response
