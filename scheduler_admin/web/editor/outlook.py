@@ -78,7 +78,7 @@ class Prospect:
         return text % {"n": self.caused.pods}
 
 
-def foretold(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> dict[str, Any]:
+def forecast_context(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> dict[str, Any]:
     """The forecast of a tree for templates, its pods named as far as they are the reader's.
 
     ``prospect`` is None where the cluster was not read, or it takes too much work, which ``why`` says.

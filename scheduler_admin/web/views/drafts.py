@@ -17,7 +17,7 @@ from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.models import Draft, Hierarchy
 from scheduler_admin.web.editor.drafts import draft_lines, rivals
 from scheduler_admin.web.editor.news import news
-from scheduler_admin.web.editor.outlook import foretold
+from scheduler_admin.web.editor.outlook import forecast_context
 from scheduler_admin.web.editor.page import DraftPage, draft_page
 from scheduler_admin.web.editor.shown import Shown
 
@@ -141,4 +141,4 @@ def _forecast(page: DraftPage) -> dict[str, Any]:
     """``prospect`` is None where the cluster was not read yet, or it is not known of what tree, or by which policy."""
     if not page.foretellable or page.state.tree is None:
         return {"told": True, "prospect": None}
-    return foretold(page.cluster, page.state.tree, page.state.terms, page.sees)
+    return forecast_context(page.cluster, page.state.tree, page.state.terms, page.sees)

@@ -21,7 +21,7 @@ from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.restoring import restore
 from scheduler_admin.queues.services import OutdatedError, roll_back, terms_of, tree_of
 from scheduler_admin.web.editor.exporting import exports
-from scheduler_admin.web.editor.outlook import foretold
+from scheduler_admin.web.editor.outlook import forecast_context
 from scheduler_admin.web.editor.revisions import revision_lines, revision_view
 from scheduler_admin.web.numbers import read_number, read_time
 from scheduler_admin.web.views.drafts import editable, may_import
@@ -79,7 +79,7 @@ def _page(request: HttpRequest, cluster: Cluster, found: Revision, status: int =
     view = revision_view(request.user, found, against)
     context: dict[str, Any] = {"cluster": cluster, "view": view, **refused}
     if "forecast" in request.GET:  # asked for by those whose browser does not load it
-        context |= foretold(cluster, tree_of(found), terms_of(found), EVERYTHING)
+        context |= forecast_context(cluster, tree_of(found), terms_of(found), EVERYTHING)
     return render(request, "web/revision.html", context, status=status)
 
 
@@ -88,7 +88,7 @@ def _page(request: HttpRequest, cluster: Cluster, found: Revision, status: int =
 def revision_forecast(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """What going back to it would preempt now."""
     cluster, found = _find(request, name, number)
-    context = {"cluster": cluster, **foretold(cluster, tree_of(found), terms_of(found), EVERYTHING)}
+    context = {"cluster": cluster, **forecast_context(cluster, tree_of(found), terms_of(found), EVERYTHING)}
     html = render_to_string("web/_prospect.html", context, request)
     response = JsonResponse({"parts": {"prospect": html}})
     response["Cache-Control"] = "private, no-store"
