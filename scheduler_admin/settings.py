@@ -214,7 +214,7 @@ TEMPLATES = [
 # DATABASE_URL (address): `postgres://user:password@host/name` or `sqlite:///path`. PostgreSQL's JIT is off for its
 # connections and nothing waits longer than LOCK_WAIT_S for a lock, which `?options=...` replaces.
 # LOCK_WAIT_S (seconds): how long what another process has locked in the database is waited for, and PostgreSQL's answer
-# to who connects. At least 1. Web servers wait for 4 unless told otherwise, and then answer 503.
+# to who connects. At least 1. The default of web servers is 4; then they answer 503.
 DATABASE_URL = os.environ.get("DATABASE_URL", f"sqlite:///{BASE_DIR / 'var' / 'db.sqlite3'}")
 _LOCK_WAIT_S = _number("LOCK_WAIT_S", 20)
 if not _LOCK_WAIT_S:  # for ever, to PostgreSQL

@@ -94,7 +94,7 @@ def test_its_answer_is_never_kept(alice: APIClient) -> None:
 def test_a_clusters_token_makes_none(red: Tenant, monkeypatch: Any) -> None:
     """Its life is short on purpose; it lists all the same."""
     user = builders.user("pod", red)
-    monkeypatch.setattr(authentication, "bearer", lambda token: user if token == "of-a-cluster" else None)
+    monkeypatch.setattr(authentication, "bearer", lambda token, **_: user if token == "of-a-cluster" else None)
     client = APIClient(HTTP_AUTHORIZATION="Bearer of-a-cluster")
     assert (make(client).status_code, client.get(URL).status_code) == (403, 200)
     assert not ApiToken.objects.exists()
