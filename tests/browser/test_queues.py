@@ -275,6 +275,22 @@ def test_rows_are_painted_while_others_are_read_and_nothing_moves(
     assert sum(page.evaluate("window.moved")) < 0.001
 
 
+def test_headings_stand_where_they_will_stand_when_all_are_read(open_page: OpenPage, many: Cluster) -> None:
+    """A page may be cut off anywhere while it is read, so also within the row of headings."""
+    page = open_page(TREE)
+    head = page.locator(".tree thead tr")
+    places = """row => [...row.cells].map((cell) => {
+      const text = document.createRange();
+      text.selectNodeContents(cell);
+      return JSON.stringify(text.getBoundingClientRect());
+    })"""
+    whole = head.evaluate(places)
+    page.locator(".tree tbody").evaluate("rows => rows.replaceChildren()")
+    for read in range(len(whole) - 1, 0, -1):
+        head.evaluate("row => row.lastElementChild.remove()")
+        assert head.evaluate(places) == whole[:read]
+
+
 def test_that_updates_are_paused_is_there_from_the_first_frame(open_page: OpenPage, many: Cluster) -> None:
     """It is a wider button: shown later it would move what stands beside it."""
     page = open_page(TREE)
