@@ -4,6 +4,7 @@ docs/settings.md is made of those comments, ``# NAME (unit): what it does, and w
 """
 
 import os
+import re
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -45,6 +46,13 @@ def _networks(name: str) -> list[IPv4Network | IPv6Network]:
         except ValueError as error:
             raise ImproperlyConfigured(f"{name} holds {text}, which is not a network such as 10.1.0.0/16.") from error
     return found
+
+
+def _service_account(name: str) -> str:
+    text = os.environ.get(name, "")
+    if text and not re.fullmatch(r"[-a-z0-9]+/[-.a-z0-9]+", text):
+        raise ImproperlyConfigured(f"{name} is {text}, which is not a service account such as scheduler-admin/engine.")
+    return text
 
 
 def _address(text: str) -> tuple[str, int] | None:
@@ -295,6 +303,9 @@ OIDC_RENEW_ID_TOKEN_EXPIRY_SECONDS = 900  # then a page that is opened asks the 
 # finds in its file is not enough.
 TOKEN_REVIEW_CLUSTER = os.environ.get("TOKEN_REVIEW_CLUSTER", "")
 TOKEN_REVIEW_AUDIENCES = (os.environ.get("TOKEN_REVIEW_AUDIENCES") or "scheduler-admin").split(",")
+# ENGINE_SERVICE_ACCOUNT (NAMESPACE/NAME): that of the engine's pods, where web's have another, as with the Helm chart:
+# a check of the cluster in which they run asks for its rights.
+ENGINE_SERVICE_ACCOUNT = _service_account("ENGINE_SERVICE_ACCOUNT")
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")

@@ -90,6 +90,8 @@ class Expected:
     """UIDs of the asks of open decisions."""
     reviews: bool = False
     """Whether tokens of the cluster are good for our REST API."""
+    engine: str = ""
+    """The service account by which the engine signs in, as ``NAMESPACE/NAME``; empty: as who looks does."""
     single: bool = True
     """Whether the policy wants no scheduler beside it that preempts."""
 
@@ -138,9 +140,7 @@ class _Check:
             yield from self._server()
             yield self._identity()
             yield self._credentials()
-            beside = (*WRITING_CLASSES, *APPLYING, *ARBITRATING, *(REVIEWING if self._expected.reviews else ()))
-            asked = (*self._needed(), *beside)
-            rights = {right: granted(self._connection, right) for right in asked}
+            rights = self._asked()
         except ConnectionFailure as error:
             raise unreachable(self._connection, error) from None
         except ApiFailure as error:
@@ -155,6 +155,13 @@ class _Check:
             yield from self._contents(read(self._connection, self._until_s - self._clock.steady_s(), self._clock))
         if self._expected.mode == "enforce" and all(ok for right, ok in rights.items() if right.resource == "leases"):
             yield self._lease()
+
+    def _asked(self) -> dict[Right, bool]:
+        """What is granted: to who looks what pages and the REST API do, the rest to the engine."""
+        ours = (*WRITING_CLASSES, *(REVIEWING if self._expected.reviews else ()))
+        found = {right: granted(self._connection, right) for right in ours}
+        engines = (*self._needed(), *APPLYING, *ARBITRATING)
+        return found | {right: granted(self._connection, right, self._expected.engine) for right in engines}
 
     def _needed(self) -> tuple[Right, ...]:
         return needed(self._expected.mode, publish=self._expected.publish)

@@ -29,7 +29,7 @@ OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/p
 REVIEWS, APPLY, CONSUMERS = "deploy/token-review.yaml", "deploy/apply-tree.yaml", "deploy/consumers.yaml"
 CONFIG = "yunikorn-configs"
 """The ConfigMap in which YuniKorn keeps its queues.yaml."""
-_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_REVIEWS = "/apis/authorization.k8s.io/v1"
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,11 @@ class _Review(msgspec.Struct):
     status: _Status
 
 
-def granted(connection: Connection, right: Right) -> bool:
-    """Whether the API server would allow it; it is only asked. Raises ApiFailure and ConnectionFailure."""
+def granted(connection: Connection, right: Right, account: str = "") -> bool:
+    """Whether the API server would allow it to us, or to a service account ``NAMESPACE/NAME``; it is only asked.
+
+    Raises ApiFailure and ConnectionFailure.
+    """
     resource, _, subresource = right.resource.partition("/")
     attributes = {
         "verb": right.verb,
@@ -167,9 +170,17 @@ def granted(connection: Connection, right: Right) -> bool:
         "name": right.name,
         "namespace": right.namespace,
     }
-    body = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": {key: value for key, value in attributes.items() if value}},
-    }
-    return msgspec.json.decode(connection.request("POST", _REVIEWS, body=body).body, type=_Review).status.allowed
+    kind = "SubjectAccessReview" if account else "SelfSubjectAccessReview"
+    spec = {"resourceAttributes": {key: value for key, value in attributes.items() if value}, **_user(account)}
+    body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
+    answer = connection.request("POST", f"{_REVIEWS}/{kind.lower()}s", body=body)
+    return msgspec.json.decode(answer.body, type=_Review).status.allowed
+
+
+def _user(account: str) -> dict[str, str | list[str]]:
+    """A service account as the API server knows who signs in by its token, with the groups that each is in."""
+    if not account:
+        return {}
+    namespace, _, name = account.partition("/")
+    groups = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"]
+    return {"user": f"system:serviceaccount:{namespace}:{name}", "groups": groups}

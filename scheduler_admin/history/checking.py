@@ -23,6 +23,11 @@ def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None
     """
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     open_asks = Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True)
+    try:
+        way = Way.to(cluster)
+        note_program(way=way, actor=actor, target=cluster.name)
+    except SettingsError as error:
+        return Report(mode or cluster.mode, (Line("credentials", Level.ERROR, error.message, error.params),))
     expected = Expected(
         mode=mode or cluster.mode,
         publish=cluster.publish,
@@ -31,11 +36,7 @@ def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None
         owners=frozenset({holder(cluster=cluster, owner=cluster.owner)}),
         open_asks=frozenset(open_asks),
         reviews=cluster.name == settings.TOKEN_REVIEW_CLUSTER,
+        engine=settings.ENGINE_SERVICE_ACCOUNT if way.in_cluster else "",
         single=revision is None or revision.policy != "priority",
     )
-    try:
-        way = Way.to(cluster)
-        note_program(way=way, actor=actor, target=cluster.name)
-    except SettingsError as error:
-        return Report(expected.mode, (Line("credentials", Level.ERROR, error.message, error.params),))
     return check(way.settings(), expected, limit_s=limit_s)

@@ -73,5 +73,5 @@ class Wire:
 
 def _lines(answer: http.client.HTTPResponse) -> Iterator[bytes]:
     with suppress(OSError, http.client.HTTPException, ValueError, AttributeError):  # closed meanwhile
-        while line := answer.readline():
+        while (line := answer.readline()).endswith(b"\n"):  # who closes it meanwhile leaves a part of a line
             yield line

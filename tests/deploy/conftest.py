@@ -44,8 +44,9 @@ def full_values() -> dict[str, Any]:
         "secret": {**MINIMAL["secret"], "from": {"DATABASE_URL": {"name": "database-app", "key": "uri"}}},
         "settings": every_setting(),
         "rbac": dict.fromkeys(rights, True),
-        "serviceAccount": {"name": "engines", "annotations": {"example.com/team": "platform"}},
-        "kubeconfigs": {"secretName": "other-clusters"},
+        "web": {"serviceAccount": {"name": "pages", "annotations": {"example.com/team": "platform"}}},
+        "engine": {"serviceAccount": {"name": "engines"}},
+        "kubeconfigs": {"secretName": "other-clusters", "webSecretName": "to-read-other-clusters"},
         "ingress": {**on, "className": "nginx", "annotations": {"example.com/a": "b"}, "tlsSecretName": "site-tls"},
         "redis": on,
         "networkPolicy": {

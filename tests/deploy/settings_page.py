@@ -25,7 +25,7 @@ This page is made of `scheduler_admin/settings.py` by `make settings-page`.
 | --- | --- | --- | --- |
 """
 _ENTRY = re.compile(r"# ([A-Z0-9_]+) \(([^)]*)\): (.*)")
-_READERS = {"_flag": "0", "_number": "", "_networks": "", "_with_issuer": "", "get": ""}
+_READERS = {"_flag": "0", "_number": "", "_networks": "", "_service_account": "", "_with_issuer": "", "get": ""}
 """What reads a variable by its name -> the default where none is given."""
 _NAMES = {"BASE_DIR": PurePosixPath("CHECKOUT"), "OIDC_ISSUER": "that of `OIDC_ISSUER`"}
 """Of the settings, those that defaults are made of."""

@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.controlplane, pytest.mark.usefixtures("built_helm")]
 BASE = CHART.parents[1]
 NOT_FOR_CLUSTERS = {"DEBUG", "FAULT_AT", "KUBECONFIG_PLACES", "STATIC_ROOT"}
 """For the machine of who works on this, for tests of crashes, and what the image sets."""
-MADE_BY_THE_CHART = {"METRICS_LISTEN"}
+MADE_BY_THE_CHART = {"ENGINE_SERVICE_ACCOUNT", "METRICS_LISTEN"}
 
 
 @pytest.mark.parametrize("values", ["minimal_values", "full_values"])
@@ -90,7 +90,7 @@ def test_each_process_is_given_what_it_reads(full: list[Manifest]) -> None:
         by_reference = {key for key, value in variables_of.items() if isinstance(value, dict)}
         assert {key for key in variables_of if key not in every_setting()} - by_reference <= {
             "REDIS_URL",
-            "METRICS_LISTEN",
+            *MADE_BY_THE_CHART,
         }, name
     assert set(given["migrate"]) == {"SECRET_KEY", "SECRET_KEY_FALLBACKS", "CREDENTIALS_KEY", "DATABASE_URL"}
     assert given["web"]["DATABASE_URL"] == {"secretKeyRef": {"name": "database-app", "key": "uri"}}

@@ -1,4 +1,4 @@
-"""What the chart lets its account do: what the manifests in deploy/ do, and no more."""
+"""What the chart lets its accounts do: what the manifests in deploy/ do, and no more; web reads, the engine acts."""
 
 import re
 from collections.abc import Iterator
@@ -17,6 +17,10 @@ DEPLOY = CHART.parent
 FILES = ("observe", "rbac", "priority-classes", "apply-tree", "consumers", "token-review", "yunikorn")
 
 
+WEBS, ENGINES = ["priority-classes", "token-review", "check"], ["apply-tree", "consumers", "enforce", "yunikorn"]
+"""What only one of the two has, by the roles' names."""
+
+
 def rights(documents: list[Manifest], called: str = NAME) -> Iterator[tuple[str, Any]]:
     """What every role and binding says, under kind, name without what all are called, and namespace."""
     for one in documents:
@@ -29,7 +33,7 @@ def rights(documents: list[Manifest], called: str = NAME) -> Iterator[tuple[str,
 
 
 def test_rights_are_those_of_the_manifests(full: list[Manifest], minimal: list[Manifest]) -> None:
-    """Rule by rule, for the release's own account; without being asked for more, those of observe alone."""
+    """Rule by rule; without being asked for more, those of observe alone, and web may ask what the engine may."""
 
     def of(*files: str) -> dict[str, Any]:
         texts = [(DEPLOY / f"{name}.yaml").read_text(encoding="utf-8") for name in files]
@@ -37,11 +41,11 @@ def test_rights_are_those_of_the_manifests(full: list[Manifest], minimal: list[M
             rights([document for text in texts for document in yaml.safe_load_all(text)], called="scheduler-admin")
         )
 
-    assert dict(rights(full)) == of(*FILES)
-    assert dict(rights(minimal)) == of("observe")
-    subjects = [one["subjects"] for one in full if one["kind"].endswith("RoleBinding")]
-    assert subjects
-    assert all(s == [{"kind": "ServiceAccount", "name": "engines", "namespace": NAMESPACE}] for s in subjects)
+    def but_check(documents: list[Manifest]) -> dict[str, Any]:
+        return {name: right for name, right in rights(documents) if name.split()[1] != "check"}
+
+    assert but_check(full) == of(*FILES)
+    assert but_check(minimal) == of("observe")
     (text,) = [one for one in full if one["kind"] == "CustomResourceDefinition" and "consumers" in str(one["metadata"])]
     (kept,) = [
         one
@@ -50,6 +54,40 @@ def test_rights_are_those_of_the_manifests(full: list[Manifest], minimal: list[M
     ]
     assert text["spec"] == kept["spec"]
     assert text["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"
+
+
+def test_web_reads_and_the_engine_acts(full: list[Manifest]) -> None:
+    """What evicts, taints and writes is not the account of the process that people reach."""
+    holders: dict[str, set[str]] = {}
+    for one in full:
+        if one["kind"].endswith("RoleBinding"):
+            assert all(one["kind"] == "ServiceAccount" and one["namespace"] == NAMESPACE for one in one["subjects"])
+            held = holders.setdefault(one["metadata"]["name"].removeprefix(f"{NAME}-"), set())
+            held.update(one["name"] for one in one["subjects"])
+    assert holders.pop("observe") == {"pages", "engines"}
+    assert {name for name, held in holders.items() if held == {"pages"}} == set(WEBS)
+    assert {name for name, held in holders.items() if held == {"engines"}} == set(ENGINES)
+    assert set(holders) == {*WEBS, *ENGINES}
+    accounts = {name: pod["spec"].get("serviceAccountName") for name, pod in pods(full).items()}
+    assert accounts == dict.fromkeys(accounts, None) | {"web": "pages", "engine": "engines"}
+    given = environment(full, pods(full)["web"])["ENGINE_SERVICE_ACCOUNT"]
+    assert given == f"{NAMESPACE}/engines"
+
+
+def test_kubeconfigs_of_web_may_be_others(full: list[Manifest]) -> None:
+    """Files of the same names, for accounts that may do less; without, they are the engine's."""
+
+    def secrets(objects: list[Manifest]) -> dict[str, str]:
+        found = {}
+        for name, pod in pods(objects).items():
+            volumes = {one["name"]: one for one in pod["spec"].get("volumes", ())}
+            if "kubeconfigs" in volumes:
+                found[name] = volumes["kubeconfigs"]["secret"]["secretName"]
+        return found
+
+    assert secrets(full) == {"web": "to-read-other-clusters", "engine": "other-clusters"}
+    same = helm.rendered(merged(MINIMAL, {"kubeconfigs": {"secretName": "other-clusters"}}))
+    assert secrets(same) == dict.fromkeys(("web", "engine"), "other-clusters")
 
 
 def test_no_rights_means_no_token(minimal: list[Manifest]) -> None:

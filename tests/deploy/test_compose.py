@@ -25,7 +25,9 @@ def services() -> dict[str, Any]:
 def variables() -> set[str]:
     """The environment variables that settings.py reads."""
     text = (BASE / "scheduler_admin" / "settings.py").read_text(encoding="utf-8")
-    return set(re.findall(r'(?:environ\.get|_flag|_number|_networks|_with_issuer)\(\s*"([A-Z0-9_]+)"', text))
+    return set(
+        re.findall(r'(?:environ\.get|_flag|_number|_networks|_service_account|_with_issuer)\(\s*"([A-Z0-9_]+)"', text)
+    )
 
 
 def test_every_process_of_the_product_is_there(services: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from engine.resources import parse_amounts, total
 from engine.simulator.clock import ManualClock
 from engine.simulator.cluster import Cluster
 
-ROUNDS = 3
+ROUNDS = 2
 LENGTH = 150
 
 

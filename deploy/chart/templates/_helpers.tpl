@@ -22,8 +22,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
+{{/* By what name web and engine speak to the cluster that they run in. Takes {root, component}. */}}
 {{- define "app.serviceAccount" -}}
-{{- default (include "app.fullname" .) .Values.serviceAccount.name -}}
+{{- $given := (index .root.Values .component).serviceAccount.name -}}
+{{- default (printf "%s-%s" (include "app.fullname" .root) .component) $given -}}
 {{- end -}}
 
 {{/* An image by its digest, else its tag. Takes {image, tag}. */}}

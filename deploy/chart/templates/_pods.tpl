@@ -2,6 +2,8 @@
 {{- define "app.pod" -}}
 {{- $values := .root.Values -}}
 {{- $clusters := eq (include "app.reachesClusters" .component) "yes" -}}
+{{- $kubeconfigs := ternary $values.kubeconfigs.secretName "" $clusters -}}
+{{- if eq .component "web" }}{{ $kubeconfigs = default $kubeconfigs $values.kubeconfigs.webSecretName }}{{ end -}}
 metadata:
   labels:
     {{- include "app.labels" .root | nindent 4 }}
@@ -16,10 +18,10 @@ metadata:
     {{- end }}
 spec:
   {{- if eq .component "migrate" }}
-  serviceAccountName: default  # the release's own is not there yet
   restartPolicy: Never
-  {{- else }}
-  serviceAccountName: {{ include "app.serviceAccount" .root }}
+  {{- end }}
+  {{- if $clusters }}
+  serviceAccountName: {{ include "app.serviceAccount" . }}
   {{- end }}
   automountServiceAccountToken: {{ and $clusters $values.rbac.observe }}
   enableServiceLinks: false
@@ -59,15 +61,15 @@ spec:
       resources: {{ toYaml (index $values .component).resources | nindent 8 }}
       volumeMounts:
         - {name: tmp, mountPath: /tmp}
-        {{- if and $clusters $values.kubeconfigs.secretName }}
+        {{- if $kubeconfigs }}
         - {name: kubeconfigs, mountPath: /etc/kubeconfigs, readOnly: true}
         {{- end }}
   volumes:
     - name: tmp
       emptyDir: {sizeLimit: 1Gi}
-    {{- if and $clusters $values.kubeconfigs.secretName }}
+    {{- with $kubeconfigs }}
     - name: kubeconfigs
-      secret: {secretName: {{ $values.kubeconfigs.secretName }}, defaultMode: 0440}
+      secret: {secretName: {{ . }}, defaultMode: 0440}
     {{- end }}
 {{- end -}}
 
@@ -106,6 +108,10 @@ priorityClassName: {{ . }}
 {{- include "app.secretVariables" . }}
 {{- if and .root.Values.redis.enabled (ne .component "migrate") }}
 - {name: REDIS_URL, value: "redis://:$(REDIS_PASSWORD)@{{ include "app.fullname" .root }}-redis:6379/0"}
+{{- end }}
+{{- if eq .component "web" }}
+- name: ENGINE_SERVICE_ACCOUNT
+  value: {{ .root.Release.Namespace }}/{{ include "app.serviceAccount" (dict "root" .root "component" "engine") }}
 {{- end }}
 {{- if and .root.Values.metrics.enabled (eq .component "engine") }}
 - {name: METRICS_LISTEN, value: "0.0.0.0:9101"}
