@@ -1,13 +1,18 @@
 """Whatever goes wrong between us and the API server: nothing is evicted, the page says what, and it heals alone."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
+import time_machine
+from django.apps import apps
+from django.utils import timezone
 
 from scheduler_admin.accounts.models import User
+from scheduler_admin.clusters.models import Notice
 from tests.cluster.certificates import authority, issued, serving
 from tests.cluster.doubles import Answer, Asked
 from tests.faults.conftest import World
@@ -53,6 +58,7 @@ def login(asked: Asked, answer: Answer) -> None:
     answer.json(200, b"<!doctype html><title>Sign in</title>", {"Content-Type": "text/html"})
 
 
+NOW = {"gracePeriodSeconds": "0"}
 FAULTS: dict[str, tuple[Callable[[Asked, Answer], None], str]] = {
     "429": (lambda _asked, answer: answer.status(429, "TooManyRequests", "too many requests"), "too many requests"),
     "429 with a time": (
@@ -95,6 +101,35 @@ def test_a_fault_evicts_nothing_is_told_and_heals(world: World, name: str) -> No
     assert "can't be read" in html
     assert status.error in html
     heals(world)
+
+
+def test_a_days_outage_is_one_trouble_and_ends_as_it_began(world: World) -> None:
+    """A pass an hour, with nobody there: no row is added, and what went meanwhile is not evicted."""
+    assert world.run().error == ""
+    world.proxy.fault, words = FAULTS["reset"]
+    world.add_ask()
+    world.in_trouble(words)
+    since = world.run().error_since
+    before = kept()
+    with time_machine.travel(timezone.now(), tick=True) as clock:
+        for _ in range(24):
+            clock.shift(timedelta(hours=1))
+            world.clock.ahead_s += 3600
+            status = world.run()
+            assert (words in status.error, status.error_since) == (True, since)
+        assert kept() == before
+        assert world.evicted() == []
+        assert "can't be read" in page()
+        world.proxy.simulated.connection().request("DELETE", "/api/v1/namespaces/default/pods/test-3", query=NOW)
+        world.add_pod("test-4", "test", "n1")
+        heals(world)
+    assert "test-3" not in world.evicted()
+
+
+def kept() -> dict[str, int]:
+    """How many rows there are of everything that passes write."""
+    models: list[type[Any]] = [Notice, *apps.get_app_config("history").get_models()]
+    return {model.__name__: model.objects.count() for model in models}
 
 
 def heals(world: World) -> None:
