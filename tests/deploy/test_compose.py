@@ -192,6 +192,7 @@ def test_the_product_needs_nothing_of_the_simulated_cluster(tmp_path: Path) -> N
     assert done.returncode != 0
     assert "The simulated cluster is not installed here" in done.stderr
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / "var").exists()
 
 
 @pytest.mark.parametrize("address", ["sqlite:////tmp/x.sqlite3", "postgres://a:b@host/name"])

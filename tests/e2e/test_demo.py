@@ -61,6 +61,15 @@ def test_a_port_that_is_none_is_one_sentence() -> None:
         processes.check_port(70_000)
 
 
+def test_a_folder_that_can_not_be_is_one_sentence(tmp_path: Path) -> None:
+    """Named, with what to do."""
+    (tmp_path / "file").touch()
+    running = demo(tmp_path / "file" / "folder")
+    _, told = running.communicate(timeout=PATIENCE_S)
+    assert (running.returncode, "Traceback" in told) == (1, False)
+    assert "Name another place with --folder." in told
+
+
 def test_a_second_demo_leaves_the_first_ones_folder_alone(tmp_path: Path) -> None:
     """It ends before it touches anything, and the folder is free again when the first has ended."""
     with processes.alone(Place(tmp_path)):

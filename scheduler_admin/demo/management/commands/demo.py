@@ -42,7 +42,6 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         place = Place(Path(settings.DATABASES["default"]["NAME"]).parent)
         try:
-            processes.check_installed()
             with processes.alone(place):
                 self._run(place, options)
         except DemoError as error:
