@@ -3,7 +3,6 @@
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,19 +63,23 @@ def cluster(exits_after: str) -> Iterator[AnyCluster]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The address of a PostgreSQL, on which the tables are made once."""
+    if postgres.programs() is None:
+        pytest.skip("there is no PostgreSQL here")
+    with tempfile.TemporaryDirectory() as folder, postgres.server(Path(folder)) as address:
+        yield address
+
+
 @pytest.fixture
-def installed(database: str, cluster: AnyCluster, tmp_path: Path) -> Iterator[Installation]:
+def installed(
+    request: pytest.FixtureRequest, database: str, cluster: AnyCluster, tmp_path: Path
+) -> Iterator[Installation]:
     """With its database in a file, or on a server."""
-    with ExitStack() as ends:
-        server = ""
-        if database == "postgres":
-            if postgres.programs() is None:
-                pytest.skip("there is no PostgreSQL here")
-            folder = ends.enter_context(tempfile.TemporaryDirectory())
-            server = ends.enter_context(postgres.server(Path(folder)))
-        made = Installation(tmp_path, cluster, server)
-        ends.callback(made.stop)
-        yield made
+    made = Installation(tmp_path, cluster, request.getfixturevalue("server") if database == "postgres" else "")
+    yield made
+    made.stop()
 
 
 @pytest.mark.parametrize(
