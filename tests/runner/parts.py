@@ -1,7 +1,7 @@
 """``make test``: every test but the long suites, in processes beside each other, as a machine has two cores.
 
-What waits most of the time, for servers, watches, leases and browsers, runs beside everything else. What works runs in
-two lanes: more processes than cores would only push each other out of the caches, and all take a third longer.
+What waits most of the time, for servers, watches and leases, runs beside everything else. What works runs in two
+lanes: more processes than cores would only push each other out of the caches, and all take a third longer.
 ``python -m tests.runner.parts -k lint`` gives the option to all of them.
 """
 
@@ -23,13 +23,13 @@ def _folders(names: str) -> tuple[str, ...]:
 
 
 WAITING: Mapping[str, tuple[str, ...]] = {
-    "browser": _folders("browser"),
     "waiting": _folders("cluster controlplane copies simulator"),
     "installations": _folders("e2e faults"),
     "enforcement": _folders("deploy enforce"),
 }
-"""Name -> folders. They start servers, processes and browsers and wait for them."""
+"""Name -> folders. They start servers and processes and wait for them."""
 WORKING: Mapping[str, tuple[str, ...]] = {
+    "browser": _folders("browser"),
     "decisions": _folders("engine fidelity fuzz"),
     "history": _folders("history"),
     "pages": _folders("web"),
