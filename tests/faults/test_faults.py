@@ -58,7 +58,6 @@ def login(asked: Asked, answer: Answer) -> None:
     answer.json(200, b"<!doctype html><title>Sign in</title>", {"Content-Type": "text/html"})
 
 
-NOW = {"gracePeriodSeconds": "0"}
 FAULTS: dict[str, tuple[Callable[[Asked, Answer], None], str]] = {
     "429": (lambda _asked, answer: answer.status(429, "TooManyRequests", "too many requests"), "too many requests"),
     "429 with a time": (
@@ -120,7 +119,8 @@ def test_a_days_outage_is_one_trouble_and_ends_as_it_began(world: World) -> None
         assert kept() == before
         assert world.evicted() == []
         assert "can't be read" in page()
-        world.proxy.simulated.connection().request("DELETE", "/api/v1/namespaces/default/pods/test-3", query=NOW)
+        gone = "/api/v1/namespaces/default/pods/test-3"
+        world.proxy.simulated.connection().request("DELETE", gone, query={"gracePeriodSeconds": "0"})
         world.add_pod("test-4", "test", "n1")
         heals(world)
     assert "test-3" not in world.evicted()
