@@ -193,6 +193,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "scheduler_admin.web.allowances.Allowances",  # before that of CSRF, which reads whole forms
     "django.middleware.csrf.CsrfViewMiddleware",
+    "scheduler_admin.web.security.NoNulInForms",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "scheduler_admin.web.oidc.Renewal",
     "django.contrib.messages.middleware.MessageMiddleware",

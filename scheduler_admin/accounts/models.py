@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import MaxLengthValidator, RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -188,7 +188,7 @@ class AuditEvent(models.Model):
     actor_name = models.CharField(max_length=150)
     verb = models.CharField(max_length=50)
     target = models.CharField(max_length=255)
-    reason = models.TextField(blank=True)
+    reason = models.TextField(blank=True, validators=[MaxLengthValidator(1000)])
     details = models.JSONField(default=dict, blank=True)
 
     class Meta:

@@ -5,7 +5,7 @@ from typing import Any, Self
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import MaxLengthValidator, RegexValidator
 from django.db import models
 from django.http import Http404
 from django.utils import timezone
@@ -119,7 +119,7 @@ class Pause(models.Model):
     at = models.DateTimeField(default=timezone.now)
     until = models.DateTimeField(null=True, blank=True, help_text=_("When it ends by itself; null: when resumed."))
     by = models.CharField(max_length=150)
-    reason = models.TextField(max_length=300)
+    reason = models.TextField(max_length=300, validators=[MaxLengthValidator(300)])
 
     objects = PauseQuerySet.as_manager()
 
@@ -172,7 +172,7 @@ class Window(models.Model):
     zone = models.CharField(max_length=64, default="UTC", validators=[check_zone])
     first_day = models.DateField(null=True, blank=True)
     last_day = models.DateField(null=True, blank=True)
-    reason = models.TextField(max_length=300)
+    reason = models.TextField(max_length=300, validators=[MaxLengthValidator(300)])
     by = models.CharField(max_length=150)
     at = models.DateTimeField(default=timezone.now)
 

@@ -1,6 +1,6 @@
 """The copies of trees that clusters keep themselves, as they were last seen, and what was written back there."""
 
-from django.core.validators import RegexValidator
+from django.core.validators import MaxLengthValidator, RegexValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -81,7 +81,7 @@ class Writing(models.Model):
     note = models.TextField(blank=True, help_text=_("Why it came to that."))
     by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     by_name = models.CharField(max_length=150)
-    reason = models.TextField(max_length=300)
+    reason = models.TextField(max_length=300, validators=[MaxLengthValidator(300)])
     at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
 

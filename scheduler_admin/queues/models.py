@@ -2,6 +2,7 @@
 
 from typing import Self
 
+from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -70,7 +71,7 @@ class Revision(models.Model):
     parameters = models.JSONField(default=dict, blank=True)
     author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     author_name = models.CharField(max_length=150)
-    reason = models.TextField()
+    reason = models.TextField(validators=[MaxLengthValidator(1000)])
     published_at = models.DateTimeField(auto_now_add=True)
 
     objects = RevisionQuerySet.as_manager()
@@ -158,7 +159,7 @@ class DraftQueue(models.Model):
     quota_delay = models.CharField(max_length=50, blank=True)
     priority_policy = models.CharField(max_length=20, blank=True)
     priority_offset = models.CharField(max_length=20, blank=True)
-    namespaces = models.TextField(blank=True, max_length=5000)
+    namespaces = models.TextField(blank=True, max_length=5000, validators=[MaxLengthValidator(5000)])
     evict_uncontrolled = models.BooleanField(default=False)
     weight = models.CharField(max_length=50, blank=True)
     lendable = models.JSONField(default=dict, blank=True, decoder=QuickDecoder)

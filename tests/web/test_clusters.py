@@ -65,6 +65,13 @@ def test_a_pause_without_a_reason_is_refused(otto: Client, demo: Cluster) -> Non
     assert "is not paused" in answer.content.decode()
 
 
+def test_a_reason_has_an_end(otto: Client, demo: Cluster) -> None:
+    """It stands in a row of a table; a longer one is refused with its length, and nothing is paused."""
+    answer = otto.post("/clusters/demo/pause/", {"act": "pause", "reason": "x" * 301}, follow=True)
+    assert not Pause.objects.exists()
+    assert "at most 300 characters (it has 301)" in answer.content.decode()
+
+
 def test_resuming_lets_it_go_on(otto: Client, demo: Cluster) -> None:
     """Resuming twice writes one event."""
     otto.post("/clusters/demo/pause/", {"act": "pause", "reason": "look"})

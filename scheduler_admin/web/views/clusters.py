@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -41,12 +41,15 @@ def pause(request: HttpRequest, name: str) -> HttpResponse:
         raise PermissionDenied
     assert isinstance(request.user, User)
     reason = request.POST.get("reason", "").strip()
-    if request.POST.get("act") == "resume":
-        pausing.resume(cluster=cluster, actor=request.user, reason=reason)
-        messages.success(request, _("%(name)s goes on.") % {"name": cluster.name})
-    elif not reason:
-        messages.error(request, _("%(name)s is not paused: say why, others will read it.") % {"name": cluster.name})
-    else:
-        pausing.pause(cluster=cluster, actor=request.user, reason=reason)
-        messages.success(request, _("%(name)s is paused: nothing is evicted there.") % {"name": cluster.name})
+    try:
+        if request.POST.get("act") == "resume":
+            pausing.resume(cluster=cluster, actor=request.user, reason=reason)
+            messages.success(request, _("%(name)s goes on.") % {"name": cluster.name})
+        elif not reason:
+            messages.error(request, _("%(name)s is not paused: say why, others will read it.") % {"name": cluster.name})
+        else:
+            pausing.pause(cluster=cluster, actor=request.user, reason=reason)
+            messages.success(request, _("%(name)s is paused: nothing is evicted there.") % {"name": cluster.name})
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
     return redirect("web:clusters")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language
@@ -36,8 +36,6 @@ def compare(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _begin(request: HttpRequest, cluster: Cluster) -> HttpResponse:
-    if any("\0" in text for text in request.POST.values()):
-        raise BadRequest
     assert isinstance(request.user, User)
     form = CompareForm.sent(request.POST.dict())
     try:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest, PermissionDenied
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -77,14 +77,11 @@ def find(request: HttpRequest, name: str, pk: int) -> tuple[Cluster, Draft]:
 def editable(request: HttpRequest, name: str) -> tuple[Cluster, User]:
     """The cluster and who edits its tree, or a part of it.
 
-    Raises Http404 for strangers, PermissionDenied for those who only read, BadRequest for a form with a NUL in it,
-    which PostgreSQL does not take.
+    Raises Http404 for strangers, PermissionDenied for those who only read.
     """
     cluster = edited(request.user, name)
     if not _may_edit(request.user, cluster):
         raise PermissionDenied
-    if any("\0" in text for field in request.POST.items() for text in field):
-        raise BadRequest
     assert isinstance(request.user, User)
     return cluster, request.user
 
