@@ -29,7 +29,7 @@ def server(folder: Path, *settings: str) -> Iterator[str]:
     try:
         yield f"postgres://postgres@{quote(str(folder), safe='')}/postgres"
     finally:
-        _run(folder, "pg_ctl", "stop", "-w", "-m", "immediate")
+        stop(folder)
 
 
 def start(folder: Path, *settings: str) -> None:
@@ -37,6 +37,11 @@ def start(folder: Path, *settings: str) -> None:
     options = ["listen_addresses=''", "fsync=off", *settings]
     given = " ".join(f"-c {option}" for option in options)
     _run(folder, "pg_ctl", "start", "-w", "-l", str(folder / "log"), "-o", f"{given} -k {folder}")
+
+
+def stop(folder: Path) -> None:
+    """End the server that lives there, as a machine that fails."""
+    _run(folder, "pg_ctl", "stop", "-w", "-m", "immediate")
 
 
 def _run(folder: Path, program: str, *arguments: str) -> None:

@@ -16,6 +16,8 @@ KUBERNETES = "kubernetes:"
 """How groups and names of Kubernetes begin in mappings: no group of an OIDC provider that begins so counts."""
 _LONGEST = 100
 """Of a name that a door gives; what makes it unlike others' follows it."""
+_LONGEST_IDENTITY, _LONGEST_GROUP = 500, 300
+"""As the columns of User.identity and GroupMapping.group."""
 _STRONGEST = (User.Role.ADMIN, User.Role.OPERATOR, User.Role.AUDITOR)
 
 
@@ -29,6 +31,10 @@ class PeopleBackend(ModelBackend):
 
 class UnmappedError(Exception):
     """None of somebody's groups is anything here, or they were locked out."""
+
+
+class IdentityError(ValueError):
+    """A door names somebody as no user can be named: too long, or with a NUL, which PostgreSQL does not take."""
 
 
 @transaction.atomic
@@ -49,8 +55,11 @@ def admit(*, identity: str, name: str, groups: Iterable[str], email: str = "") -
     """The user for who is called ``identity`` at another door, with the role and tenants of their groups as of now.
 
     Somebody new becomes a user of their own, whatever name or e-mail they share with others. Raises UnmappedError for
-    who has no mapped group: whoever had one before has lost what came with it.
+    who has no mapped group: whoever had one before has lost what came with it. Raises IdentityError.
     """
+    if "\0" in identity or len(identity) > _LONGEST_IDENTITY:
+        raise IdentityError
+    groups = [group for group in groups if "\0" not in group and len(group) <= _LONGEST_GROUP]  # no other is mapped
     user = _admitted(identity=identity, name=name, email=email, groups=groups)
     if user.pk is None or not user.is_active or not GroupMapping.objects.filter(group__in=user.outside_groups).exists():
         raise UnmappedError

@@ -10,7 +10,7 @@ from django.views.decorators.debug import sensitive_variables
 from engine.cluster.errors import SettingsError
 from engine.cluster.token_review import review
 from engine.formats.notes import gettext_noop
-from scheduler_admin.accounts.doors import KUBERNETES, UnmappedError, admit
+from scheduler_admin.accounts.doors import KUBERNETES, IdentityError, UnmappedError, admit
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.ways import Way
@@ -54,5 +54,5 @@ def _reviewed(token: str) -> int:
     groups = [f"{KUBERNETES}user:{found.username}", *(f"{KUBERNETES}group:{group}" for group in found.groups)]
     try:
         return admit(identity=f"kubernetes {name} {found.username}", name=found.username, groups=groups).pk
-    except UnmappedError:
+    except (UnmappedError, IdentityError):
         return _NOBODY

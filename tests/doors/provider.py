@@ -12,6 +12,7 @@ import secrets
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -23,6 +24,8 @@ KEYS: dict[str, Any] = {
     "RS256": rsa.generate_private_key(public_exponent=65537, key_size=2048),
     "ES256": ec.generate_private_key(ec.SECP256R1()),
 }
+SILENCE = Event()
+"""Never set: who waits for it, waits until the process ends."""
 STRANGER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 state: dict[str, Any] = {"account": {}, "fault": "", "algorithm": "RS256", "codes": {}}
 
@@ -56,6 +59,8 @@ class Provider(BaseHTTPRequestHandler):
             and sent["redirect_uri"] == asked["redirect_uri"]
             and _challenge(sent.get("code_verifier", "")) == asked["code_challenge"]
         )
+        if state["fault"] == "silent":
+            SILENCE.wait()
         if state["fault"] == "down":
             self._say(503, {"error": "temporarily_unavailable"})
         elif not good:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -49,8 +49,8 @@ def free_port() -> int:
 class Product:
     """Runs in a folder of its own; ``manage`` and ``api`` are what operators and CI use."""
 
-    def __init__(self, folder: Path, kept: Store | None = None) -> None:
-        """``kept``: its database; unless given, a new one."""
+    def __init__(self, folder: Path, kept: Store | None = None, settings: Mapping[str, str] | None = None) -> None:
+        """``kept``: its database; unless given, a new one. ``settings``: further variables of its environment."""
         self.place = Place(folder)
         self.store = kept or store(self.place.database)
         self.port = free_port()
@@ -64,19 +64,20 @@ class Product:
             "STATIC_ROOT": str(folder / "static"),
             "SITE_URL": f"http://127.0.0.1:{self.port}",
             "LOG_LEVEL": "WARNING",
+            **(settings or {}),
         }
         self.children = Supervisor(self.place.logs, self.environment)
         self._token = ""
         self._logged = ExitStack()
 
-    def start(self) -> None:
-        """Migrate, then start Redis, web, the engine's worker and beat."""
+    def start(self, *names: str) -> None:
+        """Migrate, then start Redis and these processes; unless said, the engine's worker, beat and web."""
         self._logged.enter_context(logged(f"product {self.port}", self.last_words))
         self.store.migrate(self.manage)
         self._token = re.search(r"sa_[\w-]+", self.manage("shell", "-c", _PREPARED))[0]
         self.children.start("redis", self.command("redis"))
         wait_for(self.place.socket.exists, "Redis")
-        for name in ("engine", "beat", "web"):
+        for name in names or ("engine", "beat", "web"):
             self.children.start(name, self.command(name))
 
     def command(self, name: str) -> list[str]:
