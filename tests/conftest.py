@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from scheduler_admin.queues import draft_rows, draft_selectors, selectors
 from tests.controlplane import anycluster, binaries
 from tests.controlplane.anycluster import AnyCluster
+from tests.controlplane.marks import MARK, leave_to_suite
 from tests.controlplane.plane import ControlPlane
 from tests.runner import database, suites
 from tests.waiting import PATIENCE_S, logs
@@ -23,7 +24,6 @@ for name, examples in (("quick", 10), ("usual", 15), ("long", 300)):
     settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("usual")
 
-MARK = "controlplane"
 EITHER = ["simulated", pytest.param("real", marks=pytest.mark.controlplane)]
 """The parameters of a fixture for tests that hold on both."""
 
@@ -31,6 +31,8 @@ EITHER = ["simulated", pytest.param("real", marks=pytest.mark.controlplane)]
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests of other long suites; those on the real control plane come last, when all else is done."""
+    for item in items:
+        leave_to_suite(item)
     marks = {item: item.get_closest_marker("suite") for item in items}
     others = [item for item, mark in marks.items() if mark is not None and not suites.runs(*mark.args)]
     config.hook.pytest_deselected(items=others)

@@ -1,15 +1,26 @@
 """Which tests on the real control plane run every time, and which in the long suite alone."""
 
-from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import MARK
+MARK = "controlplane"
+SUITE = "control-plane"
+_CLUSTER = Path(__file__).parents[1] / "cluster"
+_WRITING = frozenset(
+    {
+        *("test_config_map", "test_consumers_copy", "test_evict", "test_kueue_copy", "test_lease"),
+        *("test_priority_classes", "test_reserve", "test_rights", "test_signing_in", "test_token_review"),
+    }
+)
+"""Modules of tests/cluster: what writes to a cluster, and who may."""
 
 
-def leave_to_suite(items: Sequence[pytest.Item], folder: Path, but: Collection[str] = ()) -> None:
-    """Mark a folder's tests on the real control plane for the long suite, ``but`` those of some modules."""
-    for item in items:
-        if item.path.is_relative_to(folder) and item.path.stem not in but and item.get_closest_marker(MARK):
-            item.add_marker(pytest.mark.suite("control-plane"))
+def leave_to_suite(item: pytest.Item) -> None:
+    """Mark a test on the real control plane for the long suite, unless it is of what writes to a cluster.
+
+    The simulator says what a real one says, and the long suite holds it to that.
+    """
+    every_time = item.path.parent == _CLUSTER and item.path.stem in _WRITING
+    if item.get_closest_marker(MARK) and not every_time:
+        item.add_marker(pytest.mark.suite(SUITE))

@@ -26,7 +26,7 @@ from tests.deploy.helm import (
 )
 from tests.deploy.test_compose import variables
 
-pytestmark = [pytest.mark.controlplane, pytest.mark.usefixtures("built_helm")]
+pytestmark = [pytest.mark.helm, pytest.mark.usefixtures("built_helm")]
 
 BASE = CHART.parents[1]
 NOT_FOR_CLUSTERS = {"DEBUG", "FAULT_AT", "KUBECONFIG_PLACES", "STATIC_ROOT"}

@@ -18,7 +18,7 @@ from tests.controlplane.plane import free_port
 from tests.deploy.helm import Manifest, container, pods
 from tests.waiting import PATIENCE_S, wait_for
 
-pytestmark = pytest.mark.controlplane
+pytestmark = pytest.mark.helm
 
 PASSWORD = "0a1b2c3d"
 

@@ -11,7 +11,7 @@ from tests.deploy import helm
 from tests.deploy.conftest import MINIMAL
 from tests.deploy.helm import CHART, NAME, NAMESPACE, Manifest, environment, merged, pods
 
-pytestmark = [pytest.mark.controlplane, pytest.mark.usefixtures("built_helm")]
+pytestmark = [pytest.mark.helm, pytest.mark.usefixtures("built_helm")]
 
 DEPLOY = CHART.parent
 FILES = ("observe", "rbac", "priority-classes", "apply-tree", "consumers", "token-review", "yunikorn")

@@ -10,7 +10,7 @@ from cryptography.fernet import Fernet
 
 from tests.deploy.helm import CHART, PROCESSES, Manifest, environment, pods
 
-pytestmark = pytest.mark.controlplane
+pytestmark = pytest.mark.helm
 
 SECRETS = {
     "CREDENTIALS_KEY": Fernet.generate_key().decode(),

@@ -20,7 +20,7 @@ APPS = {"accounts", "queues", "clusters", "copies", "notifications", "history", 
 pytestmark = pytest.mark.suite("postgres")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.suite("postgres"))])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Of an empty database."""
     if request.param == "sqlite":

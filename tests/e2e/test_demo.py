@@ -30,15 +30,21 @@ def demo(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     )
 
 
-def test_the_check_waits_for_a_preemption_and_prints_its_figures(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that one demo after the other has for its own: only the first has to prepare its database."""
+    return tmp_path_factory.mktemp("demo")
+
+
+def test_the_check_waits_for_a_preemption_and_prints_its_figures(lived_in: Path) -> None:
     """Decided, carried out, confirmed and readable: one JSON line, exit code 0, and nothing is left running."""
-    running = demo(tmp_path, "--check", "--port", str(free_port()), "--simulator-port", str(free_port()))
+    running = demo(lived_in, "--check", "--port", str(free_port()), "--simulator-port", str(free_port()))
     out, told = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 0, told
     figures = json.loads(out)
     assert set(figures) == {"first_page_s", "first_preemption_s", "decisions", "evictions", "pass_ms"}
     assert figures["evictions"] >= 1
-    left = subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, text=True, check=False).stdout
+    left = subprocess.run(["pgrep", "-f", str(lived_in)], capture_output=True, text=True, check=False).stdout
     assert left == ""
 
 
@@ -99,9 +105,9 @@ def test_commands_join_the_demo_that_runs(tmp_path: Path, monkeypatch: pytest.Mo
     assert not join(place)
 
 
-def test_an_interrupt_ends_all_of_it_cleanly(tmp_path: Path) -> None:
+def test_an_interrupt_ends_all_of_it_cleanly(lived_in: Path) -> None:
     """Ctrl-C: exit code 0, every process gone."""
-    running = demo(tmp_path, "--port", str(free_port()), "--simulator-port", str(free_port()))
+    running = demo(lived_in, "--port", str(free_port()), "--simulator-port", str(free_port()))
     assert running.stderr is not None
     told = ""
     while "Ctrl-C" not in told:
@@ -112,7 +118,7 @@ def test_an_interrupt_ends_all_of_it_cleanly(tmp_path: Path) -> None:
     _, rest = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 0, rest
     assert "Everything has ended." in rest
-    assert subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, check=False).stdout == b""
+    assert subprocess.run(["pgrep", "-f", str(lived_in)], capture_output=True, check=False).stdout == b""
 
 
 @pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])

@@ -16,7 +16,7 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.e2e
 
-PREEMPTIONS = sized("preemptions", usual=600, long=5_000)
+PREEMPTIONS = sized("preemptions", usual=200, long=5_000)
 VICTIMS_EACH = 2
 SEEN = 20
 """Every so-manieth preemption is of pods that are there; of the others only the Events are left."""

@@ -18,6 +18,7 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.e2e
 AT_ONCE, SLOWLY = "1s", "12s"
 """How long victims take to exit: they are gone when the backup is restored, or still on their way."""
+ON_POSTGRES = pytest.mark.suite("postgres")
 
 
 @dataclass
@@ -87,9 +88,9 @@ def installed(
     [
         ("sqlite", "", SLOWLY),
         ("sqlite", "intended", SLOWLY),
-        ("postgres", "", SLOWLY),
-        ("postgres", "begun", AT_ONCE),
-        ("postgres", "noted 0", AT_ONCE),
+        pytest.param("postgres", "", SLOWLY, marks=ON_POSTGRES),
+        pytest.param("postgres", "begun", AT_ONCE, marks=ON_POSTGRES),
+        pytest.param("postgres", "noted 0", AT_ONCE, marks=ON_POSTGRES),
     ],
 )
 def test_what_was_evicted_since_is_not_evicted_again(installed: Installation, cluster: AnyCluster, point: str) -> None:

@@ -15,7 +15,7 @@ from tests.fuzz.parsers import DOCUMENTS, PARSERS, Parser, saved
 from tests.fuzz.running import bounded, read, shares
 from tests.runner.suites import sized
 
-EXAMPLES = sized("fuzz", usual=700, long=100_000)
+EXAMPLES = sized("fuzz", usual=300, long=100_000)
 """For all of them together: of the large number some minutes of one core."""
 BOMB_S = 10.0
 _NAMES = ("float", "int", "bool", "timestamp", "binary", "omap", "set", "pairs", "null", "merge", "str", "seq", "map")

@@ -77,6 +77,7 @@ def test_no_line_of_the_table_is_left_over() -> None:
     assert {name for name in ROUTES if not name.startswith("admin:")} <= known
 
 
+@pytest.mark.suite("requests")
 @pytest.mark.skipif(ADMIN_SITE, reason="this is the run that the test below starts")
 def test_the_admin_site_lets_nobody_in_by_role() -> None:
     """The same grid over Django's admin site, which has to be turned on before Django starts."""

@@ -22,7 +22,7 @@ SHARE = 0.3
 """Of the time of a test that remains with a tenth of the examples, and a database that is there."""
 IDLE_S = 4 * 3600
 """The type checker's daemon ends when nobody has asked it for so long."""
-MARKS = "not controlplane and not browser and not e2e"
+MARKS = "not controlplane and not helm and not browser and not e2e"
 PROCESSES = ("tests/browser/", "tests/e2e/", "tests/enforce/", "tests/faults/", "tests/fidelity/", "tests/soak/")
 
 

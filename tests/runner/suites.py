@@ -29,6 +29,7 @@ _OF_WORLDS = (
     "history/test_tallies.py",
     "fidelity/test_engine.py",
     "fidelity/test_yunikorn.py",
+    "simulator/test_life_day.py",
     "web/test_fences.py",
 )
 

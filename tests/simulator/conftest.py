@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from kubernetes import client
@@ -10,14 +9,6 @@ from simulated_api import Running, serve
 
 from engine.simulator.store import Store
 from tests.controlplane.anycluster import AnyCluster
-from tests.controlplane.marks import leave_to_suite
-
-HERE = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Hold the simulator against a real control plane in a long suite: no change of the product can fail there."""
-    leave_to_suite(items, HERE)
 
 
 @pytest.fixture

@@ -98,6 +98,7 @@ def test_the_day_never_grows_without_end(day):
     assert max(second["events"] for second in counts) <= 510
 
 
+@pytest.mark.suite("worlds")
 def test_the_day_stays_bounded_without_any_engine():
     """When nobody preempts, asks wait and jobs are not piled up behind them."""
     clock = ManualClock()
@@ -120,6 +121,7 @@ def test_guarantees_are_within_the_capacity_and_within_their_parents():
         assert total(tree[child].guaranteed for child in tree.children[path]) == tree[path].guaranteed
 
 
+@pytest.mark.suite("worlds")
 def test_the_same_seed_gives_the_same_day():
     """Two clusters of one seed hold the same pods on the same nodes after more than a round; another seed does not."""
 
