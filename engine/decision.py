@@ -14,6 +14,8 @@ class Outcome(StrEnum):
     """A node has room without any eviction."""
     NO_CANDIDATE = "no-candidate"
     """The ask may preempt, but no set of pods that may go makes room."""
+    SEARCH_LIMIT = "search-limit"
+    """The ask may preempt, and among more sets of pods than were tried one may make room: none was found."""
     NOT_ELIGIBLE = "not-eligible"
     """The ask may not preempt."""
 
@@ -58,6 +60,8 @@ class Reason(StrEnum):
     NO_CANDIDATES = "no-candidates"
     NO_ROOM = "no-room"
     """There are candidates, but on no node do they make room."""
+    SEARCH_LIMIT = "search-limit"
+    """There are candidates, and not all of their sets were tried."""
     # Of policies that give quota (BY_QUOTA):
     SHORT_OF_QUOTA = "short-of-quota"
     """Its queue has too little quota left, and others give some back."""
@@ -85,7 +89,7 @@ class PodReason(StrEnum):
     LAST_RESORT = "last-resort"
     LOWER_PRIORITY = "lower-priority"
     OVER_BUDGET = "over-budget"
-    """Of lower priority, and the disruption budgets that cover it do not allow for it; ``detail`` names them."""
+    """The disruption budgets that cover it do not allow for it; ``detail`` names them."""
     NOT_NEEDED = "not-needed"
     """A candidate: the others make the room."""
     GUARANTEE = "guarantee"
@@ -100,6 +104,8 @@ class PodReason(StrEnum):
     """Inside the queue whose guarantee is claimed: taking from it would gain nothing."""
     OUTSIDE_FENCE = "outside-fence"
     HIGHER_PRIORITY = "higher-priority"
+    PAUSED = "paused"
+    """People have paused its queue, or one above; ``detail`` names that."""
     DISABLED = "preemption-disabled"
     OPTED_OUT = "opted-out"
     DAEMONSET = "daemonset"
@@ -377,6 +383,10 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The other pods of its workload, which get quota with it."""
     notices: tuple[Notice, ...] = ()
     """Under ``deserved``: who is told to give back for the ask."""
+    safeguard: str = ""
+    """The Interlock that lastingly holds it back, as no set of victims is let through; empty: none."""
+    safeguard_detail: str = ""
+    """The queue that is paused, or the disruption budgets (``namespace/name``)."""
     trace: Trace = Trace()
 
     @property

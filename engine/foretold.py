@@ -14,9 +14,9 @@ from engine.formats.notes import ImportFailure
 from engine.formats.yunikorn import read
 from engine.journal import Moment
 from engine.offline import add_namespaces
-from engine.policies import DIALECTS, FOREIGN, fence, policy, priority, terms
+from engine.policies import DIALECTS, FOREIGN, fence, guarded, policy, priority, terms
 from engine.queues import BARE, QueueTree
-from engine.snapshot import ClusterState
+from engine.snapshot import ClusterState, Safeguards
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,9 +68,10 @@ def foretold(objects: Iterable[Mapping[str, Any]], given: Given, moment: Moment 
     if given.tree is None and by != priority.POLICY:
         raise LookupError(f"policy {by} needs a tree")
     state, ignored = whole_cluster(objects)
+    within = guarded(by, dialect, acting=False)
     found = forecast(
         state,
-        moment or Moment(now_ms=latest_ms(state)),
+        moment or Moment(now_ms=latest_ms(state), safeguards=Safeguards() if within else None),
         given.tree or BARE,
         decide,
         terms=terms(given.parameters),

@@ -26,6 +26,7 @@ from engine.snapshot import (
     PriorityClass,
     Protection,
     Reservation,
+    Safeguards,
     Snapshot,
     Volume,
 )
@@ -56,6 +57,8 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Uids of pods on their way out, whether or not the cluster shows it yet."""
     notices: dict[str, int] = {}
     """Queue -> when it was told to give back what it uses beyond what it deserves."""
+    safeguards: Safeguards | None = None
+    """What the policy had to choose within; None: nothing."""
     holds: dict[str, str] = {}
     """An ask's uid -> the interlock that held its decision back."""
 
@@ -68,6 +71,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             reservations=self.reservations,
             notices=self.notices,
         )
+        frozen = frozen.guarded(self.safeguards)
         return frozen.expecting(pod for uid in sorted(self.going) if (pod := frozen.pod(uid)) is not None)
 
     def hold(self, considered: Considered) -> str:

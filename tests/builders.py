@@ -14,6 +14,7 @@ from engine.queues import PreemptionPolicy, Queue, QueueTree
 from engine.resources import Amounts, parse_amounts
 from engine.snapshot import (
     ClusterState,
+    DisruptionBudget,
     Node,
     NodeSelectorTerm,
     Pod,
@@ -21,11 +22,12 @@ from engine.snapshot import (
     Protection,
     Requirement,
     Reservation,
+    Safeguards,
     Snapshot,
 )
 from scheduler_admin.queues import immutable
 
-Object = Node | Pod | PriorityClass | Reservation
+Object = Node | Pod | PriorityClass | Reservation | DisruptionBudget
 Quantities = Mapping[str, str | int] | str | int | None
 
 MINUTE = 60_000
@@ -110,6 +112,12 @@ def reservation(of: Pod, *, node: str) -> Reservation:
     return Reservation(ask_uid=of.uid, node=node, queue=path, requests=of.requests)
 
 
+def budget(allowed: int, name: str = "budget", **labels: str) -> DisruptionBudget:
+    """A disruption budget of namespace ``ns`` over the pods with all of these labels; without any, over all pods."""
+    expressions = tuple(Requirement(key, "In", (value,)) for key, value in labels.items())
+    return DisruptionBudget(namespace="ns", name=name, expressions=expressions, allowed=allowed)
+
+
 OPTED_OUT = PriorityClass(name="keep", opted_out=True)
 """Give pods ``priority_class="keep"`` and the snapshot this class."""
 
@@ -120,6 +128,7 @@ def snapshot(
     now: int = NOW,
     protection: Protection | None = None,
     notices: Mapping[str, int] | None = None,
+    safeguards: Safeguards | None = None,
 ) -> Snapshot:
     """The objects frozen under a tree; lists of objects may be given as they are."""
     state, reservations = ClusterState(), []
@@ -130,9 +139,12 @@ def snapshot(
             state.pods[one.uid] = one
         elif isinstance(one, PriorityClass):
             state.classes[one.name] = one
+        elif isinstance(one, DisruptionBudget):
+            state.budgets[one.namespace, one.name] = one
         else:
             reservations.append(one)
-    return state.snapshot(tree, now_ms=now, protection=protection, reservations=reservations, notices=notices)
+    frozen = state.snapshot(tree, now_ms=now, protection=protection, reservations=reservations, notices=notices)
+    return frozen.guarded(safeguards)
 
 
 def refused(ask: Pod, node: Node, *pods: Pod) -> Refusal | None:

@@ -28,7 +28,7 @@ from engine.explain.remedies import remedies
 from engine.explain.sentence import Tense, asker_sentence, sentence, victim_sentence
 from engine.explain.shares import share_sentence
 from engine.explain.troubles import in_vain, trouble
-from engine.explain.verdicts import allowed, interlock, node_label, node_verdict, pod_label, pod_verdict
+from engine.explain.verdicts import allowed, held_back, interlock, node_label, node_verdict, pod_label, pod_verdict
 from engine.explain.waiting import asks_ahead, refused_nodes, tier_label, tier_sentence, together
 from engine.explain.waiting_remedies import remedy_sentence
 from engine.explain.waiting_shares import staying_pods
@@ -51,6 +51,7 @@ __all__ = [
     "conditions",
     "departures",
     "grace",
+    "held_back",
     "hindsight_lines",
     "hold_heading",
     "hold_sentence",

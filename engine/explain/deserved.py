@@ -42,7 +42,6 @@ OTHERS_IN_GRACE = gettext_noop(
 POD_LABELS: dict[PodReason, str] = {PodReason.GUARANTEE: gettext_noop("reserved")}
 POD_SENTENCES: dict[PodReason, str] = {
     PodReason.GUARANTEE: gettext_noop("without it %(queue)s would be below what is reserved for it"),
-    PodReason.OVER_BUDGET: gettext_noop("the disruption budget %(budget)s does not allow for it"),
     PodReason.SAME_QUEUE: gettext_noop("runs in %(queue)s, as the ask does"),
     PodReason.OUTSIDE_FENCE: gettext_noop("runs in %(own)s, beyond the fence of %(queue)s"),
     PodReason.HIGHER_PRIORITY: gettext_noop("has priority %(priority)s, which is no lower than the ask’s"),

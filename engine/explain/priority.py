@@ -22,6 +22,7 @@ POD_LABELS: dict[PodReason, str] = {PodReason.HIGHER_PRIORITY: gettext_noop("no 
 POD_SENTENCES: dict[PodReason, str] = {
     PodReason.HIGHER_PRIORITY: gettext_noop("has priority %(priority)s, which is no lower than the ask’s"),
     PodReason.NOT_NEEDED: gettext_noop("may go, but was put back: the ask fits beside it"),
+    PodReason.OVER_BUDGET: gettext_noop("of the lower priority %(priority)s, beyond the disruption budget %(budget)s"),
 }
 PUT_BACK_FIRST = gettext_noop(
     "may go, but was put back first, as the disruption budget %(budget)s does not allow for it: the ask fits beside it"

@@ -47,6 +47,7 @@ LABELS: dict[Reason, str] = {
     Reason.FENCE: gettext_noop("fence"),
     Reason.NO_CANDIDATES: gettext_noop("no candidates"),
     Reason.NO_ROOM: gettext_noop("no room"),
+    Reason.SEARCH_LIMIT: gettext_noop("not all sets tried"),
     Reason.SHORT_OF_QUOTA: gettext_noop("short of quota"),
     Reason.DECIDED_WITH: gettext_noop("decided with another pod"),
     Reason.BEYOND_QUOTA: gettext_noop("beyond all quota"),
@@ -112,6 +113,9 @@ SENTENCES: dict[Reason, str] = {
     Reason.FENCE: gettext_noop("The fence of %(queue)s leaves no other queue to take from (law 7)."),
     Reason.NO_CANDIDATES: gettext_noop("No running pod may go for it."),
     Reason.NO_ROOM: gettext_noop("No pods that may go make room for %(asked)s on one node."),
+    Reason.SEARCH_LIMIT: gettext_noop(
+        "No set of pods that makes the room was found among those that were tried, but there are more of them."
+    ),
     Reason.SHORT_OF_QUOTA: gettext_noop("Its queue has too little quota left, and others give some back."),
     Reason.DECIDED_WITH: quota.TOGETHER,
     Reason.BEYOND_QUOTA: gettext_noop("It asks more than its queue could ever have."),

@@ -23,6 +23,7 @@ POD_LABELS: dict[PodReason, str] = {
     PodReason.OUTSIDE_FENCE: gettext_noop("outside the fence"),
     PodReason.HIGHER_PRIORITY: gettext_noop("higher priority"),
     PodReason.DISABLED: gettext_noop("preemption disabled"),
+    PodReason.PAUSED: gettext_noop("queue paused"),
     PodReason.OPTED_OUT: gettext_noop("opted out"),
     PodReason.DAEMONSET: gettext_noop("DaemonSet"),
     PodReason.TERMINATING: gettext_noop("on its way out"),
@@ -46,7 +47,7 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.LAST_RESORT: gettext_noop("opted out, but nothing else makes the room: the last resort (law 1)"),
     PodReason.NOT_NEEDED: gettext_noop("may go, but the others make the room without it"),
     PodReason.LOWER_PRIORITY: gettext_noop("of the lower priority %(priority)s"),
-    PodReason.OVER_BUDGET: gettext_noop("of the lower priority %(priority)s, beyond the disruption budget %(budget)s"),
+    PodReason.OVER_BUDGET: gettext_noop("the disruption budget %(budget)s does not allow for it"),
     PodReason.GUARANTEE: gettext_noop("without it %(queue)s would be below its guarantee (law 2)"),
     PodReason.NO_HELP: gettext_noop("holds %(held)s, nothing of what the node lacks"),
     PodReason.WANTED_NEAR: gettext_noop("has to stay: the ask may run only near it (pod affinity)"),
@@ -56,6 +57,7 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.OUTSIDE_FENCE: gettext_noop("runs in %(own)s, beyond the fence of %(queue)s (law 7)"),
     PodReason.HIGHER_PRIORITY: gettext_noop("has the higher priority %(priority)s (law 6)"),
     PodReason.DISABLED: gettext_noop("runs under %(queue)s, where preemption is disabled"),
+    PodReason.PAUSED: gettext_noop("runs under %(queue)s, which is paused: nothing is evicted there"),
     PodReason.OPTED_OUT: gettext_noop("opted out of preemption by its priority class (law 1)"),
     PodReason.DAEMONSET: gettext_noop("a DaemonSet’s pod, which would come straight back to the node"),
     PodReason.TERMINATING: gettext_noop("already on its way out"),
@@ -200,6 +202,11 @@ INTERLOCKS: dict[Interlock, str] = {
     ),
 }
 HELD = gettext_noop("Held back by an interlock: %(interlock)s.")
+_PAUSED = gettext_noop("Held back: %(queue)s is paused, so nothing is evicted for its pods.")
+_ALL_PAUSED = gettext_noop("Held back: %(queue)s is paused, and without its pods there is no room for the ask.")
+_ALL_BUDGETS = gettext_noop(
+    "Held back: the disruption budget %(budget)s does not allow for these evictions, and no other pods make the room."
+)
 
 
 def pod_label(reason: str, policy: str) -> Message:
@@ -280,6 +287,17 @@ def node_verdict(verdict: NodeVerdict) -> Message:
         return counted(priority.NODES[verdict.reason], verdict.victims, detail=Name(verdict.detail))
     template = NODE_SENTENCES[verdict.reason]
     return Message(template, {"detail": Name(verdict.detail)} if "%(detail)s" in template else {})
+
+
+def held_back(decision: Decision | None, hold: str) -> Message:
+    """Why a decision is held back, with the budget or the queue where no other choice was let through."""
+    if decision is None or decision.safeguard != hold:
+        return interlock(hold)
+    if hold == Interlock.DISRUPTION_BUDGET:
+        return Message(_ALL_BUDGETS, {"budget": Name(decision.safeguard_detail)})
+    queue = decision.safeguard_detail
+    own = decision.ask.queue == queue or decision.ask.queue.startswith(f"{queue}.")
+    return Message(_PAUSED if own else _ALL_PAUSED, {"queue": short_name(queue)})
 
 
 def interlock(hold: str) -> Message:

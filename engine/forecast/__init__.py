@@ -1,10 +1,10 @@
 """What-if: roll a cluster forward under a tree until nothing moves any more, or name the loop.
 
 A forecast says what would happen in the end, not when: between two rounds so much time passes that every ask has
-waited long enough, every victim is gone and every node that was found is taken. It knows no interlocks and no
-disruption budgets, which hold back and let go again. Victims whose controller makes them again come back and ask;
-others don't, nor do pods that were on their way out when it began, as what replaces them is there already. No pod is
-started, finished or deleted by anyone else, unless it is told so.
+waited long enough, every victim is gone and every node that was found is taken. It knows the safeguards that last
+(disruption budgets, pauses of queues) where the moment has them, and no limits that only delay. Victims whose
+controller makes them again come back and ask; others don't, nor do pods that were on their way out when it began, as
+what replaces them is there already. No pod is started, finished or deleted by anyone else, unless it is told so.
 
 Under policy `fence` it ends: what all queues lack of their guarantees (law 8's sum, in integers) falls with every
 decision but those for DaemonSets, which are as many as these have pods to place; victims come back waiting, so it does

@@ -1,5 +1,6 @@
 """A cluster moved on from pass to pass, as its controllers and its scheduler would move it."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -13,6 +14,7 @@ from engine.forecast.signature import Shapes
 from engine.journal import Moment
 from engine.notices import followed
 from engine.planning import Considered
+from engine.policies.safeguards import selects
 from engine.queues import QueueTree
 from engine.snapshot import ClusterState, Node, Pod, Snapshot
 
@@ -38,6 +40,9 @@ class Rolling:
         self._times: dict[str, int] = {}
         """Origin -> how often it came back."""
         self._shapes = Shapes()
+        self._budgets = dict(self.state.budgets)
+        self._fewer: Counter[tuple[str, str]] = Counter()
+        """Disruption budget -> how many fewer of its pods run than when it began."""
 
     def move_on(self, seen: Snapshot, considered: Iterable[Considered], number: int) -> tuple[int, tuple[Placed, ...]]:
         """Carry out what a round decided on what it had ``seen``; how many pods left, and who got a node.
@@ -71,12 +76,28 @@ class Rolling:
         bound = self.bind((uid, node) for uid, node in wanted if uid in asks)
         admitted = (asks[pod.uid] for decision in decided for pod in decision.admits if pod.uid in asks)
         bound += self.bind(tries(self._frozen(), admitted, self.state))
+        self._recount(left, [self.state.pods[uid] for uid, _ in bound])
         placed = tuple(Placed(round=number, ask=PodFacts.of(asks[uid]), node=node) for uid, node in bound)
         for pod in left:
             if pod.controller and not (pod.terminating or pod.finished):
                 self.come_back(pod)
         self._tried()
         return len(left), placed
+
+    def _recount(self, left: Iterable[Pod], come: Iterable[Pod]) -> None:
+        """Budgets allow for fewer disruptions by the pods that no longer run, as the cluster counts them."""
+        if not self._budgets:
+            return
+        for pods, more in ((left, 1), (come, -1)):
+            for pod in pods:
+                if pod.node is None or pod.terminating or pod.finished:
+                    continue
+                for key, budget in self._budgets.items():
+                    self._fewer[key] += more * (selects(budget, pod) and pod.name not in budget.disrupted)
+        self.state.budgets.update(
+            (key, msgspec.structs.replace(budget, allowed=max(0, budget.allowed - max(0, self._fewer[key]))))
+            for key, budget in self._budgets.items()
+        )
 
     def happen(self, happenings: Iterable[Happening]) -> None:
         """What comes about besides, before a round looks at the cluster."""
@@ -170,4 +191,6 @@ class Rolling:
         protection = self.moment.protection
         delays = (tree.delay_ms(leaf, inherited=above) for leaf in tree.leaves for above in (False, True))
         later_ms = self.moment.now_ms + max(*delays, protection.min_run_ms) + _A_LITTLE_MS
-        self.moment = Moment(now_ms=later_ms, protection=protection, notices=self.moment.notices)
+        self.moment = Moment(
+            now_ms=later_ms, protection=protection, notices=self.moment.notices, safeguards=self.moment.safeguards
+        )

@@ -7,7 +7,7 @@ import msgspec
 
 from engine.decision import Decision, Outcome, carried_out
 from engine.feasibility import unjudged
-from engine.laws import deserved, fence, priority, quota
+from engine.laws import deserved, fence, priority, quota, safeguards
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum
 from engine.laws.ledger import Case, Ledger, Terms
 from engine.queues import QueueTree
@@ -65,6 +65,7 @@ class Auditor:
         Raises LookupError for a policy without laws here.
         """
         laws = _laws(decision)
+        laws += _of_safeguards(self._snapshot, decision, laws)
         return _judge(self._ledger, decision, self._terms, laws) if laws else ()
 
     def carry_out(self, decision: Decision, left: Snapshot) -> None:
@@ -146,6 +147,13 @@ def _laws(decision: Decision) -> tuple[fence.Check, ...]:
         raise LookupError(f"there are no laws of policy {decision.policy}")
     laws = _BY_DIALECT.get(decision.dialect, _BY_POLICY[decision.policy])
     return laws if decision.outcome is Outcome.PREEMPT else ()
+
+
+def _of_safeguards(snapshot: Snapshot, decision: Decision, laws: tuple[fence.Check, ...]) -> tuple[fence.Check, ...]:
+    """The laws on safeguards, where these are known; a decision that one holds back is not held against them."""
+    if not laws or snapshot.safeguards is None or decision.safeguard:
+        return ()
+    return tuple(law for law in (safeguards.budgets_kept, safeguards.pauses_kept) if law not in laws)
 
 
 def _judge(ledger: Ledger, decision: Decision, terms: Terms, laws: tuple[fence.Check, ...]) -> tuple[LawCheck, ...]:

@@ -52,6 +52,8 @@ class Law(StrEnum):
     """The victims' queues were told to give back, and had the time to do so by themselves."""
     BUDGETS = "budgets"
     """Disruption budgets are kept."""
+    PAUSED = "paused"
+    """Nothing is taken where people have paused evictions."""
     SYSTEM = "system"
     """Nothing is taken from the cluster's own namespace."""
     PROGRESS = "progress"

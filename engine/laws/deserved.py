@@ -5,15 +5,15 @@ from itertools import chain
 
 import msgspec
 
-from engine.feasibility import matches
 from engine.feasibility.plain import refusal
 from engine.laws import fence
 from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, Sum, amount, differs, same
 from engine.laws.fence import Check
 from engine.laws.ledger import Case
+from engine.laws.safeguards import budgets_kept
 from engine.laws.standing import SYSTEM, Standing
 from engine.resources import PODS
-from engine.snapshot import DisruptionBudget, Pod, Reservation, Snapshot
+from engine.snapshot import Pod, Reservation
 
 
 def standing_of(case: Case) -> Standing:
@@ -185,37 +185,6 @@ def _grace(case: Case, leaf: str) -> str:
     told_ms, now_ms = case.snapshot.notices.get(leaf), case.snapshot.now_ms
     over = now_ms - (now_ms if told_ms is None else told_ms) >= case.tree.delay_ms(leaf, inherited=True)
     return "over" if over else "not told" if told_ms is None else "in grace"
-
-
-def budgets_kept(case: Case) -> LawCheck:
-    """No disruption budget loses more pods than it allows for, with those that were told to go a moment ago.
-
-    The eviction API refuses a pod that more than one budget covers.
-    """
-    lines, budgets = list[Line](), case.snapshot.budgets
-    going = _going(case.snapshot) if budgets else []
-    for budget in budgets:
-        gone = [pod for pod in case.victims if _covers(budget, pod)]
-        if gone:
-            before = tuple(1 for pod in going if _covers(budget, pod))
-            name = f"{budget.namespace}/{budget.name}"
-            lines.append(amount(name, PODS, budget.allowed, Relation.AT_LEAST, len(gone), minus=before))
-    for pod in case.victims:
-        names = [budget.name for budget in budgets if _covers(budget, pod)]
-        lines += [same(pod.key, ", ".join(names), names[0])] if len(names) > 1 else []
-    return LawCheck.of(Law.BUDGETS, lines)
-
-
-def _going(snapshot: Snapshot) -> list[Pod]:
-    columns = snapshot.columns
-    leaving = (columns.pods[row] for row in columns.leaving.tolist())
-    return [pod for pod in leaving if pod.deleted_ms is None]
-
-
-def _covers(budget: DisruptionBudget, pod: Pod) -> bool:
-    """A pod whose eviction was let through a moment ago is counted already."""
-    known = pod.namespace == budget.namespace and pod.name not in budget.disrupted
-    return known and matches(budget.expressions, pod.labels)
 
 
 def system_whole(case: Case) -> LawCheck:

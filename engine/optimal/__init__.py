@@ -37,8 +37,10 @@ def optimal(
     Raises KeyError for a policy that is not ``known``, msgspec.ValidationError for parameters that it does not have.
     """
     weigh = _WEIGHINGS[decision.policy, decision.dialect]
-    if decision.outcome not in (Outcome.PREEMPT, Outcome.NO_CANDIDATE):
+    if decision.outcome not in (Outcome.PREEMPT, Outcome.NO_CANDIDATE, Outcome.SEARCH_LIMIT):
         return None
+    if decision.safeguard:  # no set is let through: it is held against all that there are, as the policy's was
+        snapshot = snapshot.guarded(None)
     weighing = weigh(snapshot.without_reservation(ask.uid), tree, ask, parameters or {})
     columns = weighing.columns
     own = tuple(sorted(columns.row[verdict.pod.uid] for verdict in decision.victims))

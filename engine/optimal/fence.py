@@ -88,7 +88,7 @@ class FenceWeighing(Weighing):
         return [Line([int(line.weight[row]) for row in rows], int(line.over[0])) for line in lines]
 
     def spares(self, rows: Sequence[int]) -> list[Line]:
-        """What the guarantees of queues let go together (law 2)."""
+        """What the guarantees of queues (law 2) and disruption budgets let go together."""
         ground = self.question.ground
         queues = ground.row_queue[list(rows)]
         kinds, found = ground.kinds.of[list(rows)], []
@@ -99,7 +99,8 @@ class FenceWeighing(Weighing):
                 found += [
                     Line(np.where(above == one, held, 0).tolist(), int(spare[one])) for one in set(above.tolist())
                 ]
-        return found
+        limits = self.question.restraints.limits
+        return found + [Line(np.isin(rows, limit.covered).astype(int).tolist(), limit.allowed) for limit in limits]
 
     def alone(self, row: int) -> Cost:
         """What one pod costs."""

@@ -43,6 +43,15 @@ def enforceable(name: str, dialect: str) -> bool:
     return dialect not in FOREIGN and name not in BY_QUOTA
 
 
+def guarded(name: str, dialect: str, *, acting: bool) -> bool:
+    """Whether a policy is given the safeguards to choose within.
+
+    ``acting``: whether decisions are carried out or advised; else a dialect that reproduces a scheduler decides as it
+    does.
+    """
+    return enforceable(name, dialect) and (acting or name != priority.POLICY)
+
+
 Decide = Callable[[Snapshot, QueueTree, Pod], Decision]
 
 
@@ -71,8 +80,8 @@ def policy(name: str, dialect: str, parameters: Mapping[str, Any] | None = None)
             partition = msgspec.convert(given, yunikorn.Parameters)
             return lambda snapshot, tree, ask: yunikorn.decide(snapshot, tree, ask, partition)
         case priority.POLICY, priority.DIALECT:
-            msgspec.convert(given, priority.Parameters)
-            return priority.decide
+            budgets = msgspec.convert(given, priority.Parameters)
+            return lambda snapshot, tree, ask: priority.decide(snapshot, tree, ask, budgets)
         case cohort.POLICY, cohort.DIALECT:
             return cohort.ByQuota(msgspec.convert(given, cohort.Parameters))
         case cohort.FAIR_SHARE, cohort.DIALECT:
@@ -89,7 +98,8 @@ def by_others(snapshot: Snapshot, tree: QueueTree, ask: Pod, decision: Decision)
     for name, dialects in DIALECTS.items():
         for dialect in dialects:
             if (name, dialect) != (decision.policy, decision.dialect):
-                yield policy(name, dialect)(snapshot, tree, ask)
+                within = guarded(name, dialect, acting=False)
+                yield policy(name, dialect)(snapshot if within else snapshot.guarded(None), tree, ask)
 
 
 def parameters_of(name: str, dialect: str) -> tuple[Parameter, ...]:

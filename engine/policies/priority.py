@@ -5,7 +5,7 @@ Source: the plugin DefaultPreemption of kube-scheduler 1.36 and its package pree
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -14,6 +14,7 @@ from engine.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts
 from engine.feasibility import unjudged
 from engine.policies.priority_nodes import Survey
 from engine.policies.priority_victims import CRITERIA, RANKED
+from engine.policies.safeguards import within_safeguards
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
@@ -24,12 +25,24 @@ _NODES_IN_FULL = RANKED - 1
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a revision may set for this policy: nothing."""
+    """What a revision may set for this policy."""
+
+    budgets: Literal["kept", "counted"] = "kept"
+    """Where decisions are carried out or advised: victims within budgets only, or whoever kube-scheduler would take."""
 
 
-def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:  # noqa: ARG001 - of every policy
-    """Which pods are to go, on which node, for ``ask`` (a pending pod of the snapshot), or why none are."""
+def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
+    """Which pods are to go, on which node, for ``ask`` (a pending pod of the snapshot), or why none are.
+
+    As kube-scheduler decides, unless the snapshot has safeguards: then among the victims that these let go.
+    """
     snapshot = snapshot.without_reservation(ask.uid)
+    if parameters.budgets == "counted":
+        snapshot = snapshot.guarded(None)
+    return within_safeguards(snapshot, tree, ask, lambda at: _decide(at, ask))
+
+
+def _decide(snapshot: Snapshot, ask: Pod) -> Decision:
     if rules := unjudged(snapshot, ask):
         return _answer(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
     if ask.unread:
@@ -45,6 +58,8 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:  # noqa: 
         return _answer(
             ask, Outcome.NOT_ELIGIBLE, Reason.WAITING_FOR_VICTIMS, detail=ask.nominated_node, trace=_trace(found)
         )
+    if found.best is None and found.gave_up:
+        return _answer(ask, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=_trace(found))
     if found.best is None:
         reason = Reason.NO_ROOM if found.candidates.any() else Reason.NO_CANDIDATES
         return _answer(ask, Outcome.NO_CANDIDATE, reason, trace=_trace(found))
@@ -101,9 +116,10 @@ def _victims(found: Survey, place: int) -> Iterator[PodVerdict]:
 def _trace(found: Survey) -> Trace:
     best = found.best
     candidates = int(np.count_nonzero(found.candidates))
-    shielded = int(np.count_nonzero(found.lower & ~found.candidates))
-    higher = len(found.columns.pods) - candidates - shielded
-    counts = {PodReason.HIGHER_PRIORITY: higher, PodReason.SHIELDED: shielded}
+    shielded = int(np.count_nonzero(found.lower & found.columns.shielded))
+    refused = {reason: _count(found, reason) for reason in (PodReason.PAUSED, PodReason.OVER_BUDGET)}
+    higher = len(found.columns.pods) - candidates - shielded - sum(refused.values())
+    counts = {PodReason.HIGHER_PRIORITY: higher, PodReason.SHIELDED: shielded, **refused}
     return Trace(
         reprieved=tuple(_reprieved(found, best)) if best is not None else (),
         excluded=tuple(_excluded(found, best)) if best is not None else (),
@@ -112,6 +128,11 @@ def _trace(found: Survey) -> Trace:
         excluded_counts={str(reason): count for reason, count in sorted(counts.items()) if count},
         node_counts=_node_counts(found),
     )
+
+
+def _count(found: Survey, reason: PodReason) -> int:
+    """How many pods a safeguard keeps that may go but for that."""
+    return int(np.count_nonzero(found.refused[found.restraints.rows(reason)]))
 
 
 def _reprieved(found: Survey, place: int) -> Iterator[PodVerdict]:
@@ -127,9 +148,17 @@ def _reprieved(found: Survey, place: int) -> Iterator[PodVerdict]:
 def _excluded(found: Survey, place: int) -> Iterator[PodVerdict]:
     for row in found.columns.rows(place):
         if not found.candidates[row]:
-            pod = found.columns.pods[row]
-            reason = PodReason.SHIELDED if found.lower[row] else PodReason.HIGHER_PRIORITY
-            yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=str(pod.shield) if found.lower[row] else "")
+            yield _kept_out(found, row)
+
+
+def _kept_out(found: Survey, row: int) -> PodVerdict:
+    pod = PodFacts.of(found.columns.pods[row])
+    if found.refused[row]:
+        reason, detail = found.restraints.why(row)
+        return PodVerdict(pod=pod, reason=reason, detail=detail)
+    if found.lower[row]:
+        return PodVerdict(pod=pod, reason=PodReason.SHIELDED, detail=str(found.columns.pods[row].shield))
+    return PodVerdict(pod=pod, reason=PodReason.HIGHER_PRIORITY)
 
 
 def _passed_over(found: Survey) -> Iterator[NodeVerdict]:
@@ -142,7 +171,7 @@ def _passed_over(found: Survey) -> Iterator[NodeVerdict]:
             detail=CRITERIA[criterion],
             victims=victims,
         )
-    for place in np.flatnonzero(~found.chosen & ~found.fits)[: _NODES_IN_FULL - len(dearer)]:
+    for place in np.flatnonzero(~found.useful & ~found.fits)[: _NODES_IN_FULL - len(dearer)]:
         yield found.verdict(int(place))
 
 

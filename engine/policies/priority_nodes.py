@@ -8,7 +8,9 @@ from engine.decision import NodeReason, NodeVerdict
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import CURABLE
 from engine.feasibility.node_rules import contradictory, unbound
+from engine.policies.priority_search import search
 from engine.policies.priority_victims import Budgets, Costs, Turns
+from engine.policies.safeguards import restraints_of
 from engine.snapshot import PREEMPTION_BY_SCHEDULER, Pod, Snapshot
 from engine.snapshot.columns import Flags, Rows
 from engine.snapshot.leaving import Leaving
@@ -31,8 +33,13 @@ class Survey:
         self.fits: Flags = (self.first == FITS) & ~self.reserved
         """Place -> whether the ask fits there as it is."""
         self.lower: Flags = self.columns.priority < ask.priority
-        self.candidates: Flags = self.lower & ~self.columns.shielded
+        self.restraints = restraints_of(snapshot, snapshot.tree)
+        self.refused: Flags = self.lower & ~self.columns.shielded & self.restraints.refused & ~self.columns.terminating
+        """Row -> whether a safeguard keeps a pod that may go but for that."""
+        self.candidates: Flags = self.lower & ~self.columns.shielded & ~self.refused
         """Row -> whether the pod may be evicted for the ask."""
+        self.gave_up = False
+        """Whether not all sets of pods were tried, and none was found."""
 
     @cached_property
     def nowhere(self) -> bool:
@@ -80,8 +87,49 @@ class Survey:
 
     @cached_property
     def victims(self) -> Rows:
-        """The rows of the victims on every node that is ``chosen``."""
-        return np.flatnonzero(self._turns.victims(self.feasibility, self.leaving))
+        """The rows of the victims on every node that is ``useful``.
+
+        Where disruption budgets do not allow for those of a node together, another node is taken; other sets are tried
+        only where there is none.
+        """
+        greedy = np.flatnonzero(self._turns.victims(self.feasibility, self.leaving))
+        over = self._over_budget(greedy)
+        within = greedy[~over[self.columns.node[greedy]]] if over.any() else greedy
+        return (
+            within if len(within) or not over.any() else self._other_set(Costs(self.columns, greedy, self._violating))
+        )
+
+    @cached_property
+    def useful(self) -> Flags:
+        """Place -> whether there are victims there."""
+        useful = np.zeros(len(self.columns.nodes), np.bool_)
+        useful[self.columns.node[self.victims]] = True
+        return useful
+
+    def _over_budget(self, victims: Rows) -> Flags:
+        """Place -> whether budgets do not allow for all of its victims together."""
+        columns, over = self.columns, np.zeros(len(self.columns.nodes), np.bool_)
+        for limit in self.restraints.limits:
+            covered = victims[np.isin(victims, limit.covered) & ~columns.terminating[victims]]
+            over |= np.bincount(columns.node[covered], minlength=len(over)) > limit.allowed
+        return over
+
+    def _other_set(self, costs: Costs) -> Rows:
+        """The victims on the first node, the cheapest first, that has a set which budgets allow for."""
+        for place in costs.in_order():
+            found = search(self.feasibility, self.columns, self.restraints.limits, place, self._turns.on(place))
+            victims = found.victims()
+            self.gave_up |= victims is None and found.gave_up
+            if victims is not None:
+                return np.array(sorted(victims[0]), np.intp)
+        return np.zeros(0, np.intp)
+
+    @cached_property
+    def _violating(self) -> Flags:
+        """Row -> whether taking the pod violates a budget: none does that may be taken within safeguards."""
+        if self.snapshot.safeguards is None:
+            return self.budgets.violating
+        return np.zeros(len(self.columns.pods), np.bool_)
 
     def order_on(self, place: int) -> list[int]:
         """The candidates on a node that is ``chosen``, as they are put back."""
@@ -93,9 +141,9 @@ class Survey:
         return [int(row) for row in self.victims[low:high]]
 
     @cached_property
-    def costs(self) -> "Costs":
-        """What every node that is ``chosen`` would cost."""
-        return Costs(self.columns, self.victims, self.budgets.violating)
+    def costs(self) -> Costs:
+        """What every node that is ``useful`` would cost."""
+        return Costs(self.columns, self.victims, self._violating)
 
     @cached_property
     def best(self) -> int | None:
@@ -112,13 +160,15 @@ class Survey:
             return NodeVerdict(node=node, reason=told.reason, detail=told.detail)
         if not self.leaving.counts[place]:
             return NodeVerdict(node=node, reason=NodeReason.NO_CANDIDATES)
+        if self.chosen[place]:
+            return NodeVerdict(node=node, reason=NodeReason.NOT_ENOUGH, victims=int(self.leaving.counts[place]))
         told = self.feasibility.refusal(int(self._without[place]), place)
         gone = int(self.leaving.counts[place])
         return NodeVerdict(node=node, reason=told.reason, detail=told.detail, victims=gone)
 
     def reasons(self) -> dict[NodeReason, int]:
         """Why nodes are of no use, counted."""
-        left = ~self.chosen & ~self.fits
+        left = ~self.useful & ~self.fits
         counts: dict[NodeReason, int] = {}
 
         def count(reason: NodeReason, places: Flags) -> None:
@@ -129,6 +179,8 @@ class Survey:
         nobody = left & self.curable & (self.leaving.counts == 0)
         count(NodeReason.NO_CANDIDATES, nobody)
         left &= ~nobody
+        count(NodeReason.NOT_ENOUGH, left & self.chosen)
+        left &= ~self.chosen
         refused = np.where(self.curable, self._without, self.first) if left.any() else self.first
         for number, times in enumerate(np.bincount(refused[left] + 1)[1:]):
             if times:

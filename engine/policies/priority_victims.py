@@ -185,6 +185,11 @@ class Costs:
         best = order[0] if len(order) else 0
         return [(int(self.places[one]), self._loses(int(one), int(best)), int(self.counts[one])) for one in order]
 
+    def in_order(self) -> list[int]:
+        """The places of all nodes, the cheapest first."""
+        in_order: list[int] = self.places[np.lexsort(self._by[::-1])].tolist()
+        return in_order
+
     def _loses(self, one: int, best: int) -> int:
         return next((number for number, cost in enumerate(self._by) if cost[one] != cost[best]), 0)
 

@@ -49,6 +49,7 @@ from engine.snapshot.rules import (
     Taint,
     Toleration,
 )
+from engine.snapshot.safeguards import Safeguards
 from engine.snapshot.state import DEPARTED_KEPT, Change, ClusterState
 from engine.snapshot.volcano import (
     PodGroup,
@@ -101,6 +102,7 @@ __all__ = [
     "Requirement",
     "Reservation",
     "ResourceGroup",
+    "Safeguards",
     "Selector",
     "SharePlugin",
     "Sharing",

@@ -15,6 +15,7 @@ from engine.snapshot.by_node import ByNode
 from engine.snapshot.columns import Columns
 from engine.snapshot.objects import Claim, DisruptionBudget, Node, Pod, Volume
 from engine.snapshot.roster import Roster
+from engine.snapshot.safeguards import Safeguards
 
 
 class Reservation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -56,6 +57,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Uids of the pods in the scheduler's queue; None: every pod without a node is."""
     notices: dict[str, int] = {}
     """Queue -> when it was told to give back what it uses beyond what it deserves."""
+    safeguards: Safeguards | None = None
+    """What a policy has to choose within; None where nothing is to be carried out by us, as where another scheduler
+    decides or a recorded case is decided again."""
 
     @classmethod
     def of_roster(cls, roster: Roster, **rest: Any) -> "Snapshot":
@@ -128,6 +132,14 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def with_budgets(self, budgets: tuple[DisruptionBudget, ...]) -> "Snapshot":
         """The same with other disruption budgets."""
         return self._sharing(msgspec.structs.replace(self, budgets=budgets))
+
+    def guarded(self, safeguards: Safeguards | None) -> "Snapshot":
+        """The same with other safeguards, or without any."""
+        if safeguards == self.safeguards:
+            return self
+        later = self._sharing(msgspec.structs.replace(self, safeguards=safeguards))
+        later.__dict__.update({name: self.__dict__[name] for name in _OF_RESERVATIONS if name in self.__dict__})
+        return later
 
     def _sharing(self, other: "Snapshot") -> "Snapshot":
         """What is worked out from nodes and pods alone holds for the other one too."""

@@ -10,7 +10,7 @@ from engine.policies.fence.asks import GUARDS, UNDECIDABLE
 from engine.policies.fence.candidates import Claim, Field
 from engine.policies.fence.question import Question
 from engine.policies.fence.sets import Turns
-from engine.policies.fence.spare import Spare
+from engine.policies.fence.spare import Allowance, Spare
 from engine.policies.fence.survey import Survey, survey_of
 from engine.policies.fence.telling import Told
 from engine.queues import QueueTree
@@ -65,7 +65,7 @@ def _told(question: Question, last_resort: str) -> Told:
 def candidates(question: Question, survey: Survey) -> Flags:
     """Row -> whether the pod may be evicted for the ask."""
     of_row = (survey.reasons < 0)[question.ground.kinds.of] if len(question.ground.kinds.of) else survey.reasons < 0
-    may_go: Flags = of_row & ~question.columns.terminating
+    may_go: Flags = of_row & ~question.columns.terminating & ~question.restraints.refused
     return may_go
 
 
@@ -190,11 +190,13 @@ def most_gone(told: Told) -> Flags:
     places = np.flatnonzero(counts)
     turns = Turns(ground, question.leaf, places, rows, counts[places])
     spare, gone = Spare(ground, turns.rows, told.survey.spared), np.zeros(len(question.columns.pods), np.bool_)
+    allowance = Allowance(question.columns, turns.rows, question.restraints.limits)
     at: Rows = np.arange(len(places))
     for turn in range(int(counts.max(initial=0))):
         at = at[turns.count[at] > turn]
         index = turns.start[at] + turn
-        index = index[spare.allows(index)]
+        index = index[spare.allows(index) & allowance.allows(index)]
         spare.take(index)
+        allowance.take(index)
         gone[turns.rows[index]] = True
     return gone

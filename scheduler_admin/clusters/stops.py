@@ -38,6 +38,11 @@ class Stops:
             return Interlock.DENY_WINDOW
         return None if all(self._allows(queue) for queue in queues) else Interlock.ALLOW_WINDOW
 
+    @property
+    def paused_queues(self) -> tuple[str, ...]:
+        """The queues that are paused, by their paths; a pause of everything is none of a queue."""
+        return tuple(sorted({pause.queue for pause in self._pauses if pause.queue}))
+
     def _allows(self, queue: str) -> bool:
         """Whether one of the allow windows that hold for a queue is open; true where there is none."""
         known = any(_concerns(window, [queue]) for window in self._allowed)

@@ -27,7 +27,7 @@ _WIDTHS = (
     (timedelta(days=10), timedelta(hours=6)),
     (timedelta(days=120), timedelta(days=1)),
 )
-OUTCOMES = ("preempt", "fits", "no-candidate", "not-eligible")
+OUTCOMES = ("preempt", "fits", "no-candidate", "search-limit", "not-eligible")
 """The engine's; ``all`` asks for every one of them."""
 DEFAULT_OUTCOME = "preempt"
 STACKS = ("queue", "reason", "source")

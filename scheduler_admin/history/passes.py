@@ -15,9 +15,9 @@ from engine.decision import Interlock, Reason
 from engine.journal import Moment, holds_of
 from engine.laws import audit, audit_rest, broken
 from engine.planning import Considered, plan
-from engine.policies import UnknownPolicyError, enforceable, policy, terms
+from engine.policies import UnknownPolicyError, enforceable, guarded, policy, terms
 from engine.policies.deserved import Standing
-from engine.snapshot import ClusterState, Protection, Reservation, Snapshot
+from engine.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
 from scheduler_admin.clusters.models import Cluster
@@ -186,7 +186,9 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     if decision is None:
         return "unknown"
     tree, agreed = tree_of(revision), terms(revision.parameters)
-    moment = _moment(cluster, timezone.now(), but=row)
+    now = timezone.now()
+    moment = _moment(cluster, revision, Stops.of(cluster, now), now, but=row)
+    moment = msgspec.structs.replace(moment, safeguards=None)  # these are asked below, and before each eviction
     if row.state != Decision.State.INTENDED:
         left, gone = _by_progress(row)
         moment = msgspec.structs.replace(moment, going=moment.going | gone)
@@ -209,12 +211,16 @@ def _by_progress(row: Decision) -> tuple[frozenset[str], frozenset[str]]:
     return left, frozenset(states) - left
 
 
-def _moment(cluster: Cluster, now: datetime, *, but: Decision | None = None) -> Moment:
-    """What open decisions (all ``but`` one) will leave of the cluster: their room kept, their victims on the way out.
+def _moment(
+    cluster: Cluster, revision: Revision, stops: Stops, now: datetime, *, but: Decision | None = None
+) -> Moment:
+    """What people paused, and what open decisions (all ``but`` one) will leave: their room kept, their victims going.
 
     Also those that the API server still holds back: what they hold is promised, and nobody else may count on it.
     """
     opened = Decision.objects.filter(cluster=cluster).open().defer("document", "laws").prefetch_related("victims")
+    acting = cluster.mode != Cluster.Mode.OBSERVE
+    within = guarded(revision.policy, revision.dialect, acting=acting)
     others = sorted((row for row in opened if row != but), key=lambda row: (row.ask_uid, row.pk))
     return Moment(
         now_ms=int(now.timestamp() * 1000),
@@ -225,17 +231,19 @@ def _moment(cluster: Cluster, now: datetime, *, but: Decision | None = None) -> 
         ),
         going=frozenset(victim.uid for row in others for victim in row.victims.all()),
         notices=giving_back.told(cluster),
+        safeguards=Safeguards(paused=stops.paused_queues) if within else None,
     )
 
 
 def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime, *, leads: bool) -> _Plan:
     began = time.perf_counter_ns()
     decide = policy(revision.policy, revision.dialect, revision.parameters)
-    state, moment = journal.seen(watch=watch, now=now), _moment(cluster, now)
+    stops = Stops.of(cluster, now)
+    state, moment = journal.seen(watch=watch, now=now), _moment(cluster, revision, stops, now)
     snapshot = moment.snapshot(state, tree_of(revision))
     enforced = cluster.mode == Cluster.Mode.ENFORCE and enforceable(revision.policy, revision.dialect)
     stands = standings(revision, snapshot)
-    stops, breakers = Stops.of(cluster, now), breakers_of(watch) if enforced else []
+    breakers = breakers_of(watch) if enforced else []
     options: dict[str, Any] = {}
     if enforced:  # where nothing is carried out, nothing is held back
         names, trial = [one.interlock for one in breakers], watch.writes.may_try

@@ -35,7 +35,7 @@ def answers(row: Decision) -> bool:
     """Whether it can be worked out: our own decision to do nothing, of which everything is still stored."""
     if row.source != Decision.Source.ENGINE or not engine.judges(row.policy, row.dialect):
         return False
-    return row.replayable and row.outcome in (Outcome.NO_CANDIDATE, Outcome.NOT_ELIGIBLE)
+    return row.replayable and row.outcome in (Outcome.NO_CANDIDATE, Outcome.SEARCH_LIMIT, Outcome.NOT_ELIGIBLE)
 
 
 def why_waiting(row: Decision) -> AskWaits:

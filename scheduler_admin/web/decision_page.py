@@ -11,10 +11,10 @@ from engine.explain import (
     against,
     allowed,
     departures,
+    held_back,
     hindsight_lines,
     in_order,
     in_vain,
-    interlock,
     law,
     lines,
     node_label,
@@ -227,7 +227,7 @@ def _because(detail: Detail, tense: Tense, by: str) -> list[Message]:
         for check in broken(detail.checks)
     ]
     if tense is Tense.HELD and row.hold:
-        found.append(interlock(row.hold))
+        found.append(held_back(engine, row.hold))
     if engine is not None and (engine.by_quota or engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):
         found += [reason(engine), *shares(engine)]
     said = scheduler_says(engine) if engine else None

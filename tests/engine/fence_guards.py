@@ -7,10 +7,23 @@ import msgspec
 
 from engine.laws import Law
 from engine.queues import Queue, QueueTree
-from engine.snapshot import Node, Pod, Protection, Reservation, Snapshot, Taint
-from tests.builders import MINUTE, NOW, OPTED_OUT, ask, daemonset_ask, node, pod, queue, reservation, snapshot, tree
+from engine.snapshot import DisruptionBudget, Node, Pod, Protection, Reservation, Safeguards, Snapshot, Taint
+from tests.builders import (
+    MINUTE,
+    NOW,
+    OPTED_OUT,
+    ask,
+    budget,
+    daemonset_ask,
+    node,
+    pod,
+    queue,
+    reservation,
+    snapshot,
+    tree,
+)
 
-Objects = Iterable[Node | Pod | Reservation]
+Objects = Iterable[Node | Pod | Reservation | DisruptionBudget]
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,12 +37,13 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     asker: dict[str, Any] = {}
     victim: dict[str, Any] = {}
     node: dict[str, Any] = {}
-    others: tuple[Node | Pod | Reservation, ...] = ()
+    others: tuple[Node | Pod | Reservation | DisruptionBudget, ...] = ()
     agent: bool = False
     """Whether the asker is a DaemonSet's."""
     alone: bool = False
     """Whether there is nothing but ``others``."""
     protection: Protection | None = None
+    safeguards: Safeguards | None = None
 
     def world(self) -> tuple[Snapshot, QueueTree]:
         """The cluster, each time anew."""
@@ -38,7 +52,10 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
         asker = daemonset_ask("want", on="n1", **own) if self.agent else ask("want", **own)
         running = pod("t", node="n1", **{"queue": "test", **self.victim})
         plain: list[Node | Pod] = [] if self.alone else [node("n1", 1, **self.node), running]
-        return snapshot(shape, plain, asker, self.others, OPTED_OUT, protection=self.protection), shape
+        at = snapshot(
+            shape, plain, asker, self.others, OPTED_OUT, protection=self.protection, safeguards=self.safeguards
+        )
+        return at, shape
 
 
 def _elsewhere(name: str, **settings: Any) -> tuple[Node, Pod]:
@@ -90,6 +107,30 @@ ROWS = {
             pod("going", queue="test", node="n1", created_ms=2, terminating=True),
             pod("stays", queue="test", node="n1"),
         ),
+    ),
+}
+_TWO_TO_TAKE = (
+    node("n1", 1),
+    pod("first", queue="test.a", node="n1", created_ms=2, labels={"app": "kept"}),
+    node("n2", 1),
+    pod("second", queue="test.b", node="n2"),
+)
+"""Of which the first, as the younger one, is the one to go."""
+_TWO_LEAVES = {"test.a": queue(), "test.b": queue()}
+ROWS |= {
+    "paused": Scene(
+        law=Law.PAUSED,
+        queues=_TWO_LEAVES,
+        alone=True,
+        others=_TWO_TO_TAKE,
+        safeguards=Safeguards(paused=("root.test.a",)),
+    ),
+    "over-budget": Scene(
+        law=Law.BUDGETS,
+        queues=_TWO_LEAVES,
+        alone=True,
+        others=(*_TWO_TO_TAKE, budget(0, app="kept")),
+        safeguards=Safeguards(),
     ),
 }
 SPARE = {"guarantee": Scene(law=Law.GUARANTEE, queues={"test": queue("1")})}

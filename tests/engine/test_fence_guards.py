@@ -41,7 +41,7 @@ def without(table: Table, guard: Any) -> Any:
         case ("candidates", "GUARDS"):
             return Guard(lambda field: np.zeros(len(field.ground.kinds.each), np.bool_))
         case ("candidates", "ROW_GUARDS"):
-            return lambda columns: np.zeros(len(columns.pods), np.bool_)
+            return lambda _question: np.zeros(0, np.intp)
         case ("survey", _):
             return lambda _survey, question: np.zeros(len(question.columns.nodes), np.bool_)
         case ("spare", _):

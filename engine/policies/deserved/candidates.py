@@ -122,6 +122,7 @@ class Candidates:
         if fence := question.tree.fence(question.leaf):
             yield PodReason.OUTSIDE_FENCE, ~ground.below(fence)
         yield PodReason.DISABLED, ground.disabled
+        yield PodReason.PAUSED, np.array([bool(self._pause(path)) for path in (*ground.paths, "")], np.bool_)
         if not question.outranks:
             yield PodReason.WITHIN_DESERVED, ~np.any(list(question.overused.values()), axis=0)
 
@@ -160,11 +161,16 @@ class Candidates:
             return Why(PodReason.OUTSIDE_FENCE, fence)
         if disabled := tree.disabled_by(queue):
             return Why(PodReason.DISABLED, disabled)
+        if pause := self._pause(queue):
+            return Why(PodReason.PAUSED, pause)
         if question.outranks:
             return None
         if any(self.books.overused(queue, name) for name in question.wanted):
             return None
         return Why(PodReason.WITHIN_DESERVED, self._within(queue))
+
+    def _pause(self, queue: str) -> str:
+        return self.question.nodes.restraints.pause_of(queue)
 
     def _within(self, queue: str) -> str:
         """The first of the queue and those above it that uses no more of anything asked than it deserves."""

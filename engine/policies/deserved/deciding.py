@@ -13,6 +13,7 @@ from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.question import Parameters, Question
 from engine.policies.deserved.reclaiming import Reclaimed, Survey
 from engine.policies.fence.asks import GUARDS, UNDECIDABLE, WAITS
+from engine.policies.safeguards import within_safeguards
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
@@ -32,7 +33,7 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
         node = question.nodes.node_with_room(leaving_counted=leaving_counted)
         if node is not None:
             return _answer(question, Outcome.FITS, reason, node=node)
-    return _refused(question) or _reclaim(question)
+    return _refused(question) or _within_safeguards(question)
 
 
 def _refused(question: Question) -> Decision | None:
@@ -50,6 +51,18 @@ def _refused(question: Question) -> Decision | None:
         if (detail := guard(question.nodes)) is not None:
             return _answer(question, Outcome.NOT_ELIGIBLE, reason, detail=detail)
     return None
+
+
+def _within_safeguards(question: Question) -> Decision:
+    """Choose among those whom safeguards let go; disruption budgets are looked at in any case, as the proposal says."""
+    own = question.snapshot
+
+    def choose(snapshot: Snapshot) -> Decision:
+        if snapshot is own:
+            return _reclaim(question)
+        return _reclaim(Question(snapshot.with_budgets(()), question.tree, question.ask, question.parameters))
+
+    return within_safeguards(own, question.tree, question.ask, choose)
 
 
 def _reclaim(question: Question) -> Decision:

@@ -17,6 +17,7 @@ from engine.policies.fence.candidates import claim_of
 from engine.policies.fence.question import Question
 from engine.policies.fence.survey import survey_of
 from engine.policies.fence.telling import Told
+from engine.policies.safeguards import within_safeguards
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 
@@ -58,6 +59,16 @@ def _refused(question: Question, guards: Mapping[Reason, Guard]) -> Decision | N
 
 
 def _preempt(question: Question, parameters: Parameters) -> Decision:
+    """Choose the victims, among those whom safeguards let go if there are any."""
+
+    def choose(snapshot: Snapshot) -> Decision:
+        same = snapshot is question.snapshot
+        return _within(question if same else Question(snapshot, question.tree, question.ask), parameters)
+
+    return within_safeguards(question.snapshot, question.tree, question.ask, choose)
+
+
+def _within(question: Question, parameters: Parameters) -> Decision:
     """Choose the victims; pods that opted out only when nothing else makes room, and the parameters allow it."""
     attempt = _attempt(question, opted_out=False)
     if attempt.outcome is not Outcome.PREEMPT and may_resort(question.ask, parameters):
@@ -78,6 +89,8 @@ def _attempt(question: Question, *, opted_out: bool) -> Decision:
     survey = survey_of(question, claim)
     told = Told(question, claim, survey)
     if told.best is None:
+        if survey.gave_up:
+            return _answer(question, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=told.trace())
         reason, detail = told.why_none()
         return _answer(question, Outcome.NO_CANDIDATE, reason, detail=detail, trace=told.trace())
     victims = told.pods(told.victims)

@@ -13,7 +13,7 @@ from engine.policies.fence.question import Question
 from engine.policies.fence.spare import Spared
 from engine.queues import PriorityPolicy
 from engine.snapshot import Pod
-from engine.snapshot.columns import Columns, Flags, Numbers, Rows
+from engine.snapshot.columns import Flags, Numbers, Rows
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,7 +203,14 @@ def excluding() -> dict[PodReason, Guard]:
     return {**GUARDS, PodReason.GUARANTEE: Guard(_at_guarantee, Field.short_of)}
 
 
-ROW_GUARDS: dict[PodReason, Callable[[Columns], Rows]] = {
-    PodReason.TERMINATING: lambda columns: columns.leaving,
+def _because(reason: PodReason) -> Callable[[Question], Rows]:
+    """The rows of those whom safeguards refuse for one reason."""
+    return lambda question: question.restraints.rows(reason)
+
+
+ROW_GUARDS: dict[PodReason, Callable[[Question], Rows]] = {
+    PodReason.TERMINATING: lambda question: question.columns.leaving,
+    PodReason.PAUSED: _because(PodReason.PAUSED),
+    PodReason.OVER_BUDGET: _because(PodReason.OVER_BUDGET),
 }
 """The rows of those that are none before all others: what changes within a pass."""

@@ -10,6 +10,7 @@ from engine.feasibility import FITS, Feasibility
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.policies.fence.ground import Ground, ground_of
 from engine.policies.fence.usage import usage_of
+from engine.policies.safeguards import Restraints, restraints_of
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.columns import Columns, Flags
@@ -30,8 +31,8 @@ class Shape:
         self.feasibility = Feasibility(snapshot, ask)
         self.room: Flags = self.feasibility.refusing() == FITS
         """Place -> whether the ask fits there as it is."""
-        self.surveys: dict[bool, Survey] = {}
-        """By whether pods that opted out may be taken."""
+        self.surveys: dict[tuple[bool, bool], Survey] = {}
+        """By whether pods that opted out may be taken, and whether safeguards are looked at."""
 
     def holds_for(self, columns: Columns) -> bool:
         """Whether it is the same at another moment: of a spread, pods on their way out no longer count."""
@@ -48,6 +49,11 @@ class Question:
         self.usage = usage_of(self.ground, snapshot)
         self.shape = _shape_of(snapshot, self.ground, ask)
         self.feasibility = self.shape.feasibility
+
+    @cached_property
+    def restraints(self) -> Restraints:
+        """The safeguards that victims have to be within."""
+        return restraints_of(self.snapshot, self.tree)
 
     @cached_property
     def scope(self) -> Flags:

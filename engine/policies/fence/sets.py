@@ -9,12 +9,12 @@ from engine.decision import PodReason
 from engine.policies.fence.ground import Ground
 from engine.policies.fence.question import Question
 from engine.policies.fence.room import Room
-from engine.policies.fence.search import Search
-from engine.policies.fence.spare import Spare, Spared
+from engine.policies.fence.search import search
+from engine.policies.fence.spare import Allowance, Spare, Spared
 from engine.snapshot.columns import Flags, Rows
 from engine.snapshot.stretches import running
 
-_WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _NEAR = range(6)
+_WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _OVER_BUDGET, _NEAR = range(7)
 """What becomes of a candidate."""
 
 
@@ -56,6 +56,8 @@ class Sets:
         self._taken: list[tuple[Rows, Rows]] = []
         """Turn by turn: the places (as so many-th) that gave a pod, and where that stands among the rows."""
         self._room = Room(question, turns.places)
+        self.gave_up = False
+        """Whether on some node not all sets were tried, and none was found."""
         stuck = self._take()
         for guard in GUARDS.values():
             guard(self, stuck)
@@ -70,6 +72,7 @@ class Sets:
         So many-th place -> whether there never is.
         """
         turns, spare = self.turns, Spare(self.question.ground, self.turns.rows, self.spared)
+        allowance = Allowance(self.question.columns, turns.rows, self.question.restraints.limits)
         stuck = np.zeros(len(turns.places), np.bool_)
         at = np.arange(len(turns.places))
         at = at[self._room.shut(at)]
@@ -81,11 +84,14 @@ class Sets:
             index = turns.start[at] + turn
             rows = turns.rows[index]
             helps, lawful, near = self._room.helps(at, rows), spare.allows(index), self._room.wanted_near(at, rows)
-            taken = helps & lawful & ~near
-            self._became[index] = np.select([taken, ~helps, ~lawful], [_TAKEN, _NO_HELP, _TOO_MUCH], _NEAR)
+            allowed = allowance.allows(index)
+            taken = helps & lawful & allowed & ~near
+            became = [_TAKEN, _NO_HELP, _TOO_MUCH, _OVER_BUDGET]
+            self._became[index] = np.select([taken, ~helps, ~lawful, ~allowed], became, _NEAR)
             self._taken.append((at[taken], index[taken]))
             self._room.give(at[taken], rows[taken])
             spare.take(index[taken])
+            allowance.take(index[taken])
             at = at[~taken | self._room.shut(at)]
             turn += 1
         return stuck
@@ -103,7 +109,9 @@ class Sets:
         """Other sets at the place that is so many-th."""
         here = self.turns.on(index)
         rows = self.turns.rows[here]
-        found = Search(self.question, self.spared, int(self.turns.places[index]), rows).victims()
+        over = search(self.question, self.spared, int(self.turns.places[index]), rows)
+        found = over.victims()
+        self.gave_up |= found is None and over.gave_up
         self._became[here] = _WAITS
         if found is not None:
             taken, put_back = found
@@ -133,7 +141,12 @@ class Became:
         return [row for row, became in told if became == _TAKEN], [*passed, *put_back, *waited]
 
 
-_PASSED = {_NO_HELP: PodReason.NO_HELP, _TOO_MUCH: PodReason.GUARANTEE, _NEAR: PodReason.WANTED_NEAR}
+_PASSED = {
+    _NO_HELP: PodReason.NO_HELP,
+    _TOO_MUCH: PodReason.GUARANTEE,
+    _OVER_BUDGET: PodReason.OVER_BUDGET,
+    _NEAR: PodReason.WANTED_NEAR,
+}
 
 GUARDS: dict[str, Callable[[Sets, Flags], None]] = {"minimal": Sets.put_back}
 """What keeps pods from going in vain; the flags are of places where greedy is stuck."""

@@ -1,13 +1,14 @@
-"""Law 2: how much may be taken from each queue, of one node at a time."""
+"""What may be taken together, of one node at a time: of each queue (law 2), and of what a disruption budget covers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from engine.policies.fence.ground import Ground
+from engine.policies.fence.ground import LIMITLESS, Ground
 from engine.policies.fence.usage import Usage
+from engine.policies.safeguards import Limit
 from engine.snapshot import Pod
-from engine.snapshot.columns import SAFE, Flags, Numbers, Rows
+from engine.snapshot.columns import SAFE, Columns, Flags, Numbers, Rows
 
 Spared = dict[str, Numbers]
 """Resource that is guaranteed somewhere -> queue -> how much may be taken from below it."""
@@ -45,11 +46,47 @@ def scarce(ground: Ground, spared: Spared) -> Flags:
     return scarce
 
 
-class Spare:
+class Shared:
+    """What some pods (rows, node by node) may still give together, each node looked at by itself."""
+
+    def __init__(self) -> None:
+        self._groups: list[_Group] = []
+
+    def allows(self, index: Rows) -> Flags:
+        """Of pods of different nodes, by where they stand among the rows: whether they may go too."""
+        allowed = np.ones(len(index), np.bool_)
+        for one in self._groups:
+            held = one.held[index]
+            allowed &= (held <= 0) | np.asarray(held <= one.left[one.group[index]], np.bool_)
+        return allowed
+
+    def take(self, index: Rows) -> None:
+        """They go."""
+        for one in self._groups:
+            np.subtract.at(one.left, one.group[index], one.held[index])
+
+
+class Allowance(Shared):
+    """What disruption budgets still allow of the pods that they cover."""
+
+    def __init__(self, columns: Columns, rows: Rows, limits: Iterable[Limit]) -> None:
+        super().__init__()
+        for limit in limits:
+            covered = np.isin(rows, limit.covered)
+            nodes, group, counts = np.unique(columns.node[rows[covered]], return_inverse=True, return_counts=True)
+            if counts.max(initial=0) <= limit.allowed:
+                continue
+            groups = np.full(len(rows), len(nodes), np.intp)
+            groups[covered] = group
+            left = np.append(np.full(len(nodes), limit.allowed), LIMITLESS)
+            self._groups.append(_Group(covered.astype(np.int64), groups, left))
+
+
+class Spare(Shared):
     """What the queues of some pods (rows, node by node) may still give, each node looked at by itself."""
 
     def __init__(self, ground: Ground, rows: Rows, spared: Spared) -> None:
-        self._groups: list[_Group] = []
+        super().__init__()
         queue = ground.row_queue[rows]
         bound = np.flatnonzero(scarce(ground, spared)[queue])
         if not len(bound):
@@ -64,19 +101,6 @@ class Spare:
                 groups = np.full(len(rows), len(names), np.intp)
                 groups[bound] = group
                 self._groups.append(_Group(held, groups, left))
-
-    def allows(self, index: Rows) -> Flags:
-        """Of pods of different nodes, by where they stand among the rows: whether they may go too."""
-        allowed = np.ones(len(index), np.bool_)
-        for one in self._groups:
-            held = one.held[index]
-            allowed &= (held <= 0) | np.asarray(held <= one.left[one.group[index]], np.bool_)
-        return allowed
-
-    def take(self, index: Rows) -> None:
-        """They go."""
-        for one in self._groups:
-            np.subtract.at(one.left, one.group[index], one.held[index])
 
 
 class _Group:

@@ -24,6 +24,7 @@ class Survey:
     def __init__(self, question: Question, claim: Claim) -> None:
         columns, ground = question.columns, question.ground
         self.columns, self.kept, self.excess = columns, question.usage.kept, question.excess()
+        self.safeguards = question.restraints.key
         self.spared = spared(ground, question.usage, question.leaf, question.ask)
         self.reasons: Numbers = Field(ground, claim, self.spared).reasons
         """Kind -> the number of the reason why its pods are no candidates, -1 for candidates."""
@@ -43,7 +44,7 @@ class Survey:
         self.victims: Rows = turns.rows[sets.victims]
         """The rows of those who would go on each node, node by node."""
         self.costs = Costs(ground, question.leaf, self.victims)
-        self.became = sets.became
+        self.became, self.gave_up = sets.became, sets.gave_up
         self.why: Rows = self._why(question)
         """Place -> the number in ``WHY`` of the reason why nobody would go there, were it not reserved."""
 
@@ -64,7 +65,7 @@ class Survey:
         order = question.ground.order
         rows = order.rows[(self.reasons < 0)[order.kind]]
         for guard in ROW_GUARDS.values():
-            kept_out = guard(question.columns)
+            kept_out = guard(question)
             rows = rows[~question.columns.only(kept_out)[rows]] if len(kept_out) else rows
         return rows
 
@@ -79,6 +80,8 @@ class Survey:
         """Whether another moment differs only in nodes that were reserved since, and pods there that began to leave."""
         before, columns, kept = self.columns, question.columns, question.usage.kept
         if (self.kept & ~kept).any() or question.excess() != self.excess:
+            return False
+        if question.restraints.key != self.safeguards:
             return False
         gone = columns.since(before)
         if gone is None or not kept[columns.node[gone]].all():
@@ -98,10 +101,10 @@ def _alike(question: Question, before: Spared, now: Spared) -> bool:
 
 def survey_of(question: Question, claim: Claim) -> Survey:
     """The survey for an ask; that of one of the same shape a little earlier where it still holds."""
-    kept = question.shape.surveys
-    found = kept.get(claim.opted_out)
+    kept, of = question.shape.surveys, (claim.opted_out, question.restraints.restrains)
+    found = kept.get(of)
     if found is None or not found.holds_for(question):
-        found = kept[claim.opted_out] = Survey(question, claim)
+        found = kept[of] = Survey(question, claim)
     return found
 
 

@@ -39,7 +39,7 @@ class Told:
         counts: dict[PodReason, int] = {}
         out = np.zeros(0, np.intp)
         for reason, guard in ROW_GUARDS.items():
-            rows = guard(question.columns)
+            rows = guard(question)
             rows = rows[~np.isin(rows, out)] if len(out) else rows
             counts[reason] = len(rows)
             out = np.concatenate([out, rows])
@@ -66,13 +66,14 @@ class Told:
     def trace(self) -> Trace:
         """The trace of the decision for the best node, or for none."""
         question, reasons = self.question, [reason for _, reason in self.passed]
-        stay = self.pods(row for row, _ in self.passed)
+        rows = [row for row, _ in self.passed]
+        stay = self.pods(rows)
         nodes = _node_counts(self)
         return Trace(
             fence=self.claim.fence or "",
             entitling=self.claim.entitling,
             queues=question.usage.figures(question.leaf, question.ask.requests, self.pods(self.victims)),
-            reprieved=tuple(map(_stays, stay, reasons)),
+            reprieved=tuple(map(_stays, stay, reasons, map(question.restraints.budgets_of, rows))),
             excluded=tuple(_excluded(self)) if self.best is not None else (),
             nodes=tuple(_passed_over(self)),
             candidates=self.candidates,
@@ -91,8 +92,9 @@ class Told:
         return Reason.NO_CANDIDATES, str(max(told, key=self.counts.__getitem__)) if told else ""
 
 
-def _stays(pod: Pod, reason: PodReason) -> PodVerdict:
-    return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=pod.queue or "")
+def _stays(pod: Pod, reason: PodReason, budgets: str) -> PodVerdict:
+    detail = budgets if reason is PodReason.OVER_BUDGET else pod.queue or ""
+    return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=detail)
 
 
 def _excluded(told: Told) -> Iterator[PodVerdict]:
@@ -101,12 +103,12 @@ def _excluded(told: Told) -> Iterator[PodVerdict]:
     field = Field(question.ground, told.claim, survey.spared)
     columns, guards = question.columns, tuple(excluding().items())
     rows = columns.rows(told.best or 0)
-    of_row = {row: reason for reason, guard in reversed(ROW_GUARDS.items()) for row in _among(guard(columns), rows)}
+    of_row = {row: reason for reason, guard in reversed(ROW_GUARDS.items()) for row in _among(guard(question), rows)}
     here = rows.start + np.argsort(columns.told[rows.start : rows.stop])
     numbers = survey.reasons[question.ground.kinds.of[here]]
     for row, number, pod in zip(here.tolist(), numbers.tolist(), told.pods(here.tolist()), strict=True):
         if row in of_row:
-            yield PodVerdict(pod=PodFacts.of(pod), reason=of_row[row])
+            yield PodVerdict(pod=PodFacts.of(pod), reason=of_row[row], detail=question.restraints.detail(row))
         elif number >= 0:
             reason, guard = guards[number]
             yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=guard.detail(field, pod))

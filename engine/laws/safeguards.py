@@ -1,0 +1,47 @@
+"""What holds of victims where safeguards are known: disruption budgets and pauses, counted here anew."""
+
+from engine.feasibility import matches
+from engine.laws.checks import Comparison, Law, LawCheck, Line, Relation, amount, differs, same
+from engine.laws.ledger import Case
+from engine.resources import PODS
+from engine.snapshot import DisruptionBudget, Pod, Snapshot
+
+
+def budgets_kept(case: Case) -> LawCheck:
+    """No disruption budget loses more pods than it allows for, with those that were told to go a moment ago.
+
+    The eviction API refuses a pod that more than one budget covers.
+    """
+    lines, budgets = list[Line](), case.snapshot.budgets
+    going = _going(case.snapshot) if budgets else []
+    for budget in budgets:
+        gone = [pod for pod in case.victims if _covers(budget, pod)]
+        if gone:
+            before = tuple(1 for pod in going if _covers(budget, pod))
+            name = f"{budget.namespace}/{budget.name}"
+            lines.append(amount(name, PODS, budget.allowed, Relation.AT_LEAST, len(gone), minus=before))
+    for pod in case.victims:
+        names = [budget.name for budget in budgets if _covers(budget, pod)]
+        lines += [same(pod.key, ", ".join(names), names[0])] if len(names) > 1 else []
+    return LawCheck.of(Law.BUDGETS, lines)
+
+
+def _going(snapshot: Snapshot) -> list[Pod]:
+    columns = snapshot.columns
+    leaving = (columns.pods[row] for row in columns.leaving.tolist())
+    return [pod for pod in leaving if pod.deleted_ms is None]
+
+
+def _covers(budget: DisruptionBudget, pod: Pod) -> bool:
+    """A pod whose eviction was let through a moment ago is counted already."""
+    known = pod.namespace == budget.namespace and pod.name not in budget.disrupted
+    return known and matches(budget.expressions, pod.labels)
+
+
+def pauses_kept(case: Case) -> LawCheck:
+    """Nothing is evicted in a queue that people have paused, nor for one."""
+    given, lines = case.snapshot.safeguards, list[Comparison]()
+    for pod in (case.ask, *case.victims) if given and given.paused else ():
+        above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
+        lines += [differs(pod.key, path, path) for path in above if given and path in given.paused]
+    return LawCheck.of(Law.PAUSED, lines)

@@ -1,0 +1,33 @@
+"""Other sets on a node where those that kube-scheduler would take are beyond disruption budgets."""
+
+from collections.abc import Iterable, Sequence
+
+from engine.feasibility import Feasibility
+from engine.policies.safeguards import Limit
+from engine.policies.search import Rows, Search
+from engine.snapshot.columns import Columns
+
+
+def search(
+    feasibility: Feasibility, columns: Columns, limits: Iterable[Limit], place: int, candidates: Sequence[int]
+) -> Search:
+    """Return the search of a node (place): of its candidates (rows), the most important first, the others go first."""
+    spot = feasibility.on(place)
+    mine = frozenset(row for row in candidates if not columns.terminating[row])
+    covered = [(mine.intersection(limit.covered.tolist()), limit.allowed) for limit in limits]
+
+    def uids(rows: Rows) -> list[str]:
+        return [columns.pods[row].uid for row in rows]
+
+    def room(rows: Rows, surely: Rows | None) -> bool:
+        return spot.refusal(uids(rows), surely=None if surely is None else uids(surely)) is None
+
+    def may_go(rows: Rows) -> bool:
+        return all(len(of_budget.intersection(rows)) <= allowed for of_budget, allowed in covered)
+
+    def alike(one: int, other: int) -> bool:
+        first, second = columns.pods[one], columns.pods[other]
+        same = first.requests == second.requests and spot.weights(first.uid) == spot.weights(second.uid)
+        return same and all((one in of_budget) == (other in of_budget) for of_budget, _ in covered)
+
+    return Search(candidates[::-1], room=room, may_go=may_go, alike=alike)

@@ -1,0 +1,192 @@
+"""Which pods lasting safeguards keep from being evicted: budgets, as the Eviction API counts, and pauses.
+
+A budget covers what it selects, an empty selector all pods of its namespace; a pod of two budgets can't be evicted at
+all. Source: the Eviction API of Kubernetes (pkg/registry/core/pod/storage/eviction.go).
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from engine.decision import Decision, Interlock, Outcome, PodReason
+from engine.feasibility import matches
+from engine.queues import QueueTree
+from engine.snapshot import DisruptionBudget, Pod, Snapshot
+from engine.snapshot.columns import Columns, Flags, Rows
+
+
+class Limit(NamedTuple):
+    """Of some bound pods no more than so many may go together."""
+
+    covered: Rows
+    """The rows of those pods."""
+    allowed: int
+
+
+class Refusal(NamedTuple):
+    """Why victims would not be evicted: the safeguard, and the queue or the budgets (``namespace/name``) meant."""
+
+    interlock: Interlock
+    detail: str
+
+
+class Restraints:
+    """The safeguards of a snapshot, held against its bound pods (rows). Without safeguards it restrains nothing."""
+
+    def __init__(self, snapshot: Snapshot, tree: QueueTree) -> None:
+        """Where the snapshot has no safeguards its disruption budgets are not looked at either."""
+        given = snapshot.safeguards
+        self._columns, self._tree = snapshot.columns, tree
+        self._paused: tuple[str, ...] = given.paused if given else ()
+        self._budgets: Sequence[DisruptionBudget] = snapshot.budgets if given else ()
+        self._covered = [_covered(self._columns, budget) for budget in self._budgets]
+        self._left = [self._remaining(budget, rows) for budget, rows in zip(self._budgets, self._covered, strict=True)]
+
+    @cached_property
+    def refused(self) -> Flags:
+        """Row -> whether the pod may not go, whoever else does."""
+        refused = self._many | self._paused_rows
+        for rows, left in zip(self._covered, self._left, strict=True):
+            if left <= 0:
+                refused[rows] = True
+        return refused
+
+    @cached_property
+    def limits(self) -> tuple[Limit, ...]:
+        """The budgets that allow for some of the pods that they cover, but perhaps not for all."""
+        found = zip(self._covered, self._left, strict=True)
+        return tuple(Limit(rows, left) for rows, left in found if 0 < left < len(rows))
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """Equal at two moments of a pass where the same is refused."""
+        return (self._paused, *self._left)
+
+    @property
+    def restrains(self) -> bool:
+        """Whether any pod is kept, alone or together with others."""
+        return bool(self.limits) or bool(self.refused.any())
+
+    def rows(self, reason: PodReason) -> Rows:
+        """The rows of those who are refused for a reason, PAUSED or OVER_BUDGET; who is paused is that first."""
+        return self._rows[reason]
+
+    def why(self, row: int) -> tuple[PodReason, str]:
+        """Why a pod that is refused may not go, with the paused queue or the budgets meant."""
+        return PodReason.PAUSED if self._paused_rows[row] else PodReason.OVER_BUDGET, self.detail(row)
+
+    def detail(self, row: int) -> str:
+        """The paused queue, or the budgets, that keep a pod; empty where none do."""
+        if not self.refused[row]:
+            return ""
+        return self.pause_of(self._columns.pods[row].queue or "") or self.budgets_of(row)
+
+    def budgets_of(self, row: int) -> str:
+        """The names of the budgets that cover a pod."""
+        covering = zip(self._budgets, self._covered, strict=True)
+        return ", ".join(budget.name for budget, rows in covering if row in rows)
+
+    def pause_of(self, queue: str) -> str:
+        """The paused queue that a queue is, or lies in; empty: none."""
+        if not self._paused:
+            return ""
+        lineage = self._tree.lineage(queue) if queue in self._tree else (queue,)
+        return next((path for path in lineage if path in self._paused), "")
+
+    def held(self, ask: Pod, victims: Sequence[Pod] = ()) -> Refusal | None:
+        """What holds back the eviction of all of these, or of anybody, for an ask; None: nothing that lasts."""
+        for pod in (ask, *victims):
+            if pause := self.pause_of(pod.queue or ""):
+                return Refusal(Interlock.QUEUE_PAUSED, pause)
+        known = self._columns.row
+        rows = np.array([known[pod.uid] for pod in victims if pod.uid in known], np.intp)
+        over = [
+            f"{budget.namespace}/{budget.name}"
+            for budget, covered, left in zip(self._budgets, self._covered, self._left, strict=True)
+            if self._beyond(rows[np.isin(rows, covered)], left)
+        ]
+        return Refusal(Interlock.DISRUPTION_BUDGET, ", ".join(over)) if over else None
+
+    def _beyond(self, rows: Rows, left: int) -> bool:
+        """Whether a budget that still allows for so many does not allow for these, which it covers."""
+        return len(rows) > max(left, 0) or bool(self._many[rows].any())
+
+    @cached_property
+    def _rows(self) -> dict[PodReason, Rows]:
+        paused = self._paused_rows
+        return {
+            PodReason.PAUSED: np.flatnonzero(paused),
+            PodReason.OVER_BUDGET: np.flatnonzero(self.refused & ~paused),
+        }
+
+    @cached_property
+    def _many(self) -> Flags:
+        """Row -> whether two budgets cover the pod."""
+        times = np.zeros(len(self._columns.pods), np.int64)
+        for rows in self._covered:
+            times[rows] += 1
+        return np.asarray(times > 1, np.bool_)
+
+    @cached_property
+    def _paused_rows(self) -> Flags:
+        if not self._paused:
+            return np.zeros(len(self._columns.pods), np.bool_)
+        return self._columns.queue_kinds.flags(lambda pod: bool(self.pause_of(pod.queue or "")))
+
+    def _remaining(self, budget: DisruptionBudget, rows: Rows) -> int:
+        """What a budget still allows: those on their way out whom the cluster does not show so yet are promised."""
+        pods = self._columns.pods
+        leaving = [pods[row] for row in self._promised.tolist() if row in rows] if len(self._promised) else []
+        also = [pod for pod in self._columns.stray if _is_promised(pod) and selects(budget, pod)]
+        return budget.allowed - sum(pod.name not in budget.disrupted for pod in (*leaving, *also))
+
+    @cached_property
+    def _promised(self) -> Rows:
+        pods = self._columns.pods
+        return np.array([row for row in self._columns.leaving.tolist() if _is_promised(pods[row])], np.intp)
+
+
+def selects(budget: DisruptionBudget, pod: Pod) -> bool:
+    """Whether a budget covers a pod: one without any requirement covers all of its namespace."""
+    return pod.namespace == budget.namespace and matches(budget.expressions, pod.labels)
+
+
+def _covered(columns: Columns, budget: DisruptionBudget) -> Rows:
+    made: Rows = columns.once(
+        "selected by a budget",
+        (budget.namespace, budget.expressions),
+        lambda: np.flatnonzero(columns.pod_kinds.flags(lambda pod: selects(budget, pod))),
+    )
+    return made
+
+
+def _is_promised(pod: Pod) -> bool:
+    """Whether a pod is to go, and no budget counts it as gone yet."""
+    return pod.terminating and pod.deleted_ms is None
+
+
+def restraints_of(snapshot: Snapshot, tree: QueueTree) -> Restraints:
+    """The restraints of a snapshot; those of a moment before in the same pass where they are still the same."""
+    kept: dict[str, Restraints] = snapshot.once("restraints", (tree, snapshot.budgets, snapshot.safeguards), dict)
+    found, latest = Restraints(snapshot, tree), kept.get("latest")
+    if latest is None or latest.key != found.key:
+        kept["latest"] = latest = found
+    return latest
+
+
+def within_safeguards(
+    snapshot: Snapshot, tree: QueueTree, ask: Pod, choose: Callable[[Snapshot], Decision]
+) -> Decision:
+    """Choose victims that safeguards let go; where there are none, choose regardless, and say what holds those back."""
+    restraints = restraints_of(snapshot, tree)
+    found, held = choose(snapshot), restraints.held(ask)
+    if found.outcome is Outcome.NO_CANDIDATE and restraints.restrains:
+        found = choose(snapshot.guarded(None))
+        pods = (snapshot.pod(one.pod.uid, found.node or one.pod.node) for one in found.to_evict)
+        held = restraints.held(ask, [pod for pod in pods if pod is not None])
+    if held is None or not found.evicts:
+        return found
+    return msgspec.structs.replace(found, safeguard=held.interlock, safeguard_detail=held.detail)

@@ -1,0 +1,14 @@
+"""What lastingly keeps pods from being evicted, whatever a policy would choose."""
+
+import msgspec
+
+
+class Safeguards(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is known of safeguards where a decision is to be carried out, beside the cluster's own disruption budgets.
+
+    A policy that is given them chooses among the sets of victims that they let through. Limits that only delay a
+    decision (rates, cool-downs, windows) are no part of it: they must not divert evictions to worse victims.
+    """
+
+    paused: tuple[str, ...] = ()
+    """Queues (paths) in which, and for which, nothing is evicted, those below them included."""
