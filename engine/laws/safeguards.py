@@ -12,18 +12,23 @@ def budgets_kept(case: Case) -> LawCheck:
 
     The eviction API refuses a pod that more than one budget covers.
     """
-    lines, budgets = list[Line](), case.snapshot.budgets
+    lines, budgets, evicted = list[Line](), case.snapshot.budgets, _evicted(case)
     going = _going(case.snapshot) if budgets else []
     for budget in budgets:
-        gone = [pod for pod in case.victims if _covers(budget, pod)]
+        gone = [pod for pod in evicted if _covers(budget, pod)]
         if gone:
             before = tuple(1 for pod in going if _covers(budget, pod))
             name = f"{budget.namespace}/{budget.name}"
             lines.append(amount(name, PODS, budget.allowed, Relation.AT_LEAST, len(gone), minus=before))
-    for pod in case.victims:
+    for pod in evicted:
         names = [budget.name for budget in budgets if _covers(budget, pod)]
         lines += [same(pod.key, ", ".join(names), names[0])] if len(names) > 1 else []
     return LawCheck.of(Law.BUDGETS, lines)
+
+
+def _evicted(case: Case) -> list[Pod]:
+    """The victims that have to be told to go: others are on their way out already."""
+    return [pod for pod in case.victims if pod.uid not in case.ledger.leaving_uids]
 
 
 def _going(snapshot: Snapshot) -> list[Pod]:
@@ -41,7 +46,7 @@ def _covers(budget: DisruptionBudget, pod: Pod) -> bool:
 def pauses_kept(case: Case) -> LawCheck:
     """Nothing is evicted in a queue that people have paused, nor for one."""
     given, lines = case.snapshot.safeguards, list[Comparison]()
-    for pod in (case.ask, *case.victims) if given and given.paused else ():
+    for pod in (case.ask, *_evicted(case)) if given and given.paused else ():
         above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
         lines += [differs(pod.key, path, path) for path in above if given and path in given.paused]
     return LawCheck.of(Law.PAUSED, lines)
