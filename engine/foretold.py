@@ -9,7 +9,7 @@ from engine.decision import PodFacts
 from engine.explain import Message, reason
 from engine.forecast import Eviction, Forecast, Settling, forecast
 from engine.formats.form import read_form
-from engine.formats.kubernetes import cluster_state
+from engine.formats.kubernetes import Manifests, cluster_state
 from engine.formats.notes import ImportFailure
 from engine.formats.yunikorn import read
 from engine.journal import Moment
@@ -28,6 +28,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     nodes: int
     ignored: tuple[str, ...]
     """``Kind namespace/name`` of each manifest that no policy reads."""
+    unread: tuple[str, ...]
+    """A sentence for each manifest that can't be read."""
     forecast: Forecast
 
 
@@ -67,7 +69,7 @@ def foretold(objects: Iterable[Mapping[str, Any]], given: Given, moment: Moment 
     decide = policy(by, dialect, given.parameters)
     if given.tree is None and by != priority.POLICY:
         raise LookupError(f"policy {by} needs a tree")
-    state, ignored = whole_cluster(objects)
+    state, ignored, unread = whole_cluster(objects)
     within = guarded(by, dialect, acting=False)
     found = forecast(
         state,
@@ -78,15 +80,21 @@ def foretold(objects: Iterable[Mapping[str, Any]], given: Given, moment: Moment 
         foreign=dialect in FOREIGN,
     )
     return Told(
-        policy=by, dialect=dialect, pods=len(state.pods), nodes=len(state.nodes), ignored=ignored, forecast=found
+        policy=by,
+        dialect=dialect,
+        pods=len(state.pods),
+        nodes=len(state.nodes),
+        ignored=ignored,
+        unread=unread,
+        forecast=found,
     )
 
 
-def whole_cluster(objects: Iterable[Mapping[str, Any]]) -> tuple[ClusterState, tuple[str, ...]]:
-    """The cluster of which these manifests are all there is, and those that no policy reads. Raises DecodeError."""
-    state, ignored = cluster_state(objects)
-    add_namespaces(state)
-    return state, ignored
+def whole_cluster(objects: Iterable[Mapping[str, Any]]) -> Manifests:
+    """The cluster of which these manifests are all there is. Raises DecodeError."""
+    found = cluster_state(objects)
+    add_namespaces(found.state)
+    return found
 
 
 def latest_ms(state: ClusterState) -> int:
@@ -101,6 +109,8 @@ def lines(told: Told) -> Iterator[str]:
     yield f"Pods: {told.pods}. Nodes: {told.nodes}. Policy: {told.policy}, dialect {told.dialect}."
     if told.ignored:
         yield f"Objects that no policy reads: {len(told.ignored)}."
+    for sentence in told.unread:
+        yield f"Not read, so it counts as unknown: {sentence}"
     for one in found.rounds:
         if not one.moves:
             continue
@@ -170,4 +180,5 @@ def form(told: Told) -> dict[str, Any]:
         "rounds": rounds,
         "waiting": waiting,
         "ignored": told.ignored,
+        "unread": told.unread,
     }

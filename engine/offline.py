@@ -44,6 +44,8 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: Snapshot
     tree: QueueTree
     ask: Pod
+    unread: tuple[str, ...] = ()
+    """Why objects of the case could not be read."""
 
 
 _decoder = msgspec.json.Decoder(Case)
@@ -89,6 +91,8 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False, leas
     at = situation(case)
     decision = decide(at.snapshot, at.tree, at.ask)
     form = _form(case, at, decision, trace=trace)
+    if at.unread:
+        form["unread"] = list(at.unread)
     if trace and theirs:
         effects = yunikorn.effects(at.snapshot, at.tree, at.ask, decision, parameters)
         form["trace"]["quirks"] = msgspec.to_builtins(effects)
@@ -97,7 +101,7 @@ def answer(line: bytes, *, dialect: str | None = None, trace: bool = False, leas
 
 def _enforced(case: Case, *, enforced: bool, trace: bool) -> dict[str, Any]:
     """Without an asker: who goes because a queue's max was lowered."""
-    state, tree = _cluster(case)
+    state, tree, _ = _cluster(case)
     snapshot = state.snapshot(tree, now_ms=_milliseconds(case.now))
     found = yunikorn.enforce(snapshot, snapshot.tree) if enforced else ()
     victims = [pod.key for one in found for pod in one.victims]
@@ -120,11 +124,11 @@ def situation(case: Case) -> Situation:
 
     An asker that no scheduler has tried yet counts as tried when it was created. Raises ValueError.
     """
-    state, tree = _cluster(case)
+    state, tree, unread = _cluster(case)
     asker = _the_one(case.asker)
     pod = next((pod for pod in state.pods.values() if pod.key == asker), None)
     if pod is None:
-        raise CaseError(f"asker {asker} is not among the objects")
+        raise CaseError("; ".join([f"asker {asker} is not among the objects", *unread]))
     if pod.unschedulable_ms is None:
         state.pods[pod.uid] = msgspec.structs.replace(pod, unschedulable_ms=pod.created_ms)
     frozen = state.snapshot(tree, now_ms=_milliseconds(case.now))
@@ -134,16 +138,17 @@ def situation(case: Case) -> Situation:
     ask = next((placed for placed in snapshot.asks if placed.uid == pod.uid), None)
     if ask is None:
         raise CaseError(f"asker {asker} is not pending")
-    return Situation(snapshot=snapshot, tree=snapshot.tree, ask=ask)
+    return Situation(snapshot=snapshot, tree=snapshot.tree, ask=ask, unread=unread)
 
 
-def _cluster(case: Case) -> tuple[ClusterState, QueueTree]:
+def _cluster(case: Case) -> tuple[ClusterState, QueueTree, tuple[str, ...]]:
+    """The state, the tree, and why objects could not be read."""
     if case.queues is None and case.policy != priority.POLICY:
         raise CaseError("the case has no queues")
     tree = BARE if case.queues is None else read(case.queues).tree
-    state, _ = cluster_state(case.objects)
+    state, _, unread = cluster_state(case.objects)
     add_namespaces(state)
-    return state, tree
+    return state, tree, unread
 
 
 def add_namespaces(state: ClusterState) -> None:

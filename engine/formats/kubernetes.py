@@ -6,7 +6,7 @@ DecodeError.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -21,7 +21,13 @@ from engine.formats.kubernetes_convert import (
     to_volume,
 )
 from engine.formats.kubernetes_events import to_preempted, to_preempted_by_volcano, to_preempted_by_yunikorn
-from engine.formats.kubernetes_unread import UNREAD_ANNOTATION
+from engine.formats.kubernetes_unread import (
+    UNREAD_ANNOTATION,
+    unread_budget,
+    unread_class,
+    unread_node,
+    unread_pod,
+)
 from engine.formats.kubernetes_wire import (
     BudgetObject,
     ClaimObject,
@@ -49,6 +55,7 @@ from engine.snapshot import (
 
 __all__ = [
     "DecodeError",
+    "Manifests",
     "budget_from_bytes",
     "claim_from_bytes",
     "class_quota_from_bytes",
@@ -182,46 +189,95 @@ def volume_from_bytes(data: bytes | msgspec.Raw) -> Volume:
     return _volumes.from_bytes(data)
 
 
-def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> tuple[ClusterState, tuple[str, ...]]:
-    """The state that the manifests describe, and ``Kind namespace/name`` of each that is of no kind read here.
+class Manifests(NamedTuple):
+    """What manifests describe."""
+
+    state: ClusterState
+    ignored: tuple[str, ...]
+    """``Kind namespace/name`` of each object that is of no kind read here."""
+    unread: tuple[str, ...]
+    """A sentence for each object of a kind read here that could not be read: it stands in the state as unread."""
+
+
+def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> Manifests:
+    """The state that the manifests describe.
 
     Lists (kind List, PodList ...) are taken apart, empty documents (None) passed over. A pod without a priority gets
-    that of its PriorityClass, or of the default one, as on admission. Raises DecodeError for a document of a kind read
-    here that can't be read.
+    that of its PriorityClass, or, while it is not bound, that of the default class, as on admission. An object that
+    can't be read stops nobody else. Raises DecodeError for what is no object, or an object without a name.
     """
-    state, ignored = ClusterState(), []
-    classes = {one.name: one for one in _SYSTEM_CLASSES}
-    pods: list[tuple[Pod, bool]] = []
-    default: PriorityClass | None = None
+    state, ignored, unread, default = ClusterState(), list[str](), list[str](), None
+    incomplete: list[str] = []
     for obj in _taken_apart(objects):
-        match obj.get("kind"):
-            case "Pod":
-                pods.append((_as_marked(decode_pod(obj), obj), _has_priority(obj)))
-            case "Node":
-                node = _as_marked(decode_node(obj), obj)
-                state.nodes[node.name] = node
-            case "PriorityClass":
-                priority_class = _as_marked(decode_priority_class(obj), obj)
-                state.classes[priority_class.name] = priority_class
-                default = priority_class if obj.get("globalDefault") is True else default
-            case "PodDisruptionBudget":
-                budget = decode_budget(obj)
-                state.budgets[budget.namespace, budget.name] = budget
-            case "Namespace":
-                namespace = _namespaces.from_dict(obj)
-                state.namespaces[namespace.name] = namespace
-            case "PersistentVolumeClaim":
-                claim = _claims.from_dict(obj)
-                state.claims[claim.namespace, claim.name] = claim
-            case "PersistentVolume":
-                volume = _volumes.from_dict(obj)
-                state.volumes[volume.name] = volume
-            case _:
-                ignored.append(_described(obj))
-    classes |= state.classes
-    for pod, complete in pods:
-        state.pods[pod.uid] = pod if complete else _admitted(pod, classes, default)
-    return state, tuple(ignored)
+        try:
+            known = _put(obj, state)
+        except DecodeError as error:
+            if not error.name:
+                raise
+            _stand_in(obj, state)
+            unread.append(str(error))
+            continue
+        if not known:
+            ignored.append(_described(obj))
+        elif obj.get("kind") == "Pod" and not _has_priority(obj):
+            incomplete.append(next(reversed(state.pods)))
+        elif obj.get("kind") == "PriorityClass" and obj.get("globalDefault") is True:
+            default = next(reversed(state.classes.values()))
+    classes = {one.name: one for one in _SYSTEM_CLASSES} | state.classes
+    for uid in incomplete:
+        state.pods[uid] = _admitted(state.pods[uid], classes, default)
+    return Manifests(state, tuple(ignored), tuple(unread))
+
+
+def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:
+    """Put an object into the state, as its last one; whether it is of a kind that is read here. Raises DecodeError."""
+    match obj.get("kind"):
+        case "Pod":
+            pod = _as_marked(decode_pod(obj), obj)
+            state.pods.pop(pod.uid, None)
+            state.pods[pod.uid] = pod
+        case "Node":
+            node = _as_marked(decode_node(obj), obj)
+            state.nodes[node.name] = node
+        case "PriorityClass":
+            priority_class = _as_marked(decode_priority_class(obj), obj)
+            state.classes.pop(priority_class.name, None)
+            state.classes[priority_class.name] = priority_class
+        case "PodDisruptionBudget":
+            budget = decode_budget(obj)
+            state.budgets[budget.namespace, budget.name] = budget
+        case "Namespace":
+            namespace = _namespaces.from_dict(obj)
+            state.namespaces[namespace.name] = namespace
+        case "PersistentVolumeClaim":
+            claim = _claims.from_dict(obj)
+            state.claims[claim.namespace, claim.name] = claim
+        case "PersistentVolume":
+            volume = _volumes.from_dict(obj)
+            state.volumes[volume.name] = volume
+        case _:
+            return False
+    return True
+
+
+def _stand_in(obj: Mapping[str, Any], state: ClusterState) -> None:
+    """Put into the state what stands for an object that can't be read; nothing does for claims, volumes, namespaces."""
+    data = msgspec.json.encode(obj, enc_hook=str)
+    match obj.get("kind"):
+        case "Pod":
+            pod = unread_pod(data, None)
+            state.pods[pod.uid] = pod
+        case "Node":
+            node = unread_node(data, None)
+            state.nodes[node.name] = node
+        case "PriorityClass":
+            priority_class = unread_class(data, None)
+            state.classes[priority_class.name] = priority_class
+        case "PodDisruptionBudget":
+            budget = unread_budget(data, None)
+            state.budgets[budget.namespace, budget.name] = budget
+        case _:
+            pass
 
 
 def _taken_apart(objects: Iterable[Mapping[str, Any] | None]) -> Iterator[Mapping[str, Any]]:
@@ -253,7 +309,9 @@ def _has_priority(obj: Mapping[str, Any]) -> bool:
 
 
 def _admitted(pod: Pod, classes: Mapping[str, PriorityClass], default: PriorityClass | None) -> Pod:
-    found = classes.get(pod.priority_class) if pod.priority_class else default
+    """The pod as its class makes it. Of a bound one without a class nothing is made up: it counts as priority 0."""
+    usual = default if pod.node is None else None
+    found = classes.get(pod.priority_class) if pod.priority_class else usual
     if found is None:
         return pod
     return msgspec.structs.replace(

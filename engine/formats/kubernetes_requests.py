@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from engine.formats.amounts import LARGEST
 from engine.formats.kubernetes_wire import ContainerStatus, PodSpec, PodStatus, Quantities, ResourceRequirements
 from engine.formats.sharing import shared
-from engine.resources import CPU, PODS, Amounts, QuantityError, add, parse_amount, total
+from engine.resources import CPU, PODS, Amounts, add, parse_amount, total
 
 Items = tuple[tuple[str, str | int | float], ...]
 """Quantities as they stand in the object, so that they can be looked up."""
@@ -152,8 +152,8 @@ def _pod_level(items: Items) -> Amounts:
 
 
 def _bounded(found: Amounts) -> Amounts:
-    """The same. More than 64 bits, as of ``cpu: 9E``, is nothing that a node has, and no journal takes it."""
-    for resource, amount in found.items():
-        if amount > LARGEST:
-            raise QuantityError(f"{amount} of {resource} is too large")
-    return found
+    """The same amounts, none beyond 64 bits: Kubernetes accepts such, and counts them as the largest number it has.
+
+    Source: Quantity.Value and MilliValue of k8s.io/apimachinery/pkg/api/resource.
+    """
+    return {resource: min(amount, LARGEST) for resource, amount in found.items()}

@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 from engine import journal
 from engine.bundle import Bundle, BundleError, unpack
 from engine.foretold import Given, given_by, latest_ms, whole_cluster
-from engine.formats.kubernetes import DecodeError
+from engine.formats.kubernetes import DecodeError, Manifests
 from engine.formats.manifests import ManifestError, load
 from engine.formats.notes import ImportFailure
 from engine.formats.tree import encode_tree
 from engine.journal import JournalError, Moment
 from engine.policies import UnknownPolicyError, policy
-from engine.snapshot import ClusterState
+from engine.snapshot import ClusterState, Safeguards
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster
@@ -65,7 +65,7 @@ def upload_snapshot(*, cluster: Cluster, name: str, actor: User, data: bytes) ->
         raise ValidationError(message % {"most": MOST_BYTES // 1_000_000})
     try:
         found = unpack(data, MOST_BYTES)
-        state, ignored = _cluster(found)
+        state, ignored, _unread = _cluster(found)
         given = Given() if found.tree is None else given_by(found.tree)
     except BundleError as error:
         raise ValidationError(_(error.message) % error.params) from error
@@ -73,7 +73,7 @@ def upload_snapshot(*, cluster: Cluster, name: str, actor: User, data: bytes) ->
         raise ValidationError([f"tree.json: {said(note)}" for note in error.notes]) from error
     if not state.nodes and not state.pods:
         raise ValidationError(_("There is neither a node nor a pod in it."))
-    moment = found.moment or Moment(now_ms=latest_ms(state))
+    moment = found.moment or Moment(now_ms=latest_ms(state), safeguards=Safeguards())
     document = encode_tree(given.tree).decode() if given.tree is not None else ""
     return _kept(
         cluster,
@@ -96,7 +96,7 @@ def delete_snapshot(*, snapshot: SavedSnapshot, actor: User) -> None:
     snapshot.delete()
 
 
-def _cluster(found: Bundle) -> tuple[ClusterState, tuple[str, ...]]:
+def _cluster(found: Bundle) -> Manifests:
     try:
         return whole_cluster(document.obj for document in load(found.objects))
     except (DecodeError, ManifestError) as error:

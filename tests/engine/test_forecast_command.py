@@ -162,16 +162,19 @@ def test_a_broken_manifest_is_named(
     assert said in told
 
 
-def test_a_pod_or_a_tree_that_cannot_be_read_is_an_error_of_what_it_says(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Exit code 1, as nothing is wrong with how it was called."""
+def test_a_pod_that_cannot_be_read_stops_nobody_else(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is named with why, and what it holds is not known."""
     broken = pod("broken", "test", 1)
     broken["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "many"
     (folder / "manifests" / "broken.json").write_text(json.dumps(broken))
-    assert foretell(folder) == SOME_ERRORS
-    assert "test/broken" in capsys.readouterr().err
-    (folder / "manifests" / "broken.json").unlink()
+    assert foretell(folder) == SOUND
+    assert "Not read, so it counts as unknown: Pod test/broken: " in capsys.readouterr().out
+
+
+def test_a_tree_that_cannot_be_read_is_an_error_of_what_it_says(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 1, as nothing is wrong with how it was called."""
     (folder / "queues.yaml").write_text(QUEUES.replace("vcore: 4", "vcore: -4"))
     assert foretell(folder) == SOME_ERRORS
     assert "root.prod" in capsys.readouterr().err

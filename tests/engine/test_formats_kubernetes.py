@@ -144,7 +144,7 @@ def test_documents_make_a_state_and_what_was_ignored_is_told():
         {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9},
         {"spec": {}},
     ]
-    state, ignored = cluster_state(documents)
+    state, ignored, _ = cluster_state(documents)
     assert (set(state.pods), set(state.nodes), set(state.budgets)) == ({"u"}, {"n1"}, {("a", "b")})
     assert set(state.classes) == {"high"}
     assert ignored == ("Service a/s", "object without a kind")
@@ -170,6 +170,28 @@ def test_documents_get_the_priorities_that_admission_would_give():
         "4": (2_000_001_000, "system-node-critical", False),
         "5": (0, "unknown", False),
     }
+
+
+def test_a_bound_pod_without_a_class_has_no_priority_whatever_the_default_class_says_today():
+    """Admission gave it what it has, long ago; a class that it names had its value then too."""
+    documents = [
+        {"kind": "PriorityClass", "metadata": {"name": "usual"}, "value": 4, "globalDefault": True},
+        pod({"nodeName": "n1"}, uid="1"),
+        pod({"nodeName": "n1", "priorityClassName": "usual"}, uid="2"),
+    ]
+    assert [one.priority for one in cluster_state(documents).state.pods.values()] == [0, 4]
+
+
+def test_what_can_not_be_read_stops_nobody_else():
+    """It stands in the state as unread, and a sentence says why."""
+    broken = pod({"nodeName": "n1", "containers": [{"resources": {"requests": {"cpu": "much"}}}]}, uid="1")
+    found = cluster_state([broken, pod({}, uid="2"), {"kind": "Node", "metadata": {"name": "n1"}, "spec": 3}])
+    assert {uid: (one.unread, one.node) for uid, one in found.state.pods.items()} == {
+        "1": (True, "n1"),
+        "2": (False, None),
+    }
+    assert found.state.nodes["n1"].unread
+    assert [sentence.split(":")[0] for sentence in found.unread] == ["Pod a/p", "Node n1"]
 
 
 @pytest.mark.parametrize("documents", [["text"], [{"kind": "List", "items": [3]}], [{"kind": "Pod"}]])

@@ -251,7 +251,7 @@ def test_a_namespace_is_labelled_with_its_name() -> None:
 
 def test_documents_of_claims_volumes_and_namespaces_are_read() -> None:
     """Each is kept under its own name."""
-    state, ignored = cluster_state(
+    state, ignored, _ = cluster_state(
         [
             {"kind": "Namespace", "metadata": {"name": "a", "labels": {"team": "x"}}},
             {"kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "a"}},

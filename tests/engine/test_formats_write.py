@@ -28,7 +28,7 @@ def read(*objects: Any) -> ClusterState:
 def written_and_read(state: ClusterState) -> ClusterState:
     """By way of JSON, as a file holds it; everything that is written is read."""
     text = msgspec.json.encode(list(manifests(state)))
-    found, ignored = cluster_state(msgspec.json.decode(text))
+    found, ignored, _ = cluster_state(msgspec.json.decode(text))
     assert ignored == ()
     return found
 
@@ -54,10 +54,11 @@ def test_whatever_can_be_read_reads_back_as_it_was(meta: Any, spec: Any, status:
     name = {"name": "p", **meta} if isinstance(meta, dict) else {"name": "p"}
     for kind in ("Pod", "Node", "PriorityClass", "PodDisruptionBudget", "PersistentVolumeClaim", "PersistentVolume"):
         try:
-            state = read({"kind": kind, "metadata": name, "spec": spec, "status": status})
+            state, _, unread = cluster_state([{"kind": kind, "metadata": name, "spec": spec, "status": status}])
         except DecodeError:
             continue
-        assert journal.same(written_and_read(state), state)
+        if not unread:
+            assert journal.same(written_and_read(state), state)
 
 
 class TestAPodKeeps:

@@ -81,7 +81,7 @@ def test_recorded_clusters_decide_the_same(file: Path) -> None:
     bare = BARE
     with gzip.open(file) as lines:
         for line in some(lines):
-            state, _ = cluster_state(msgspec.json.decode(line)["objects"])
+            state, *_ = cluster_state(msgspec.json.decode(line)["objects"])
             without = masked(state, MOMENT, bare)
             assert decided(*without) == decided(state, MOMENT, bare)
 

@@ -34,7 +34,6 @@ def odd_pod(name: str = "odd", **changes: Any) -> dict[str, Any]:
 
 UNREADABLE = {
     "a quantity that is none": odd_pod(spec={"containers": [{"resources": {"requests": {"cpu": "much"}}}]}),
-    "a quantity beyond measure": odd_pod(spec={"containers": [{"resources": {"requests": {"cpu": "9E"}}}]}),
     "a list that is an object": odd_pod(status={"conditions": {"type": "Ready"}}),
     "a number that is a word": odd_pod(spec={"terminationGracePeriodSeconds": "soon"}),
     "a time that is a word": odd_pod(metadata={"creationTimestamp": "yesterday"}),
@@ -43,6 +42,7 @@ UNREADABLE = {
 }
 STRANGE = {
     "lists that are null": odd_pod(spec={"containers": None, "tolerations": None}, status={"conditions": None}),
+    "a quantity beyond measure": odd_pod(spec={"containers": [{"resources": {"requests": {"cpu": "9E"}}}]}),
     "no status and no spec": {"metadata": odd_pod()["metadata"]},
     "unknown words": odd_pod(
         spec={"preemptionPolicy": "Sometimes", "restartPolicy": "Maybe", "tolerations": [{"operator": "Perhaps"}]},

@@ -124,9 +124,9 @@ def test_a_saved_snapshot_is_foretold_under_another_tree(observed: Cluster, watc
         (b'{"apiVersion": "v1", "kind": "List", "items": []}', "neither a node nor a pod"),
         (
             json.dumps(
-                {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"priority": "x"}}
+                {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ""}, "spec": {"priority": "x"}}
             ).encode(),
-            "Pod p",
+            "Pod",
         ),
     ],
 )

@@ -50,7 +50,7 @@ class DayEngine:
         """Return the cluster as it is now."""
         store = self.cluster.store
         keys = ("nodes", "pods", "priorityclasses.scheduling.k8s.io", "poddisruptionbudgets.policy")
-        state, _ = cluster_state(obj for key in keys for obj in store.list(key))
+        state, *_ = cluster_state(obj for key in keys for obj in store.list(key))
         now_ms = int(self.clock.now().timestamp() * 1000)
         return state.snapshot(self.tree, now_ms=now_ms, protection=Protection(), reservations=tuple(self.held.values()))
 
