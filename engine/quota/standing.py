@@ -81,7 +81,11 @@ def _standing(cluster: QuotaCluster, usage: Usage, node: int) -> Standing:
         above="" if parent is None else tree.names[parent],
         depth=sum(1 for _ in tree.above(node)),
         active=cluster.queues[name].active if is_queue else True,
-        lines=tuple(_line(usage, node, of) for of in sorted(tree.subtree[node])),
+        lines=tuple(
+            _line(usage, node, of)
+            for of in sorted(tree.subtree[node])
+            if of in tree.stated[node] or usage.used(node, of)
+        ),
         share=None if parent is None else _share(share_of(usage, node)),
     )
 

@@ -68,6 +68,10 @@ class QuotaTree:
         self.paths = self._paths()
         self.heights = self._heights()
         self.subtree, self.local = self._sums()
+        self.stated = tuple(frozenset(subtree) for subtree in self.subtree)
+        """Of every node what its subtree has a quota of, be it of nothing."""
+        for node in self.order:  # who says nothing of what others in its tree have, has nothing of it
+            self.subtree[node].update(dict.fromkeys(self.subtree[self.root(node)].keys() - self.stated[node], 0))
         self.potential = self._potentials()
         self.columns = _Columns(self)
 

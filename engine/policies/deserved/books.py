@@ -41,14 +41,19 @@ class Books:
         return all(self.over(path, resource) > 0 for path in self.question.line(queue))
 
     def below_reserved(self, pod: Pod) -> str:
-        """The first queue that would use less than is reserved for it, with the ask and without a pod; empty: none."""
+        """The first queue that would use less than is reserved for it, with the ask and without a pod; empty: none.
+
+        One above the ask too may stay as far below as it was: what is reserved there and lies idle harms nobody below.
+        """
         question = self.question
         for path in question.tree.lineage(pod.queue or ""):
             queue = question.tree[path]
             for name, kept in reserved(queue).items() if queue.guaranteed else ():
                 held = pod.requests.get(name, 0)
-                coming = question.ask.requests.get(name, 0) if path in question.lineage else 0
-                if held > 0 and self.used(path, name) - held + coming < kept:
+                coming, least = 0, kept
+                if path in question.lineage:
+                    coming, least = question.ask.requests.get(name, 0), min(kept, question.standings.used(path, name))
+                if held > 0 and self.used(path, name) - held + coming < least:
                     return path
         return ""
 

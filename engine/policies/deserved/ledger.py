@@ -53,13 +53,13 @@ class Ledger:
     def spare(self, resource: str, coming: int, within: Flags) -> Numbers:
         """Queue -> what may go from it and all above it that what is reserved remains.
 
-        ``coming``: what comes to those ``within``.
+        ``coming``: what comes to those ``within``, which may stay as far below what is reserved for them as they are.
         """
         ground, kept = self._ground, reserved_of(self._ground.tree)[resource]
         spare = self.used(resource) - kept.amounts
         if coming > SAFE:
             spare = spare.astype(object)
-        spare[within] += coming
+        spare[within] = np.maximum(spare[within], 0) + coming
         spare[~kept.some] = ground.limitless(spare)
         least: Numbers = spare[ground.line].min(axis=0)
         return least
