@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from engine.resources import Amounts
 from engine.snapshot import Pod, Reservation, Snapshot
@@ -365,6 +366,14 @@ BY_QUOTA = frozenset({"cohort", "fair-share"})
 """The policies that give quota, on no node: where its pods run then is for the scheduler."""
 
 
+class Safeguard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What holds back a decision for as long as it is there."""
+
+    interlock: Interlock
+    detail: str
+    """The queue that is paused, or the disruption budgets (``namespace/name``)."""
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One ask, what was found, what was chosen."""
 
@@ -383,10 +392,9 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The other pods of its workload, which get quota with it."""
     notices: tuple[Notice, ...] = ()
     """Under ``deserved``: who is told to give back for the ask."""
-    safeguard: str = ""
-    """The Interlock that lastingly holds it back, as no set of victims is let through; empty: none."""
-    safeguard_detail: str = ""
-    """The queue that is paused, or the disruption budgets (``namespace/name``)."""
+    safeguard: Safeguard | UnsetType = UNSET
+    """What lastingly holds it back, as no set of victims is let through. Unset where nothing does: then it is not
+    written either, as it was not before there were any."""
     trace: Trace = Trace()
 
     @property

@@ -80,7 +80,8 @@ def each(
         decision = decide(snapshot, tree, ask)
         found = Considered(decision=decision, laws=auditor.judge(decision))
         if decision.evicts and not found.refused:
-            found = msgspec.structs.replace(found, hold=decision.safeguard or hold(found))
+            lasting = str(decision.safeguard.interlock) if decision.safeguard else ""
+            found = msgspec.structs.replace(found, hold=lasting or hold(found))
         yield snapshot, found
         if not found.refused and not found.hold:
             snapshot = carried_out(snapshot, decision)

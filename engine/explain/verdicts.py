@@ -291,11 +291,12 @@ def node_verdict(verdict: NodeVerdict) -> Message:
 
 def held_back(decision: Decision | None, hold: str) -> Message:
     """Why a decision is held back, with the budget or the queue where no other choice was let through."""
-    if decision is None or decision.safeguard != hold:
+    safeguard = decision.safeguard if decision is not None else None
+    if decision is None or not safeguard or safeguard.interlock != hold:
         return interlock(hold)
     if hold == Interlock.DISRUPTION_BUDGET:
-        return Message(_ALL_BUDGETS, {"budget": Name(decision.safeguard_detail)})
-    queue = decision.safeguard_detail
+        return Message(_ALL_BUDGETS, {"budget": Name(safeguard.detail)})
+    queue = safeguard.detail
     own = decision.ask.queue == queue or decision.ask.queue.startswith(f"{queue}.")
     return Message(_PAUSED if own else _ALL_PAUSED, {"queue": short_name(queue)})
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from engine.decision import Decision, Interlock, Outcome, PodReason
+from engine.decision import Decision, Interlock, Outcome, PodReason, Safeguard
 from engine.feasibility import matches
 from engine.queues import QueueTree
 from engine.snapshot import DisruptionBudget, Pod, Snapshot
@@ -24,13 +24,6 @@ class Limit(NamedTuple):
     covered: Rows
     """The rows of those pods."""
     allowed: int
-
-
-class Refusal(NamedTuple):
-    """Why victims would not be evicted: the safeguard, and the queue or the budgets (``namespace/name``) meant."""
-
-    interlock: Interlock
-    detail: str
 
 
 class Restraints:
@@ -96,11 +89,11 @@ class Restraints:
         lineage = self._tree.lineage(queue) if queue in self._tree else (queue,)
         return next((path for path in lineage if path in self._paused), "")
 
-    def held(self, ask: Pod, victims: Sequence[Pod] = ()) -> Refusal | None:
+    def held(self, ask: Pod, victims: Sequence[Pod] = ()) -> Safeguard | None:
         """What holds back the eviction of all of these, or of anybody, for an ask; None: nothing that lasts."""
         for pod in (ask, *victims):
             if pause := self.pause_of(pod.queue or ""):
-                return Refusal(Interlock.QUEUE_PAUSED, pause)
+                return Safeguard(interlock=Interlock.QUEUE_PAUSED, detail=pause)
         known = self._columns.row
         rows = np.array([known[pod.uid] for pod in victims if pod.uid in known], np.intp)
         over = [
@@ -108,7 +101,7 @@ class Restraints:
             for budget, covered, left in zip(self._budgets, self._covered, self._left, strict=True)
             if self._beyond(rows[np.isin(rows, covered)], left)
         ]
-        return Refusal(Interlock.DISRUPTION_BUDGET, ", ".join(over)) if over else None
+        return Safeguard(interlock=Interlock.DISRUPTION_BUDGET, detail=", ".join(over)) if over else None
 
     def _beyond(self, rows: Rows, left: int) -> bool:
         """Whether a budget that still allows for so many does not allow for these, which it covers."""
@@ -189,4 +182,4 @@ def within_safeguards(
         held = restraints.held(ask, [pod for pod in pods if pod is not None])
     if held is None or not found.evicts:
         return found
-    return msgspec.structs.replace(found, safeguard=held.interlock, safeguard_detail=held.detail)
+    return msgspec.structs.replace(found, safeguard=held)

@@ -34,6 +34,11 @@ def decided(*objects: Node | Pod | DisruptionBudget, paused: tuple[str, ...] = (
     return fence.decide(at, at.tree, named(at, "want"))
 
 
+def held_by(decision: Decision) -> str:
+    """The safeguard that holds a decision back, with the queue or the budgets; empty: none."""
+    return f"{decision.safeguard.interlock} {decision.safeguard.detail}" if decision.safeguard else ""
+
+
 def test_without_a_safeguard_the_young_pod_goes() -> None:
     """Else the tests below would show nothing."""
     assert victims_of(decided(*TWO_NODES)) == ["young"]
@@ -49,7 +54,7 @@ def test_without_a_safeguard_the_young_pod_goes() -> None:
 def test_a_pod_whose_eviction_would_be_refused_is_no_candidate(budgets: list[DisruptionBudget]) -> None:
     """The other one goes, at once; the trace names the budgets."""
     decision = decided(*TWO_NODES, pod("third", queue="test.a", node="n2", cpu=0, labels={"app": "young"}), *budgets)
-    assert (victims_of(decision), decision.safeguard) == (["old"], "")
+    assert (victims_of(decision), held_by(decision)) == (["old"], "")
     verdict = next(one for one in decision.trace.excluded if one.pod.name == "third")
     names = ", ".join(one.name for one in budgets)
     assert (verdict.reason, verdict.detail) == (PodReason.OVER_BUDGET, names)
@@ -58,15 +63,15 @@ def test_a_pod_whose_eviction_would_be_refused_is_no_candidate(budgets: list[Dis
 def test_a_paused_queue_keeps_its_pods() -> None:
     """Also where a queue above is paused."""
     decision = decided(*TWO_NODES, paused=("root.test.a",))
-    assert (victims_of(decision), decision.safeguard) == (["old"], "")
+    assert (victims_of(decision), held_by(decision)) == (["old"], "")
     above = decided(*TWO_NODES, paused=("root.test",))
-    assert (above.safeguard, above.safeguard_detail) == (Interlock.QUEUE_PAUSED, "root.test")
+    assert held_by(above) == "queue-paused root.test"
 
 
 def test_a_budget_with_an_empty_selector_covers_its_whole_namespace() -> None:
     """As the Eviction API has it, whatever kube-scheduler takes it for."""
     decision = decided(*TWO_NODES, budget(0, "everybody"))
-    assert (decision.outcome, decision.safeguard) == (Outcome.PREEMPT, Interlock.DISRUPTION_BUDGET)
+    assert (decision.outcome, held_by(decision)) == (Outcome.PREEMPT, "disruption-budget ns/everybody")
 
 
 def test_a_budget_that_is_used_up_by_a_decision_keeps_the_next_one_away() -> None:
@@ -89,7 +94,7 @@ def test_a_budget_is_kept_by_all_victims_together() -> None:
     objects = [node("n1", 3), pod("a", **covered), pod("b", **covered), pod("c", queue="test.b", node="n1")]
     at = snapshot(TREE, ask("want", queue="prod", cpu=2), objects, budget(1, app="young"), safeguards=Safeguards())
     decision = fence.decide(at, at.tree, named(at, "want"))
-    assert (victims_of(decision), decision.safeguard) == (["a", "c"], "")
+    assert (victims_of(decision), held_by(decision)) == (["a", "c"], "")
 
 
 def test_where_every_set_is_refused_the_best_one_is_named_with_what_holds_it_back() -> None:
@@ -97,7 +102,7 @@ def test_where_every_set_is_refused_the_best_one_is_named_with_what_holds_it_bac
     budgets = [budget(0, "of-young", app="young"), budget(0, "of-old", app="old")]
     decision = decided(*TWO_NODES, *budgets)
     assert victims_of(decision) == ["young"]
-    assert (decision.safeguard, decision.safeguard_detail) == (Interlock.DISRUPTION_BUDGET, "ns/of-young")
+    assert held_by(decision) == "disruption-budget ns/of-young"
     at = snapshot(TREE, ask("want", queue="prod"), TWO_NODES, budgets, safeguards=Safeguards())
     (considered,) = plan(at, at.tree, policy("fence", "design"))
     assert (considered.hold, considered.refused) == (Interlock.DISRUPTION_BUDGET, False)
@@ -106,8 +111,7 @@ def test_where_every_set_is_refused_the_best_one_is_named_with_what_holds_it_bac
 def test_nothing_is_evicted_for_a_paused_queue() -> None:
     """Whoever would go: others still see who."""
     decision = decided(*TWO_NODES, paused=("root.prod",))
-    assert (victims_of(decision), decision.safeguard) == (["young"], Interlock.QUEUE_PAUSED)
-    assert decision.safeguard_detail == "root.prod"
+    assert (victims_of(decision), held_by(decision)) == (["young"], "queue-paused root.prod")
 
 
 def test_where_nobody_acts_budgets_are_not_looked_at() -> None:
@@ -121,7 +125,7 @@ def test_another_scheduler_is_not_given_our_safeguards() -> None:
     at = snapshot(TREE, ask("want", queue="prod"), objects, budget(0, "everybody"), safeguards=Safeguards())
     ours = fence.decide(at, at.tree, named(at, "want"))
     theirs = next(one for one in by_others(at, at.tree, named(at, "want"), ours) if one.policy == "priority")
-    assert (theirs.outcome, theirs.safeguard) == (Outcome.PREEMPT, "")
+    assert (theirs.outcome, held_by(theirs)) == (Outcome.PREEMPT, "")
 
 
 DECIDE = {"fence": policy("fence", "design"), "priority": policy("priority", "kube-scheduler")}
@@ -163,7 +167,7 @@ def sets(at: Snapshot, decision: Decision) -> Iterator[Decision]:
             for chosen in combinations(pods, count):
                 victims = tuple(PodVerdict(pod=PodFacts.of(each), reason=PodReason.OVER_GUARANTEE) for each in chosen)
                 yield msgspec.structs.replace(
-                    decision, outcome=Outcome.PREEMPT, node=one.name, victims=victims, safeguard=""
+                    decision, outcome=Outcome.PREEMPT, node=one.name, victims=victims, safeguard=msgspec.UNSET
                 )
 
 
@@ -180,6 +184,6 @@ def test_an_allowed_set_is_chosen_whenever_there_is_one(by: str, seed: int) -> N
     at = worlds(seed)
     decision = DECIDE[by](at, at.tree, named(at, "want"))
     exists = any(is_allowed(at, one) for one in sets(at, decision))
-    assert exists == (decision.evicts and not decision.safeguard)
+    assert exists == (decision.evicts and not held_by(decision))
     if exists:
         assert not broken(audit(at, at.tree, decision))
