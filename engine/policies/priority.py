@@ -37,9 +37,8 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
     As kube-scheduler decides, unless the snapshot has safeguards: then among the victims that these let go.
     """
     snapshot = snapshot.without_reservation(ask.uid)
-    if parameters.budgets == "counted":
-        snapshot = snapshot.guarded(None)
-    return within_safeguards(snapshot, tree, ask, lambda at: _decide(at, ask))
+    regardless = parameters.budgets == "counted"
+    return within_safeguards(snapshot, tree, ask, lambda at: _decide(at, ask), regardless=regardless)
 
 
 def _decide(snapshot: Snapshot, ask: Pod) -> Decision:

@@ -171,13 +171,18 @@ def restraints_of(snapshot: Snapshot, tree: QueueTree) -> Restraints:
 
 
 def within_safeguards(
-    snapshot: Snapshot, tree: QueueTree, ask: Pod, choose: Callable[[Snapshot], Decision]
+    snapshot: Snapshot, tree: QueueTree, ask: Pod, choose: Callable[[Snapshot], Decision], *, regardless: bool = False
 ) -> Decision:
-    """Choose victims that safeguards let go; where there are none, choose regardless, and say what holds those back."""
+    """Choose victims that safeguards let go; where there are none, choose regardless, and say what holds those back.
+
+    ``regardless``: the policy wants no safeguard to have a say in whom it chooses.
+    """
     restraints = restraints_of(snapshot, tree)
-    found, held = choose(snapshot), restraints.held(ask)
-    if found.outcome is Outcome.NO_CANDIDATE and restraints.restrains:
-        found = choose(snapshot.guarded(None))
+    free = snapshot.guarded(None)
+    found, held = choose(free if regardless else snapshot), restraints.held(ask)
+    if found.outcome is Outcome.NO_CANDIDATE and restraints.restrains and not regardless:
+        found, regardless = choose(free), True
+    if regardless:
         pods = (snapshot.pod(one.pod.uid, found.node or one.pod.node) for one in found.to_evict)
         held = restraints.held(ask, [pod for pod in pods if pod is not None])
     if held is None or not found.evicts:
