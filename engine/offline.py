@@ -228,6 +228,17 @@ def quota_situation(case: Case) -> tuple[QuotaCluster, Workload, tuple[cohort.St
 def _of_workload(case: Case) -> dict[str, Any]:
     """Under Kueue's policies: which flavors a workload gets, and which others go."""
     cluster, ask, strategies = quota_situation(case)
+    if why := cohort.inadmissible(cluster, ask):
+        return {
+            "name": case.name,
+            "policy": case.policy,
+            "dialect": "",
+            "outcome": Outcome.NOT_ELIGIBLE,
+            "reason": why,
+            "node": None,
+            "victims": [],
+            "figures": {},
+        }
     verdict = cohort.decide(cluster, ask, strategies)
     victims = [{"name": one.workload.key, "reason": one.why} for one in verdict.search.targets]
     fits = verdict.mode is cohort.Mode.FIT

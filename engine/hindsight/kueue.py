@@ -41,7 +41,7 @@ def decided(seen: Observed, past: ClusterState, state: ClusterState, *, among: i
     cluster = past.quota(now_ms=seen.at_ms)
     ask = next((one for one in cluster.workloads if one.uid == seen.asker), None)
     queue = cluster.queues.get(ask.queue) if ask is not None and not ask.holds else None
-    if ask is None or queue is None or not queue.active:
+    if ask is None or queue is None or cohort.inadmissible(cluster, ask):
         return seen
     theirs = tuple(_gone(one, past, _pods_of(one, seen, state)) for one in gone_for(seen, state))
     set_to = _set_to(past.sharing.values(), {one.why for one in theirs})

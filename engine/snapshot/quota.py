@@ -12,7 +12,7 @@ import msgspec
 from engine.queues import Take
 from engine.resources import Amounts
 from engine.snapshot.objects import Preempted
-from engine.snapshot.rules import NodeSelectorTerm, Taint, Toleration
+from engine.snapshot.rules import NodeSelectorTerm, Selector, Taint, Toleration
 
 FlavorResource = tuple[str, str]
 """A flavor's name and a resource: what an amount of quota is of."""
@@ -93,6 +93,8 @@ class ClusterQueue(msgspec.Struct, frozen=True, kw_only=True):
     weight: Fraction = Fraction(1)
     active: bool = True
     """Whether it is decided for, and its workloads may be taken. What one that is held uses counts all the same."""
+    namespaces: Selector = ()
+    """By their labels, of which namespaces workloads are admitted; None: of none."""
 
     def group_of(self, resource: str) -> ResourceGroup | None:
         """The group that covers a resource."""
@@ -121,6 +123,8 @@ class LocalQueue(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str
     name: str
     queue: str
+    held: bool = False
+    """Whether nothing more is admitted by it."""
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,6 +143,12 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     created_ms: int = 0
     requeued_ms: int | None = None
     """When it was evicted, where that gives it a new turn: for checks that failed, or pods that did not get ready."""
+    waits_until_ms: int | None = None
+    """Until when it is not tried again, after it was evicted."""
+    requeued: bool = True
+    """Whether it is tried again at all, as things are."""
+    replaces: str = ""
+    """``namespace/name`` of the workload in whose place it comes, as a larger or smaller slice of the same job."""
     evicted: bool = False
     """Whether it is on its way out already."""
     spared: bool = False
@@ -182,6 +192,10 @@ class QuotaCluster(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     cohorts: Mapping[str, Cohort]
     workloads: tuple[Workload, ...]
     now_ms: int
+    held: frozenset[tuple[str, str]] = frozenset()
+    """The LocalQueues (namespace and name) by which nothing more is admitted."""
+    namespaces: Mapping[str, Mapping[str, str]] | None = None
+    """Name -> labels; None: not known."""
 
     def holding(self) -> dict[str, tuple[Workload, ...]]:
         """Queue -> the workloads that hold quota of it."""
@@ -217,9 +231,10 @@ def quota_cluster(
     workloads: Iterable[Workload],
     *,
     now_ms: int,
+    namespaces: Mapping[str, Mapping[str, str]] | None = None,
 ) -> QuotaCluster:
     """What was read one by one, put together: nothing is decided for a queue that names a flavor that is not there."""
-    known = {one.name: one for one in flavors}
+    known, local_queues = {one.name: one for one in flavors}, tuple(local_queues)
     leads = {(one.namespace, one.name): one.queue for one in local_queues}
     return QuotaCluster(
         flavors=known,
@@ -227,6 +242,8 @@ def quota_cluster(
         cohorts={one.name: one for one in cohorts},
         workloads=tuple(_led(one, leads) for one in workloads if not one.done),
         now_ms=now_ms,
+        held=frozenset((one.namespace, one.name) for one in local_queues if one.held),
+        namespaces=namespaces,
     )
 
 

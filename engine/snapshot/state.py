@@ -216,6 +216,7 @@ class ClusterState:
             self.local_queues.values(),
             self.workloads.values(),
             now_ms=now_ms,
+            namespaces=self.namespace_labels or None,
         )
 
 

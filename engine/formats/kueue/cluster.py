@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from engine.formats.kubernetes_rules import tolerations
+from engine.formats.kubernetes_rules import selector, tolerations
 from engine.formats.kubernetes_wire import ObjectMeta
 from engine.formats.kueue import wire
 from engine.formats.kueue.names import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE
@@ -31,7 +31,7 @@ from engine.snapshot import (
 )
 from engine.snapshot import quota_cluster as together
 
-FLAVOR, WORKLOAD = "ResourceFlavor", "Workload"
+FLAVOR, NAMESPACE, WORKLOAD = "ResourceFlavor", "Namespace", "Workload"
 _TRY_NEXT = "TryNextFlavor"
 _PREEMPTION_FIRST = "PreemptionOverBorrowing"
 _HELD = {"Hold", "HoldAndDrain"}
@@ -58,7 +58,13 @@ def quota_cluster(objects: Iterable[Mapping[str, Any]], *, now_ms: int) -> Quota
         every(LOCAL_QUEUE, wire.LocalQueueObject, to_local_queue),
         every(WORKLOAD, wire.WorkloadObject, to_workload),
         now_ms=now_ms,
+        namespaces={one.name or "": one.labels or {} for one in every("Namespace", wire.NamespaceObject, _meta)}
+        or None,
     )
+
+
+def _meta(namespace: wire.NamespaceObject) -> ObjectMeta:
+    return namespace.metadata
 
 
 def to_flavor(flavor: wire.FlavorObject) -> Flavor:
@@ -76,7 +82,12 @@ def to_flavor(flavor: wire.FlavorObject) -> Flavor:
 def to_local_queue(queue: wire.LocalQueueObject) -> LocalQueue:
     """What is read of a LocalQueue."""
     meta = queue.metadata
-    return LocalQueue(namespace=meta.namespace or "default", name=meta.name or "", queue=queue.spec.cluster_queue or "")
+    return LocalQueue(
+        namespace=meta.namespace or "default",
+        name=meta.name or "",
+        queue=queue.spec.cluster_queue or "",
+        held=queue.spec.stop_policy in _HELD,
+    )
 
 
 def to_queue(queue: wire.QuotaOwner) -> ClusterQueue:
@@ -97,6 +108,7 @@ def to_queue(queue: wire.QuotaOwner) -> ClusterQueue:
         fungibility=_fungibility(spec.flavor_fungibility or wire.FungibilityFields()),
         weight=_weight(spec),
         active=spec.stop_policy not in _HELD and said.get(_ACTIVE) != "False",
+        namespaces=selector(spec.namespace_selector),
     )
 
 

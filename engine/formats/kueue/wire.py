@@ -1,11 +1,13 @@
 """Kueue's objects as they stand on the wire, down to what decides about quota; v1beta1 and v1beta2 read alike."""
 
+from datetime import datetime
 from typing import TypeVar
 
 import msgspec
 
 from engine.formats.kubernetes_wire import (
     Condition,
+    LabelSelector,
     ObjectMeta,
     PodSpec,
     Quantities,
@@ -65,6 +67,7 @@ class QuotaFields(Wire, frozen=True):
     preemption: PreemptionFields | None = None
     flavor_fungibility: FungibilityFields | None = None
     stop_policy: str | None = None
+    namespace_selector: LabelSelector | None = None
 
     @property
     def above(self) -> str:
@@ -95,6 +98,7 @@ class FlavorObject(Wire, frozen=True):
 
 class LocalQueueFields(Wire, frozen=True):
     cluster_queue: str | None = None
+    stop_policy: str | None = None
 
 
 class LocalQueueObject(Wire, frozen=True):
@@ -142,7 +146,16 @@ class Reclaimable(Wire, frozen=True):
     count: int = 0
 
 
+class RequeueState(Wire, frozen=True):
+    requeue_at: datetime | None = None
+
+
+class NamespaceObject(Wire, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+
+
 class StatusFields(Wire, frozen=True):
+    requeue_state: RequeueState | None = None
     conditions: tuple[Condition, ...] | None = None
     admission: AdmissionFields | None = None
     reclaimable_pods: tuple[Reclaimable, ...] | None = None

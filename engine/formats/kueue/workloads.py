@@ -9,6 +9,9 @@ from engine.formats.kueue.conditions import to_preempted
 from engine.resources import PODS
 from engine.snapshot import FlavorResource, PodSet, Workload
 
+_REPLACES = "kueue.x-k8s.io/workload-slice-replacement-for"
+_REQUEUED = "Requeued"
+"""The condition by which Kueue says that it does not try an evicted workload again yet."""
 _NEW_TURN = {"PodsReadyTimeout", "AdmissionCheck"}
 """Evicted for these, a workload takes its turn anew. Source: pkg/workload, Ordering.GetQueueOrderTimestamp."""
 
@@ -33,6 +36,11 @@ def to_workload(workload: wire.WorkloadObject) -> Workload:
         priority=spec.priority or 0,
         created_ms=to_ms(meta.creation_timestamp) if meta.creation_timestamp else 0,
         requeued_ms=_since(evicted) if evicted and evicted.reason in _NEW_TURN else None,
+        waits_until_ms=to_ms(status.requeue_state.requeue_at)
+        if status.requeue_state and status.requeue_state.requeue_at
+        else None,
+        requeued=all(one.status != "False" for one in conditions if one.type == _REQUEUED),
+        replaces=(meta.annotations or {}).get(_REPLACES, ""),
         evicted=evicted is not None,
         reserved_ms=_since(reserved) if reserved else None,
         usage=_usage(spec, status, admission) if admission and holds else {},

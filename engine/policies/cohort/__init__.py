@@ -3,6 +3,7 @@
 No node is looked at. Both assign flavors alike and have the same candidates; they differ in which of them go.
 """
 
+from engine.policies.cohort.admissible import Inadmissible, inadmissible
 from engine.policies.cohort.asking import DIALECT, ByQuota, FairParameters, Parameters, reading_of
 from engine.policies.cohort.assigning import Assignment, Mode, SetAssignment
 from engine.policies.cohort.deciding import FAIR_SHARE, POLICY, Verdict, decide
@@ -18,6 +19,7 @@ __all__ = [
     "Assignment",
     "ByQuota",
     "FairParameters",
+    "Inadmissible",
     "Mode",
     "Parameters",
     "Search",
@@ -28,5 +30,6 @@ __all__ = [
     "Why",
     "decide",
     "figures",
+    "inadmissible",
     "reading_of",
 ]

@@ -6,6 +6,7 @@ from functools import partial
 import msgspec
 
 from engine.policies.cohort import classic, fair
+from engine.policies.cohort.admissible import without_replaced
 from engine.policies.cohort.assigning import Answer, Assigner, Assignment, Find, Mode
 from engine.policies.cohort.fair import Strategy
 from engine.policies.cohort.ground import Ground
@@ -34,7 +35,7 @@ def decide(cluster: QuotaCluster, ask: Workload, strategies: Sequence[Strategy] 
 
     With fewer pods, where its sets allow that and it can't be had with all of them: then with as many as can be.
     """
-    ground = Ground.of(cluster)
+    ground = Ground.of(without_replaced(cluster, ask))
     search = classic.search if strategies is None else partial(fair.search, strategies=strategies)
     return decided(ground, ask, _finding(ground, ask, search), fair=strategies is not None)
 
