@@ -29,6 +29,7 @@ from engine.snapshot import (
     Pod,
     PriorityClass,
     Requirement,
+    Safeguards,
     Selector,
     Snapshot,
     SpreadConstraint,
@@ -265,8 +266,12 @@ class _Mask:
             ),
             going=frozenset(self.name("uid", one) for one in moment.going),
             notices={self.path(queue): told_ms for queue, told_ms in moment.notices.items()},
+            safeguards=self._safeguards(moment.safeguards),
             holds={self.name("uid", uid): hold for uid, hold in moment.holds.items()},
         )
+
+    def _safeguards(self, given: Safeguards | None) -> Safeguards | None:
+        return None if given is None else Safeguards(paused=tuple(map(self.path, given.paused)))
 
     def _tree(self, tree: QueueTree) -> QueueTree:
         return QueueTree(self._queue(tree[path]) for path in tree.walk())

@@ -54,7 +54,7 @@ def zipped(**files: str) -> bytes:
 def test_what_is_packed_is_unpacked() -> None:
     state = crowded()
     found = unpack(pack(state, MOMENT, TREE, TERMS), ROOM)
-    again, ignored = whole_cluster(found.objects)
+    again, ignored, _ = whole_cluster(found.objects)
     state.namespaces = again.namespaces
     assert journal.same(again, state)
     assert (ignored, found.moment) == ((), MOMENT)

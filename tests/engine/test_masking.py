@@ -19,7 +19,7 @@ from engine.placement_rules import Rule, RuleName
 from engine.planning import plan
 from engine.policies import policy
 from engine.queues import BARE, QueueTree
-from engine.snapshot import ANY_ADDRESS, ClusterState, HostPort, Node, NodeSelectorTerm, Pod, Requirement
+from engine.snapshot import ANY_ADDRESS, ClusterState, HostPort, Node, NodeSelectorTerm, Pod, Requirement, Safeguards
 from tests.builders import NOW, ask, node, pod, queue, tree
 from tests.engine.strategies import clusters, growing_trees, queue_trees
 from tests.engine.test_journal import state_of
@@ -93,6 +93,21 @@ def test_what_is_handed_out_reads_back_as_it_is(file: Path) -> None:
         for line in some(lines):
             without = masked(cluster_state(msgspec.json.decode(line)["objects"])[0], MOMENT, bare)
             assert journal.same(cluster_state(manifests(without.state))[0], without.state)
+
+
+def test_what_is_paused_stays_paused() -> None:
+    """Under its other name; who goes in its place is the same."""
+    given = tree({"prod": queue("4"), "test.a": queue(), "test.b": queue()})
+    state = state_of(
+        *(node(f"n{number}", 1) for number in (1, 2)),
+        pod("young", queue="test.a", node="n1", created_ms=2),
+        pod("old", queue="test.b", node="n2", created_ms=1),
+        ask("want", queue="prod"),
+    )
+    moment = Moment(now_ms=NOW, safeguards=Safeguards(paused=("root.test.a",)))
+    without = masked(state, moment, given)
+    assert decided(*without) == decided(state, moment, given)
+    assert decided(state, moment, given) != decided(state, Moment(now_ms=NOW), given)
 
 
 def test_no_name_is_told() -> None:

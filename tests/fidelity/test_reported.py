@@ -10,7 +10,7 @@ import pytest
 from engine.__main__ import main
 from engine.offline import answer
 
-FOLDER = Path(__file__).parents[1] / "data" / "reported"
+FOLDER = Path(__file__).parent / "reported"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
 """File -> case, or case and dialect -> what it comes to."""
 CASES = [(file, name) for file, cases in EXPECTED.items() for name in cases]

@@ -134,7 +134,7 @@ class TestTheCommand:
         found.tree["queues"] = [
             one | ({"guaranteed": {"cpu": "4"}} if one["path"] == "root.test" else {}) for one in found.tree["queues"]
         ]
-        given, (state, _ignored) = given_by(found.tree), whole_cluster(found.objects[0]["items"])
+        given, (state, *_) = given_by(found.tree), whole_cluster(found.objects[0]["items"])
         assert given.tree is not None
         assert found.moment is not None
         terms = {"policy": given.policy, "dialect": given.dialect, "parameters": given.parameters}
@@ -148,7 +148,7 @@ class TestTheCommand:
         """A saved snapshot holds none; neither does a file that is not there."""
         found = unpack(replay_file(decided("fence/design", crowded())), ROOM)
         file = tmp_path / "snapshot.zip"
-        given, (state, _ignored) = given_by(found.tree), whole_cluster(found.objects[0]["items"])
+        given, (state, *_) = given_by(found.tree), whole_cluster(found.objects[0]["items"])
         assert given.tree is not None
         assert found.moment is not None
         file.write_bytes(pack(state, found.moment, given.tree, {"policy": given.policy}))
