@@ -3,7 +3,7 @@
 import argparse
 import gzip
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from io import BufferedReader
@@ -13,18 +13,20 @@ from typing import Any
 import msgspec
 
 from engine.bundle import BundleError, unpack
-from engine.foretold import Given, foretold, form, given_by, lines
-from engine.formats.kubernetes import DecodeError
+from engine.foretold import Given, foretold, form, given_by, given_in, lines
+from engine.formats.kubernetes import DecodeError, cluster_state
 from engine.formats.kubernetes_convert import to_ms
-from engine.formats.manifests import ManifestError, load, read_yaml
+from engine.formats.manifests import ManifestError, load
+from engine.formats.native import read
 from engine.formats.notes import ImportFailure, Severity
-from engine.formats.yunikorn import read
+from engine.formats.shares import Capacity
 from engine.journal import Moment
-from engine.lint import lint
+from engine.lint import GUARANTEES, lint
 from engine.offline import answer, name_of
-from engine.policies import UnknownPolicyError
+from engine.policies import DIALECTS, UnknownPolicyError
 from engine.replaying import lines as replayed_lines
 from engine.replaying import replayed
+from engine.resources import total
 
 SOUND, SOME_ERRORS, USAGE = 0, 1, 2
 _ANY_SIZE = 2**40
@@ -39,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with _opened(options.file) as given:
             if options.command == "lint":
-                return _lint(b"".join(given))
+                return _lint(b"".join(given), options.policy, options.dialect)
             return _decide(given, dialect=options.dialect, trace=options.trace, least=options.optimal)
     except OSError as error:
         print(f"{options.file}: {error.strerror or error}", file=sys.stderr)
@@ -60,7 +62,11 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("file", metavar="ZIP", type=Path, help="the replay file of a decision")
     again.add_argument("--json", action="store_true", help="for programs: the decision then, and now")
     tree = commands.add_parser("lint", help="what is wrong with a tree, or odd, and what to do about it")
-    tree.add_argument("file", metavar="queues.yaml", nargs="?", default="-", help="gzipped or not; - is standard input")
+    tree.add_argument(
+        "file", metavar="tree", nargs="?", default="-", help="in any format, gzipped or not; - is standard input"
+    )
+    tree.add_argument("--policy", default="", help="that the tree is for; fence where the tree does not say either")
+    tree.add_argument("--dialect", default="", help="of the policy; its first one where nothing is said")
     ahead = commands.add_parser("forecast", help="who would be preempted for whom, and where it settles")
     cluster = ahead.add_mutually_exclusive_group(required=True)
     cluster.add_argument("--snapshot", metavar="ZIP", type=Path, help="a saved snapshot, with its own tree and time")
@@ -70,7 +76,9 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         help="a directory, or a file, of Kubernetes objects in YAML or JSON; may be given several times",
     )
-    ahead.add_argument("--tree", metavar="FILE", help="a queues.yaml, or a tree of our own form in YAML or JSON")
+    ahead.add_argument(
+        "--tree", metavar="FILE", help="a tree in any format: queues.yaml, Kueue, Consumers, our own form"
+    )
     ahead.add_argument(
         "--policy",
         default="",
@@ -104,14 +112,19 @@ def _opened(cases: str) -> Iterator[Iterable[bytes]]:
             yield unpacked
 
 
-def _lint(document: bytes) -> int:
+def _lint(document: bytes, policy: str, dialect: str) -> int:
     try:
         imported = read(document.decode("utf-8-sig"))
-        notes = (*imported.notes, *lint(imported.tree))
+        given = given_in(imported).by(policy, dialect)
+        by = given.policy or GUARANTEES
+        notes = (*imported.notes, *lint(imported.tree, policy=by, dialect=given.dialect or DIALECTS[by][0]))
     except ImportFailure as failure:
         notes = failure.notes
     except UnicodeDecodeError:
         print("The file is not UTF-8.", file=sys.stderr)
+        return USAGE
+    except KeyError as unknown:
+        print(f"policy {unknown.args[0]} is not known", file=sys.stderr)
         return USAGE
     for note in notes:
         print(f"{note.severity}: {note}", note.remedy % note.params if note.remedy else "")
@@ -135,6 +148,17 @@ def _replay(options: argparse.Namespace) -> int:
     return SOUND if found.same else SOME_ERRORS
 
 
+def _given(file: str | None, document: Any, objects: Iterable[Any]) -> Given:
+    """The tree of a file, of which shares are of what the nodes hold; else that of a document, if there is one.
+
+    Raises ManifestError, ImportFailure and DecodeError.
+    """
+    if file:
+        nodes = cluster_state(objects).state.nodes.values()
+        return given_in(read(_text(Path(file)), capacity=Capacity(total(node.allocatable for node in nodes))))
+    return Given() if document is None else given_by(document)
+
+
 def _bytes(path: Path) -> bytes:
     """What a file holds. Raises ManifestError."""
     try:
@@ -146,11 +170,9 @@ def _bytes(path: Path) -> bytes:
 def _forecast(options: argparse.Namespace) -> int:
     try:
         objects, document, moment = _cluster(options)
-        if options.tree:
-            document = _document(Path(options.tree))
+        given = _given(options.tree, document, objects)
         if options.now is not None:
             moment = msgspec.structs.replace(moment or Moment(now_ms=0), now_ms=options.now)
-        given = Given() if document is None else given_by(document)
         told = foretold(objects, given.by(options.policy, options.dialect), moment)
     except (ImportFailure, DecodeError, msgspec.ValidationError) as failure:
         print(failure, file=sys.stderr)
@@ -174,15 +196,12 @@ def _cluster(options: argparse.Namespace) -> tuple[list[Any], Any, Moment | None
     return objects, found.tree, found.moment
 
 
-def _document(path: Path) -> Any:
-    """The one document of a file. Raises ManifestError."""
-    found = read_yaml(path)
-    if len(found) != 1:
-        raise ManifestError(f"{path}: a tree is one document, this file has {len(found)}.")
-    document, _line = found[0]
-    if not isinstance(document, Mapping):
-        raise ManifestError(f"{path}: a tree is a mapping, this is not.")
-    return document
+def _text(path: Path) -> str:
+    """What a file says. Raises ManifestError."""
+    try:
+        return _bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ManifestError(f"{path} is not UTF-8.") from error
 
 
 def _decide(cases: Iterable[bytes], *, dialect: str | None, trace: bool, least: bool) -> int:

@@ -9,12 +9,13 @@ from engine.decision import PodFacts
 from engine.explain import Message, reason
 from engine.forecast import Eviction, Forecast, Settling, forecast
 from engine.formats.form import read_form
+from engine.formats.imported import Imported
 from engine.formats.kubernetes import Manifests, cluster_state
 from engine.formats.notes import ImportFailure
 from engine.formats.yunikorn import read
 from engine.journal import Moment
 from engine.offline import add_namespaces
-from engine.policies import DIALECTS, FOREIGN, fence, guarded, policy, priority, terms
+from engine.policies import DIALECTS, FOREIGN, cohort, deserved, fence, guarded, policy, priority, terms
 from engine.queues import BARE, QueueTree
 from engine.snapshot import ClusterState, Safeguards
 
@@ -33,6 +34,9 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     forecast: Forecast
 
 
+_OF_FORMAT = {"kueue": cohort.POLICY, "consumers": deserved.POLICY}
+
+
 class Given(NamedTuple):
     """A tree and what it is to be decided by; empty where its document does not say."""
 
@@ -42,8 +46,11 @@ class Given(NamedTuple):
     parameters: Mapping[str, Any] = {}
 
     def by(self, policy: str, dialect: str) -> "Given":
-        """The same by another policy or dialect, where they are named; of these it has no parameters."""
-        return self._replace(policy=policy, dialect=dialect, parameters={}) if policy or dialect else self
+        """The same by another policy or dialect, where they are named; of others than its own it has no parameters."""
+        wanted = policy or self.policy, dialect or ("" if policy and policy != self.policy else self.dialect)
+        if wanted == (self.policy, self.dialect):
+            return self
+        return self._replace(policy=wanted[0], dialect=wanted[1], parameters={})
 
 
 def given_by(document: Any) -> Given:
@@ -54,6 +61,13 @@ def given_by(document: Any) -> Given:
     if reading.tree is None or reading.failed:
         raise ImportFailure(reading.notes)
     return Given(reading.tree, reading.policy or "", reading.dialect or "", reading.parameters or {})
+
+
+def given_in(imported: Imported) -> Given:
+    """What a document says that was read in whichever format it is; one of Kueue or of Consumers is for its policy."""
+    terms = imported.terms
+    policy = terms.get("policy") or _OF_FORMAT.get(imported.form, "")
+    return Given(imported.tree, policy, terms.get("dialect", ""), terms.get("parameters", {}))
 
 
 def foretold(objects: Iterable[Mapping[str, Any]], given: Given, moment: Moment | None = None) -> Told:

@@ -10,9 +10,10 @@ import msgspec
 from engine.formats import consumers, kueue, own, yunikorn
 from engine.formats.documents import expanded, failure, shares
 from engine.formats.form import write_sharing
-from engine.formats.imported import Imported
-from engine.formats.notes import Note, Severity, gettext_noop
+from engine.formats.imported import Imported, Source
+from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.formats.shares import Capacity
+from engine.formats.wrapper import failed, rewrapped, unwrapped
 from engine.formats.written import Written
 from engine.queues import QueueTree
 from engine.resources import FLAVOR
@@ -38,7 +39,14 @@ _MARKS = {
 
 
 def detect(text: str) -> Format | None:
-    """Which format a text is written in, as far as its words tell; None: in none that is known."""
+    """Which format a text is written in, as far as its words tell; None: in none that is known.
+
+    Of a queues.yaml inside another document that one's. Raises ImportFailure for a document with several in it.
+    """
+    return Format.YUNIKORN if unwrapped(text) else _detect(text)
+
+
+def _detect(text: str) -> Format | None:
     return next((form for form, mark in _MARKS.items() if mark.search(text)), None)
 
 
@@ -47,20 +55,37 @@ def read(text: str, form: Format | None = None, capacity: Capacity = Capacity())
 
     ``capacity`` is what shares of the cluster are of, which our own form knows.
     """
+    if len(text.encode(errors="replace")) > LARGEST:
+        raise failure(None, gettext_noop("This is longer than %(most)s KiB."), str(LARGEST // 1024), "most")
     form = form or detect(text)
     if form is None:
         raise failure(None, gettext_noop("This is in none of the formats that are known here."))
-    if len(text.encode(errors="replace")) > LARGEST:
-        raise failure(None, gettext_noop("This is longer than %(most)s KiB."), str(LARGEST // 1024), "most")
     match form:
         case Format.YUNIKORN:
-            return yunikorn.read(text)
+            return _read_yunikorn(text)
         case Format.KUEUE:
             return kueue.read(text)
         case Format.CONSUMERS:
             return consumers.read(text)
         case Format.OWN:
             return own.read(text, capacity)
+
+
+def _read_yunikorn(text: str) -> yunikorn.Imported:
+    """A queues.yaml, as it is or inside another document."""
+    wrapped = unwrapped(text)
+    if wrapped is None:
+        return yunikorn.read(text)
+    try:
+        found = yunikorn.read(wrapped.text)
+    except ImportFailure as failure:
+        raise failed(wrapped, failure) from failure
+    above = wrapped.above
+    sources = {
+        path: Source(source.title, source.line + above if source.line is not None and above is not None else None)
+        for path, source in found.sources.items()
+    }
+    return msgspec.structs.replace(found, notes=tuple(map(wrapped.outside, found.notes)), sources=sources)
 
 
 def write(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) -> Written:
@@ -88,7 +113,10 @@ def _written(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] 
 
 
 def _write_yunikorn(text: str, tree: QueueTree) -> Written:
-    return Written(text=yunikorn.write(text or None, tree), notes=tuple(_only_ours(tree)))
+    wrapped = unwrapped(text) if text else None
+    inner = yunikorn.write(wrapped.text if wrapped else text or None, tree)
+    written = rewrapped(text, inner) if wrapped and inner != wrapped.text else text if wrapped else inner
+    return Written(text=written, notes=tuple(_only_ours(tree)))
 
 
 def _only_ours(tree: QueueTree) -> list[Note]:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from engine.__main__ import SOME_ERRORS, SOUND, USAGE, main
+from engine.foretold import given_in
+from engine.formats.native import read
 
 QUEUES = """
 partitions:
@@ -193,5 +195,22 @@ def test_a_time_is_told_with_its_zone(time: str, folder: Path, capsys: pytest.Ca
 def test_a_tree_that_is_no_mapping_is_told_plainly(text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Not by a traceback."""
     (folder / "odd.tree").write_text(text)
-    assert foretell(folder, tree="odd.tree") == USAGE
-    assert "a tree is a mapping" in capsys.readouterr().err
+    assert foretell(folder, tree="odd.tree") == SOME_ERRORS
+    assert "none of the formats" in capsys.readouterr().err
+
+
+def test_a_tree_keeps_its_parameters_when_its_own_policy_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of another policy it has none."""
+    tree = {"policy": "fence", "parameters": {"last_resort": "never"}, "queues": [{"path": "root"}]}
+    given = given_in(read(json.dumps(tree)))
+    assert given.by("fence", "").parameters == given.by("", "design").parameters == {"last_resort": "never"}
+    assert given.by("deserved", "").parameters == {}
+
+
+def test_shares_are_of_what_the_nodes_of_the_manifests_hold(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Half of the one node's cores."""
+    tree = {"queues": [{"path": "root"}, {"path": "root.prod", "guaranteed": {"cpu": "50%"}}, {"path": "root.test"}]}
+    (folder / "shares.json").write_text(json.dumps(tree))
+    assert foretell(folder, tree="shares.json") == SOUND, capsys.readouterr().err
