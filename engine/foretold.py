@@ -47,10 +47,15 @@ class Given(NamedTuple):
 
     def by(self, policy: str, dialect: str) -> "Given":
         """The same by another policy or dialect, where they are named; of others than its own it has no parameters."""
-        wanted = policy or self.policy, dialect or ("" if policy and policy != self.policy else self.dialect)
-        if wanted == (self.policy, self.dialect):
-            return self
-        return self._replace(policy=wanted[0], dialect=wanted[1], parameters={})
+        own = _ways(self.policy, self.dialect)
+        wanted = _ways(policy or self.policy, dialect or ("" if policy and policy != own[0] else self.dialect))
+        return self if wanted == own else self._replace(policy=wanted[0], dialect=wanted[1], parameters={})
+
+
+def _ways(policy: str, dialect: str) -> tuple[str, str]:
+    """A policy and a dialect where they need not be said: policy ``fence``, and the first dialect of a policy."""
+    policy = policy or fence.POLICY
+    return policy, dialect or DIALECTS.get(policy, ("",))[0]
 
 
 def given_by(document: Any) -> Given:
