@@ -26,14 +26,19 @@ class AmountError(ValueError):
 
 
 @lru_cache(maxsize=4096)  # an editor reads its whole tree after every act
-def read_amount(resource: str, text: str) -> int:
-    """The amount in its integer unit. Raises AmountError, which says what may have been meant."""
+def read_amount(resource: str, text: str, *, saturate: bool = False) -> int:
+    """The amount in its integer unit. Raises AmountError, which says what may have been meant.
+
+    ``saturate``: what is beyond 64 bits counts as the largest number there is, as in the objects of Kubernetes.
+    """
     try:
         amount = parse_amount(resource, text)
     except QuantityError:
         raise _not_an_amount(text) from None
     if amount < 0:
         raise AmountError(gettext_noop("%(value)s is below zero."), value=text)
+    if amount > LARGEST and saturate:
+        return LARGEST
     if amount > LARGEST:
         raise AmountError(gettext_noop("%(value)s is too large: amounts have 64 bits."), value=text)
     exact = parse_quantity(text) * (1000 if base(resource) == CPU else 1)

@@ -289,7 +289,6 @@ def test_fields_that_only_we_have_survive() -> None:
     [
         ("128Gb", "Did you mean 128Gi or 128G?"),
         ("128GB", "Did you mean 128Gi or 128G?"),
-        ("10 Gi", "Did you mean 10Gi?"),
         ("1gib", "Did you mean 1Gi?"),
         ("2K", "Did you mean 2Ki or 2k?"),
         ("'1,5'", "Did you mean 1.5?"),
@@ -435,3 +434,38 @@ def test_how_a_queue_lends_and_takes_is_kept_in_a_property_of_ours() -> None:
         assert (
             text.splitlines()[(refused.value.notes[0].line or 0) - 1].strip().startswith("scheduler-admin.io/lending")
         )
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ("guaranteed: {vcore: 1}", "guaranteed belongs inside resources: YuniKorn refuses the document."),
+        ("childTemplate: {}", "no childTemplate here and refuses the document. Did you mean childtemplate?"),
+        ("weight: 2", "YuniKorn knows no weight here and refuses the document."),
+        ("resources: {minimum: {vcore: 1}}", "YuniKorn knows no minimum here"),
+        ("limits: [{limit: x, maxresource: {vcore: 1}}]", "Did you mean maxresources?"),
+        ("resources: {guaranteed: {vcore: 0.5}}", "0.5 is no amount to YuniKorn"),
+        ("resources: {guaranteed: {vcore: 1e3}}", "1000.0 is no amount to YuniKorn"),
+        ("resources: {max: {memory: 100m}}", "100m is no amount to YuniKorn"),
+    ],
+)
+def test_what_yunikorn_itself_refuses_is_an_error_at_its_line(settings: str, sentence: str) -> None:
+    """It decodes strictly: the whole document would have no effect."""
+    with pytest.raises(ImportFailure) as failed:
+        read(one_queue(settings))
+    (note,) = failed.value.notes
+    assert sentence in note.text
+    assert note.line == 7
+
+
+@pytest.mark.parametrize(("amount", "expected"), [("5 Gi", 5 * 2**30), ("5  G", 5 * 10**9)])
+def test_what_yunikorn_accepts_is_accepted(amount: str, expected: int) -> None:
+    """Blanks before a unit."""
+    queue = read(one_queue(f"resources: {{guaranteed: {{memory: {amount}}}}}")).tree["root.a"]
+    assert queue.guaranteed == {"memory": expected}
+
+
+def test_a_document_that_is_no_text_is_no_ones_configuration() -> None:
+    """A recorded case's tree may say what YuniKorn would not take."""
+    queues = [{"name": "root", "queues": [{"name": "a", "resources": {"guaranteed": {"vcore": "0.5"}}}]}]
+    assert read({"partitions": [{"name": "default", "queues": queues}]}).tree["root.a"].guaranteed == {"cpu": 500}

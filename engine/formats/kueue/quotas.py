@@ -122,7 +122,7 @@ def _amount(quota: Quota, field: str, path: str, book: Notebook) -> int | None:
             book.add(Severity.ERROR, path, line_of(quota.fields, "name"), message)
         return None
     try:
-        return read_amount(quota.resource, str(value))
+        return read_amount(quota.resource, str(value), saturate=True)
     except AmountError as error:
         book.add(Severity.ERROR, path, line_of(quota.fields, field), error.message, **error.params)
         return None
@@ -151,7 +151,7 @@ def _set(fields: Fields, resource: str, nominal: int, most: int | None = None, l
     for field, amount in quotas.items():
         if amount is None:
             fields.pop(field, None)
-        elif field not in fields or read_amount(resource, str(fields[field])) != amount:
+        elif field not in fields or read_amount(resource, str(fields[field]), saturate=True) != amount:
             fields[field] = format_amount(resource, amount)
 
 

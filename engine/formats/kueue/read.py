@@ -21,6 +21,7 @@ from engine.formats.kueue.names import (
     is_queue,
     local_queues,
     namespace_of,
+    note_dropped,
     parent_field,
     placed,
     target_of,
@@ -88,7 +89,9 @@ def _native(path: str, placed_one: Placed, flavors: Flavors, *, border: bool, bo
     granted = read_quotas(one.spec if one else {}, path, flavors, book)
     rules = {}
     if one is not None:
-        note_kept(one.spec, set(one.spec) - {"resourceGroups", parent_field(one)} - rule_fields(one.kind), path, book)
+        dropped = note_dropped(one, path, book)
+        read_here = {"resourceGroups", parent_field(one)} | rule_fields(one.kind)
+        note_kept(one.spec, set(one.spec) - read_here - dropped, path, book)
         rules = read_rules(one, path, book)
     borrows = placed_one.kind == COHORT or (one is not None and cohort_above(one))
     return Queue(

@@ -42,6 +42,8 @@ _NO_QUOTA_DELAY = gettext_noop(
     "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; nothing goes for a lowered max."
 )
 _AMOUNTS = ("guaranteed", "max")
+_SPACED = re.compile(r"^\s*(\d+)\s+([A-Za-z]+)\s*$", re.ASCII)
+"""YuniKorn takes blanks between a number and its unit."""
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -135,7 +137,7 @@ def read_amounts(resources: Mapping[str, Any], field: str, path: str, book: Note
 
 def _amount(resource: str, value: Any, path: str, line: int | None, book: Notebook) -> int:
     try:
-        return read_amount(resource, str(value))
+        return read_amount(resource, _SPACED.sub(r"\1\2", str(value)))
     except AmountError as error:
         book.add(Severity.ERROR, path, line, error.message, **error.params)
         return 0

@@ -19,6 +19,7 @@ from engine.formats.yunikorn.fields import (
     is_true,
     read_queue,
 )
+from engine.formats.yunikorn.strict import check
 from engine.placement_rules import Rule
 from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 
@@ -44,11 +45,15 @@ def read(document: str | Mapping[str, Any]) -> Imported:
     Raises ImportFailure, with every error in it, for a document that is none. Source: YuniKorn's partition and queue
     configuration.
     """
-    book = Notebook()
-    partition = partition_of(load(document), book)
+    book, loaded = Notebook(), load(document)
+    partition = partition_of(loaded, book)
     queues, placement = list(_queues(partition, book)), placement_of(partition, book)
+    if not book.failed and isinstance(document, str):  # a text is somebody's configuration of YuniKorn
+        check(loaded, book)
     if book.failed:
-        raise ImportFailure(tuple(book.notes))
+        wrong = {note.line for note in book.notes if note.severity is Severity.ERROR}
+        kept = (note for note in book.notes if note.severity is not Severity.INFO or note.line not in wrong)
+        raise ImportFailure(tuple(kept))
     return Imported(
         form="yunikorn",
         tree=QueueTree([queue for queue, _source in queues], placement),
