@@ -5,9 +5,11 @@ import re
 import pytest
 from django.test import Client
 
+from engine.policies import DIALECTS, parameters_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.services import terms_of
+from scheduler_admin.web.editor.words import setting_name
 from tests.web.drafts import decided, edited, page, row, send, started, texts
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +40,19 @@ def test_each_choice_stands_with_what_it_means(ada: Client, draft: Draft) -> Non
     assert '<option value="deserved">deserved</option>' in html
     assert '<option value="yunikorn">yunikorn: explains, never enforced</option>' in html
     assert "Whose asks may take pods that opted out, when nothing else makes room." in texts(html)
+
+
+@pytest.mark.parametrize(
+    ("policy", "dialect"), [(name, dialect) for name, dialects in DIALECTS.items() for dialect in dialects]
+)
+def test_every_parameter_of_every_policy_has_its_words(ada: Client, draft: Draft, policy: str, dialect: str) -> None:
+    """A name, and what it means."""
+    draft.policy, draft.dialect = policy, dialect
+    draft.save()
+    html = section(ada, draft)
+    for one in parameters_of(policy, dialect):
+        assert f'name="parameters/{one.name}"' in html
+        assert setting_name(f"parameters/{one.name}") != one.name
 
 
 def test_what_is_chosen_is_told_and_published(ada: Client, demo: Cluster, draft: Draft) -> None:

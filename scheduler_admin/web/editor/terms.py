@@ -148,6 +148,9 @@ def _parameter_meaning(name: str) -> str:
         "while_borrowing": _("Whether asks may take from others while their own queue borrows."),
         "method": _("How the cluster is divided: all resources together, or each by itself."),
         "node_fit": _("Whether those who go make room on one node, or anywhere in the cluster together."),
+        "budgets": _(
+            "Where we act or advise: victims are chosen within their disruption budgets, or as kube-scheduler chooses."
+        ),
         "high_priority": _(
             "Priority classes, with commas between them, whose pods may take beyond what their queue deserves."
         ),

@@ -49,6 +49,7 @@ _SETTINGS = {
     "method": gettext_noop("how it is divided"),
     "node_fit": gettext_noop("room"),
     "high_priority": gettext_noop("high priority classes"),
+    "budgets": gettext_noop("disruption budgets"),
 }
 
 
@@ -107,6 +108,8 @@ def _of_parameter(name: str) -> Options:
             return (("true", _("allowed")), ("false", _("not allowed")))
         case "method":
             return (("drf", _("all resources together (DRF)")), ("proportional", _("each resource by itself")))
+        case "budgets":
+            return (("kept", pgettext("budgets", "kept")), ("counted", _("counted as kube-scheduler does")))
         case "node_fit":
             return (("true", _("on one node")), ("false", _("anywhere")))
         case "strategies":
