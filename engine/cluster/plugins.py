@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import msgspec
@@ -20,6 +21,8 @@ from engine.formats.undecodable import UNDECODABLE
 
 LIMIT_S = 15.0
 """So long a program may take."""
+_MOST_BYTES = 1_000_000
+"""So much it may print: a token or a certificate with its key is a few thousand."""
 _VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 _HANDED_ON = frozenset(
     {
@@ -75,13 +78,7 @@ def sign_in(entry: Entry) -> Grant:
             env=environment,
             start_new_session=True,  # so that what it started ends with it
         ) as process:
-            try:
-                output, _nothing = process.communicate(timeout=LIMIT_S)
-            except subprocess.TimeoutExpired:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                message = gettext_noop("The program %(command)s did not sign in within %(seconds)s s.")
-                raise SettingsError(message, command=command[0], seconds=f"{LIMIT_S:g}") from None
+            output = _printed(process, command[0])
     except OSError as error:
         message = gettext_noop("The program %(command)s, which signs in, can't be run: %(why)s.")
         raise SettingsError(message, command=command[0], why=str(error.strerror)) from None
@@ -91,6 +88,35 @@ def sign_in(entry: Entry) -> Grant:
         )
         raise SettingsError(message, command=command[0], code=str(process.returncode))
     return _grant(output, str(spec["apiVersion"]), command[0])
+
+
+def _printed(process: "subprocess.Popen[bytes]", command: str) -> bytes:
+    """What a program prints until it ends; one that takes too long or prints too much is killed. Raises SettingsError.
+
+    Whatever it started ends with it.
+    """
+
+    def kill() -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+    assert process.stdout is not None
+    late = Timer(LIMIT_S, kill)
+    late.start()
+    try:
+        output: bytes = process.stdout.read(_MOST_BYTES + 1)
+        if len(output) > _MOST_BYTES:
+            kill()
+            message = gettext_noop("The program %(command)s prints more than signing in takes.")
+            raise SettingsError(message, command=command)
+        process.wait()
+    finally:
+        ended_in_time = late.is_alive()
+        late.cancel()
+    if not ended_in_time:
+        message = gettext_noop("The program %(command)s did not sign in within %(seconds)s s.")
+        raise SettingsError(message, command=command, seconds=f"{LIMIT_S:g}")
+    return output
 
 
 def _spec(entry: Entry) -> dict[str, Any]:

@@ -139,6 +139,7 @@ def test_a_program_gives_a_client_certificate(tmp_path: Path):
         (grants(token="a").replace("/v1", "/v1beta1"), "printed no ExecCredential"),
         ("time.sleep(60)", "did not sign in within 0.5 s"),
         ("os.fork() and os._exit(0); time.sleep(60)", "did not sign in within 0.5 s"),
+        ("[print('x' * 100_000) for _ in iter(int, 1)]", "prints more than signing in takes"),
     ],
     ids=["fails", "no json", "nothing", "no key", "another version", "hangs", "leaves a child that hangs"],
 )
