@@ -34,9 +34,13 @@ class Survey:
         """Place -> whether the ask fits there as it is."""
         self.lower: Flags = self.columns.priority < ask.priority
         self.restraints = restraints_of(snapshot, snapshot.tree)
-        self.refused: Flags = self.lower & ~self.columns.shielded & self.restraints.refused & ~self.columns.terminating
+        may_go: Flags = self.lower & ~self.columns.shielded
+        self.refused: Flags = self.restraints.refused
         """Row -> whether a safeguard keeps a pod that may go but for that."""
-        self.candidates: Flags = self.lower & ~self.columns.shielded & ~self.refused
+        if self.restraints.restrains:
+            self.refused = may_go & self.refused & ~self.columns.terminating
+            may_go = may_go & ~self.refused
+        self.candidates: Flags = may_go
         """Row -> whether the pod may be evicted for the ask."""
         self.gave_up = False
         """Whether not all sets of pods were tried, and none was found."""

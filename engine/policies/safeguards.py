@@ -26,17 +26,32 @@ class Limit(NamedTuple):
     allowed: int
 
 
+_WORKED_OUT = ("refused", "limits", "restrains", "_many", "_paused_rows", "_rows")
+"""What stays the same while the same is refused."""
+
+
 class Restraints:
     """The safeguards of a snapshot, held against its bound pods (rows). Without safeguards it restrains nothing."""
 
-    def __init__(self, snapshot: Snapshot, tree: QueueTree) -> None:
-        """Where the snapshot has no safeguards its disruption budgets are not looked at either."""
+    def __init__(self, snapshot: Snapshot, tree: QueueTree, before: "Restraints | None" = None) -> None:
+        """Where the snapshot has no safeguards its disruption budgets are not looked at either.
+
+        ``before``: those of an earlier moment of the pass.
+        """
         given = snapshot.safeguards
+        self._given, self._of = given, snapshot.budgets
         self._columns, self._tree = snapshot.columns, tree
         self._paused: tuple[str, ...] = given.paused if given else ()
         self._budgets: Sequence[DisruptionBudget] = snapshot.budgets if given else ()
         self._covered = [_covered(self._columns, budget) for budget in self._budgets]
         self._left = [self._remaining(budget, rows) for budget, rows in zip(self._budgets, self._covered, strict=True)]
+        if before is not None and (before._of, before.key) == (self._of, self.key):  # noqa: SLF001 - of its own kind
+            self.__dict__.update({name: before.__dict__[name] for name in _WORKED_OUT if name in before.__dict__})
+
+    def holds_for(self, snapshot: Snapshot) -> bool:
+        """Whether they are those of a snapshot too: it has the same safeguards, and nobody else has begun to leave."""
+        same = self._of is snapshot.budgets and self._given == snapshot.safeguards
+        return same and (not self._budgets or self._columns.leaving is snapshot.columns.leaving)
 
     @cached_property
     def refused(self) -> Flags:
@@ -58,7 +73,7 @@ class Restraints:
         """Equal at two moments of a pass where the same is refused."""
         return (self._paused, *self._left)
 
-    @property
+    @cached_property
     def restrains(self) -> bool:
         """Whether any pod is kept, alone or together with others."""
         return bool(self.limits) or bool(self.refused.any())
@@ -162,12 +177,14 @@ def _is_promised(pod: Pod) -> bool:
 
 
 def restraints_of(snapshot: Snapshot, tree: QueueTree) -> Restraints:
-    """The restraints of a snapshot; those of a moment before in the same pass where they are still the same."""
-    kept: dict[str, Restraints] = snapshot.once("restraints", (tree, snapshot.budgets, snapshot.safeguards), dict)
-    found, latest = Restraints(snapshot, tree), kept.get("latest")
-    if latest is None or latest.key != found.key:
-        kept["latest"] = latest = found
-    return latest
+    """The restraints of a snapshot; what is worked out stays for as long as a pass refuses the same."""
+    kept: dict[bool, Restraints] = snapshot.once("restraints", tree, dict)
+    known = snapshot.safeguards is not None
+    latest = kept.get(known)
+    if latest is not None and latest.holds_for(snapshot):
+        return latest
+    kept[known] = found = Restraints(snapshot, tree, before=latest)
+    return found
 
 
 def within_safeguards(
