@@ -78,6 +78,11 @@ class Restraints:
         """Whether any pod is kept, alone or together with others."""
         return bool(self.limits) or bool(self.refused.any())
 
+    @property
+    def pauses(self) -> bool:
+        """Whether any queue is paused."""
+        return bool(self._paused)
+
     def rows(self, reason: PodReason) -> Rows:
         """The rows of those who are refused for a reason, PAUSED or OVER_BUDGET; who is paused is that first."""
         return self._rows[reason]

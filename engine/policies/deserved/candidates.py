@@ -122,7 +122,8 @@ class Candidates:
         if fence := question.tree.fence(question.leaf):
             yield PodReason.OUTSIDE_FENCE, ~ground.below(fence)
         yield PodReason.DISABLED, ground.disabled
-        yield PodReason.PAUSED, np.array([bool(self._pause(path)) for path in (*ground.paths, "")], np.bool_)
+        if question.nodes.restraints.pauses:
+            yield PodReason.PAUSED, np.array([bool(self._pause(path)) for path in (*ground.paths, "")], np.bool_)
         if not question.outranks:
             yield PodReason.WITHIN_DESERVED, ~np.any(list(question.overused.values()), axis=0)
 

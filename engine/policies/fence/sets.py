@@ -84,10 +84,12 @@ class Sets:
             index = turns.start[at] + turn
             rows = turns.rows[index]
             helps, lawful, near = self._room.helps(at, rows), spare.allows(index), self._room.wanted_near(at, rows)
-            allowed = allowance.allows(index)
-            taken = helps & lawful & allowed & ~near
-            became = [_TAKEN, _NO_HELP, _TOO_MUCH, _OVER_BUDGET]
-            self._became[index] = np.select([taken, ~helps, ~lawful, ~allowed], became, _NEAR)
+            taken, may_not, why = helps & lawful & ~near, [~helps, ~lawful], [_NO_HELP, _TOO_MUCH]
+            if allowance.binds:
+                allowed = allowance.allows(index)
+                taken &= allowed
+                may_not, why = [*may_not, ~allowed], [*why, _OVER_BUDGET]
+            self._became[index] = np.select([taken, *may_not], [_TAKEN, *why], _NEAR)
             self._taken.append((at[taken], index[taken]))
             self._room.give(at[taken], rows[taken])
             spare.take(index[taken])

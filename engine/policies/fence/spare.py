@@ -52,6 +52,11 @@ class Shared:
     def __init__(self) -> None:
         self._groups: list[_Group] = []
 
+    @property
+    def binds(self) -> bool:
+        """Whether there is any limit."""
+        return bool(self._groups)
+
     def allows(self, index: Rows) -> Flags:
         """Of pods of different nodes, by where they stand among the rows: whether they may go too."""
         allowed = np.ones(len(index), np.bool_)

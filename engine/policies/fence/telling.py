@@ -40,9 +40,11 @@ class Told:
         out = np.zeros(0, np.intp)
         for reason, guard in ROW_GUARDS.items():
             rows = guard(question)
+            if not len(rows):
+                continue
             rows = rows[~np.isin(rows, out)] if len(out) else rows
             counts[reason] = len(rows)
-            out = np.concatenate([out, rows])
+            out = np.concatenate([out, rows]) if len(out) else rows
         others = self.survey.reasons[question.ground.kinds.of[out]]
         left = self.survey.excluded - np.bincount(others + 1, minlength=len(reasons))
         counts |= {reason: count for reason, count in zip(reasons, left.tolist(), strict=True) if reason is not None}
@@ -65,15 +67,14 @@ class Told:
 
     def trace(self) -> Trace:
         """The trace of the decision for the best node, or for none."""
-        question, reasons = self.question, [reason for _, reason in self.passed]
-        rows = [row for row, _ in self.passed]
-        stay = self.pods(rows)
+        question = self.question
+        stay = self.pods(row for row, _ in self.passed)
         nodes = _node_counts(self)
         return Trace(
             fence=self.claim.fence or "",
             entitling=self.claim.entitling,
             queues=question.usage.figures(question.leaf, question.ask.requests, self.pods(self.victims)),
-            reprieved=tuple(map(_stays, stay, reasons, map(question.restraints.budgets_of, rows))),
+            reprieved=tuple([_stays(question, pod, *one) for pod, one in zip(stay, self.passed, strict=True)]),
             excluded=tuple(_excluded(self)) if self.best is not None else (),
             nodes=tuple(_passed_over(self)),
             candidates=self.candidates,
@@ -92,8 +93,8 @@ class Told:
         return Reason.NO_CANDIDATES, str(max(told, key=self.counts.__getitem__)) if told else ""
 
 
-def _stays(pod: Pod, reason: PodReason, budgets: str) -> PodVerdict:
-    detail = budgets if reason is PodReason.OVER_BUDGET else pod.queue or ""
+def _stays(question: Question, pod: Pod, row: int, reason: PodReason) -> PodVerdict:
+    detail = question.restraints.budgets_of(row) if reason is PodReason.OVER_BUDGET else pod.queue or ""
     return PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=detail)
 
 
