@@ -193,12 +193,12 @@ def test_characters_that_nothing_can_hold_are_errors(
 
 def test_a_setting_that_is_not_ours_may_hold_anything(ada: APIClient, cluster: Cluster) -> None:
     """It is kept as it was typed, and the remark about it can be told."""
-    text = YAML.replace("submitacl: everyone", r'"\ud800": "\0"')
+    text = YAML.replace("submitacl: everyone", r'properties: {"\ud800": "\0"}')
     found = put(ada, text, match="*").json()["lint"]
     assert [row["sentence"] for row in found if row.get("line") == 8 and row["severity"] == "info"] == [
         "? has no counterpart here; it is kept and written back."
     ]
-    assert r'"\ud800": "\0"' in ada.get(PROD, HTTP_ACCEPT="application/yaml").content.decode()
+    assert r'{"\ud800": "\0"}' in ada.get(PROD, HTTP_ACCEPT="application/yaml").content.decode()
 
 
 def test_a_mistake_is_told_in_the_language_of_the_request(ada: APIClient, cluster: Cluster) -> None:

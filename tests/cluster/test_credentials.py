@@ -141,7 +141,16 @@ def test_a_program_gives_a_client_certificate(tmp_path: Path):
         ("os.fork() and os._exit(0); time.sleep(60)", "did not sign in within 0.5 s"),
         ("[print('x' * 100_000) for _ in iter(int, 1)]", "prints more than signing in takes"),
     ],
-    ids=["fails", "no json", "nothing", "no key", "another version", "hangs", "leaves a child that hangs", "has no end"],
+    ids=[
+        "fails",
+        "no json",
+        "nothing",
+        "no key",
+        "another version",
+        "hangs",
+        "leaves a child that hangs",
+        "has no end",
+    ],
 )
 def test_a_program_that_does_not_sign_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, want: str):
     """Is told by a sentence that quotes nothing of what it said, in bounded time."""
