@@ -68,6 +68,23 @@ def test_a_paused_queue_keeps_its_pods() -> None:
     assert held_by(above) == "queue-paused root.test"
 
 
+@pytest.mark.parametrize(
+    ("paused", "victims", "holds"),
+    [
+        ((), ["young"], ""),
+        (("root.test.a",), ["old"], ""),
+        (("root.test",), ["young"], "queue-paused root.test"),
+    ],
+)
+def test_so_it_is_where_shares_are_deserved(paused: tuple[str, ...], victims: list[str], holds: str) -> None:
+    """Both have been told to give back, and their grace is over."""
+    told = {"root.test.a": 0, "root.test.b": 0}
+    given = Safeguards(paused=paused)
+    at = snapshot(TREE, ask("want", queue="prod"), TWO_NODES, notices=told, safeguards=given)
+    decision = policy("deserved", "arbitrator")(at, at.tree, named(at, "want"))
+    assert (victims_of(decision), held_by(decision)) == (victims, holds)
+
+
 def test_a_budget_with_an_empty_selector_covers_its_whole_namespace() -> None:
     """As the Eviction API has it, whatever kube-scheduler takes it for."""
     decision = decided(*TWO_NODES, budget(0, "everybody"))
