@@ -40,6 +40,7 @@ from engine.formats.kubernetes_wire import (
     VolumeObject,
 )
 from engine.formats.reading import DecodeError, Reader
+from engine.formats.undecodable import UNDECODABLE
 from engine.snapshot import (
     Claim,
     ClassQuota,
@@ -212,9 +213,8 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> Manifests:
         try:
             known = _put(obj, state)
         except DecodeError as error:
-            if not error.name:
+            if not error.name or not _stand_in(obj, state):
                 raise
-            _stand_in(obj, state)
             unread.append(str(error))
             continue
         if not known:
@@ -260,8 +260,19 @@ def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:
     return True
 
 
-def _stand_in(obj: Mapping[str, Any], state: ClusterState) -> None:
-    """Put into the state what stands for an object that can't be read; nothing does for claims, volumes, namespaces."""
+def _stand_in(obj: Mapping[str, Any], state: ClusterState) -> bool:
+    """Put into the state what stands for an object that can't be read, unless its name can't be read either.
+
+    Nothing stands for claims, volumes and namespaces.
+    """
+    try:
+        _put_unread(obj, state)
+    except (TypeError, OverflowError, *UNDECODABLE):
+        return False
+    return True
+
+
+def _put_unread(obj: Mapping[str, Any], state: ClusterState) -> None:
     data = msgspec.json.encode(obj, enc_hook=str)
     match obj.get("kind"):
         case "Pod":

@@ -64,7 +64,6 @@ def container(**requests: Any) -> dict[str, Any]:
 
 ODD = {
     "an amount that is none": {"spec": {"nodeName": "n1", "containers": [container(cpu="much")]}},
-    "more than 64 bits": {"spec": {"nodeName": "n1", "containers": [container(memory="10E")]}},
     "a number that is a word": {"spec": {"nodeName": "n1", "priority": "high"}},
     "a time that is none": {"spec": {"nodeName": "n1"}, "metadata": {"creationTimestamp": "yesterday"}},
     "an object that is a list": {"spec": {"nodeName": "n1", "affinity": []}},

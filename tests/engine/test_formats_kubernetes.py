@@ -194,7 +194,15 @@ def test_what_can_not_be_read_stops_nobody_else():
     assert [sentence.split(":")[0] for sentence in found.unread] == ["Pod a/p", "Node n1"]
 
 
-@pytest.mark.parametrize("documents", [["text"], [{"kind": "List", "items": [3]}], [{"kind": "Pod"}]])
+@pytest.mark.parametrize(
+    "documents",
+    [
+        ["text"],
+        [{"kind": "List", "items": [3]}],
+        [{"kind": "Pod"}],
+        [{"kind": "Pod", "metadata": {"name": ["a", "list"], "namespace": "ns"}}],
+    ],
+)
 def test_documents_that_are_no_objects_are_decode_errors(documents):
     """A file of something else is refused with a sentence."""
     with pytest.raises(DecodeError):

