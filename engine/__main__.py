@@ -117,14 +117,14 @@ def _lint(document: bytes, policy: str, dialect: str) -> int:
         imported = read(document.decode("utf-8-sig"))
         given = given_in(imported).by(policy, dialect)
         by = given.policy or GUARANTEES
+        if by not in DIALECTS:
+            print(f"policy {by} is not known", file=sys.stderr)
+            return USAGE
         notes = (*imported.notes, *lint(imported.tree, policy=by, dialect=given.dialect or DIALECTS[by][0]))
     except ImportFailure as failure:
         notes = failure.notes
     except UnicodeDecodeError:
         print("The file is not UTF-8.", file=sys.stderr)
-        return USAGE
-    except KeyError as unknown:
-        print(f"policy {unknown.args[0]} is not known", file=sys.stderr)
         return USAGE
     for note in notes:
         print(f"{note.severity}: {note}", note.remedy % note.params if note.remedy else "")

@@ -17,7 +17,7 @@ from engine.forecast import Difference, Forecast, Settling, Unreached, differenc
 from engine.planning import Choosing
 from engine.policies import Decide
 from engine.queues import QueueTree
-from engine.snapshot import Pod, Snapshot
+from engine.snapshot import Pod, Safeguards, Snapshot
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.journal_selectors import LiveMoment, live
 from scheduler_admin.history.models import SavedSnapshot
@@ -78,8 +78,8 @@ def forecast_tree(
     seen = live(cluster)
     if revision is None or seen is None:
         return None
-    present = _under(seen, tree_of(revision), terms_of(revision))
-    proposed = _under(seen, tree, Terms(policy, dialect, dict(parameters)))
+    present = _under(seen, cluster, tree_of(revision), terms_of(revision))
+    proposed = _under(seen, cluster, tree, Terms(policy, dialect, dict(parameters)))
     return Outlook(at=seen.at, present=present, proposed=proposed, tree=tree_of(revision), other=tree)
 
 
@@ -89,13 +89,17 @@ def forecast_saved(*, snapshot: SavedSnapshot, tree: QueueTree, terms: Terms) ->
     Raises as forecast_tree does, and engine.journal.JournalError for a snapshot of another version.
     """
     found = saved(snapshot)
-    return _under(LiveMoment(found.state, found.moment, snapshot.at), tree, terms)
+    return _under(LiveMoment(found.state, found.moment, snapshot.at), snapshot.cluster, tree, terms)
 
 
-def _under(seen: LiveMoment, tree: QueueTree, by: Terms) -> Forecast:
+def _under(seen: LiveMoment, cluster: Cluster, tree: QueueTree, by: Terms) -> Forecast:
+    """Forecast a tree by its own policy, which decides whether safeguards are kept, whatever the pass was given."""
     decide = _bounded(policies.policy(by.policy, by.dialect, by.parameters))
     terms, foreign = policies.terms(by.parameters), by.dialect in policies.FOREIGN
-    return forecast(seen.state, seen.moment, tree, decide, terms=terms, foreign=foreign)
+    within = policies.guarded(by.policy, by.dialect, acting=cluster.mode != Cluster.Mode.OBSERVE)
+    safeguards = (seen.moment.safeguards or Safeguards()) if within else None
+    moment = msgspec.structs.replace(seen.moment, safeguards=safeguards)
+    return forecast(seen.state, moment, tree, decide, terms=terms, foreign=foreign)
 
 
 def _bounded(decide: Decide) -> Decide:

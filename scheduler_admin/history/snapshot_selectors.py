@@ -31,7 +31,8 @@ def snapshots_of(user: Who, cluster: Cluster) -> Sequence[SavedSnapshot]:
 
 def find_snapshot(user: Who, cluster: Cluster, pk: int) -> SavedSnapshot:
     """One of a cluster. Raises Http404 for a stranger."""
-    found = SavedSnapshot.objects.restrict(user, "view").filter(cluster=cluster, pk=pk).first()
+    rows = SavedSnapshot.objects.restrict(user, "view").select_related("cluster")
+    found = rows.filter(cluster=cluster, pk=pk).first()
     if found is None:
         raise Http404
     return found

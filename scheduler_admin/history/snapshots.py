@@ -18,7 +18,7 @@ from engine.formats.notes import ImportFailure
 from engine.formats.tree import encode_tree
 from engine.journal import JournalError, Moment
 from engine.policies import UnknownPolicyError, policy
-from engine.snapshot import ClusterState, Safeguards
+from engine.snapshot import ClusterState
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services import record
 from scheduler_admin.clusters.models import Cluster
@@ -73,7 +73,7 @@ def upload_snapshot(*, cluster: Cluster, name: str, actor: User, data: bytes) ->
         raise ValidationError([f"tree.json: {said(note)}" for note in error.notes]) from error
     if not state.nodes and not state.pods:
         raise ValidationError(_("There is neither a node nor a pod in it."))
-    moment = found.moment or Moment(now_ms=latest_ms(state), safeguards=Safeguards())
+    moment = found.moment or Moment(now_ms=latest_ms(state))
     document = encode_tree(given.tree).decode() if given.tree is not None else ""
     return _kept(
         cluster,

@@ -4,6 +4,7 @@ import pytest
 
 from engine.decision import decode
 from scheduler_admin.clusters.pausing import pause
+from scheduler_admin.history.forecasting import forecast_tree
 from scheduler_admin.history.models import Decision
 from scheduler_admin.history.replay import replayed
 from scheduler_admin.queues.services import Terms
@@ -92,3 +93,13 @@ def test_a_replay_is_given_what_the_policy_was_given() -> None:
     cluster.pauses.all().delete()
     row = preemption()
     assert replayed(row) == row.document.encode()
+
+
+def test_a_forecast_goes_by_the_policy_of_its_tree_not_by_that_of_the_pass() -> None:
+    """The pass over an observed kube-scheduler has no safeguards; a draft of policy fence keeps the budget."""
+    cluster = add_cluster(SHAPE, terms=BY_PRIORITY, mode="observe")
+    run(cluster, two_full_nodes(budget(0, app="young")))
+    found = forecast_tree(cluster=cluster, tree=SHAPE, policy="fence", dialect="design", parameters={})
+    assert found is not None
+    evicted = [one.victim.name for each in found.proposed.rounds for one in each.evictions]
+    assert evicted == ["old"]

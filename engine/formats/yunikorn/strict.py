@@ -53,7 +53,7 @@ def check(document: Mapping[str, Any], book: Notebook) -> None:
 
 
 def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The mappings of a list; whatever else is there is told of by the reader."""
+    """Yield the mappings of a list; the reader reports whatever else is in it."""
     return (one for one in (value if isinstance(value, list) else ()) if isinstance(one, Mapping))
 
 
