@@ -105,6 +105,7 @@ def test_commands_join_the_demo_that_runs(tmp_path: Path, monkeypatch: pytest.Mo
     assert not join(place)
 
 
+@pytest.mark.suite("preemptions")
 def test_an_interrupt_ends_all_of_it_cleanly(lived_in: Path) -> None:
     """Ctrl-C: exit code 0, every process gone."""
     running = demo(lived_in, "--port", str(free_port()), "--simulator-port", str(free_port()))

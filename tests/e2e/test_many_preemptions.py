@@ -11,12 +11,11 @@ import pytest
 from tests.cluster.doubles import Simulated, simulate
 from tests.e2e.manifests import queues
 from tests.e2e.product import Product
-from tests.runner.suites import sized
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.suite("preemptions")]
 
-PREEMPTIONS = sized("preemptions", usual=200, long=5_000)
+PREEMPTIONS = 5_000
 VICTIMS_EACH = 2
 SEEN = 20
 """Every so-manieth preemption is of pods that are there; of the others only the Events are left."""

@@ -10,7 +10,7 @@ from tests.e2e.manifests import manifests, queues
 from tests.e2e.product import Product
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.suite("preemptions")]
 
 NAMES = ("first", "second")
 _OWNERS = f"SELECT owner FROM clusters_cluster WHERE name IN {NAMES}"

@@ -17,8 +17,8 @@ from tests.grid.world import BLUE, MAY_SEE, NOBODYS, RED, SHARED, tree_of
 from tests.runner.suites import sized
 
 pytestmark = pytest.mark.django_db
-SIGNED_IN = sized("requests", usual=("other", "tenant"), long=("nobody", "other", "tenant", "editor"))
-"""Tenants and strangers; who is not signed in is led to sign in, whatever they ask for."""
+SIGNED_IN = sized("requests", usual=("tenant",), long=("nobody", "other", "tenant", "editor"))
+"""A tenant, and in the long suite all others who sign in; who does not is led there, whatever they ask for."""
 GUESSING = sized("requests", usual=("tenant",), long=("anonymous", "nobody", "tenant", "editor"))
 WHOLE, REFRESHED = {}, {"HX-Request": "true"}
 """How a page is asked for; the REST API knows no refresh."""

@@ -26,10 +26,10 @@ WAITING: Mapping[str, tuple[str, ...]] = {
     "waiting": _folders("cluster controlplane copies simulator"),
     "installations": _folders("e2e faults"),
     "enforcement": _folders("deploy enforce"),
-}
-"""Name -> folders. They start servers and processes and wait for them."""
-WORKING: Mapping[str, tuple[str, ...]] = {
     "browser": _folders("browser"),
+}
+"""Name -> folders. They start servers, processes and browsers and wait for them."""
+WORKING: Mapping[str, tuple[str, ...]] = {
     "decisions": _folders("engine fidelity fuzz"),
     "history": _folders("history"),
     "pages": _folders("web"),

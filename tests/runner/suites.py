@@ -67,9 +67,9 @@ SUITES: Mapping[str, Suite] = {
         30,
     ),
     "preemptions": Suite(
-        "10,000 preemptions while the worker dies",
-        (*_PYTEST, "tests/e2e/test_many_preemptions.py"),
-        5,
+        "10,000 preemptions while the worker dies, and whole installations that grow, shrink and end",
+        (*_PYTEST, *(f"tests/e2e/test_{name}.py" for name in ("many_preemptions", "sharing", "demo"))),
+        9,
     ),
     "postgres": Suite(
         "every test that uses a database, on PostgreSQL",
