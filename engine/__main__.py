@@ -120,7 +120,8 @@ def _lint(document: bytes, policy: str, dialect: str) -> int:
         if by not in DIALECTS:
             print(f"policy {by} is not known", file=sys.stderr)
             return USAGE
-        notes = (*imported.notes, *lint(imported.tree, policy=by, dialect=given.dialect or DIALECTS[by][0]))
+        dialect = given.dialect or DIALECTS[by][0]
+        notes = (*imported.notes, *lint(imported.tree, policy=by, dialect=dialect, form=imported.form))
     except ImportFailure as failure:
         notes = failure.notes
     except UnicodeDecodeError:

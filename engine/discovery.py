@@ -151,7 +151,7 @@ def _imported(
         imported = read(text)
     except ImportFailure as failure:
         return None, (), failure.notes
-    wrong = errors(imported.tree)
+    wrong = errors(imported.tree, form=imported.form)
     return (None, (), wrong) if wrong else (imported.tree, imported.notes, ())
 
 

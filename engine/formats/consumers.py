@@ -15,7 +15,7 @@ import msgspec
 from ruamel.yaml.comments import CommentedMap
 
 from engine.formats.amounts import AmountError, read_amount
-from engine.formats.documents import line_of, mapping_at, note_kept
+from engine.formats.documents import line_of, mapping_at, note_others
 from engine.formats.families import Family
 from engine.formats.imported import Imported, Source
 from engine.formats.notes import MOST_QUEUES, ImportFailure, Note, Notebook, Severity, gettext_noop
@@ -157,7 +157,7 @@ def _above(one: Object) -> str:
 
 
 def _native(path: str, one: Object, holds: bool, book: Notebook) -> Queue:
-    note_kept(one.spec, set(one.spec) - {HARD, RESERVED, PARENT, WEIGHT}, path, book)
+    note_others(one.spec, {HARD, RESERVED, PARENT, WEIGHT}, path, book)
     return Queue(
         path=path,
         parent_declared=holds,

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Collection, Mapping, Sequence
+from difflib import SequenceMatcher, get_close_matches
 from io import StringIO
 from itertools import accumulate, pairwise
 from typing import Any
@@ -213,11 +213,31 @@ def list_at(parent: Mapping[str, Any], key: str, path: str, book: Notebook) -> l
     return value
 
 
-def note_kept(mapping: Mapping[str, Any], fields: set[str], path: str, book: Notebook) -> None:
-    """Say of each field that it is kept though it means nothing here."""
-    for field in sorted(fields, key=str):
-        message = gettext_noop("%(field)s has no counterpart here; it is kept and written back.")
-        book.add(Severity.INFO, path, line_of(mapping, field), message, field=str(field))
+def note_others(
+    mapping: Mapping[str, Any], read: Collection[str], path: str, book: Notebook, *, known: Collection[str] = ()
+) -> None:
+    """Say of each field that is not ``read`` what becomes of it.
+
+    What its own system knows is kept though it means nothing here; what nobody knows is most likely misspelled.
+    """
+    for field in sorted(set(mapping) - set(read), key=str):
+        line, name = line_of(mapping, field), str(field)
+        if field in known:
+            message = gettext_noop("%(field)s has no counterpart here; it is kept and written back.")
+            book.add(Severity.INFO, path, line, message, field=name)
+        elif near := nearest(name, {*read, *known}):
+            message = gettext_noop("%(field)s is not known here and counts for nothing. Did you mean %(near)s?")
+            book.add(Severity.WARNING, path, line, message, field=name, near=near)
+        else:
+            message = gettext_noop("%(field)s is not known here and counts for nothing.")
+            book.add(Severity.WARNING, path, line, message, field=name)
+
+
+def nearest(name: str, known: Collection[str]) -> str | None:
+    """The known key that somebody most likely meant, whatever its capitals; None where none is near."""
+    by_small = {one.lower(): one for one in sorted(known)}
+    near = get_close_matches(name.lower(), by_small, 1)
+    return by_small[near[0]] if near else None
 
 
 def failure(line: int | None, message: str, value: str = "", name: str = "problem") -> ImportFailure:

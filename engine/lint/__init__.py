@@ -4,7 +4,8 @@ Errors contradict themselves: such a tree is never published. Warnings are publi
 or holds, is said too.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from engine.formats.notes import Note, Severity
 from engine.lint.amounts import above_max, against_capacity, amounts
@@ -15,6 +16,7 @@ from engine.lint.flavors import flavors
 from engine.lint.lending import lending
 from engine.lint.pods import pods
 from engine.lint.templates import templates
+from engine.lint.yunikorn import doubtful, refused
 from engine.queues import QueueTree
 
 GUARANTEES = "fence"
@@ -27,36 +29,63 @@ DESIGN = "design"
 """Its dialect in which what a queue may take from another follows from the tree alone (engine.reach)."""
 
 
+YUNIKORN = "yunikorn"
+"""YuniKorn's dialect of it, and the format of its documents."""
+
+
 def lint(
-    tree: QueueTree, capacity: Mapping[str, int] | None = None, *, policy: str = GUARANTEES, dialect: str = DESIGN
+    tree: QueueTree,
+    capacity: Mapping[str, int] | None = None,
+    *,
+    policy: str = GUARANTEES,
+    dialect: str = DESIGN,
+    form: str = "",
 ) -> tuple[Note, ...]:
     """Errors first, then warnings, then what is good to know; within each the order of the tree.
 
     ``capacity`` is what the cluster's nodes hold; None where no cluster is known. ``policy`` and ``dialect`` are those
-    that the tree is for.
+    that the tree is for, ``form`` the format of the document that it is kept in (engine.formats.native.Format): what
+    YuniKorn refuses is an error where it is YuniKorn that reads the document, or decides.
     """
-    return (*errors(tree, policy=policy), *remarks(tree, capacity, policy=policy, dialect=dialect))
+    found = errors(tree, policy=policy, dialect=dialect, form=form)
+    return (*found, *remarks(tree, capacity, policy=policy, dialect=dialect, form=form))
 
 
-def errors(tree: QueueTree, *, policy: str = GUARANTEES) -> tuple[Note, ...]:
+def errors(tree: QueueTree, *, policy: str = GUARANTEES, dialect: str = DESIGN, form: str = "") -> tuple[Note, ...]:
     """Only what keeps the tree from being published, which is found much sooner than all the rest."""
-    return _ordered(tree, _errors(tree, policy))
+    return _ordered(tree, _errors(tree, policy, is_yunikorns(policy, dialect, form)))
 
 
 def remarks(
-    tree: QueueTree, capacity: Mapping[str, int] | None = None, *, policy: str = GUARANTEES, dialect: str = DESIGN
+    tree: QueueTree,
+    capacity: Mapping[str, int] | None = None,
+    *,
+    policy: str = GUARANTEES,
+    dialect: str = DESIGN,
+    form: str = "",
 ) -> tuple[Note, ...]:
     """All but the errors."""
-    return _ordered(tree, _remarks(tree, capacity, policy, dialect))
+    found = _remarks(tree, capacity, policy, dialect)
+    if not is_yunikorns(policy, dialect, form):
+        return _ordered(tree, chain(found, doubtful(tree) if policy == GUARANTEES else ()))
+    told = {(note.path, note.field) for note in refused(tree)}
+    return _ordered(tree, (note for note in found if not note.field or (note.path, note.field) not in told))
 
 
-def _ordered(tree: QueueTree, found: Iterator[Note]) -> tuple[Note, ...]:
+def is_yunikorns(policy: str, dialect: str, form: str) -> bool:
+    """Tell whether YuniKorn itself reads the tree or decides by it: then what it refuses is never published."""
+    return form == YUNIKORN or (policy, dialect) == (GUARANTEES, YUNIKORN)
+
+
+def _ordered(tree: QueueTree, found: Iterable[Note]) -> tuple[Note, ...]:
     order = list(Severity)
     return tuple(sorted(found, key=lambda note: (order.index(note.severity), tree.turn[note.path])))
 
 
-def _errors(tree: QueueTree, policy: str) -> Iterator[Note]:
+def _errors(tree: QueueTree, policy: str, yunikorns: bool) -> Iterator[Note]:
     yield from flavors(tree, policy)
+    if yunikorns:
+        yield from refused(tree)
     if policy in (GUARANTEES, BY_SHARES):
         yield from above_max(tree)
 

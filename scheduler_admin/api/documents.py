@@ -25,7 +25,7 @@ from scheduler_admin.api import problems
 from scheduler_admin.api.media import YUNIKORN, Body
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import remedy, said
-from scheduler_admin.queues.services import Native, Terms, check_terms, terms_of, tree_of
+from scheduler_admin.queues.services import Native, Terms, check_terms, native_of, terms_of, tree_of
 from scheduler_admin.queues.subtrees import FOREIGN, error
 
 Place = Callable[[Note], dict[str, Any]]
@@ -45,6 +45,8 @@ class Sent:
     place: Place
     sources: Mapping[str, Source] = field(default_factory=dict)
     """Path -> what it is in a document that is not of our own form in JSON."""
+    form: str = ""
+    """The format of the document that is kept with the tree: this one's, or of one before."""
 
     def error(self, note: Note) -> dict[str, Any]:
         """The note as a member of a problem's errors."""
@@ -86,8 +88,10 @@ class Part:
         return {**queue, "namespaces": [*queue.get("namespaces", []), *unseen]} if unseen else queue
 
 
-def read(body: Body, terms: Terms, capacity: Capacity, part: Part | None = None, form: Format | None = None) -> Sent:
-    """The tree in a body. What it says nothing of is as in ``terms``, and outside of a ``part`` as it is in force.
+def read(
+    body: Body, current: Revision | None, capacity: Capacity, part: Part | None = None, form: Format | None = None
+) -> Sent:
+    """The tree in a body. What it says nothing of is as in the revision in force, all outside of a ``part`` too.
 
     ``capacity`` is what shares of the cluster are of where it does not say that, ``form`` the format of YAML, None:
     the one that its words tell.
@@ -96,10 +100,10 @@ def read(body: Body, terms: Terms, capacity: Capacity, part: Part | None = None,
     """
     text = _text_of(body)
     if body.media_type != YUNIKORN:
-        return _read_own_form(text, terms, capacity, part)
+        return _read_own_form(text, current, capacity, part)
     if part is not None:
         raise problems.Unreadable([{"detail": _("A YAML document is of a whole tree: send a subtree as JSON.")}])
-    return _read_document(text, terms, capacity, form)
+    return _read_document(text, terms_of(current) if current else Terms(), capacity, form)
 
 
 def read_import(body: Body, capacity: Capacity, form: Format | None = None) -> tuple[Imported, str]:
@@ -141,10 +145,12 @@ def _read_document(text: str, terms: Terms, capacity: Capacity, form: Format | N
         line = lines.find(note.path, note.field) if lines else source.line if source else None
         return _line(msgspec.structs.replace(note, line=note.line or line))
 
-    wrong = _errors(errors(imported.tree, policy=terms.policy), place) + _wrong_terms(terms)
+    wrong = _errors(errors(imported.tree, policy=terms.policy, dialect=terms.dialect, form=form), place) + _wrong_terms(
+        terms
+    )
     if wrong:
         raise problems.InvalidTree(wrong)
-    return Sent(imported.tree, terms, Native(form, text), imported.notes, place, imported.sources)
+    return Sent(imported.tree, terms, Native(form, text), imported.notes, place, imported.sources, form)
 
 
 def _refused(text: str, form: Format, failure: ImportFailure) -> problems.Refusal:
@@ -156,14 +162,17 @@ def _refused(text: str, form: Format, failure: ImportFailure) -> problems.Refusa
     return problems.InvalidTree(_errors(failure.notes, _line))
 
 
-def _read_own_form(text: str, terms: Terms, capacity: Capacity, part: Part | None) -> Sent:
+def _read_own_form(text: str, current: Revision | None, capacity: Capacity, part: Part | None) -> Sent:
     reading, place = _reading(text, capacity, part)
-    terms = terms._replace(**_given(reading))
-    wrong = _errors((*reading.notes, *(errors(reading.tree, policy=terms.policy) if reading.tree else ())), place)
-    wrong += _wrong_terms(terms)
+    terms = (terms_of(current) if current else Terms())._replace(**_given(reading))
+    kept = native_of(current).format if current else ""
+    found = reading.notes
+    if reading.tree is not None:
+        found += errors(reading.tree, policy=terms.policy, dialect=terms.dialect, form=kept)
+    wrong = _errors(found, place) + _wrong_terms(terms)
     if wrong or reading.tree is None:
         raise problems.InvalidTree(wrong)
-    return Sent(reading.tree, terms, None, (), place)
+    return Sent(reading.tree, terms, None, (), place, form=kept)
 
 
 def _reading(text: str, capacity: Capacity, part: Part | None = None) -> tuple[Reading, Place]:
@@ -264,4 +273,5 @@ def own_form(revision: Revision, scope: Scope) -> dict[str, Any]:
 def published(revision: Revision, scope: Scope) -> Sent:
     """A revision as if it had been sent in our own form, as a scope sees it: places lead into ``own_form``."""
     tree = tree_of(revision)
-    return Sent(tree, terms_of(revision), None, (), _pointing(filter(scope.has_path, tree.walk())))
+    place = _pointing(filter(scope.has_path, tree.walk()))
+    return Sent(tree, terms_of(revision), None, (), place, form=native_of(revision).format)

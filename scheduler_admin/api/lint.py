@@ -28,14 +28,13 @@ from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.notes import remedy, said
-from scheduler_admin.queues.services import Terms, terms_of
 
 _REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 413, 415, 422)}
 
 
 def findings(sent: Sent, clusters: Iterable[Cluster], scope: Scope) -> list[dict[str, Any]]:
     """What is odd and what holds of a scope's queues; with a cluster's name, whether the guarantees fit it."""
-    found = partial(lint, sent.tree, policy=sent.terms.policy, dialect=sent.terms.dialect)
+    found = partial(lint, sent.tree, policy=sent.terms.policy, dialect=sent.terms.dialect, form=sent.form)
     plain = found()
     rows = [_noted(sent, note, reading=True) for note in sent.notes if scope.has_path(note.path)]
     rows += [_noted(sent, note) for note in plain if scope.has_path(note.path)]
@@ -101,9 +100,9 @@ class LintView(ApiView):
         if not scope.everything and not scope.subtrees:
             raise PermissionDenied
         hierarchy = self._hierarchy()
-        terms = terms_of(hierarchy.current) if hierarchy and hierarchy.current else Terms()
+        current = hierarchy.current if hierarchy else None
         capacity = hierarchy.capacity if hierarchy else Capacity()
-        sent = read(body_of(request), terms, capacity, form=self.asked["document"])
+        sent = read(body_of(request), current, capacity, form=self.asked["document"])
         rows = findings(sent, selectors.using(request.user, hierarchy), scope if hierarchy else EVERYTHING)
         return Response(LintSerializer({"results": rows}).data)
 

@@ -32,7 +32,7 @@ from scheduler_admin.api.schema import IF_NONE_MATCH, PROBLEM
 from scheduler_admin.clusters import selectors
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.revision_selectors import written
-from scheduler_admin.queues.services import OutdatedError, Terms, publish_as, terms_of, tree_of
+from scheduler_admin.queues.services import OutdatedError, publish_as, terms_of, tree_of
 from scheduler_admin.tags import entity_tag
 
 _ETAG = OpenApiParameter(
@@ -103,8 +103,8 @@ class TreeView(ApiView):
         self.demand(action)
         hierarchy = self._changeable(name, action)
         current = hierarchy.current if hierarchy else None
-        terms, capacity = terms_of(current) if current else Terms(), hierarchy.capacity if hierarchy else Capacity()
-        sent = read(body_of(request), terms, capacity, self._part(current), self.asked["document"])
+        capacity = hierarchy.capacity if hierarchy else Capacity()
+        sent = read(body_of(request), current, capacity, self._part(current), self.asked["document"])
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
         if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
             preconditions.check(request, tag(current, self.scope), required=action == "edit")

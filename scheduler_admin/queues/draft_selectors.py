@@ -22,7 +22,7 @@ from scheduler_admin.queues.draft_form import Placed, moved, reading, terms_in, 
 from scheduler_admin.queues.draft_rows import placed_rows
 from scheduler_admin.queues.draft_templates import OWN
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
-from scheduler_admin.queues.services import Terms, not_enforceable, terms_of, tree_of
+from scheduler_admin.queues.services import Terms, native_of, not_enforceable, terms_of, tree_of
 from scheduler_admin.queues.subtrees import beside, outside
 
 
@@ -200,14 +200,14 @@ def _worked_out(
 ) -> DraftState:
     base = tree_of(draft.base)
     read = reading(draft, queues)
-    terms = terms_in(read)
+    terms, form = terms_in(read), native_of(draft.base).format
     wrong = read.notes if unfit is None else (unfit, *read.notes)
     others = differing_terms(terms_of(draft.base), terms)
     found: tuple[Change, ...] = ()
     if read.tree is not None:
         others += differing_tree(base, read.tree)
         foreign = (*outside(base, read.tree, scope), *beside(others, scope))
-        wrong = (*wrong, *errors(read.tree, policy=terms.policy), *foreign)
+        wrong = (*wrong, *errors(read.tree, policy=terms.policy, dialect=terms.dialect, form=form), *foreign)
         row_at = {one.path: one.row for one in queues}
         differing = changes(base, read.tree, moved(queues))
         found = tuple(_as_typed(one, row_at.get(one.path)) for one in differing)
@@ -226,7 +226,7 @@ def _worked_out(
         )
         for index, one in enumerate(queues)
     )
-    told = cache(partial(_remarks, read, capacity, terms))
+    told = cache(partial(_remarks, read, capacity, terms, form))
     return DraftState(draft, rows, read.tree, wrong, found, terms, others, told)
 
 
@@ -235,7 +235,7 @@ def forget() -> None:
     _kept.cache_clear()
 
 
-def _remarks(read: Reading, capacity: Mapping[str, int] | None, terms: Terms) -> tuple[Note, ...]:
+def _remarks(read: Reading, capacity: Mapping[str, int] | None, terms: Terms, form: str) -> tuple[Note, ...]:
     """What lint remarks that is so whatever the settings that can't be read are to say.
 
     That is what is about queues without such a setting, also above and below them.
@@ -245,7 +245,7 @@ def _remarks(read: Reading, capacity: Mapping[str, int] | None, terms: Terms) ->
         return ()
     unread = {note.path for note in read.notes if note.path}
     above = {path for one in unread for path in tree.lineage(one)}
-    found = remarks(tree, capacity, policy=terms.policy, dialect=terms.dialect)
+    found = remarks(tree, capacity, policy=terms.policy, dialect=terms.dialect, form=form)
     return tuple(note for note in found if note.path not in above and unread.isdisjoint(tree.lineage(note.path)))
 
 

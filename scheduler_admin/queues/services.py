@@ -145,7 +145,8 @@ def publish(
     if onto is not ... and onto != hierarchy.current_id:
         raise OutdatedError(current)
     terms = terms or (terms_of(current) if current else Terms())
-    if wrong := errors(tree, policy=terms.policy):
+    native = native or (native_of(current) if current else Native())
+    if wrong := errors(tree, policy=terms.policy, dialect=terms.dialect, form=native.format):
         raise ImportFailure(wrong)
     check_terms(terms)
     _check_not_enforced(hierarchy, terms)
@@ -154,9 +155,7 @@ def publish(
         return current
     if current is not None and author is not None and not seconded and needs_second(author):
         raise ValidationError(_("A second person has to approve this first: make a draft of it."))
-    return _put_in_force(
-        hierarchy, document, terms, native or (native_of(current) if current else Native()), author, reason
-    )
+    return _put_in_force(hierarchy, document, terms, native, author, reason)
 
 
 def check_terms(terms: Terms) -> None:

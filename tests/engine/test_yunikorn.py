@@ -376,12 +376,6 @@ def test_what_does_not_do_what_it_seems_to_is_a_warning(body: str, sentence: str
     assert warning.startswith(sentence)
 
 
-def test_resources_of_the_root_are_warned_of() -> None:
-    """YuniKorn takes none there."""
-    root = "partitions:\n- name: default\n  queues:\n  - name: root\n    resources: {max: {vcore: 1}}\n"
-    assert warnings(root) == ["line 5 root: YuniKorn accepts no resources on the root."]
-
-
 def test_an_unreadable_delay_stays_in_the_file() -> None:
     """What the default stands in for is not overwritten with it."""
     document = one_queue("properties: {preemption.delay: bogus}")

@@ -1,10 +1,9 @@
 """Which queue each Cohort and ClusterQueue of a text is: a Cohort a parent, a ClusterQueue a leaf."""
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import NamedTuple
 
-from engine.formats.documents import line_of
+from engine.formats.documents import line_of, nearest
 from engine.formats.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
 from engine.formats.objects import Manifests, Object
 from engine.formats.ours import check_path, name_of
@@ -22,7 +21,7 @@ _PARENT_FIELDS = {
     (CLUSTER_QUEUE, "v1beta1"): "cohort",
     (CLUSTER_QUEUE, "v1beta2"): "cohortName",
 }
-_FIELDS = {
+FIELDS = {
     COHORT: frozenset({"resourceGroups", "fairSharing"}),
     CLUSTER_QUEUE: frozenset(
         {
@@ -33,6 +32,8 @@ _FIELDS = {
     ),
 }
 """What a spec has in every version, beside the field that names the Cohort above."""
+LOCAL_FIELDS = frozenset({"clusterQueue", "stopPolicy", "fairSharing"})
+"""What the spec of a LocalQueue has."""
 _DEEPEST = 200
 """Of cohorts in cohorts; a path of more would be too long in any case."""
 
@@ -58,17 +59,17 @@ def parent_field(one: Object) -> str:
 
 def note_dropped(one: Object, path: str, book: Notebook) -> set[str]:
     """Warn of the fields of a spec that its version does not have, and return them: the API server drops them."""
-    known = _FIELDS[one.kind] | {parent_field(one)}
+    known = FIELDS[one.kind] | {parent_field(one)}
     dropped = {str(name) for name in one.spec} - known
     for name in sorted(dropped):
         other = name in {field for (kind, _), field in _PARENT_FIELDS.items() if kind == one.kind}
-        near = [parent_field(one)] if other else get_close_matches(name, known, 1)
+        near = parent_field(one) if other else nearest(name, known)
         params = {"field": name, "kind": one.kind, "version": one.version}
         if near:
             message = gettext_noop(
                 "%(kind)s %(version)s has no field %(field)s, so the API server drops it. Did you mean %(near)s?"
             )
-            book.add(Severity.WARNING, path, line_of(one.spec, name), message, near=near[0], **params)
+            book.add(Severity.WARNING, path, line_of(one.spec, name), message, near=near, **params)
         else:
             message = gettext_noop("%(kind)s %(version)s has no field %(field)s, so the API server drops it.")
             book.add(Severity.WARNING, path, line_of(one.spec, name), message, **params)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from engine.formats.amounts import AmountError, read_amount
-from engine.formats.documents import line_of, list_at
+from engine.formats.documents import line_of, list_at, note_others
 from engine.formats.notes import Notebook, Severity, gettext_noop
 from engine.formats.objects import Fields, Object
 from engine.resources import FLAVOR, Amounts, base, format_amount, is_resource_name
@@ -20,6 +20,8 @@ DEFAULT_FLAVOR = "default"
 MOST_QUOTAS = 1_000
 """Of one object: its aliases can describe very many."""
 
+_GROUP, _FLAVOR = ("coveredResources", "flavors"), ("name", "resources")
+_QUOTA = ("name", "nominalQuota", "borrowingLimit", "lendingLimit")
 Flavors = Mapping[str, set[str]]
 """Resource -> the flavors that the objects of a text know for it."""
 
@@ -61,6 +63,7 @@ def quotas_of(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[Qu
                 book.add(Severity.ERROR, path, line_of(spec, "resourceGroups"), message, most=str(MOST_QUOTAS))
                 return
             if isinstance(entry, dict) and entry.get("name") and entry["name"] in covered:
+                note_others(entry, _QUOTA, path, book)
                 yield Quota(str(entry["name"]), str(flavor["name"]), entry)
             else:
                 message = gettext_noop(
@@ -76,9 +79,11 @@ def _flavors(spec: Mapping[str, Any], path: str, book: Notebook) -> Iterator[tup
             line = line_of(spec, "resourceGroups")
             book.add(Severity.ERROR, path, line, gettext_noop("A resource group must be a mapping."))
             continue
+        note_others(group, _GROUP, path, book)
         covered = list_at(group, "coveredResources", path, book)
         for flavor in list_at(group, "flavors", path, book)[:MOST_QUOTAS]:
             if isinstance(flavor, dict) and flavor.get("name"):
+                note_others(flavor, _FLAVOR, path, book)
                 yield covered, flavor
             else:
                 line = line_of(group, "flavors")

@@ -12,10 +12,12 @@ from collections import Counter
 
 import msgspec
 
-from engine.formats.documents import line_of, note_kept
+from engine.formats.documents import line_of, note_others
 from engine.formats.imported import Imported, Source
 from engine.formats.kueue.names import (
     COHORT,
+    FIELDS,
+    LOCAL_FIELDS,
     Placed,
     cohort_above,
     is_queue,
@@ -91,7 +93,7 @@ def _native(path: str, placed_one: Placed, flavors: Flavors, *, border: bool, bo
     if one is not None:
         dropped = note_dropped(one, path, book)
         read_here = {"resourceGroups", parent_field(one)} | rule_fields(one.kind)
-        note_kept(one.spec, set(one.spec) - read_here - dropped, path, book)
+        note_others(one.spec, read_here | dropped, path, book, known=FIELDS[one.kind])
         rules = read_rules(one, path, book)
     borrows = placed_one.kind == COHORT or (one is not None and cohort_above(one))
     return Queue(
@@ -111,6 +113,7 @@ def _claims(manifests: Manifests, places: dict[str, Placed], book: Notebook) -> 
     leading: dict[str, dict[str, str]] = {}
     for one in local_queues(manifests):
         target = target_of(one)
+        note_others(one.spec, LOCAL_FIELDS, paths.get(target, ""), book)
         if not is_namespace(namespace_of(one)):
             message = gettext_noop("%(name)s can't name a namespace.")
             book.add(Severity.ERROR, "", one.line, message, name=repr(namespace_of(one)))

@@ -10,7 +10,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap
 
 from engine.formats.amounts import AmountError
-from engine.formats.documents import line_of, mapping_at, note_kept
+from engine.formats.documents import line_of, mapping_at, note_others
 from engine.formats.kueue.names import CLUSTER_QUEUE
 from engine.formats.notes import Notebook, Severity, gettext_noop
 from engine.formats.objects import Fields, Object
@@ -34,7 +34,7 @@ def rule_fields(kind: str) -> set[str]:
 def read_rules(one: Object, path: str, book: Notebook) -> dict[str, Any]:
     """What it says, as the fields of engine.queues.Settings; what can't be read is an error noted at its line."""
     sharing = mapping_at(one.spec, FAIR_SHARING, path, book)
-    note_kept(sharing, set(sharing) - {_WEIGHT}, path, book)
+    note_others(sharing, {_WEIGHT}, path, book)
     weight = {"weight": _weight(sharing, path, book)}
     return weight | _preemption(one.spec, path, book) if one.kind == CLUSTER_QUEUE else weight
 
@@ -42,8 +42,8 @@ def read_rules(one: Object, path: str, book: Notebook) -> dict[str, Any]:
 def _preemption(spec: Mapping[str, Any], path: str, book: Notebook) -> dict[str, Any]:
     fields = mapping_at(spec, PREEMPTION, path, book)
     borrow = mapping_at(fields, _BORROW, path, book)
-    note_kept(fields, set(fields) - {_WITHIN, _RECLAIM, _BORROW}, path, book)
-    note_kept(borrow, set(borrow) - {_POLICY, _THRESHOLD}, path, book)
+    note_others(fields, {_WITHIN, _RECLAIM, _BORROW}, path, book)
+    note_others(borrow, {_POLICY, _THRESHOLD}, path, book)
     return {
         "take_within": _take(fields, _WITHIN, TAKES_WITHIN, path, book),
         "take_reclaim": _take(fields, _RECLAIM, TAKES_RECLAIM, path, book),

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.formats import documents
-from engine.formats.documents import failure, line_of, note_kept
+from engine.formats.documents import failure, line_of, note_others
 from engine.formats.notes import Notebook, Severity, gettext_noop
+from engine.formats.yunikorn.strict import DOCUMENT, PARTITION
 from engine.queues import ROOT, Queue
 
 IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
@@ -33,8 +34,8 @@ def partition_of(document: Mapping[str, Any], book: Notebook) -> Mapping[str, An
         if other is not chosen:
             message = gettext_noop("Partition %(name)s is kept, not shown: pods of Kubernetes run in one partition.")
             book.add(Severity.INFO, "", line_of(other, "name"), message, name=str(other.get("name")))
-    note_kept(chosen, set(chosen) - {"name", "queues", PLACEMENT}, "", book)
-    note_kept(document, set(document) - {"partitions"}, "", book)
+    note_others(chosen, {"name", "queues", PLACEMENT}, "", book, known=PARTITION)
+    note_others(document, DOCUMENT, "", book)
     return chosen
 
 

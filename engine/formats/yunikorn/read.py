@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from engine.formats import imported
-from engine.formats.documents import failure, line_of, note_kept
+from engine.formats.documents import failure, line_of, note_others
 from engine.formats.imported import Source
 from engine.formats.notes import MOST_QUEUES, ImportFailure, Notebook, Severity, gettext_noop
 from engine.formats.placement import read_rules
@@ -19,7 +19,8 @@ from engine.formats.yunikorn.fields import (
     is_true,
     read_queue,
 )
-from engine.formats.yunikorn.strict import check
+from engine.formats.yunikorn.strict import PROPERTIES, QUEUE, check
+from engine.formats.yunikorn.strict import TEMPLATE as TEMPLATE_KEYS
 from engine.placement_rules import Rule
 from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 
@@ -52,7 +53,7 @@ def read(document: str | Mapping[str, Any]) -> Imported:
         check(loaded, book)
     if book.failed:
         wrong = {note.line for note in book.notes if note.severity is Severity.ERROR}
-        kept = (note for note in book.notes if note.severity is not Severity.INFO or note.line not in wrong)
+        kept = (note for note in book.notes if note.severity is Severity.ERROR or note.line not in wrong)
         raise ImportFailure(tuple(kept))
     return Imported(
         form="yunikorn",
@@ -128,16 +129,15 @@ def placement_of(partition: Mapping[str, Any], book: Notebook) -> tuple[Rule, ..
 
 
 def _note_foreign(mapping: Mapping[str, Any], queue: Queue, book: Notebook) -> None:
-    _note_settings(mapping, READ_FIELDS, queue.path, book)
+    _note_settings(mapping, READ_FIELDS, QUEUE, queue.path, book)
     if queue.template is not None:
-        _note_settings(mapping[TEMPLATE], READ_TEMPLATE_FIELDS, queue.path, book)
-    if queue.path == ROOT and (queue.guaranteed or queue.max):
-        message = gettext_noop("YuniKorn accepts no resources on the root.")
-        book.add(Severity.WARNING, queue.path, line_of(mapping, "resources"), message)
+        _note_settings(mapping[TEMPLATE], READ_TEMPLATE_FIELDS, TEMPLATE_KEYS, queue.path, book)
 
 
-def _note_settings(mapping: Mapping[str, Any], fields: frozenset[str], path: str, book: Notebook) -> None:
+def _note_settings(
+    mapping: Mapping[str, Any], fields: frozenset[str], known: frozenset[str], path: str, book: Notebook
+) -> None:
     properties = mapping.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
-    note_kept(mapping, set(mapping) - fields, path, book)
-    note_kept(properties, set(properties) - READ_PROPERTIES, path, book)
+    note_others(mapping, fields, path, book, known=known)
+    note_others(properties, READ_PROPERTIES, path, book, known=PROPERTIES)

@@ -6,20 +6,27 @@ pkg/common/resources/quantity.go.
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
-from engine.formats.documents import line_of
+from engine.formats.documents import line_of, nearest
 from engine.formats.notes import Notebook, Severity, gettext_noop
 from engine.formats.yunikorn.fields import VCORE
 
-_DOCUMENT = frozenset({"partitions"})
-_PARTITION = frozenset(
+DOCUMENT = frozenset({"partitions"})
+PARTITION = frozenset(
     {"name", "queues", "placementrules", "limits", "preemption", "nodesortpolicy", "statedumpfilepath"}
 )
 _RESOURCES = frozenset({"guaranteed", "max"})
-_TEMPLATE = frozenset({"maxapplications", "properties", "resources"})
-_QUEUE = _TEMPLATE | {"name", "parent", "adminacl", "submitacl", "childtemplate", "queues", "limits"}
+TEMPLATE = frozenset({"maxapplications", "properties", "resources"})
+QUEUE = TEMPLATE | {"name", "parent", "adminacl", "submitacl", "childtemplate", "queues", "limits"}
+PROPERTIES = frozenset(
+    {
+        *("application.sort.policy", "application.sort.priority"),
+        *("application.unschedasks.backoff", "application.unschedasks.backoff.delay"),
+        *("priority.policy", "priority.offset", "preemption.policy", "preemption.delay", "quota.preemption.delay"),
+    }
+)
+"""YuniKorn takes any others too, and passes over them."""
 _LIMIT = frozenset({"limit", "users", "groups", "maxapplications", "maxresources"})
 _AMOUNT = re.compile(r"[0-9]+\s*([kMGTPE]i?)?", re.ASCII)
 _VCORES = re.compile(r"[0-9]+\s*(m|[kMGTPE]i?)?", re.ASCII)
@@ -34,20 +41,20 @@ _WHOLE = gettext_noop(
 
 def check(document: Mapping[str, Any], book: Notebook) -> None:
     """Note an error for everything in a document that YuniKorn refuses, all partitions included."""
-    _keys(document, _DOCUMENT, "", book)
+    _keys(document, DOCUMENT, "", book)
     for partition in _mappings(document.get("partitions")):
-        _keys(partition, _PARTITION, "", book)
+        _keys(partition, PARTITION, "", book)
         _limits(partition, "", book)
         pending = [("", queue) for queue in reversed(list(_mappings(partition.get("queues"))))]
         while pending:
             above, queue = pending.pop()
             path = f"{above}.{queue.get('name')}" if above else str(queue.get("name") or "")
-            _keys(queue, _QUEUE, path, book)
+            _keys(queue, QUEUE, path, book)
             _limits(queue, path, book)
             _resources(queue.get("resources"), path, book)
             template = queue.get("childtemplate")
             if isinstance(template, Mapping):
-                _keys(template, _TEMPLATE, path, book)
+                _keys(template, TEMPLATE, path, book)
                 _resources(template.get("resources"), path, book)
             pending += [(path, child) for child in reversed(list(_mappings(queue.get("queues"))))]
 
@@ -64,8 +71,8 @@ def _keys(mapping: Mapping[str, Any], known: frozenset[str], path: str, book: No
         name, line = str(key), line_of(mapping, key)
         if name in _RESOURCES and "resources" in known:
             book.add(Severity.ERROR, path, line, _INSIDE, field=name)
-        elif near := get_close_matches(name.lower(), known, 1):
-            book.add(Severity.ERROR, path, line, _NEAR, field=name, near=near[0])
+        elif near := nearest(name, known):
+            book.add(Severity.ERROR, path, line, _NEAR, field=name, near=near)
         else:
             book.add(Severity.ERROR, path, line, _UNKNOWN, field=name)
 

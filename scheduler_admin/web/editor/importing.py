@@ -86,7 +86,8 @@ class Preview:
         """What lint finds in the tree, of what is wrong or not as it seems."""
         if self.imported is None:
             return ()
-        found = lint(self.imported.tree, self.capacity, policy=self.terms.policy, dialect=self.terms.dialect)
+        by = self.terms
+        found = lint(self.imported.tree, self.capacity, policy=by.policy, dialect=by.dialect, form=self.imported.form)
         return [note for note in found if note.severity is not Severity.INFO]
 
     @property

@@ -1,0 +1,153 @@
+"""What YuniKorn refuses of a tree that is its own: amounts that contradict each other, and rules that lead nowhere.
+
+Source: checkQueuesStructure, checkQueueResource and checkPlacementRules of yunikorn-core,
+pkg/common/configs/configvalidator.go.
+"""
+
+from collections.abc import Iterator
+from enum import Enum, auto
+
+from engine.formats.notes import Note, Severity, gettext_noop
+from engine.lint.found import found
+from engine.placement_rules import Rule, RuleName
+from engine.queues import ROOT, QueueTree
+from engine.resources import Amounts, format_amount, total
+
+
+def refused(tree: QueueTree) -> Iterator[Note]:
+    """Every reason for which YuniKorn keeps the configuration that it has, resource by resource: errors."""
+    yield from _on_root(tree, Severity.ERROR)
+    yield from _amounts(tree)
+    yield from _rules(tree, Severity.ERROR)
+
+
+def doubtful(tree: QueueTree) -> Iterator[Note]:
+    """What stops YuniKorn alone, or leads nowhere under everybody: warnings for a tree that is not YuniKorn's."""
+    yield from _on_root(tree, Severity.WARNING)
+    yield from _rules(tree, Severity.WARNING)
+
+
+def _on_root(tree: QueueTree, severity: Severity) -> Iterator[Note]:
+    root = tree[tree.root]
+    for setting, amounts in (("guaranteed", root.guaranteed), ("max", root.max)):
+        if amounts:
+            message = gettext_noop("YuniKorn takes no %(setting)s on the root: it refuses a queues.yaml with one.")
+            remedy = gettext_noop("Give it to the queues below, or to a queue that holds them all.")
+            yield found(severity, tree.root, message, remedy, setting, setting=setting)
+
+
+def _amounts(tree: QueueTree) -> Iterator[Note]:
+    """A parent's guarantee and max against what is below it.
+
+    A queue that is guaranteed anything is promised that alone, all that it does not name left out.
+    """
+    promised: dict[str, Amounts] = {}
+    tightest = _tightest(tree)
+    for path in reversed(list(tree.walk())):
+        queue, parent = tree[path], tree.parents[path]
+        below = total(promised[child] for child in tree.children[path])
+        promised[path] = queue.guaranteed if any(queue.guaranteed.values()) else below
+        for resource, amount in below.items():
+            if amount > queue.guaranteed.get(resource, amount):
+                yield _of(tree, path, "guaranteed", resource, amount, queue.guaranteed[resource])
+            elif amount > tightest[path].get(resource, amount):
+                yield _of(tree, path, "max", resource, amount, tightest[path][resource])
+        above = tightest[parent] if parent else {}
+        for resource, limit in queue.max.items():
+            if limit > above.get(resource, limit):
+                message = gettext_noop(
+                    "Its max %(resource)s is %(max)s, and the queues above it have %(limit)s: YuniKorn refuses that."
+                )
+                remedy = gettext_noop("Lower it to %(limit)s or take it away.")
+                told = {"max": format_amount(resource, limit), "limit": format_amount(resource, above[resource])}
+                yield found(Severity.ERROR, path, message, remedy, "max", resource, resource=resource, **told)
+
+
+def _tightest(tree: QueueTree) -> dict[str, Amounts]:
+    """Path -> the least max of the queue and of those above it, resource by resource."""
+    least: dict[str, Amounts] = {}
+    for path in tree.walk():
+        parent = tree.parents[path]
+        above = least[parent] if parent else {}
+        least[path] = above | {name: min(limit, above.get(name, limit)) for name, limit in tree[path].max.items()}
+    return least
+
+
+def _of(tree: QueueTree, path: str, setting: str, resource: str, below: int, own: int) -> Note:
+    """The queues below one are promised more than its setting."""
+    message = gettext_noop(
+        "The queues below it are guaranteed %(below)s %(resource)s together, above its %(setting)s of %(own)s: "
+        "YuniKorn refuses that."
+    )
+    remedy = gettext_noop("Raise %(setting)s to %(below)s, or lower the guarantees below.")
+    told = {"below": format_amount(resource, below), "own": format_amount(resource, own)}
+    stands = (setting, resource) if resource in getattr(tree[path], setting) else ()
+    return found(Severity.ERROR, path, message, remedy, *stands, resource=resource, setting=setting, **told)
+
+
+class _Missing(Enum):
+    """Why a rule's queue can't take pods."""
+
+    NOT_THERE = auto()
+    BELOW_A_LEAF = auto()
+    HOLDS_QUEUES = auto()
+    HOLDS_NONE = auto()
+
+
+_SENTENCES = {
+    _Missing.NOT_THERE: (
+        gettext_noop("Placement rule %(number)s names %(queue)s, which is not there, and creates nothing."),
+        gettext_noop("Add the queue, name another one, or let the rule create it."),
+    ),
+    _Missing.BELOW_A_LEAF: (
+        gettext_noop("Placement rule %(number)s names %(queue)s, which can't be created below a leaf."),
+        gettext_noop("Let the queue above be a parent, or name another queue."),
+    ),
+    _Missing.HOLDS_QUEUES: (
+        gettext_noop("Placement rule %(number)s names %(queue)s, which holds queues: no pod can run in it."),
+        gettext_noop("Name a leaf."),
+    ),
+    _Missing.HOLDS_NONE: (
+        gettext_noop("Placement rule %(number)s looks for queues below %(queue)s, which is a leaf."),
+        gettext_noop("Let %(queue)s be a parent, or name another queue."),
+    ),
+}
+
+
+def _rules(tree: QueueTree, severity: Severity) -> Iterator[Note]:
+    """The rules whose fixed part leads nowhere; the outermost of a chain says whether all of it is created."""
+    for number, rule in enumerate(tree.placement, 1):
+        path, more = _fixed(rule)
+        if path and (missing := _missing(tree, path, create=rule.create, more=more)):
+            message, remedy = _SENTENCES[missing]
+            yield found(severity, tree.root, message, remedy, number=str(number), queue=path)
+
+
+def _fixed(rule: Rule) -> tuple[str, bool]:
+    """What a chain of rules names from the root on, and whether other rules go on from there; empty: nothing."""
+    chain = [rule]
+    while chain[0].parent is not None:
+        chain.insert(0, chain[0].parent)
+    path = ""
+    for one in chain:
+        if one.name is not RuleName.FIXED:
+            return path, True
+        whole = one.value.lower().partition(".")[0] == ROOT
+        path = one.value if whole else f"{path or ROOT}.{one.value}"
+    return path, False
+
+
+def _missing(tree: QueueTree, path: str, *, create: bool, more: bool) -> _Missing | None:
+    names, paths = path.lower().split("."), {one.lower(): one for one in tree.queues}
+    for depth in range(1, len(names)):
+        above = paths.get(".".join(names[:depth]))
+        if above is None:
+            break
+        if tree.is_leaf(above):
+            return _Missing.BELOW_A_LEAF
+    queue = paths.get(path.lower())
+    if queue is None:
+        return None if create else _Missing.NOT_THERE
+    if more == tree.is_leaf(queue):
+        return _Missing.HOLDS_NONE if more else _Missing.HOLDS_QUEUES
+    return None
