@@ -32,6 +32,11 @@ _MANY = gettext_noop(
 _SEE = gettext_noop("The page Fences has the reason for each queue.")
 _ALONE = gettext_noop("It is the only leaf inside the fence of %(queue)s, so it can preempt nothing.")
 _WIDEN = gettext_noop("Move the fence to a queue above %(queue)s, or take the guarantee away.")
+_ELSEWHERE = gettext_noop(
+    "Whatever it asks for, it may preempt only while %(queue)s is below its guarantee of %(resources)s, "
+    "too: of that nothing is guaranteed nearer to it."
+)
+_NEARER = gettext_noop("Guarantee it %(resources)s as well, within what %(queue)s has.")
 _SHUT: dict[BorderReason, tuple[str, str]] = {
     BorderReason.DISABLED: (
         gettext_noop(
@@ -80,6 +85,19 @@ def claims(tree: QueueTree) -> Iterator[Note]:
             notes, looked = _judged(whole, path)
             left -= looked
             yield from notes
+        yield from _elsewhere(path, claimed[path])
+
+
+def _elsewhere(leaf: str, claimed: Mapping[str, str]) -> Iterator[Note]:
+    """The queues above the nearest guarantee that let it claim nothing, whatever it is short of, once they have all.
+
+    An ask that wants one of their resources waits for them. Source: the fourth law of the policy.
+    """
+    nearest = max(claimed.values(), key=len, default="")
+    for queue in sorted(set(claimed.values()) - {nearest}):
+        resources = ", ".join(sorted(name for name, at in claimed.items() if at == queue))
+        params = {"queue": queue, "resources": resources}
+        yield found(Severity.WARNING, leaf, _ELSEWHERE, _NEARER, "guaranteed", **params)
 
 
 def _guaranteed(tree: QueueTree) -> set[str]:

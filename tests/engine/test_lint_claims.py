@@ -5,12 +5,15 @@ import time
 import pytest
 from hypothesis import given
 
+from engine.decision import Outcome, Reason
+from engine.explain import reason
 from engine.lint import lint
 from engine.lint.dynamic import with_samples
 from engine.placement_rules import Rule, RuleName
+from engine.policies import fence
 from engine.queues import PriorityPolicy, Queue, QueueTree
 from engine.reach import border, claims
-from tests.builders import queue, tree
+from tests.builders import ask, named, node, pod, queue, snapshot, tree
 from tests.engine.linted import findings
 from tests.engine.strategies import growing_trees, queue_trees
 
@@ -120,3 +123,26 @@ def test_a_thousand_queues_with_nothing_in_reach_take_no_long_look() -> None:
         began = time.process_time()
         lint(shape)
         assert time.process_time() - began < 3
+
+
+def test_a_guarantee_above_that_stands_in_the_way_of_a_nearer_one_is_told() -> None:
+    """The leaf is short of cpu; what it may not have is memory, as its parent has all of that."""
+    shape = {"t": queue({"memory": "4Gi"}), "t.a": queue(4), "t.b": queue(), "c": queue()}
+    why = (
+        "guaranteed: Whatever it asks for, it may preempt only while root.t is below its guarantee of memory, too: "
+        "of that nothing is guaranteed nearer to it."
+    )
+    assert [one for one in findings(shape) if why in one] == [f"warning root.t.a {why}"]
+    nearer = shape | {"t.a": queue({"cpu": 4, "memory": "1Gi"})}
+    assert [one for one in findings(nearer) if "Whatever it asks for" in one] == []
+    small = {"memory": "1Gi"}
+    world = snapshot(
+        tree(shape),
+        node(cpu=4, resources={"memory": "8Gi"}),
+        pod("full", queue="root.t.b", node="n1", cpu=1, resources={"memory": "4Gi"}),
+        pod("rest", queue="root.c", node="n1", cpu=3, resources=small),
+        ask("a", queue="root.t.a", cpu=1, resources=small),
+    )
+    decided = fence.decide(world, tree(shape), named(world, "a"))
+    assert (decided.outcome, decided.reason) == (Outcome.NOT_ELIGIBLE, Reason.AT_GUARANTEE)
+    assert reason(decided).params["queue"] == "t"
