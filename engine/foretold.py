@@ -34,7 +34,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     forecast: Forecast
 
 
-_OF_FORMAT = {"kueue": cohort.POLICY, "consumers": deserved.POLICY}
+_OF_FORMAT = {"kueue": cohort.POLICY} | dict.fromkeys(("consumers", "volcano", "kai"), deserved.POLICY)
 
 
 class Given(NamedTuple):
@@ -69,7 +69,7 @@ def given_by(document: Any) -> Given:
 
 
 def given_in(imported: Imported) -> Given:
-    """What a document says that was read in whichever format it is; one of Kueue or of Consumers is for its policy."""
+    """What a document says that was read in whichever format it is; a foreign one is for its system's policy."""
     terms = imported.terms
     policy = terms.get("policy") or _OF_FORMAT.get(imported.form, "")
     return Given(imported.tree, policy, terms.get("dialect", ""), terms.get("parameters", {}))

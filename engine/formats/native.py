@@ -7,12 +7,13 @@ from typing import Any
 
 import msgspec
 
-from engine.formats import consumers, kueue, own, yunikorn
+from engine.formats import consumers, kai, kueue, own, yunikorn
 from engine.formats.documents import expanded, failure, shares
 from engine.formats.form import write_sharing
 from engine.formats.imported import Imported, Source
 from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.formats.shares import Capacity
+from engine.formats.volcano import queues as volcano
 from engine.formats.wrapper import failed, rewrapped, unwrapped
 from engine.formats.written import Written
 from engine.queues import QueueTree
@@ -23,6 +24,8 @@ class Format(StrEnum):
     YUNIKORN = "yunikorn"
     KUEUE = "kueue"
     CONSUMERS = "consumers"
+    VOLCANO = "volcano"
+    KAI = "kai"
     OWN = "own"
 
 
@@ -32,6 +35,8 @@ LARGEST = 512 * 1024
 _MARKS = {
     Format.KUEUE: re.compile(r"kueue\.x-k8s\.io/v"),
     Format.CONSUMERS: re.compile(r"arbitrator\.incubator\.k8s\.io/"),
+    Format.VOLCANO: re.compile(r"scheduling\.volcano\.sh/v"),
+    Format.KAI: re.compile(r"scheduling\.run\.ai/v"),
     Format.YUNIKORN: re.compile(r"""(^|[\s{,"'])partitions["']?\s*:"""),
     Format.OWN: re.compile(r"""(^|[\s{,"'])queues["']?\s*:"""),
 }
@@ -67,6 +72,10 @@ def read(text: str, form: Format | None = None, capacity: Capacity = Capacity())
             return kueue.read(text)
         case Format.CONSUMERS:
             return consumers.read(text)
+        case Format.VOLCANO:
+            return volcano.read(text)
+        case Format.KAI:
+            return kai.read(text)
         case Format.OWN:
             return own.read(text, capacity)
 
@@ -108,6 +117,10 @@ def _written(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] 
             return kueue.write(text, tree)
         case Format.CONSUMERS:
             return consumers.write(text, tree)
+        case Format.VOLCANO:
+            return volcano.write(text, tree)
+        case Format.KAI:
+            return kai.write(text, tree)
         case Format.OWN:
             return own.write(text, tree, terms)
 

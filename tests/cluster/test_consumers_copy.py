@@ -9,7 +9,7 @@ from engine.cluster.copies import ClashError, Copy, Rewrite
 from engine.cluster.object_copies import read_objects, write_objects
 from engine.cluster.survey import survey
 from engine.discovery import propose
-from engine.formats import consumers
+from engine.formats import consumers, parented
 from engine.formats.consumers import FAMILY
 from engine.queues import Queue, QueueTree
 from tests.builders import amounts
@@ -97,7 +97,7 @@ def test_a_leaf_that_the_tree_has_more_gets_its_consumer_in_its_namespace(
 ) -> None:
     arbitration.install(real)
     leaf = Queue(path=f"root.{real.namespace}", namespaces=(real.namespace,), max={"cpu": 2000})
-    write_objects(FAMILY, connection, asked(seen(connection), QueueTree([consumers.IMPLIED_ROOT, leaf])))
+    write_objects(FAMILY, connection, asked(seen(connection), QueueTree([parented.IMPLIED_ROOT, leaf])))
     found = real.send("GET", arbitration.path(real.namespace, "consumers"))["items"]
     assert [(one["metadata"]["name"], one["spec"]) for one in found] == [
         (real.namespace, {"hard": {"requests.cpu": "2"}})

@@ -39,7 +39,7 @@ from engine.cluster.rights import (
 from engine.cluster.survey import survey
 from engine.cluster.token_review import review
 from engine.cluster.watcher import ClusterWatcher
-from engine.formats import consumers
+from engine.formats import consumers, parented
 from engine.formats.kubernetes import decode_pod
 from engine.formats.kueue.family import KUEUE
 from engine.queues import Queue, QueueTree
@@ -301,7 +301,7 @@ def write_back(settings: ConnectionSettings, cluster: AnyCluster) -> None:
     for before, after in (("", made), (made, changed), (changed, "")):
         write_objects(KUEUE, connection, Rewrite(onto="", before=before, text=after))
     arbitration.install(cluster)
-    one = consumers.write("", QueueTree([consumers.IMPLIED_ROOT, Queue(path=f"root.{cluster.namespace}")])).text
+    one = consumers.write("", QueueTree([parented.IMPLIED_ROOT, Queue(path=f"root.{cluster.namespace}")])).text
     for before, after in (("", one), (one, "")):
         write_objects(consumers.FAMILY, connection, Rewrite(onto="", before=before, text=after))
 

@@ -13,6 +13,7 @@ from tests.engine.strategies import growing_trees
 from tests.engine.test_consumers import DOCUMENT as CONSUMERS
 from tests.engine.test_kueue_objects import DOCUMENT as KUEUE
 from tests.engine.test_kueue_objects import with_queue
+from tests.engine.test_named_parents import DOCUMENTS as NAMED
 from tests.engine.test_yunikorn import DOCUMENT as YUNIKORN
 from tests.properties import examples
 
@@ -26,7 +27,13 @@ queues:
     delay:  30s
   - {path: root.b, max: {cpu: 4}}
 """
-DOCUMENTS = {Format.YUNIKORN: YUNIKORN, Format.KUEUE: KUEUE, Format.OWN: OWN, Format.CONSUMERS: CONSUMERS}
+DOCUMENTS = {
+    Format.YUNIKORN: YUNIKORN,
+    Format.KUEUE: KUEUE,
+    Format.OWN: OWN,
+    Format.CONSUMERS: CONSUMERS,
+    **NAMED,
+}
 
 
 def same(one: QueueTree, other: QueueTree) -> bool:
@@ -144,5 +151,7 @@ def test_what_a_format_can_not_say_is_named() -> None:
         Format.YUNIKORN: [("root.a", "namespaces"), ("root.c", "cpu@spot")],
         Format.KUEUE: [("root.a", "namespaces"), ("root.a.b", "delay"), ("root.c", "guaranteed")],
         Format.CONSUMERS: [("root.a", "namespaces"), ("root.a.b", "delay, namespaces"), ("root.c", "namespaces")],
+        Format.VOLCANO: [("root.a", "namespaces"), ("root.a.b", "delay")],
+        Format.KAI: [("root.a", "guaranteed, namespaces"), ("root.a.b", "delay"), ("root.c", "guaranteed")],
         Format.OWN: [],
     }

@@ -32,6 +32,14 @@ spec:
   hard: {{cpu: 1}}
   {0}
 """
+NAMED = """apiVersion: scheduling.{0}
+kind: Queue
+metadata: {{name: a}}
+spec:
+  {1}
+"""
+VOLCANO, KAI = "volcano.sh/v1beta1", "run.ai/v2"
+LIMITED = "cpu: {limit: -1}, memory: {limit: -1}, gpu: {limit: -1"
 OWN = """queues:
 - path: root
 - path: root.a
@@ -62,6 +70,10 @@ ODD = {
     "kueue, a quota": (quota(entry=", borrowLimit: 1"), PASSED_OVER, "borrowingLimit"),
     "kueue, a LocalQueue": (CLUSTER_QUEUE.format("cohort: c", ", stopPolice: Hold"), PASSED_OVER, "stopPolicy"),
     "consumers": (CONSUMER.format("reserve: {cpu: 1}"), PASSED_OVER, "reserved"),
+    "volcano": (NAMED.format(VOLCANO, "capabilities: {cpu: 1}"), PASSED_OVER, "capability"),
+    "volcano, a guarantee": (NAMED.format(VOLCANO, "guarantee: {resources: {}}"), PASSED_OVER, "resource"),
+    "kai": (NAMED.format(KAI, f"parent: root\n  resources: {{{LIMITED}}}}}"), PASSED_OVER, "parentQueue"),
+    "kai, a resource": (NAMED.format(KAI, f"resources: {{{LIMITED}, quote: 1}}}}"), PASSED_OVER, "quota"),
     "our own": (OWN.format("guarantee: {cpu: 1}"), REFUSED, "guaranteed"),
 }
 

@@ -39,7 +39,6 @@ from engine.replaying import replayed
 from engine.resources import QuantityError, parse_amount, parse_quantity
 from scheduler_admin.api import documents, problems
 from scheduler_admin.api.media import OWN_FORM, YUNIKORN, Body
-from scheduler_admin.queues.services import Terms
 from tests.engine.test_bundle import MOMENT, TERMS, TREE, crowded
 from tests.engine.test_native import DOCUMENTS
 from tests.fuzz.mutations import TEXTS, data, mutated, spliced, texts
@@ -100,7 +99,7 @@ def _native(form: native.Format) -> Callable[[str], None]:
 
 
 def _rest(media_type: str) -> Callable[[bytes], Any]:
-    return lambda raw: documents.read(Body(media_type, raw), Terms(), Capacity())
+    return lambda raw: documents.read(Body(media_type, raw), None, Capacity())
 
 
 def _matches(expression: str) -> None:

@@ -177,6 +177,8 @@ def format_name(form: str) -> str:
         "yunikorn": _("YuniKorn’s queues.yaml"),
         "kueue": _("Kueue’s objects"),
         "consumers": _("kube-arbitrator’s Consumers"),
+        "volcano": _("Volcano’s Queues"),
+        "kai": _("KAI’s Queues"),
         "own": _("our own YAML or JSON"),
     }
     return words[form]

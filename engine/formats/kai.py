@@ -1,0 +1,168 @@
+"""The Queues of KAI, Run:ai's scheduler <-> QueueTree. What has no field here is kept.
+
+``quota`` is guaranteed, ``limit`` max, in thousandths of a core, in millions of bytes and in devices. A limit of -1 is
+none, one that is not there is 0; by a quota of -1 a resource counts for nothing, as without a guarantee here.
+``overQuotaWeight`` is the weight: of devices, else of cpu, else of memory.
+
+Source: QueueSpec of NVIDIA/KAI-Scheduler, pkg/apis/scheduling/v2, and its plugin proportion.
+"""
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from engine.formats import parented
+from engine.formats.amounts import AmountError, read_amount
+from engine.formats.documents import line_of, mapping_at, note_others
+from engine.formats.imported import Imported
+from engine.formats.notes import Notebook, Severity, gettext_noop
+from engine.formats.objects import Fields, Object
+from engine.formats.weights import read_weight
+from engine.formats.written import Written
+from engine.queues import WEIGHT_ONE, Queue, QueueTree
+from engine.resources import Amounts
+
+GROUP, QUEUE = "scheduling.run.ai", "Queue"
+GPU = "nvidia.com/gpu"
+_PARENT, _RESOURCES = "parentQueue", "resources"
+_QUOTA, _LIMIT, _WEIGHT = "quota", "limit", "overQuotaWeight"
+_UNITS = {"gpu": (GPU, ""), "cpu": ("cpu", "m"), "memory": ("memory", "M")}
+"""What a resource is called there -> what it is called here, and in which unit its numbers are."""
+_SIZES = {"gpu": 1, "cpu": 1, "memory": 10**6}
+"""How many of our units are one of theirs."""
+_KNOWN = ("displayName", "priority", "preemptMinRuntime", "reclaimMinRuntime")
+_ENDLESS = -1
+
+
+def read(text: str) -> Imported:
+    """The tree of the Queues in a text. Raises ImportFailure, with every error in it, for a text without any."""
+    return parented.read(_SYSTEM, text)
+
+
+def write(text: str, tree: QueueTree) -> Written:
+    """As engine.formats.parented.write."""
+    return parented.write(_SYSTEM, text, tree)
+
+
+def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
+    note_others(one.spec, (_PARENT, _RESOURCES), path, book, known=_KNOWN)
+    note_others(mapping_at(one.spec, _RESOURCES, path, book), _UNITS, path, book)
+    for _name, fields in _each(one, path, book):
+        note_others(fields, (_QUOTA, _LIMIT, _WEIGHT), path, book)
+    most = _limits(one, path, book)
+    if shut := sorted(name for name, amount in most.items() if amount == 0):
+        message = gettext_noop(
+            "No pod that asks for %(names)s can run in it: in KAI a limit that is not there is 0, and -1 is none."
+        )
+        book.add(Severity.WARNING, path, line_of(one.spec, _RESOURCES) or one.line, message, names=", ".join(shut))
+    return Queue(
+        path=path,
+        parent_declared=holds,
+        guaranteed=_quotas(one, path, book),
+        max=most,
+        weight=_weight(one, path, book),
+    )
+
+
+def _each(one: Object, path: str, book: Notebook) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The name of every resource there is in KAI, and what a queue says of it."""
+    resources = mapping_at(one.spec, _RESOURCES, path, book)
+    return ((name, mapping_at(resources, name, path, book)) for name in _UNITS)
+
+
+def _quotas(one: Object, path: str, book: Notebook) -> Amounts:
+    found = {_UNITS[name][0]: _amount(name, fields, _QUOTA, path, book) for name, fields in _each(one, path, book)}
+    return {name: amount for name, amount in found.items() if amount is not None}
+
+
+def _limits(one: Object, path: str, book: Notebook) -> Amounts:
+    found: Amounts = {}
+    for name, fields in _each(one, path, book):
+        amount = _amount(name, fields, _LIMIT, path, book) if _LIMIT in fields else 0
+        if amount is not None:
+            found[_UNITS[name][0]] = amount
+    return found
+
+
+def _amount(name: str, fields: Mapping[str, Any], field: str, path: str, book: Notebook) -> int | None:
+    """What a field says, in our unit; None: nothing, or -1."""
+    value = fields.get(field)
+    if value is None or str(value) in ("-1", "-1.0"):
+        return None
+    resource, unit = _UNITS[name]
+    try:
+        return read_amount(resource, f"{value}{unit}")
+    except AmountError as error:
+        book.add(Severity.ERROR, path, line_of(fields, field), error.message, **error.params)
+        return None
+
+
+def _weight(one: Object, path: str, book: Notebook) -> int:
+    said: dict[int, Mapping[str, Any]] = {}
+    for _name, fields in _each(one, path, book):
+        if _WEIGHT in fields:
+            try:
+                said.setdefault(read_weight(str(fields[_WEIGHT])), fields)
+            except AmountError as error:
+                book.add(Severity.ERROR, path, line_of(fields, _WEIGHT), error.message, **error.params)
+    if len(said) > 1:
+        message = gettext_noop("A queue has one weight here: the first %(field)s of its resources counts.")
+        book.add(Severity.WARNING, path, line_of(one.spec, _RESOURCES), message, field=_WEIGHT)
+    return next(iter(said), WEIGHT_ONE)
+
+
+# Writing
+
+
+def _new(name: str, _queue: Queue) -> Mapping[str, Any]:
+    return {"apiVersion": f"{GROUP}/v2", "kind": QUEUE, "metadata": {"name": name}, "spec": {}}
+
+
+def _say(one: Object, queue: Queue) -> None:
+    book = Notebook()
+    quotas, limits = _quotas(one, "", book), _limits(one, "", book)
+    for name, (resource, _unit) in _UNITS.items():
+        if queue.guaranteed.get(resource) != quotas.get(resource):
+            _put(one, name, _QUOTA, queue.guaranteed.get(resource))
+        if queue.max.get(resource) != limits.get(resource):
+            _put(one, name, _LIMIT, queue.max.get(resource))
+    if _weight(one, "", book) != queue.weight and queue.weight % WEIGHT_ONE == 0:
+        for name in _UNITS:
+            _fields(one, name)[_WEIGHT] = queue.weight // WEIGHT_ONE
+
+
+def _put(one: Object, name: str, field: str, amount: int | None) -> None:
+    """Let a field say an amount, rounded up to whole units of theirs: an annotation has the rest."""
+    if amount is not None:
+        _fields(one, name)[field] = -(-amount // _SIZES[name])
+    elif field == _LIMIT:
+        _fields(one, name)[field] = _ENDLESS
+    else:
+        del _fields(one, name)[field]
+
+
+def _fields(one: Object, name: str) -> Fields:
+    """What a queue says of a resource, to be written to; made where it says nothing."""
+    holder: Fields = one.own_spec()
+    for key in (_RESOURCES, name):
+        if not isinstance(holder.get(key), MutableMapping):
+            holder[key] = CommentedMap()
+        holder = holder[key]
+    return holder
+
+
+_SYSTEM = parented.System(
+    form="kai",
+    parent=_PARENT,
+    is_queue=lambda one: one.kind == QUEUE and one.group == GROUP,
+    native=_native,
+    say=_say,
+    new=_new,
+    words=parented.Words(
+        none=gettext_noop("There is no Queue of KAI in it."),
+        orphan=gettext_noop("There is no Queue %(parent)s to be its parent."),
+        unsaid=gettext_noop("KAI’s Queues have nothing for %(settings)s: an annotation keeps it, for us alone."),
+        unplaced=gettext_noop("Placement rules are left out: in KAI each pod names its Queue."),
+    ),
+)

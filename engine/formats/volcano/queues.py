@@ -1,0 +1,137 @@
+"""Volcano's Queues <-> QueueTree. What has no field here is kept.
+
+``deserved`` is what a queue may reclaim, so it is what is guaranteed here; of resources that it does not name, what
+``guarantee`` says. ``capability`` is max, ``weight`` a whole number, and the pods of a leaf that is not ``reclaimable``
+may not go. A Queue without ``parent`` is below the one that is called root.
+
+Source: QueueSpec of volcano.sh/apis, scheduling/v1beta1, and the plugins capacity and proportion.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from engine.formats import parented
+from engine.formats.amounts import AmountError
+from engine.formats.documents import line_of, mapping_at, note_others
+from engine.formats.imported import Imported
+from engine.formats.notes import Notebook, Severity, gettext_noop
+from engine.formats.objects import Object
+from engine.formats.quantities import read_quantities, write_quantities
+from engine.formats.weights import read_weight
+from engine.formats.written import Written
+from engine.queues import ROOT, WEIGHT_ONE, PreemptionPolicy, Queue, QueueTree
+from engine.resources import Amounts
+
+GROUP, QUEUE = "scheduling.volcano.sh", "Queue"
+_DESERVED, _GUARANTEE, _RESOURCE, _CAPABILITY = "deserved", "guarantee", "resource", "capability"
+_WEIGHT, _PARENT, _RECLAIMABLE = "weight", "parent", "reclaimable"
+_READ = (_DESERVED, _GUARANTEE, _CAPABILITY, _WEIGHT, _PARENT, _RECLAIMABLE)
+_KNOWN = ("extendClusters", "affinity", "type", "priority", "dequeueStrategy")
+_HEAVIEST = 65_535
+
+
+def read(text: str) -> Imported:
+    """The tree of the Queues in a text. Raises ImportFailure, with every error in it, for a text without any."""
+    return parented.read(_SYSTEM, text)
+
+
+def write(text: str, tree: QueueTree) -> Written:
+    """As engine.formats.parented.write."""
+    return parented.write(_SYSTEM, text, tree)
+
+
+def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
+    note_others(one.spec, _READ, path, book, known=_KNOWN)
+    deserved, kept_free = _deserved(one, path, book), _guarantee(one, path, book)
+    beside = sorted(name for name, amount in kept_free.items() if deserved.get(name, amount) != amount)
+    if beside:
+        message = gettext_noop(
+            "It is guaranteed here what it deserves; that its guarantee of %(names)s is kept free for it has no "
+            "counterpart. It is written back."
+        )
+        book.add(Severity.INFO, path, line_of(one.spec, _GUARANTEE), message, names=", ".join(beside))
+    return Queue(
+        path=path,
+        parent_declared=holds,
+        guaranteed=kept_free | deserved,
+        max=read_quantities(one.spec, _CAPABILITY, path, book),
+        weight=_weight(one, path, book),
+        preemption_policy=PreemptionPolicy.DISABLED if _stays(one, holds) else PreemptionPolicy.DEFAULT,
+    )
+
+
+def _deserved(one: Object, path: str, book: Notebook) -> Amounts:
+    return read_quantities(one.spec, _DESERVED, path, book)
+
+
+def _guarantee(one: Object, path: str, book: Notebook) -> Amounts:
+    holder = mapping_at(one.spec, _GUARANTEE, path, book)
+    note_others(holder, (_RESOURCE,), path, book)
+    return read_quantities(holder, _RESOURCE, path, book)
+
+
+def _stays(one: Object, holds: bool) -> bool:
+    """Whether its pods may not go: Volcano asks the queue of the pods alone, not those above."""
+    return one.spec.get(_RECLAIMABLE) is False and not holds
+
+
+def _weight(one: Object, path: str, book: Notebook) -> int:
+    value = one.spec.get(_WEIGHT)
+    if value is None:
+        return WEIGHT_ONE
+    try:
+        weight = read_weight(str(value))
+    except AmountError as error:
+        book.add(Severity.ERROR, path, line_of(one.spec, _WEIGHT), error.message, **error.params)
+        return WEIGHT_ONE
+    if weight % WEIGHT_ONE or not 1 <= weight // WEIGHT_ONE <= _HEAVIEST:
+        message = gettext_noop("%(value)s is not a whole number from 1 to %(most)s.")
+        book.add(Severity.ERROR, path, line_of(one.spec, _WEIGHT), message, value=str(value), most=str(_HEAVIEST))
+    return weight
+
+
+# Writing
+
+
+def _new(name: str, _queue: Queue) -> Mapping[str, Any]:
+    return {"apiVersion": f"{GROUP}/v1beta1", "kind": QUEUE, "metadata": {"name": name}, "spec": {}}
+
+
+def _say(one: Object, queue: Queue) -> None:
+    spec, book = one.own_spec(), Notebook()
+    deserved, kept_free = _deserved(one, "", book), _guarantee(one, "", book)
+    if queue.guaranteed != kept_free | deserved:
+        wanted = queue.guaranteed
+        kept = {name: min(amount, wanted[name]) for name, amount in kept_free.items() if name in wanted}
+        told = {name: amount for name, amount in wanted.items() if name in deserved or amount != kept.get(name)}
+        write_quantities(spec, _DESERVED, told)
+        if kept != kept_free:
+            write_quantities(spec.setdefault(_GUARANTEE, CommentedMap()), _RESOURCE, kept)
+            if not spec[_GUARANTEE]:
+                del spec[_GUARANTEE]
+    write_quantities(spec, _CAPABILITY, queue.max)
+    weight = queue.weight // WEIGHT_ONE
+    if queue.weight % WEIGHT_ONE == 0 and 1 <= weight <= _HEAVIEST and _weight(one, "", book) != queue.weight:
+        spec[_WEIGHT] = weight
+    stays = queue.preemption_policy is PreemptionPolicy.DISABLED
+    if stays != (spec.get(_RECLAIMABLE) is False):
+        spec[_RECLAIMABLE] = not stays
+
+
+_SYSTEM = parented.System(
+    form="volcano",
+    parent=_PARENT,
+    above=ROOT,
+    is_queue=lambda one: one.kind == QUEUE and one.group == GROUP,
+    native=_native,
+    say=_say,
+    new=_new,
+    words=parented.Words(
+        none=gettext_noop("There is no Queue of Volcano in it."),
+        orphan=gettext_noop("There is no Queue %(parent)s to be its parent."),
+        unsaid=gettext_noop("Volcano’s Queues have nothing for %(settings)s: an annotation keeps it, for us alone."),
+        unplaced=gettext_noop("Placement rules are left out: in Volcano each PodGroup names its Queue."),
+    ),
+)
