@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from engine.bundle import BundleError, unpack
+from engine.cases import name_of
 from engine.foretold import Given, foretold, form, given_by, given_in, lines
 from engine.formats.kubernetes import DecodeError, cluster_state
 from engine.formats.kubernetes_convert import to_ms
@@ -22,7 +23,7 @@ from engine.formats.notes import ImportFailure, Severity
 from engine.formats.shares import Capacity
 from engine.journal import Moment
 from engine.lint import GUARANTEES, lint
-from engine.offline import answer, name_of
+from engine.offline import answer
 from engine.policies import DIALECTS, UnknownPolicyError
 from engine.replaying import lines as replayed_lines
 from engine.replaying import replayed
@@ -42,7 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
         with _opened(options.file) as given:
             if options.command == "lint":
                 return _lint(b"".join(given), options.policy, options.dialect)
-            return _decide(given, dialect=options.dialect, trace=options.trace, least=options.optimal)
+            return _decide(
+                given, dialect=options.dialect, trace=options.trace, least=options.optimal, protect=options.protect
+            )
     except OSError as error:
         print(f"{options.file}: {error.strerror or error}", file=sys.stderr)
         return USAGE
@@ -57,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     decide.add_argument("--trace", action="store_true", help="with all that each decision rests on")
     decide.add_argument("--optimal", action="store_true", help="with the least victims there are")
+    decide.add_argument("--protect", action="store_true", help="what enforce spares: system pods, budgets and so on")
     decide.add_argument("--dialect", choices=("design", "yunikorn"), help="in place of what each case names")
     again = commands.add_parser("replay", help="a saved decision taken again: whether it comes out the same")
     again.add_argument("file", metavar="ZIP", type=Path, help="the replay file of a decision")
@@ -205,12 +209,12 @@ def _text(path: Path) -> str:
         raise ManifestError(f"{path} is not UTF-8.") from error
 
 
-def _decide(cases: Iterable[bytes], *, dialect: str | None, trace: bool, least: bool) -> int:
+def _decide(cases: Iterable[bytes], **how: Any) -> int:
     code = SOUND
     for line in cases:
         if not line.strip():
             continue
-        result = _answer_or_error(line, dialect=dialect, trace=trace, least=least)
+        result = _answer_or_error(line, **how)
         if "error" in result:
             code = SOME_ERRORS
         sys.stdout.buffer.write(msgspec.json.encode(result) + b"\n")
@@ -218,9 +222,9 @@ def _decide(cases: Iterable[bytes], *, dialect: str | None, trace: bool, least: 
     return code
 
 
-def _answer_or_error(line: bytes, *, dialect: str | None, trace: bool, least: bool) -> dict[str, Any]:
+def _answer_or_error(line: bytes, **how: Any) -> dict[str, Any]:
     try:
-        return answer(line, dialect=dialect, trace=trace, least=least)
+        return answer(line, **how)
     except (ValueError, RecursionError) as error:
         return {"name": name_of(line), "error": str(error)}
 

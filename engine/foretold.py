@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from engine.cases import add_namespaces
 from engine.decision import PodFacts
 from engine.explain import Message, reason
 from engine.forecast import Eviction, Forecast, Settling, forecast
@@ -14,7 +15,6 @@ from engine.formats.kubernetes import Manifests, cluster_state
 from engine.formats.notes import ImportFailure
 from engine.formats.yunikorn import read
 from engine.journal import Moment
-from engine.offline import add_namespaces
 from engine.policies import DIALECTS, FOREIGN, cohort, deserved, fence, guarded, policy, priority, terms
 from engine.queues import BARE, QueueTree
 from engine.snapshot import ClusterState, Safeguards

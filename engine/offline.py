@@ -1,108 +1,125 @@
-"""Cases decided without a cluster: nodes, pods, queues and an asker in one JSON document."""
+"""Cases decided without a cluster (engine.cases), and the form of their answers."""
 
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
+from engine.cases import Case, CaseError, Situation, cluster, milliseconds, quota_situation, read_case, situation
 from engine.decision import Decision, Outcome, PodReason, Reason, encode
-from engine.formats.kubernetes import cluster_state
-from engine.formats.kueue.cluster import quota_cluster
 from engine.formats.volcano.cluster import volcano_cluster
 from engine.formats.yunikorn import Partition, read
 from engine.optimal import known, optimal
-from engine.policies import DIALECTS, UnknownPolicyError, cohort, deserved, policy, priority, volcano, yunikorn
-from engine.queues import BARE, QueueTree
-from engine.quota import QuotaCluster, Workload
+from engine.policies import (
+    DIALECTS,
+    Decide,
+    UnknownPolicyError,
+    cohort,
+    deserved,
+    enforceable,
+    guarded,
+    policy,
+    priority,
+    volcano,
+    yunikorn,
+)
 from engine.resources import format_amounts
-from engine.snapshot import ClusterState, Namespace, Pod, Snapshot
+from engine.snapshot import Protection, Safeguards, shielded
 
 
-class CaseError(ValueError):
-    """A case that can't be decided. ``str()`` of it is a sentence."""
-
-
-class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """A case as recorded; fields that no policy reads are passed over."""
-
-    name: str
-    policy: str
-    dialect: str = ""
-    now: str
-    objects: list[dict[str, Any]]
-    queues: dict[str, Any] | None = None
-    asker: str | list[str] | None = None
-    fair_sharing: dict[str, Any] | None = None
-    """How Kueue shares; without it classically."""
-    queue: list[str] | None = None
-    """The pods (``namespace/name``) in the scheduler's queue; the asker alone where the case does not say."""
-
-
-class Situation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a policy needs for one decision."""
-
-    snapshot: Snapshot
-    tree: QueueTree
-    ask: Pod
-    unread: tuple[str, ...] = ()
-    """Why objects of the case could not be read."""
-
-
-_decoder = msgspec.json.Decoder(Case)
-
-
-def read_case(line: bytes) -> Case:
-    """A case given as JSON. Raises msgspec.DecodeError, a ValueError."""
-    return _decoder.decode(line)
-
-
-def name_of(line: bytes) -> str:
-    """The name of a case as far as it can be read, for saying which one failed."""
-    try:
-        return str(msgspec.json.decode(line).get("name", ""))
-    except (msgspec.DecodeError, AttributeError, UnicodeDecodeError, RecursionError):
-        return ""
-
-
-def answer(line: bytes, *, dialect: str | None = None, trace: bool = False, least: bool = False) -> dict[str, Any]:
+def answer(
+    line: bytes, *, dialect: str | None = None, trace: bool = False, least: bool = False, protect: bool = False
+) -> dict[str, Any]:
     """Decide one case, given as JSON, in the form of an answer; ``dialect`` overrides the case's own.
 
-    ``least``: with the least victims that there are beside the policy's own.
+    ``least``: with the least victims that there are beside the policy's own. ``protect``: among the pods that our own
+    acting lets go, and the sets that disruption budgets let through; else the answer names the victims that are not.
 
     Raises ValueError (CaseError, a decoder's error, an import's) with a sentence when it can't be read or decided.
     """
     case = read_case(line)
+    dialect = dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0]
+    if protect and not enforceable(case.policy, dialect):
+        raise CaseError(f"policy {case.policy}, dialect {dialect}, is never enforced: nothing is protected from it")
     if case.policy in {cohort.POLICY, cohort.FAIR_SHARE}:
         return _of_workload(case)
-    if (case.policy, dialect or case.dialect) == (deserved.POLICY, volcano.DIALECT):
+    if (case.policy, dialect) == (deserved.POLICY, volcano.DIALECT):
         return _of_queues(case)
-    dialect = dialect or case.dialect or DIALECTS.get(case.policy, ("",))[0]
-    theirs = dialect == yunikorn.DIALECT
-    partition = read(case.queues).partition if theirs and case.queues is not None else Partition()
-    parameters = yunikorn.Parameters(preemption=partition.preemption)
-    try:
-        decide = policy(case.policy, dialect, msgspec.to_builtins(parameters) if theirs else {})
-    except UnknownPolicyError as error:
-        raise CaseError(str(error)) from error
     if least and not known(case.policy, dialect):
         raise CaseError(f"the least victims are not worked out for policy {case.policy}, dialect {dialect}")
-    if case.asker is None and theirs:
+    if dialect == yunikorn.DIALECT:
+        return _as_yunikorn(case, trace=trace)
+    at = _situation(case, dialect, protect=protect)
+    decide = _decide_by(case.policy, dialect)
+    decision = decide(at.snapshot, at.tree, at.ask)
+    form = _form(case, at, decision, trace=trace) | _notified(at, decision, decide)
+    if not protect and (spared := _spared(at, decision)):
+        form["protected"] = spared
+    return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.tree, at.ask, decision))} if least else form
+
+
+def _situation(case: Case, dialect: str, *, protect: bool) -> Situation:
+    """With what our own acting spares, where it is to be ``protect``ed."""
+    if not protect:
+        return situation(case)
+    return situation(case, Protection(), Safeguards() if guarded(case.policy, dialect, acting=True) else None)
+
+
+def _decide_by(name: str, dialect: str, parameters: Mapping[str, Any] | None = None) -> Decide:
+    try:
+        return policy(name, dialect, parameters)
+    except UnknownPolicyError as error:
+        raise CaseError(str(error)) from error
+
+
+def _notified(at: Situation, decision: Decision, decide: Decide) -> dict[str, Any]:
+    """Which queues are told to give back, and who would go once their time is over."""
+    if not decision.notices:
+        return {}
+    told = {one.queue: at.snapshot.notices.get(one.queue, at.snapshot.now_ms) for one in decision.notices}
+    over = {one.queue: told[one.queue] - max(0, one.due_ms - at.snapshot.now_ms) for one in decision.notices}
+    later = msgspec.structs.replace(at.snapshot, notices={**at.snapshot.notices, **over})
+    form: dict[str, Any] = {
+        "notified": [
+            {"queue": one.queue, "over": format_amounts(one.over), "due": _time(one.due_ms)} for one in decision.notices
+        ]
+    }
+    if decision.outcome is Outcome.PREEMPT:
+        return form
+    return form | {"would_go": [one.pod.key for one in decide(later, at.tree, at.ask).victims]}
+
+
+def _time(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _spared(at: Situation, decision: Decision) -> list[dict[str, str]]:
+    """The victims that our own acting would not let go, and why."""
+    found = (at.snapshot.pod(victim.pod.uid) for victim in decision.victims)
+    judged = [shielded(pod, at.tree, Protection()) for pod in found if pod is not None]
+    return [{"name": pod.key, "reason": str(pod.shield)} for pod in judged if pod.shield]
+
+
+def _as_yunikorn(case: Case, *, trace: bool) -> dict[str, Any]:
+    """By what a partition says of preemption; without an asker, for a lowered max."""
+    partition = read(case.queues).partition if isinstance(case.queues, dict) else Partition()
+    parameters = yunikorn.Parameters(preemption=partition.preemption)
+    if case.asker is None:
         return _enforced(case, enforced=partition.preemption and partition.quota_preemption, trace=trace)
     at = situation(case)
-    decision = decide(at.snapshot, at.tree, at.ask)
+    decision = _decide_by(case.policy, yunikorn.DIALECT, msgspec.to_builtins(parameters))(at.snapshot, at.tree, at.ask)
     form = _form(case, at, decision, trace=trace)
-    if at.unread:
-        form["unread"] = list(at.unread)
-    if trace and theirs:
+    if trace:
         effects = yunikorn.effects(at.snapshot, at.tree, at.ask, decision, parameters)
         form["trace"]["quirks"] = msgspec.to_builtins(effects)
-    return form | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.tree, at.ask, decision))} if least else form
+    return form
 
 
 def _enforced(case: Case, *, enforced: bool, trace: bool) -> dict[str, Any]:
     """Without an asker: who goes because a queue's max was lowered."""
-    state, tree, _ = _cluster(case)
-    snapshot = state.snapshot(tree, now_ms=_milliseconds(case.now))
+    state, tree, _ = cluster(case)
+    snapshot = state.snapshot(tree, now_ms=milliseconds(case.now))
     found = yunikorn.enforce(snapshot, snapshot.tree) if enforced else ()
     victims = [pod.key for one in found for pod in one.victims]
     form = {
@@ -117,64 +134,6 @@ def _enforced(case: Case, *, enforced: bool, trace: bool) -> dict[str, Any]:
     }
     effects = yunikorn.quota_effects(snapshot, snapshot.tree) if enforced and trace else ()
     return form | {"trace": {"quirks": msgspec.to_builtins(effects)}} if trace else form
-
-
-def situation(case: Case) -> Situation:
-    """The case's snapshot, with nothing protected, its tree, and its asker.
-
-    An asker that no scheduler has tried yet counts as tried when it was created. Raises ValueError.
-    """
-    state, tree, unread = _cluster(case)
-    asker = _the_one(case.asker)
-    pod = next((pod for pod in state.pods.values() if pod.key == asker), None)
-    if pod is None:
-        raise CaseError("; ".join([f"asker {asker} is not among the objects", *unread]))
-    if pod.unschedulable_ms is None:
-        state.pods[pod.uid] = msgspec.structs.replace(pod, unschedulable_ms=pod.created_ms)
-    frozen = state.snapshot(tree, now_ms=_milliseconds(case.now))
-    queue = {asker, *(case.queue or ())}
-    queued = frozenset(one.uid for one in state.pods.values() if one.key in queue)
-    snapshot = msgspec.structs.replace(frozen, queued=queued)
-    ask = next((placed for placed in snapshot.asks if placed.uid == pod.uid), None)
-    if ask is None:
-        raise CaseError(f"asker {asker} is not pending")
-    return Situation(snapshot=snapshot, tree=snapshot.tree, ask=ask, unread=unread)
-
-
-def _cluster(case: Case) -> tuple[ClusterState, QueueTree, tuple[str, ...]]:
-    """The state, the tree, and why objects could not be read."""
-    if case.queues is None and case.policy != priority.POLICY:
-        raise CaseError("the case has no queues")
-    tree = BARE if case.queues is None else read(case.queues).tree
-    state, _, unread = cluster_state(case.objects)
-    add_namespaces(state)
-    return state, tree, unread
-
-
-def add_namespaces(state: ClusterState) -> None:
-    """What is given holds the whole cluster: of a namespace that it does not tell of there are no labels to know."""
-    for name in {pod.namespace for pod in state.pods.values()}.difference(state.namespaces):
-        state.namespaces[name] = Namespace(name=name)
-
-
-def _the_one(asker: str | list[str] | None) -> str:
-    if asker is None:
-        raise CaseError("the case has no asker")
-    if isinstance(asker, str):
-        return asker
-    if len(asker) != 1:
-        raise CaseError(f"the case has {len(asker)} askers, one can be decided")
-    return asker[0]
-
-
-def _milliseconds(text: str) -> int:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise CaseError(f"now is {text}, which is not a time") from error
-    if moment.tzinfo is None:
-        raise CaseError(f"now is {text}, without a time zone")
-    return round(moment.timestamp() * 1000)
 
 
 def _figures(at: Situation, decision: Decision) -> dict[str, Any]:
@@ -207,22 +166,11 @@ def _form(case: Case, at: Situation, decision: Decision, *, trace: bool) -> dict
         "victims": [{"name": victim.pod.key, "reason": victim.reason} for victim in decision.victims],
         "figures": _figures(at, decision),
     }
+    if decision.safeguard is not msgspec.UNSET:
+        form["held_back"] = msgspec.to_builtins(decision.safeguard)
+    if at.unread:
+        form["unread"] = list(at.unread)
     return form | {"trace": msgspec.json.decode(encode(decision))["trace"]} if trace else form
-
-
-def quota_situation(case: Case) -> tuple[QuotaCluster, Workload, tuple[cohort.Strategy, ...] | None]:
-    """A case of Kueue's policies: the cluster, the workload that waits, and how it shares; None: classically."""
-    cluster = quota_cluster(case.objects, now_ms=_milliseconds(case.now))
-    asker = _the_one(case.asker)
-    ask = next((one for one in cluster.workloads if one.key == asker), None)
-    if ask is None:
-        raise CaseError(f"asker {asker} is no Workload of the case")
-    if ask.queue not in cluster.queues:
-        raise CaseError(f"asker {asker} is in no ClusterQueue")
-    fair = case.fair_sharing
-    if fair is None:
-        return cluster, ask, None
-    return cluster, ask, tuple(map(cohort.Strategy, fair.get("preemptionStrategies") or cohort.STRATEGIES))
 
 
 def _of_workload(case: Case) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from engine.snapshot.objects import (
     Volume,
     limits,
 )
-from engine.snapshot.placing import Protection, queue_of
+from engine.snapshot.placing import Protection, queue_of, shielded
 from engine.snapshot.quota import (
     BorrowWithinCohort,
     ClusterQueue,
@@ -122,6 +122,7 @@ __all__ = [
     "limits",
     "queue_of",
     "quota_cluster",
+    "shielded",
     "volcano_cluster",
     "volcano_pod",
 ]

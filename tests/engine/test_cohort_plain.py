@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.scenario_k import scenario_k
-from engine.offline import quota_situation, read_case
+from engine.cases import quota_situation, read_case
 from engine.policies import cohort
 from engine.policies.cohort import STRATEGIES, Strategy
 from engine.quota import QuotaCluster, Workload

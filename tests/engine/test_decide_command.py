@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from engine.__main__ import main
+from engine.cases import Case, Situation, read_case, situation
 from engine.laws import audit, broken
-from engine.offline import Situation, answer, read_case, situation
+from engine.offline import answer
 from engine.policies import fence
 from tests.builders import named
 
@@ -107,6 +108,7 @@ def test_a_case_is_decided_and_answered_in_full() -> None:
         "reason": "below-guarantee",
         "node": "n1",
         "victims": [{"name": "ns/t", "reason": "over-guarantee"}],
+        "protected": [{"name": "ns/t", "reason": "no-controller"}],
     }
     assert figures["root.prod"] == {
         "before": {},
@@ -185,7 +187,13 @@ def test_files_may_be_gzipped(tmp_path: Path) -> None:
         (lines(small_case(asker="ns/t")), "small", "asker ns/t is not pending"),
         (lines(small_case(asker=["ns/p", "ns/q"])), "small", "the case has 2 askers, one can be decided"),
         (lines(small_case(queues=None)), "small", "the case has no queues"),
-        (lines(small_case(queues={})), "small", "A queues.yaml starts with partitions."),
+        (lines(small_case(queues={})), "small", "This is in none of the formats"),
+        (lines(small_case(queues={"partitions": []})), "small", "A queues.yaml starts with partitions."),
+        (
+            lines(small_case(notices={"root.test": "noon"})),
+            "small",
+            "notices of root.test is noon, which is not a time",
+        ),
         (lines(small_case(now="noon")), "small", "now is noon, which is not a time"),
         (lines(small_case(now="2026-01-01T12:00:00")), "small", "now is 2026-01-01T12:00:00, without a time zone"),
         (lines(small_case(policy="luck")), "small", "policy luck"),
@@ -251,3 +259,93 @@ def test_nothing_is_protected_in_a_case() -> None:
     """What a live cluster would shield, a pod without a controller, may go in a recorded one."""
     at = situation_of(lines(small_case()))
     assert not named(at.snapshot, "t").shield
+
+
+def owned(name: str, queue: str, node: str | None = None, **labels: str) -> dict[str, Any]:
+    """A pod that a ReplicaSet makes again."""
+    made = manifest(name, queue, node)
+    made["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": name, "uid": name, "controller": True}]
+    made["metadata"]["labels"] |= labels
+    return made
+
+
+def crowded(**changes: Any) -> dict[str, Any]:
+    """Two pods could make room for prod: one that nobody would make again, and one that is."""
+    node = {"kind": "Node", "metadata": {"name": "n1", "uid": "n"}}
+    node["status"] = {
+        "allocatable": {"cpu": "4", "memory": "1Gi", "pods": "9"},
+        "conditions": [{"type": "Ready", "status": "True"}],
+    }
+    free, made = manifest("free", "test", node="n1"), owned("made", "test", "n1", app="made")
+    free["metadata"]["creationTimestamp"] = "2026-01-01T11:59:30Z"
+    return small_case(objects=[node, free, made, manifest("p", "prod")], **changes)
+
+
+def victims(done: Done) -> list[str]:
+    """Of the one answer."""
+    (got,) = answers(done)
+    return [victim["name"] for victim in got["victims"]]
+
+
+def test_what_enforce_spares_is_taken_and_named_unless_it_is_protected() -> None:
+    """Off by default: the recorded schedulers know nothing of it."""
+    assert victims(command(stdin=lines(crowded()))) == ["ns/free"]
+    assert victims(command("--protect", stdin=lines(crowded()))) == ["ns/made"]
+
+
+def test_what_is_protected_keeps_to_disruption_budgets() -> None:
+    """Where no set is let through, the answer names what holds the best one back."""
+    case = crowded()
+    budget = {"kind": "PodDisruptionBudget", "metadata": {"namespace": "ns", "name": "all"}}
+    budget["spec"], budget["status"] = {"selector": {"matchLabels": {"app": "made"}}}, {"disruptionsAllowed": 0}
+    case["objects"].append(budget)
+    (got,) = answers(command("--protect", stdin=lines(case)))
+    assert [victim["name"] for victim in got["victims"]] == ["ns/made"]
+    assert got["held_back"]["detail"] == "ns/all"
+    (free,) = answers(command(stdin=lines(case)))
+    assert "held_back" not in free
+
+
+@pytest.mark.parametrize("terms", [{"dialect": "yunikorn"}, {"policy": "cohort"}, {"policy": "luck"}], ids=str)
+def test_who_is_never_enforced_is_never_protected(terms: dict[str, str]) -> None:
+    """An error, not an answer that looks as if."""
+    (got,) = answers(command("--protect", stdin=lines(crowded(**terms))))
+    assert "is never enforced" in got["error"] or "policy luck" in got["error"]
+
+
+def test_under_deserved_it_is_told_who_gives_back_and_who_would_go() -> None:
+    """While they are in their grace, and once it is over."""
+    (got,) = answers(command(stdin=lines(crowded(policy="deserved"))))
+    assert (got["outcome"], got["reason"], got["victims"]) == ("not-eligible", "grace", [])
+    assert got["notified"] == [{"queue": "root.test", "over": {"cpu": "2", "pods": "1"}, "due": "2026-01-01T12:00:30Z"}]
+    assert got["would_go"] == ["ns/free"]
+    late = crowded(policy="deserved", notices={"root.test": "2026-01-01T11:00:00Z"})
+    assert victims(command(stdin=lines(late))) == got["would_go"]
+
+
+@pytest.mark.parametrize(
+    "queues",
+    [
+        {"queues": [{"path": "root"}, {"path": "root.prod", "guaranteed": {"cpu": 2}}, {"path": "root.test"}]},
+        "queues:\n- path: root\n- path: root.prod\n  guaranteed: {cpu: 2}\n- path: root.test\n",
+        [
+            {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": name}, "spec": spec}
+            for name, spec in (
+                ("prod", {"resources": {name: {"quota": 2000, "limit": -1} for name in ("cpu", "memory", "gpu")}}),
+                ("test", {"resources": {name: {"limit": -1} for name in ("cpu", "memory", "gpu")}}),
+            )
+        ],
+    ],
+    ids=["our own", "our own as a text", "KAI"],
+)
+def test_a_tree_may_be_in_any_format(queues: Any) -> None:
+    """As a text, or as what its JSON says."""
+    (got,) = answers(command(stdin=lines(small_case(queues=queues))))
+    assert got["victims"] == [{"name": "ns/t", "reason": "over-guarantee"}]
+
+
+def test_every_member_of_a_case_is_documented() -> None:
+    """In the table that people write cases by."""
+    told = (ROOT / "docs/decide.md").read_text(encoding="utf-8")
+    rows = [line for line in told.splitlines() if line.startswith("| `")]
+    assert [name for name in Case.__struct_fields__ if not any(f"`{name}`" in row.split("|")[1] for row in rows)] == []

@@ -5,9 +5,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.cases import read_case, situation
 from engine.decision import encode
 from engine.laws import audit, broken
-from engine.offline import read_case, situation
 from engine.policies import fence
 from engine.queues import QueueTree
 from engine.snapshot import Node, Pod, Reservation, Snapshot

@@ -6,9 +6,9 @@ from itertools import cycle
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.cases import read_case, situation
 from engine.decision import Outcome
 from engine.feasibility import Feasibility
-from engine.offline import read_case, situation
 from engine.policies import yunikorn
 from engine.policies.yunikorn import Books, Parameters, Quirk, Quirks, Survey, table_of
 from engine.policies.yunikorn.nodes import NONE

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine import offline
+from engine.cases import Situation, read_case, situation
 from engine.decision import Outcome, Reason
 from engine.policies import priority
 from engine.policies.priority_nodes import Survey
@@ -57,7 +57,7 @@ def test_a_namespace_that_a_case_does_not_tell_of_has_no_labels(record: Callable
 def test_all_nodes_at_once_and_one_by_one_give_the_same() -> None:
     """Decisions, what would go on each node and in which order it was put back, on wild cases."""
     for case in wild(12, WILD):
-        at = offline.situation(offline.read_case(json.dumps(case).encode()))
+        at = situation(read_case(json.dumps(case).encode()))
         plain = plain_priority.decide(at.snapshot, at.ask)
         found = priority.decide(at.snapshot, at.tree, at.ask)
         victims = tuple(verdict.pod.key for verdict in found.victims)
@@ -66,7 +66,7 @@ def test_all_nodes_at_once_and_one_by_one_give_the_same() -> None:
             _same_on_each_node(at, plain, case["name"])
 
 
-def _same_on_each_node(at: offline.Situation, plain: plain_priority.Answer, name: str) -> None:
+def _same_on_each_node(at: Situation, plain: plain_priority.Answer, name: str) -> None:
     looked = Survey(at.snapshot, at.ask)
     places = {one.node.name: looked.columns.place[one.node.name] for one in plain.candidates}
     assert {looked.columns.nodes[place].name for place in looked.costs.places} == set(places), name

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine import offline
+from engine.cases import read_case, situation
 from engine.laws import audit, broken
 from engine.policies.yunikorn import decide, effects
 from tests.fidelity.recorded import read, some
@@ -25,7 +26,7 @@ def test_what_breaks_a_law_of_the_design_has_a_departure_to_blame() -> None:
     unexplained, breaking = [], 0
     recorded = (case for path in sorted(FOLDER.glob("*.jsonl.gz")) for case in read(path) if case["asker"])
     for case in some(recorded):
-        at = offline.situation(offline.read_case(json.dumps(case).encode()))
+        at = situation(read_case(json.dumps(case).encode()))
         decision = decide(at.snapshot, at.tree, at.ask)
         if broken(audit(at.snapshot, at.tree, decision)):
             breaking += 1
