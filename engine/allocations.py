@@ -3,61 +3,24 @@
 A namespace is told what its leaf deserves, if the leaf is its alone. Source: the proposal of k8s-arbitrator.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from engine.formats.consumers import HARD, RESERVED, WEIGHT, spelled
-from engine.placement import Submission, leaf_for
 from engine.policies.deserved import Standing
-from engine.policies.deserved.ground import SYSTEM
 from engine.queues import WEIGHT_ONE, QueueTree
 from engine.resources import Amounts, format_amounts
 from engine.snapshot import Allocation, Consumer, Namespace, Told
+from engine.snapshot.narrowing import SYSTEM, Narrower, alone, leaves
 
 NAME = "defaults"
 """What is written is called so, as in the proposal."""
 OVERUSED, RESERVED_KEPT, HARD_ABOVE_QUOTA = "Overused", "ReservedKept", "HardAboveQuota"
 _TRUE, _FALSE, _UNKNOWN = "True", "False", "Unknown"
-
-
-def leaves(tree: QueueTree, namespaces: Mapping[str, Namespace]) -> dict[str, str]:
-    """Namespace -> its leaf, that of others too, or of none that has pods yet. Where the tree places it."""
-    found = {name: _leaf(tree, one) for name, one in namespaces.items() if name != SYSTEM}
-    return {name: leaf for name, leaf in found.items() if leaf is not None}
-
-
-def _leaf(tree: QueueTree, namespace: Namespace) -> str | None:
-    if tree.placement:
-        return leaf_for(tree, Submission(namespace=namespace.name, parent_queue=namespace.parent_queue))
-    return tree.leaf_by_namespace.get(namespace.name)
-
-
-class Narrower(NamedTuple):
-    """A namespace whose ResourceQuotas allow less than the hard cap of its leaf."""
-
-    namespace: str
-    allows: Amounts
-
-
-def narrower(
-    tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]
-) -> dict[str, Narrower]:
-    """Leaf -> its namespace, where that is alone in it and may have less than its hard cap by its quotas."""
-    places = _alone(leaves(tree, namespaces)) if quotas else {}
-    there = {leaf: (name, tree[leaf].max) for name, leaf in places.items() if name in quotas and leaf in tree}
-    found = {leaf: Narrower(name, above_quota(hard, quotas[name])) for leaf, (name, hard) in there.items()}
-    return {leaf: one for leaf, one in found.items() if one.allows}
-
-
-def _alone(places: Mapping[str, str]) -> dict[str, str]:
-    """Those that share their leaf with no other namespace."""
-    many = Counter(places.values())
-    return {name: leaf for name, leaf in places.items() if many[leaf] == 1}
 
 
 def missing_consumers(
@@ -69,9 +32,9 @@ def missing_consumers(
     share a leaf get none, as a Consumer is the leaf of one.
     """
     places = leaves(tree, namespaces)
-    alone, known = _alone(places), {one.namespace for one in consumers}
-    wanted = sorted(namespaces.keys() - known - {SYSTEM} - (places.keys() - alone.keys()))
-    return {name: _spec(tree, alone.get(name)) for name in wanted}
+    own, known = alone(places), {one.namespace for one in consumers}
+    wanted = sorted(namespaces.keys() - known - {SYSTEM} - (places.keys() - own.keys()))
+    return {name: _spec(tree, own.get(name)) for name in wanted}
 
 
 def _spec(tree: QueueTree, leaf: str | None) -> dict[str, Any]:
@@ -93,8 +56,8 @@ class Picture:
     namespaces: Mapping[str, Namespace]
     told: Mapping[str, int]
     """Queue -> when it was told to give back."""
-    quotas: Mapping[str, Amounts] | None
-    """Namespace -> the most that its ResourceQuotas allow; None: that is not known."""
+    less: Mapping[str, Narrower] | None
+    """Leaf -> its namespace, whose ResourceQuotas allow less than the tree does; None: that is not known."""
     now_ms: int
 
 
@@ -105,7 +68,7 @@ def allocations(picture: Picture, known: Collection[Allocation] = ()) -> dict[st
     leaf of its own any more deserves nothing.
     """
     before = {one.namespace: one for one in known if one.name == NAME}
-    places = _alone(leaves(picture.tree, picture.namespaces))
+    places = alone(leaves(picture.tree, picture.namespaces))
     found = {name: _allocation(picture, name, leaf) for name, leaf in places.items() if leaf in picture.standings}
     found |= {name: _unplaced(name) for name in before.keys() & picture.namespaces.keys() - found.keys()}
     return {name: _dated(one, before.get(name), picture.now_ms) for name, one in sorted(found.items())}
@@ -119,7 +82,7 @@ def _allocation(picture: Picture, namespace: str, leaf: str) -> Allocation:
         deserved=format_amounts(stands.deserved),
         hard=_spelled(stands.hard),
         reserved=_spelled(stands.reserved),
-        conditions=(_overused(picture, leaf), _reserved_kept(stands), _hard_above_quota(picture, namespace, stands)),
+        conditions=(_overused(picture, leaf), _reserved_kept(stands), _hard_above_quota(picture, leaf)),
     )
 
 
@@ -150,20 +113,15 @@ def _reserved_kept(stands: Standing) -> Told:
     return Told(RESERVED_KEPT, _FALSE, "ClusterTooSmall", message, "")
 
 
-def _hard_above_quota(picture: Picture, namespace: str, stands: Standing) -> Told:
-    if picture.quotas is None:
+def _hard_above_quota(picture: Picture, leaf: str) -> Told:
+    if picture.less is None:
         return Told(HARD_ABOVE_QUOTA, _UNKNOWN, "QuotasUnread", "ResourceQuotas may not be read.", "")
-    above = above_quota(stands.hard, picture.quotas.get(namespace, {}))
-    if not above:
+    less = picture.less.get(leaf)
+    if less is None:
         return Told(HARD_ABOVE_QUOTA, _FALSE, "WithinQuota", "No ResourceQuota of the namespace allows less.", "")
-    allowed = ", ".join(f"{name} {amount}" for name, amount in format_amounts(above).items())
-    message = f"ResourceQuotas of the namespace allow no more than {allowed}."
+    allowed = ", ".join(f"{name} {amount}" for name, amount in format_amounts(less.allows).items())
+    message = f"ResourceQuotas of the namespace allow no more than {allowed}: it deserves no more than that."
     return Told(HARD_ABOVE_QUOTA, _TRUE, "QuotaIsLess", message, "")
-
-
-def above_quota(hard: Amounts, quota: Amounts) -> Amounts:
-    """What a quota allows of those resources of which ``hard`` is more. Where there is no hard, the quota is one."""
-    return {name: quota[name] for name, amount in hard.items() if name in quota and amount > quota[name]}
 
 
 def _dated(one: Allocation, before: Allocation | None, now_ms: int) -> Allocation:

@@ -8,10 +8,11 @@ import msgspec
 from engine.formats import native, yunikorn
 from engine.formats.kubernetes import cluster_state
 from engine.formats.kueue.cluster import quota_cluster
-from engine.policies import cohort, priority
+from engine.policies import DIALECTS, cohort, priority, within_quotas
 from engine.queues import BARE, QueueTree
 from engine.quota import QuotaCluster, Workload
 from engine.snapshot import ClusterState, Namespace, Pod, Protection, Safeguards, Snapshot
+from engine.snapshot.narrowing import limits
 
 
 class CaseError(ValueError):
@@ -76,7 +77,14 @@ def situation(case: Case, protection: Protection | None = None, safeguards: Safe
     if pod.unschedulable_ms is None:
         state.pods[pod.uid] = msgspec.structs.replace(pod, unschedulable_ms=pod.created_ms)
     notices = {queue: milliseconds(since, f"notices of {queue}") for queue, since in case.notices.items()}
-    frozen = state.snapshot(tree, now_ms=milliseconds(case.now), protection=protection, notices=notices)
+    dialect = case.dialect or DIALECTS.get(case.policy, ("",))[0]
+    frozen = state.snapshot(
+        tree,
+        now_ms=milliseconds(case.now),
+        protection=protection,
+        notices=notices,
+        quotas=limits(state.quotas.values()) if within_quotas(case.policy, dialect) else {},
+    )
     queue = {asker, *(case.queue or ())}
     queued = frozenset(one.uid for one in state.pods.values() if one.key in queue)
     snapshot = msgspec.structs.replace(frozen.guarded(safeguards), queued=queued)

@@ -16,7 +16,8 @@ from engine.lint import errors
 from engine.placement import grown
 from engine.queues import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 from engine.resources import Amounts, total
-from engine.snapshot import ClassQuota, DisruptionBudget, Node, Pod, PriorityClass, limits, queue_of
+from engine.snapshot import ClassQuota, DisruptionBudget, Node, Pod, PriorityClass, queue_of
+from engine.snapshot.narrowing import limits
 
 SYSTEM = f"{ROOT}.system"
 """The parent of the leaves of namespaces that run the cluster itself."""

@@ -15,9 +15,10 @@ from engine.formats.kubernetes import Manifests, cluster_state
 from engine.formats.notes import ImportFailure
 from engine.formats.yunikorn import read
 from engine.journal import Moment
-from engine.policies import DIALECTS, FOREIGN, cohort, deserved, fence, guarded, policy, priority, terms
+from engine.policies import DIALECTS, FOREIGN, cohort, deserved, fence, guarded, policy, priority, terms, within_quotas
 from engine.queues import BARE, QueueTree
 from engine.snapshot import ClusterState, Safeguards
+from engine.snapshot.narrowing import limits
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,9 +91,10 @@ def foretold(objects: Iterable[Mapping[str, Any]], given: Given, moment: Moment 
         raise LookupError(f"policy {by} needs a tree")
     state, ignored, unread = whole_cluster(objects)
     within = guarded(by, dialect, acting=False)
+    quotas = limits(state.quotas.values()) if within_quotas(by, dialect) else {}
     found = forecast(
         state,
-        moment or Moment(now_ms=latest_ms(state), safeguards=Safeguards() if within else None),
+        moment or Moment(now_ms=latest_ms(state), quotas=quotas, safeguards=Safeguards() if within else None),
         given.tree or BARE,
         decide,
         terms=terms(given.parameters),

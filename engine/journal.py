@@ -16,6 +16,7 @@ from engine.laws import Terms
 from engine.planning import Considered, plan
 from engine.policies import Decide
 from engine.queues import QueueTree
+from engine.resources import Amounts
 from engine.snapshot import (
     Claim,
     ClusterState,
@@ -57,6 +58,8 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Uids of pods on their way out, whether or not the cluster shows it yet."""
     notices: dict[str, int] = {}
     """Queue -> when it was told to give back what it uses beyond what it deserves."""
+    quotas: dict[str, Amounts] = {}
+    """Namespace -> the most that its ResourceQuotas let it have, where the policy divides within that."""
     safeguards: Safeguards | None = None
     """What the policy had to choose within; None: nothing."""
     holds: dict[str, str] = {}
@@ -70,6 +73,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             protection=self.protection,
             reservations=self.reservations,
             notices=self.notices,
+            quotas=self.quotas,
         )
         frozen = frozen.guarded(self.safeguards)
         return frozen.expecting(pod for uid in sorted(self.going) if (pod := frozen.pod(uid)) is not None)

@@ -265,6 +265,7 @@ class _Mask:
                 for one in moment.reservations
             ),
             going=frozenset(self.name("uid", one) for one in moment.going),
+            quotas={self.name("namespace", one): most for one, most in moment.quotas.items()},
             notices={self.path(queue): told_ms for queue, told_ms in moment.notices.items()},
             safeguards=self._safeguards(moment.safeguards),
             holds={self.name("uid", uid): hold for uid, hold in moment.holds.items()},

@@ -59,7 +59,7 @@ class _Run:
         """Bring the cluster to a time, decide there, and count it until the next."""
         first = number == 1
         before = self._rolling.moment
-        later = Moment(now_ms=step.at_ms, notices=before.notices)
+        later = Moment(now_ms=step.at_ms, notices=before.notices, quotas=before.quotas)
         now = msgspec.structs.replace(before, now_ms=step.at_ms) if first else later
         self._rolling.moment = msgspec.structs.replace(now, protection=step.protection)
         moved = self._take_over(step, first=first) | self._happen()
@@ -133,7 +133,9 @@ class _Run:
         considered = plan(seen, seen.tree, side.decide, terms=side.terms, hold=self._served.hold)
         left, placed = rolling.carry_out(seen, considered, number)
         after = rolling.moment  # nothing is open any more
-        rolling.moment = Moment(now_ms=seen.now_ms, protection=after.protection, notices=after.notices)
+        rolling.moment = Moment(
+            now_ms=seen.now_ms, protection=after.protection, notices=after.notices, quotas=after.quotas
+        )
         done = Round(number=number, now_ms=seen.now_ms, considered=tuple(considered), placed=placed, left=left)
         for decision in done.preemptions:
             self._served.note(decision)

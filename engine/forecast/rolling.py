@@ -191,6 +191,6 @@ class Rolling:
         protection = self.moment.protection
         delays = (tree.delay_ms(leaf, inherited=above) for leaf in tree.leaves for above in (False, True))
         later_ms = self.moment.now_ms + max(*delays, protection.min_run_ms) + _A_LITTLE_MS
-        self.moment = Moment(
-            now_ms=later_ms, protection=protection, notices=self.moment.notices, safeguards=self.moment.safeguards
+        self.moment = msgspec.structs.replace(
+            self.moment, now_ms=later_ms, reservations=(), going=frozenset(), holds={}
         )

@@ -246,6 +246,9 @@ def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:
         case "PodDisruptionBudget":
             budget = decode_budget(obj)
             state.budgets[budget.namespace, budget.name] = budget
+        case "ResourceQuota":
+            quota = _quotas.from_dict(obj)
+            state.quotas[quota.namespace, quota.name] = quota
         case "Namespace":
             namespace = _namespaces.from_dict(obj)
             state.namespaces[namespace.name] = namespace

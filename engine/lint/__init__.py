@@ -4,7 +4,7 @@ Errors contradict themselves: such a tree is never published. Warnings are publi
 or holds, is said too.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from engine.formats.notes import Note, Severity
@@ -15,6 +15,7 @@ from engine.lint.effects import effects
 from engine.lint.flavors import flavors
 from engine.lint.lending import lending
 from engine.lint.pods import pods
+from engine.lint.room import Room, within_quotas
 from engine.lint.templates import templates
 from engine.lint.yunikorn import doubtful, refused
 from engine.queues import QueueTree
@@ -35,7 +36,7 @@ YUNIKORN = "yunikorn"
 
 def lint(
     tree: QueueTree,
-    capacity: Mapping[str, int] | None = None,
+    room: Room | None = None,
     *,
     policy: str = GUARANTEES,
     dialect: str = DESIGN,
@@ -43,12 +44,12 @@ def lint(
 ) -> tuple[Note, ...]:
     """Errors first, then warnings, then what is good to know; within each the order of the tree.
 
-    ``capacity`` is what the cluster's nodes hold; None where no cluster is known. ``policy`` and ``dialect`` are those
+    ``room`` is what a cluster has; None where no cluster is known. ``policy`` and ``dialect`` are those
     that the tree is for, ``form`` the format of the document that it is kept in (engine.formats.native.Format): what
     YuniKorn refuses is an error where it is YuniKorn that reads the document, or decides.
     """
     found = errors(tree, policy=policy, dialect=dialect, form=form)
-    return (*found, *remarks(tree, capacity, policy=policy, dialect=dialect, form=form))
+    return (*found, *remarks(tree, room, policy=policy, dialect=dialect, form=form))
 
 
 def errors(tree: QueueTree, *, policy: str = GUARANTEES, dialect: str = DESIGN, form: str = "") -> tuple[Note, ...]:
@@ -58,14 +59,14 @@ def errors(tree: QueueTree, *, policy: str = GUARANTEES, dialect: str = DESIGN, 
 
 def remarks(
     tree: QueueTree,
-    capacity: Mapping[str, int] | None = None,
+    room: Room | None = None,
     *,
     policy: str = GUARANTEES,
     dialect: str = DESIGN,
     form: str = "",
 ) -> tuple[Note, ...]:
     """All but the errors."""
-    found = _remarks(tree, capacity, policy, dialect)
+    found = _remarks(tree, room, policy, dialect)
     if not is_yunikorns(policy, dialect, form):
         return _ordered(tree, chain(found, doubtful(tree) if policy == GUARANTEES else ()))
     told = {(note.path, note.field) for note in refused(tree)}
@@ -90,7 +91,7 @@ def _errors(tree: QueueTree, policy: str, yunikorns: bool) -> Iterator[Note]:
         yield from above_max(tree)
 
 
-def _remarks(tree: QueueTree, capacity: Mapping[str, int] | None, policy: str, dialect: str) -> Iterator[Note]:
+def _remarks(tree: QueueTree, room: Room | None, policy: str, dialect: str) -> Iterator[Note]:
     yield from pods(tree)
     if policy == BY_SHARES:
         yield from deserving(tree)
@@ -104,5 +105,7 @@ def _remarks(tree: QueueTree, capacity: Mapping[str, int] | None, policy: str, d
     yield from templates(tree)
     if design:
         yield from claims(tree)
-    if capacity is not None:
-        yield from against_capacity(tree, capacity)
+    if room is not None:
+        yield from against_capacity(tree, room.capacity)
+    if room is not None and policy == BY_SHARES:
+        yield from within_quotas(tree, room)

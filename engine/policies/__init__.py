@@ -52,6 +52,11 @@ def guarded(name: str, dialect: str, *, acting: bool) -> bool:
     return enforceable(name, dialect) and (acting or name != priority.POLICY)
 
 
+def within_quotas(name: str, dialect: str) -> bool:
+    """Whether nobody deserves more by a policy than the ResourceQuotas of its namespace let it have."""
+    return (name, dialect) == (deserved.POLICY, deserved.DIALECT)
+
+
 Decide = Callable[[Snapshot, QueueTree, Pod], Decision]
 
 

@@ -17,7 +17,6 @@ from engine.snapshot.objects import (
     PriorityClass,
     Shield,
     Volume,
-    limits,
 )
 from engine.snapshot.placing import Protection, queue_of, shielded
 from engine.snapshot.quota import (
@@ -119,7 +118,6 @@ __all__ = [
     "VolcanoSettings",
     "Volume",
     "Workload",
-    "limits",
     "queue_of",
     "quota_cluster",
     "shielded",

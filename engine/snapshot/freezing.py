@@ -2,14 +2,16 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from engine.placement import grown
 from engine.queues import BARE, QueueTree
+from engine.resources import Amounts
 from engine.snapshot.fields import in_turn
 from engine.snapshot.followed import Followed, Step
+from engine.snapshot.narrowing import capped
 from engine.snapshot.objects import Namespace, Pod, PriorityClass
 from engine.snapshot.placing import Protection, originators, placed, shielded, sparing, unplaced, wanted
 from engine.snapshot.roster import Roster
@@ -63,6 +65,8 @@ class Freezing:
         self._last: _Last | None = None  # replaced, never changed
         self._grown: tuple[QueueTree | None, tuple[str, ...], QueueTree] = (None, (), BARE)
         """A tree, the leaves that were wanted besides, and the tree grown with them."""
+        self._narrowed: tuple[tuple[Any, ...], QueueTree] = ((), BARE)
+        """A tree, namespaces and their quotas, and the tree within these."""
 
     def of(self, pods: dict[str, Pod], rules: Rules, known: Iterable[str], now_ms: int) -> tuple[Roster, QueueTree]:
         """Those of ``pods`` (by uid) that are not finished, as they stand under the rules.
@@ -78,6 +82,17 @@ class Freezing:
         if rules.protection is not None and rules.protection.min_run_ms:
             roster = sparing(roster, since_ms=now_ms - rules.protection.min_run_ms)
         return roster, tree
+
+    def narrowed(
+        self, tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]
+    ) -> QueueTree:
+        """The tree within what quotas allow; while nothing of that changes it is the same tree."""
+        asked = (tree, dict(namespaces), dict(quotas))
+        before, found = self._narrowed
+        if before != asked:
+            found = capped(*asked)
+            self._narrowed = (asked, found)
+        return found
 
     def _carried_on(self, pods: dict[str, Pod], rules: Rules) -> Roster | None:
         """The last roster with what changed since; None where too much did."""

@@ -3,7 +3,6 @@
 Times are integer milliseconds since 1970 (UTC). Requests and allocatable are Amounts; both count ``pods``.
 """
 
-from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
@@ -81,16 +80,6 @@ class ClassQuota(msgspec.Struct, frozen=True, kw_only=True):
     """Both as the API server writes them; ``used`` is empty until the quota was counted."""
     requests: Amounts = {}
     """The most that all pods of the namespace may request; nothing where it is for some of them."""
-
-
-def limits(quotas: Iterable[ClassQuota]) -> dict[str, Amounts]:
-    """Namespace -> the most that its pods may request of each resource: all of its quotas hold."""
-    found: dict[str, Amounts] = {}
-    for quota in quotas:
-        for resource, amount in quota.requests.items():
-            allowed = found.setdefault(quota.namespace, {})
-            allowed[resource] = min(amount, allowed.get(resource, amount))
-    return found
 
 
 class Shield(StrEnum):

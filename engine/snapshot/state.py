@@ -6,6 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from engine.queues import QueueTree
+from engine.resources import Amounts
 from engine.snapshot.followed import Followed
 from engine.snapshot.freezing import Freezing, Rules
 from engine.snapshot.moment import Reservation, Snapshot
@@ -172,13 +173,17 @@ class ClusterState:
         protection: Protection | None = None,
         reservations: Iterable[Reservation] = (),
         notices: Mapping[str, int] | None = None,
+        quotas: Mapping[str, Amounts] | None = None,
     ) -> Snapshot:
         """Freeze: every pod with its queue, application, originator mark and, given a protection, its shield.
+
+        ``quotas``: namespace -> the most that a leaf of its own may have; its max is no more than that.
 
         All that is asked of the snapshot is asked under its own tree: this one, with the dynamic queues of its pods.
         """
         rules = Rules.of(tree, protection, self.classes, self.namespaces)
         roster, tree = self._freezing.of(self.pods, rules, self.namespaces, now_ms)
+        tree = self._freezing.narrowed(tree, self.namespaces, quotas) if quotas else tree
         return Snapshot.of_roster(
             roster,
             now_ms=now_ms,

@@ -40,7 +40,7 @@ def findings(sent: Sent, clusters: Iterable[Cluster], scope: Scope) -> list[dict
     rows += [_noted(sent, note) for note in plain if scope.has_path(note.path)]
     for cluster in clusters:
         if status := selectors.status_of(cluster):
-            fitting = [note for note in found(status.capacity) if note not in plain and scope.has_path(note.path)]
+            fitting = [note for note in found(status.room) if note not in plain and scope.has_path(note.path)]
             rows += [_noted(sent, note, cluster=cluster.name) for note in fitting]
     return rows
 

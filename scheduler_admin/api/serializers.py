@@ -253,7 +253,7 @@ class QueueDetailSerializer(serializers.Serializer[Any]):
     waits = QueueWaitsSerializer(allow_null=True, help_text="How long its asks wait; null unless a leaf.")
     notice = NoticeSerializer(allow_null=True, help_text="Null unless it is told to give back.")
     above_quota = AboveQuotaSerializer(
-        allow_null=True, help_text="Null unless, under policy `deserved`, its hard cap is above its namespace's quota."
+        allow_null=True, help_text="Null unless, under policy `deserved`, it is reserved or limited to more than its namespace's quota."
     )
     borrowed_and_lent = DealingSerializer(
         many=True,

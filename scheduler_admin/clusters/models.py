@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from engine.cluster.yunikorn import SERVICE
+from engine.lint.room import Room
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.windows import WEEKDAYS, Hours
 from scheduler_admin.queues.models import Hierarchy, Queue
@@ -298,9 +299,16 @@ class ClusterStatus(models.Model):
     """Priority class, "" for none -> {"running", "waiting", "places", "more"}; see clusters.class_figures."""
     class_quotas = models.JSONField(default=list)
     """ResourceQuotas by priority class: engine.snapshot.ClassQuota, each as a mapping."""
+    quotas = models.JSONField(default=dict)
+    """Namespace -> amounts: the most that its ResourceQuotas let all of its pods request."""
 
     def __str__(self) -> str:
         return f"status of {self.cluster}"
+
+    @property
+    def room(self) -> Room:
+        """What lint holds a tree against."""
+        return Room(self.capacity, self.quotas)
 
     def refresh_from_db(
         self, using: str | None = None, fields: Iterable[str] | None = None, from_queryset: Any = None

@@ -12,6 +12,7 @@ from engine.discovery import rivals
 from engine.queues import QueueTree
 from engine.resources import Amounts, total
 from engine.snapshot import ClusterState, Pod, Snapshot
+from engine.snapshot.narrowing import limits
 from scheduler_admin.clusters.breakers import FIRST_READING
 from scheduler_admin.clusters.class_figures import class_quotas, class_use, classes, keep_classes
 from scheduler_admin.clusters.holds import tell
@@ -60,6 +61,7 @@ def store_status(
         "rivals": rivals(snapshot.pods),
         "class_use": class_use(snapshot.pods),
         "class_quotas": class_quotas(state),
+        "quotas": limits(state.quotas.values()),
         "missing": dict(missing or {}),
         "odd": _odd(odd or {}, status.odd, now),
         "odd_count": len(odd or {}),

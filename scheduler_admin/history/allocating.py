@@ -6,7 +6,8 @@ from engine.allocations import Picture, allocations, missing_consumers
 from engine.decision import Decision
 from engine.notices import followed
 from engine.policies.deserved import Standing
-from engine.snapshot import ClusterState, Snapshot, limits
+from engine.snapshot import ClusterState, Snapshot
+from engine.snapshot.narrowing import Narrower
 from scheduler_admin.clusters.watching import Watch
 
 _QUOTAS = "ResourceQuota"
@@ -18,11 +19,13 @@ def tell(
     watch: Watch,
     state: ClusterState,
     snapshot: Snapshot,
+    less: Mapping[str, Narrower],
     decisions: Iterable[Decision],
 ) -> None:
     """Make the Consumers that are missing, and let Allocations say what the pass found; while we lead, and they exist.
 
-    ``standings``: empty where the cluster is not divided by shares; then nothing is told. Where it can't be written,
+    ``standings``: empty where the cluster is not divided by shares; then nothing is told. ``less``: the leaves whose
+    namespaces may have less than the tree says. Where it can't be written,
     that is among what is missing.
     """
     health = watch.watcher.health()
@@ -35,7 +38,7 @@ def tell(
         standings=standings,
         namespaces=state.namespaces,
         told=followed(snapshot.notices, decisions, snapshot.now_ms),
-        quotas=None if _QUOTAS in health.missing else limits(state.quotas.values()),
+        less=None if _QUOTAS in health.missing else less,
         now_ms=snapshot.now_ms,
     )
     known = [*state.allocations.values()]

@@ -1,27 +1,29 @@
 """What queues ask and deserve, where the revision in force divides the cluster by shares."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from engine.allocations import narrower
-from engine.policies import deserved
+from engine.policies import deserved, within_quotas
 from engine.queues import QueueTree
 from engine.resources import Amounts, add, total
-from engine.snapshot import ClusterState, Snapshot, limits
+from engine.snapshot import ClusterState, Snapshot
+from engine.snapshot.narrowing import Narrower, limits, narrower
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.services import tree_of
 
 
 def divides(revision: Revision) -> bool:
     """Whether a cluster under it is divided by shares."""
-    return (revision.policy, revision.dialect) == (deserved.POLICY, deserved.DIALECT)
+    return within_quotas(revision.policy, revision.dialect)
 
 
-def quotas(revision: Revision, state: ClusterState, tree: QueueTree) -> dict[str, dict[str, dict[str, Any]]]:
-    """Leaf -> what of ClusterStatus.queues is about the ResourceQuota of its namespace; empty under other policies."""
-    if not divides(revision):
-        return {}
-    found = narrower(tree, state.namespaces, limits(state.quotas.values()))
-    return {leaf: {"above_quota": one._asdict()} for leaf, one in found.items()}
+def quotas(revision: Revision, state: ClusterState) -> dict[str, Amounts]:
+    """Namespace -> the most that its ResourceQuotas let it have; empty under other policies, which go on without."""
+    return limits(state.quotas.values()) if divides(revision) else {}
+
+
+def less(revision: Revision, state: ClusterState) -> dict[str, Narrower]:
+    """Leaf -> its namespace, where that may have less than the tree in force says; empty under other policies."""
+    return narrower(tree_of(revision), state.namespaces, quotas(revision, state))
 
 
 def standings(revision: Revision, snapshot: Snapshot) -> Mapping[str, deserved.Standing]:

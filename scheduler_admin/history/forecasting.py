@@ -1,7 +1,7 @@
 """What a tree would do to a cluster as it stands. Reads the journal alone, never the worker or the cluster."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from time import thread_time
@@ -19,6 +19,7 @@ from engine.policies import Decide
 from engine.queues import QueueTree
 from engine.snapshot import Pod, Safeguards, Snapshot
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.history.journal_selectors import LiveMoment, live
 from scheduler_admin.history.models import SavedSnapshot
 from scheduler_admin.history.snapshot_selectors import saved
@@ -78,6 +79,10 @@ def forecast_tree(
     seen = live(cluster)
     if revision is None or seen is None:
         return None
+    if not seen.moment.quotas:  # the policy in force goes on without; that of the draft may not
+        status = status_of(cluster)
+        moment = msgspec.structs.replace(seen.moment, quotas=status.quotas if status else {})
+        seen = replace(seen, moment=moment)
     present = _under(seen, cluster, tree_of(revision), terms_of(revision))
     proposed = _under(seen, cluster, tree, Terms(policy, dialect, dict(parameters)))
     return Outlook(at=seen.at, present=present, proposed=proposed, tree=tree_of(revision), other=tree)
@@ -98,7 +103,8 @@ def _under(seen: LiveMoment, cluster: Cluster, tree: QueueTree, by: Terms) -> Fo
     terms, foreign = policies.terms(by.parameters), by.dialect in policies.FOREIGN
     within = policies.guarded(by.policy, by.dialect, acting=cluster.mode != Cluster.Mode.OBSERVE)
     safeguards = (seen.moment.safeguards or Safeguards()) if within else None
-    moment = msgspec.structs.replace(seen.moment, safeguards=safeguards)
+    quotas = seen.moment.quotas if policies.within_quotas(by.policy, by.dialect) else {}
+    moment = msgspec.structs.replace(seen.moment, safeguards=safeguards, quotas=quotas)
     return forecast(seen.state, moment, tree, decide, terms=terms, foreign=foreign)
 
 

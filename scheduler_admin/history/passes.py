@@ -31,7 +31,7 @@ from scheduler_admin.faults import reached
 from scheduler_admin.history import allocating, giving_back, journal
 from scheduler_admin.history.aftermath import follow_aftermath
 from scheduler_admin.history.carrying import Carrier
-from scheduler_admin.history.deserving import quotas, shares, standings
+from scheduler_admin.history.deserving import less, quotas, shares, standings
 from scheduler_admin.history.disruption import Disruption, promised
 from scheduler_admin.history.interlocks import Interlocks, breakers_of, may_go
 from scheduler_admin.history.ledger import book
@@ -126,6 +126,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
             watch=watch,
             state=found.state,
             snapshot=found.snapshot,
+            less=less(revision, found.state),
             decisions=decisions,
         )
     if leads or (cluster.mode == Cluster.Mode.ADVISE and cluster.publish):
@@ -187,15 +188,16 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
         return "unknown"
     tree, agreed = tree_of(revision), terms(revision.parameters)
     now = timezone.now()
-    moment = _moment(cluster, revision, Stops.of(cluster, now), now, but=row)
+    state = watch.watcher.state()
+    moment = _moment(cluster, revision, state, Stops.of(cluster, now), now, but=row)
     moment = msgspec.structs.replace(moment, safeguards=None)  # these are asked below, and before each eviction
     if row.state != Decision.State.INTENDED:
         left, gone = _by_progress(row)
         moment = msgspec.structs.replace(moment, going=moment.going | gone)
-        snapshot = moment.snapshot(watch.watcher.state(), tree)
+        snapshot = moment.snapshot(state, tree)
         laws = audit_rest(snapshot, snapshot.tree, decision, left, terms=agreed)
         return next((f"law {check.law}" for check in broken(laws)), "")
-    snapshot = moment.snapshot(watch.watcher.state(), tree)
+    snapshot = moment.snapshot(state, tree)
     for check in broken(audit(snapshot, snapshot.tree, decision, terms=agreed)):
         return f"law {check.law}"
     disruption = Disruption(snapshot, promised(cluster, but=row))
@@ -212,7 +214,13 @@ def _by_progress(row: Decision) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _moment(
-    cluster: Cluster, revision: Revision, stops: Stops, now: datetime, *, but: Decision | None = None
+    cluster: Cluster,
+    revision: Revision,
+    state: ClusterState,
+    stops: Stops,
+    now: datetime,
+    *,
+    but: Decision | None = None,
 ) -> Moment:
     """What people paused, and what open decisions (all ``but`` one) will leave: their room kept, their victims going.
 
@@ -231,6 +239,7 @@ def _moment(
         ),
         going=frozenset(victim.uid for row in others for victim in row.victims.all()),
         notices=giving_back.told(cluster),
+        quotas=quotas(revision, state),
         safeguards=Safeguards(paused=stops.paused_queues) if within else None,
     )
 
@@ -239,7 +248,8 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     began = time.perf_counter_ns()
     decide = policy(revision.policy, revision.dialect, revision.parameters)
     stops = Stops.of(cluster, now)
-    state, moment = journal.seen(watch=watch, now=now), _moment(cluster, revision, stops, now)
+    state = journal.seen(watch=watch, now=now)
+    moment = _moment(cluster, revision, state, stops, now)
     snapshot = moment.snapshot(state, tree_of(revision))
     enforced = cluster.mode == Cluster.Mode.ENFORCE and enforceable(revision.policy, revision.dialect)
     stands = standings(revision, snapshot)
@@ -347,7 +357,8 @@ def _store(
 def _figures(revision: Revision, found: _Plan) -> dict[str, dict[str, Any]]:
     """As ClusterStatus.queues."""
     snapshot, tree = found.snapshot, found.snapshot.tree
-    divided, narrow = shares(found.standings, snapshot), quotas(revision, found.state, tree)
+    divided = shares(found.standings, snapshot)
+    narrow = {leaf: {"above_quota": one._asdict()} for leaf, one in less(revision, found.state).items()}
     own = queue_figures(snapshot, tree)
     figures = {path: one | divided.get(path, {}) | narrow.get(path, {}) for path, one in own.items()}
     for path, amounts in lent_by_queue(figures, revision, tree).items():

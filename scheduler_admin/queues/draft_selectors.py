@@ -1,6 +1,6 @@
 """Reads of drafts: the tree with what is wrong and what is new in it, and who else has a draft open."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, lru_cache, partial
@@ -15,6 +15,7 @@ from engine.formats.form import Reading
 from engine.formats.notes import Note
 from engine.formats.shares import Capacity
 from engine.lint import errors, remarks
+from engine.lint.room import Room
 from engine.queues import Queue, QueueTree
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
 from scheduler_admin.queues.differences import differing_terms, differing_tree
@@ -158,32 +159,32 @@ def may_edit(user: Who, draft: Draft) -> bool:
     return scope_of(user, "edit").everything or Draft.objects.restrict(user, "edit").filter(pk=draft.pk).exists()
 
 
-def state_for(user: Who, draft: Draft, capacity: Mapping[str, int] | None = None, *, editable: bool) -> DraftState:
+def state_for(user: Who, draft: Draft, room: Room | None = None, *, editable: bool) -> DraftState:
     """What a user sees of a draft; where it is ``editable`` to them, what is not theirs to change is an error."""
     checked = scope_of(user, "edit") if editable else EVERYTHING
-    return state(draft, capacity, checked).part(scope_of(user, "view"))
+    return state(draft, room, checked).part(scope_of(user, "view"))
 
 
 def state(
     draft: Draft,
-    capacity: Mapping[str, int] | None = None,
+    room: Room | None = None,
     scope: Scope = EVERYTHING,
     *,
     queues: Sequence[Placed] | None = None,
 ) -> DraftState:
     """Everything about a draft as it is now; what it changes outside of a scope is an error.
 
-    ``capacity``: see lint. ``queues``: its own, where they were fetched already.
+    ``room``: see lint. ``queues``: its own, where they were fetched already.
     """
     unfit = not_enforceable(draft.hierarchy, Terms(draft.policy, draft.dialect, {}))
     if queues is not None:
-        return _worked_out(draft, queues, capacity, scope, unfit)
-    kept, now = _kept(draft.pk, draft.created_at), (tag(draft), draft.base_id, capacity, unfit)
+        return _worked_out(draft, queues, room, scope, unfit)
+    kept, now = _kept(draft.pk, draft.created_at), (tag(draft), draft.base_id, room, unfit)
     then, held, found = kept.get(scope, (None, None, None))
     if found is None or then != now or (held is not None and held != draft.hierarchy.capacity):
         queues = placed_rows(draft)
         held = draft.hierarchy.capacity if any(one.has_shares for one in queues) else None
-        found = _worked_out(draft, queues, capacity, scope, unfit)
+        found = _worked_out(draft, queues, room, scope, unfit)
         transaction.on_commit(partial(kept.__setitem__, scope, (now, held, found)))  # what is taken back never was
     return replace(found, draft=draft)
 
@@ -196,7 +197,7 @@ def _kept(draft: int, begun: datetime) -> dict[Scope, tuple[object, Capacity | N
 
 
 def _worked_out(
-    draft: Draft, queues: Sequence[Placed], capacity: Mapping[str, int] | None, scope: Scope, unfit: Note | None
+    draft: Draft, queues: Sequence[Placed], room: Room | None, scope: Scope, unfit: Note | None
 ) -> DraftState:
     base = tree_of(draft.base)
     read = reading(draft, queues)
@@ -226,7 +227,7 @@ def _worked_out(
         )
         for index, one in enumerate(queues)
     )
-    told = cache(partial(_remarks, read, capacity, terms, form))
+    told = cache(partial(_remarks, read, room, terms, form))
     return DraftState(draft, rows, read.tree, wrong, found, terms, others, told)
 
 
@@ -235,7 +236,7 @@ def forget() -> None:
     _kept.cache_clear()
 
 
-def _remarks(read: Reading, capacity: Mapping[str, int] | None, terms: Terms, form: str) -> tuple[Note, ...]:
+def _remarks(read: Reading, room: Room | None, terms: Terms, form: str) -> tuple[Note, ...]:
     """What lint remarks that is so whatever the settings that can't be read are to say.
 
     That is what is about queues without such a setting, also above and below them.
@@ -245,7 +246,7 @@ def _remarks(read: Reading, capacity: Mapping[str, int] | None, terms: Terms, fo
         return ()
     unread = {note.path for note in read.notes if note.path}
     above = {path for one in unread for path in tree.lineage(one)}
-    found = remarks(tree, capacity, policy=terms.policy, dialect=terms.dialect, form=form)
+    found = remarks(tree, room, policy=terms.policy, dialect=terms.dialect, form=form)
     return tuple(note for note in found if note.path not in above and unread.isdisjoint(tree.lineage(note.path)))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.lint import lint
+from engine.lint.room import Room
 from engine.placement_rules import Rule
 from engine.queues import Queue, QueueTree
 from tests.builders import amounts, tree
@@ -12,5 +13,5 @@ from tests.builders import amounts, tree
 def findings(queues: Mapping[str, Queue], capacity: Any = None, *rules: Rule, **terms: str) -> list[str]:
     """Severity, queue, field and sentence of every finding; ``rules`` are the tree's placement rules."""
     shape = QueueTree(tree(queues).queues.values(), rules)
-    found = lint(shape, amounts(capacity) if capacity else None, **terms)
+    found = lint(shape, Room(amounts(capacity)) if capacity else None, **terms)
     return [f"{one.severity} {one.path} {one.field}: {one.text}" for one in found]

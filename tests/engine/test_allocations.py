@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from engine.allocations import Picture, allocations, missing_consumers, narrower
+from engine.allocations import Picture, allocations, missing_consumers
 from engine.placement_rules import NAMESPACE_TAG, Rule, RuleName
 from engine.policies.deserved import standing
 from engine.queues import WEIGHT_ONE, QueueTree
-from engine.snapshot import Allocation, ClassQuota, Consumer, Namespace, Told, limits
+from engine.snapshot import Allocation, ClassQuota, Consumer, Namespace, Told
+from engine.snapshot.narrowing import limits, narrower
 from tests.builders import NOW, amounts, ask, node, pod, queue, snapshot, tree
 
 SHARED = tree(
@@ -22,7 +23,7 @@ NAMESPACES = {name: Namespace(name=name) for name in ("spark", "shop", "a", "b",
 def picture(*objects: Any, shape: QueueTree = SHARED, **changes: Any) -> Picture:
     """Four cores, of which spark has two reserved."""
     there = snapshot(shape, node("n1", 4), *objects)
-    plain: dict[str, Any] = {"namespaces": NAMESPACES, "told": {}, "quotas": {}, "now_ms": NOW}
+    plain: dict[str, Any] = {"namespaces": NAMESPACES, "told": {}, "less": {}, "now_ms": NOW}
     return Picture(tree=there.tree, standings=standing(there, there.tree), **plain | changes)
 
 
@@ -71,11 +72,14 @@ def test_a_hard_cap_above_the_quota_of_the_namespace_is_told() -> None:
     quotas = limits(
         ClassQuota(namespace=name, name="q", requests=amounts(cpu)) for name, cpu in (("spark", "2"), ("shop", "1"))
     )
-    found = allocations(picture(quotas=quotas))
+    found = allocations(picture(less=narrower(SHARED, NAMESPACES, quotas)))
     above = told(found["spark"], "HardAboveQuota")
-    assert (above.status, above.message) == ("True", "ResourceQuotas of the namespace allow no more than cpu 2.")
+    assert (above.status, above.message) == (
+        "True",
+        "ResourceQuotas of the namespace allow no more than cpu 2: it deserves no more than that.",
+    )
     assert told(found["shop"], "HardAboveQuota").status == "False"
-    assert told(allocations(picture(quotas=None))["spark"], "HardAboveQuota").status == "Unknown"
+    assert told(allocations(picture(less=None))["spark"], "HardAboveQuota").status == "Unknown"
 
 
 def test_leaves_with_a_hard_cap_above_the_quota_of_their_namespace_are_found() -> None:

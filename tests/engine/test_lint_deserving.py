@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.lint import errors
+from engine.lint import errors, lint
+from engine.lint.room import Room
 from engine.queues import WEIGHT_ONE, Queue, Take
 from tests.builders import amounts, queue, tree
 from tests.engine.linted import findings
@@ -51,3 +52,18 @@ def test_a_tree_that_keeps_what_it_says_is_left_in_peace() -> None:
 def test_what_is_reserved_above_its_hard_limit_is_never_published() -> None:
     """It contradicts itself."""
     assert [note.path for note in errors(tree({"a": queue(4, max=2)}), policy="deserved")] == ["root.a"]
+
+
+def test_who_is_promised_more_than_its_quota_allows_is_told() -> None:
+    """Of leaves that a namespace has for itself, under this policy alone."""
+    shape = tree({"a": queue(2, max=4, namespaces=("a",)), "b": queue(3, namespaces=("b",)), "c": queue(9)})
+    room = Room({"cpu": 100_000}, {"a": {"cpu": 3000}, "b": {"cpu": 2000, "memory": 1}, "c": {"cpu": 1}})
+    found = {
+        policy: [(note.path, note.field) for note in lint(shape, room, policy=policy) if "ResourceQuotas" in note.text]
+        for policy in ("deserved", "fence")
+    }
+    assert found == {"deserved": [("root.a", "max/cpu"), ("root.b", "guaranteed/cpu")], "fence": []}
+    (first, _) = [note for note in lint(shape, room, policy="deserved") if "ResourceQuotas" in note.text]
+    assert first.text == (
+        "Its max of cpu is 4, and ResourceQuotas of namespace a allow 3: it deserves no more than that."
+    )

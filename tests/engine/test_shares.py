@@ -14,6 +14,7 @@ from engine.formats.form import read_form, write_form
 from engine.formats.shares import Capacity, read_share, write_share
 from engine.formats.tree import decode_tree, encode_tree
 from engine.lint import lint
+from engine.lint.room import Room
 from engine.queues import QueueTree
 
 CLUSTER = Capacity({"cpu": 100_000, "memory": 2**30})
@@ -132,8 +133,8 @@ class TestKeptAsTyped:
 
     def test_lint_says_where_the_cluster_holds_another_amount_by_now(self) -> None:
         tree = read({"path": "root.a", "max": {"cpu": "40%"}})
-        assert not [note for note in lint(tree, CLUSTER.amounts) if "Percentages" in note.message]
-        (note,) = [note for note in lint(tree, {"cpu": 120_000}) if "Percentages" in note.message]
+        assert not [note for note in lint(tree, Room(CLUSTER.amounts)) if "Percentages" in note.message]
+        (note,) = [note for note in lint(tree, Room({"cpu": 120_000})) if "Percentages" in note.message]
         assert (note.path, note.field) == ("root", "capacity/cpu")
         assert (note.params["then"], note.params["capacity"]) == ("100", "120")
 

@@ -3,10 +3,12 @@
 import pytest
 
 from engine.decision import Decision, Notice, Outcome, PodFacts, Reason
+from engine.formats.tree import encode_tree
 from engine.snapshot import ClassQuota, Namespace
+from engine.snapshot.narrowing import Narrower
 from scheduler_admin.clusters.told import told_missing
 from scheduler_admin.history.allocating import tell
-from scheduler_admin.history.deserving import quotas, standings
+from scheduler_admin.history.deserving import less, standings
 from scheduler_admin.queues.models import Revision
 from tests.builders import NOW, amounts, ask, node, pod, queue, snapshot, tree
 from tests.history.watch import Watch
@@ -31,6 +33,7 @@ def told(watch: Watch, *decisions: Decision, policy: str = "deserved", dialect: 
         watch=watch,  # type: ignore[arg-type]  # a double
         state=watch.state,
         snapshot=at,
+        less={},
         decisions=decisions,
     )
 
@@ -63,9 +66,10 @@ def test_the_figures_of_a_leaf_say_where_its_hard_cap_is_above_its_quota(watch: 
     """Under this policy alone."""
     capped = tree({"spark": queue(max="4", namespaces=("spark",)), "shop": queue(namespaces=("shop",))})
     watch.state.quotas["spark", "q"] = ClassQuota(namespace="spark", name="q", requests=amounts("2"))
-    found = quotas(Revision(policy="deserved", dialect="arbitrator"), watch.state, capped)
-    assert found == {"root.spark": {"above_quota": {"namespace": "spark", "allows": {"cpu": 2000}}}}
-    assert quotas(Revision(policy="fence", dialect="design"), watch.state, capped) == {}
+    document = encode_tree(capped).decode()
+    found = less(Revision(policy="deserved", dialect="arbitrator", document=document), watch.state)
+    assert found == {"root.spark": Narrower("spark", {"cpu": 2000})}
+    assert less(Revision(policy="fence", dialect="design", document=document), watch.state) == {}
 
 
 @pytest.mark.parametrize(("policy", "dialect"), [("fence", "design"), ("deserved", "volcano")])

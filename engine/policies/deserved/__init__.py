@@ -2,9 +2,10 @@
 
 from engine.policies.deserved.deciding import DIALECT, POLICY, decide
 from engine.policies.deserved.dividing import Method, deserved
-from engine.policies.deserved.ground import SYSTEM, Ground, ground
+from engine.policies.deserved.ground import Ground, ground
 from engine.policies.deserved.question import Parameters
 from engine.policies.deserved.standing import Standing, standing
+from engine.snapshot.narrowing import SYSTEM
 
 __all__ = [
     "DIALECT",

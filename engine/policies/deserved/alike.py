@@ -7,12 +7,12 @@ import numpy as np
 
 from engine.decision import PodReason
 from engine.policies.deserved.budgets import Budgets
-from engine.policies.deserved.ground import SYSTEM
 from engine.policies.deserved.ledger import column
 from engine.policies.fence.ground import Ground
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.columns import Columns, Flags, Numbers, Rows
 from engine.snapshot.kinds import Kinds
+from engine.snapshot.narrowing import SYSTEM
 from engine.snapshot.stretches import running
 
 

@@ -11,9 +11,7 @@ from engine.resources import Amounts, fits, subtract, total
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.columns import Columns
 from engine.snapshot.kinds import Kinds
-
-SYSTEM = "kube-system"
-"""It deserves what it asks, before anybody else."""
+from engine.snapshot.narrowing import SYSTEM
 
 
 class Ground(msgspec.Struct, frozen=True, kw_only=True):

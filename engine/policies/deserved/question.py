@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from engine.policies.deserved.dividing import Method, deserved
-from engine.policies.deserved.ground import SYSTEM, ground
+from engine.policies.deserved.ground import ground
 from engine.policies.deserved.ledger import Ledger
 from engine.policies.deserved.standing import Standings, standing_on
 from engine.policies.fence.question import Question as Places
@@ -17,6 +17,7 @@ from engine.queues import QueueTree
 from engine.resources import PODS, Amounts
 from engine.snapshot import Pod, Snapshot
 from engine.snapshot.columns import Flags, Numbers
+from engine.snapshot.narrowing import SYSTEM
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

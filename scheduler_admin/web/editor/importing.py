@@ -14,6 +14,7 @@ from engine.formats.native import Format
 from engine.formats.notes import ImportFailure, Note, Severity
 from engine.formats.tree import encode_tree
 from engine.lint import lint
+from engine.lint.room import Room
 from engine.queues import BARE
 from scheduler_admin.queues.importing import terms_with
 from scheduler_admin.queues.models import Hierarchy, Revision
@@ -64,7 +65,7 @@ class Preview:
     notes: Sequence[Note]
     """What reading it has to say; of one that could not be, why."""
     current: Revision | None
-    capacity: Mapping[str, int] | None
+    room: Room | None
 
     @property
     def form_name(self) -> str:
@@ -87,7 +88,7 @@ class Preview:
         if self.imported is None:
             return ()
         by = self.terms
-        found = lint(self.imported.tree, self.capacity, policy=by.policy, dialect=by.dialect, form=self.imported.form)
+        found = lint(self.imported.tree, self.room, policy=by.policy, dialect=by.dialect, form=self.imported.form)
         return [note for note in found if note.severity is not Severity.INFO]
 
     @property
@@ -149,15 +150,15 @@ class Preview:
         return not same or self.terms_differ
 
 
-def preview(text: str, asked: Format | None, hierarchy: Hierarchy, capacity: Mapping[str, int] | None) -> Preview:
+def preview(text: str, asked: Format | None, hierarchy: Hierarchy, room: Room | None) -> Preview:
     """A document as it would be taken over; ``asked`` is the format that was chosen, None: what its words tell."""
     current = hierarchy.current
     form = asked or native.detect(text)
     try:
         imported = native.read(text, form, hierarchy.capacity)
     except ImportFailure as failure:
-        return Preview(text, form, None, failure.notes, current, capacity)
-    return Preview(text, form, imported, imported.notes, current, capacity)
+        return Preview(text, form, None, failure.notes, current, room)
+    return Preview(text, form, imported, imported.notes, current, room)
 
 
 def _queues(imported: Imported) -> list[Became]:

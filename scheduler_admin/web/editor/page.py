@@ -262,5 +262,5 @@ def draft_page(user: Who, cluster: Cluster, draft: Draft, shown: Shown, **more: 
     sees, changes_in = scope_of(user, "view"), scope_of(user, "edit")
     may_edit = draft_selectors.may_edit(user, draft)
     changes_in = changes_in if may_edit else Scope()
-    state = draft_selectors.state_for(user, draft, status.capacity if status else None, editable=may_edit)
+    state = draft_selectors.state_for(user, draft, status.room if status else None, editable=may_edit)
     return DraftPage(user, cluster, state, shown, may_edit, sees, changes_in, **more)

@@ -72,7 +72,7 @@ def _seen(request: HttpRequest, cluster: Cluster, text: str) -> Preview:
     assert cluster.hierarchy is not None
     chosen, status = request.POST.get("format", ""), status_of(cluster)
     asked = Format(chosen) if chosen in list(Format) else None
-    return preview(text, asked, cluster.hierarchy, status.capacity if status else None)
+    return preview(text, asked, cluster.hierarchy, status.room if status else None)
 
 
 def _take_over(request: HttpRequest, cluster: Cluster, actor: User, seen: Preview) -> HttpResponse:
