@@ -33,6 +33,11 @@ _DECIMAL = {
     "E": Fraction(10**18),
 }
 _SCALES: dict[str, Fraction] = {**_DECIMAL, **{suffix: Fraction(scale) for suffix, scale in _BINARY.items()}}
+_WHOLE = (
+    tuple(reversed(_BINARY.items())),
+    tuple((suffix, int(scale)) for suffix, scale in reversed(_DECIMAL.items()) if scale > 1),
+)
+"""Units of bytes, each kind with the largest first."""
 _NUMBER = r"\d{1,99}\.?\d{0,99}|\.\d{1,99}"  # Python reads no number of very many digits
 _QUANTITY = re.compile(rf"([+-]?)({_NUMBER})(?:([eE])([+-]?\d{{1,3}})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 
@@ -95,11 +100,14 @@ def format_amount(resource: str, amount: int) -> str:
     """The amount as people type it: ``1500m``, ``2``, ``32Gi``. ``parse_amount`` reads it back exactly."""
     if base(resource) == CPU:
         return str(amount // 1000) if amount % 1000 == 0 else f"{amount}m"
-    if is_bytes(resource):
-        for suffix, scale in reversed(_BINARY.items()):
-            if amount and amount % scale == 0:
-                return f"{amount // scale}{suffix}"
-    return str(amount)
+    return _bytes(amount) if is_bytes(resource) and amount else str(amount)
+
+
+def _bytes(amount: int) -> str:
+    """In the unit that leaves the shortest number: ``80G`` is 80G, not 78125000Ki; ``1000Ki`` stays."""
+    whole = (next(((amount // scale, unit) for unit, scale in units if amount % scale == 0), None) for units in _WHOLE)
+    number, unit = min((one for one in whole if one), key=lambda one: len(str(one[0])), default=(amount, ""))
+    return f"{number}{unit}"
 
 
 def format_amounts(amounts: Mapping[str, int]) -> dict[str, str]:

@@ -173,6 +173,9 @@ class QueueSerializer(serializers.Serializer[QueueStanding]):
     preemption_policy = serializers.ChoiceField(QUEUE_POLICIES, source="queue.preemption_policy")
     fence = serializers.CharField(allow_null=True, help_text="The queue whose fence bounds the asks of this one.")
     delay_ms = serializers.IntegerField(allow_null=True, help_text="Leaves only: how long an ask waits first.")
+    quota_delay_ms = serializers.IntegerField(
+        allow_null=True, help_text="In YuniKorn, how long after its max was lowered pods go for that; null: never."
+    )
     priority_policy = serializers.ChoiceField(
         [policy.value for policy in PriorityPolicy], source="queue.priority_policy"
     )
@@ -253,7 +256,8 @@ class QueueDetailSerializer(serializers.Serializer[Any]):
     waits = QueueWaitsSerializer(allow_null=True, help_text="How long its asks wait; null unless a leaf.")
     notice = NoticeSerializer(allow_null=True, help_text="Null unless it is told to give back.")
     above_quota = AboveQuotaSerializer(
-        allow_null=True, help_text="Null unless, under policy `deserved`, it is reserved or limited to more than its namespace's quota."
+        allow_null=True,
+        help_text="Null unless, under policy `deserved`, it is reserved or limited to more than its namespace's quota.",
     )
     borrowed_and_lent = DealingSerializer(
         many=True,

@@ -48,6 +48,8 @@ class QueueStanding:
     """The nearest queue from this one upwards that has a fence."""
     delay_ms: int | None
     """How long an ask of this leaf waits before it may preempt; None for queues that hold queues."""
+    quota_delay_ms: int | None
+    """How long after its max was lowered pods go, in YuniKorn; None: none go for that."""
 
     @property
     def parent(self) -> str | None:
@@ -68,6 +70,7 @@ def stand(queue: Queue, status: ClusterStatus | None, tree: QueueTree, *, dialec
         oldest_ask_at=datetime.fromtimestamp(oldest / 1000, UTC) if oldest is not None else None,
         fence=tree.fence(queue.path),  # only ever a part of its own path: it tells a tenant nothing of other queues
         delay_ms=tree.delay_ms(queue.path, inherited=dialect in PASSED_ON) if queue.leaf else None,
+        quota_delay_ms=tree.quota_delay_ms(queue.path),
     )
 
 

@@ -87,6 +87,12 @@ def delay(tree: QueueTree, path: str, dialect: str) -> Inherited | None:
     return Inherited(tree.delay_ms(path, inherited=inherited), tree.delay_by(path, inherited=inherited))
 
 
+def quota_delay(tree: QueueTree, path: str) -> Inherited | None:
+    """How long after a queue's max was lowered pods go, in milliseconds; None where none go for that."""
+    by = tree.quota_delay_by(path)
+    return None if by is None else Inherited(tree[by].quota_delay_ms or 0, by)
+
+
 def priority_fence(tree: QueueTree, path: str) -> str | None:
     """The nearest queue from this one upwards that keeps priorities to itself."""
     for above in tree.lineage(path):

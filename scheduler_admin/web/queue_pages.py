@@ -93,6 +93,7 @@ class QueuePage:
     reach: Reach
     granted: list[inherited.Granted]
     delay: inherited.Inherited | None
+    quota_delay: inherited.Inherited | None
     priority_fence: str | None
     lending: list[tuple[str, str]]
     """What it says of lending and taking: name and text."""
@@ -155,6 +156,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         ),
         granted=inherited.shared(tree, path, row.figures) if shares else inherited.granted(tree, path, names, capacity),
         delay=inherited.delay(tree, path, revision.dialect),
+        quota_delay=inherited.quota_delay(tree, path),
         priority_fence=inherited.priority_fence(tree, path),
         lending=_lending(tree[path]),
         rules=rules(tree) if path == tree.root and scope_of(user, "view").everything else [],

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from string import ascii_letters
 
 from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
@@ -120,9 +121,9 @@ def readable(resource: str, value: int) -> tuple[str, str]:
         return f"{value / _PER_CENT:.1f}", "%"
     text = format_amount(resource, value)
     if is_bytes(resource):
-        for unit in reversed(_UNITS):
-            if text == f"{value // _UNITS[unit]}{unit}" and value // _UNITS[unit] < 10_000:  # noqa: PLR2004
-                return str(value // _UNITS[unit]), unit
+        number = text.rstrip(ascii_letters)
+        if len(number.lstrip("-")) <= 4:  # noqa: PLR2004
+            return number, text.removeprefix(number)
         for unit in reversed(_UNITS):
             if abs(value) >= _UNITS[unit]:
                 return f"{value / _UNITS[unit]:.3g}" if abs(value) < 1000 * _UNITS[unit] else str(

@@ -90,11 +90,13 @@ def test_queues_tell_asks_fence_and_delay(olga: APIClient, cluster: Cluster) -> 
 
 def test_under_yunikorns_rules_a_leaf_has_the_delay_of_a_queue_above(olga: APIClient, cluster: Cluster) -> None:
     """A leaf that says nothing of its own."""
-    delayed = tree({"red": queue(delay_ms=7000), "red.batch": queue(), "blue": queue()})
+    delayed = tree({"red": queue(delay_ms=7000, quota_delay_ms=9000), "red.batch": queue(), "blue": queue()})
     theirs = Terms(policy="fence", dialect="yunikorn")
     publish(hierarchy=Hierarchy.objects.get(), tree=delayed, author=None, reason="theirs", terms=theirs)
     found = {row["path"]: row["delay_ms"] for row in olga.get(f"{PROD}/queues").json()["results"]}
     assert found == {"root": None, "root.red": None, RED: 7000, "root.blue": 30_000}
+    lowered = {row["path"]: row["quota_delay_ms"] for row in olga.get(f"{PROD}/queues").json()["results"]}
+    assert lowered == {"root": None, "root.red": 9000, RED: 9000, "root.blue": None}
 
 
 def test_a_queue_that_no_pass_has_read_is_unknown(olga: APIClient, cluster: Cluster) -> None:

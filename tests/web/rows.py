@@ -91,6 +91,7 @@ def revision(
             max=amounts(settings.get("max", ())),
             preemption_policy="fence" if settings.get("fence") else settings.get("policy", "default"),
             delay_ms=settings.get("delay_ms"),
+            quota_delay_ms=settings.get("quota_delay_ms"),
             namespaces=settings.get("namespaces", []),
         )
     made.document = encode_tree(_tree(parents.values())).decode()
@@ -110,6 +111,7 @@ def _tree(queues: Iterable[Queue]) -> QueueTree:
             max=queue.max,
             preemption_policy=PreemptionPolicy(queue.preemption_policy),
             delay_ms=queue.delay_ms,
+            quota_delay_ms=queue.quota_delay_ms,
             namespaces=tuple(queue.namespaces),
             parent_declared=not queue.leaf,
         )

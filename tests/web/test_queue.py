@@ -194,3 +194,11 @@ def test_the_page_tells_whose_delay_it_is(ada: Client, demo: Cluster) -> None:
     page = ada.get(PAGE).content.decode()
     assert "<td>7 s</td><td>tenant-1</td>" in page
     assert "Delay before preempting" not in ada.get("/clusters/demo/queues/root.tenant-1/").content.decode()
+
+
+def test_the_page_tells_when_pods_go_for_a_lowered_max(ada: Client, demo: Cluster) -> None:
+    """Where the queue, or one above it, says so."""
+    assert "lowered max" not in ada.get(PAGE).content.decode()
+    delayed = [(path, s | ({"quota_delay_ms": 9_000} if path == "root.tenant-1" else {})) for path, s in rows.TREE]
+    rows.revision("demo", delayed, number=2)
+    assert "lowered max</th><td>9 s</td><td>tenant-1</td>" in ada.get(PAGE).content.decode()

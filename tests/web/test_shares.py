@@ -70,7 +70,7 @@ def test_a_hard_cap_above_the_quota_of_the_namespace_is_a_finding(ada: Client, s
     shared.status.queues[QUEUE_B]["above_quota"] = {"namespace": "search", "allows": {"cpu": 2000}}
     shared.status.save()
     html = ada.get(PAGE).content.decode()
-    assert "The hard cap is above what the ResourceQuotas of namespace search allow: cpu 2." in html
+    assert "It is promised or limited to more than the ResourceQuotas of namespace search allow: cpu 2." in html
 
 
 def test_a_tenant_learns_of_others_only_that_they_lend(tess: Client, shared: Cluster) -> None:
