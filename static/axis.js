@@ -13,4 +13,4 @@ function write() {
   }
 }
 write();
-document.addEventListener("htmx:afterSettle", write);
+for (const swap of ["htmx:afterSwap", "htmx:oobAfterSwap"]) document.addEventListener(swap, write);  // before it is painted

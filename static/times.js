@@ -62,14 +62,15 @@ if (document.readyState === "loading") {
   writeTimes();
 } else wholeRead();
 setInterval(() => document.hidden || writeTimes(), 1000);
-// Told once for each part that was put in; all of them are looked at once.
+// Told once for each part that was put in, before any of it is painted; all of them are looked at once.
 let due = false;
-document.addEventListener("htmx:afterSettle", () => {
+function putIn() {
   if (due) return;
   due = true;
   queueMicrotask(() => {
     due = false;
     writeTimes();
   });
-});
+}
+for (const swap of ["htmx:afterSwap", "htmx:oobAfterSwap"]) document.addEventListener(swap, putIn);
 document.addEventListener("news", () => writeTimes());

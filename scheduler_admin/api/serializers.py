@@ -257,7 +257,7 @@ class QueueDetailSerializer(serializers.Serializer[Any]):
     notice = NoticeSerializer(allow_null=True, help_text="Null unless it is told to give back.")
     above_quota = AboveQuotaSerializer(
         allow_null=True,
-        help_text="Null unless, under policy `deserved`, it is reserved or limited to more than its namespace's quota.",
+        help_text="Null unless, under policy `deserved`, it has more than its namespace's quota allows.",
     )
     borrowed_and_lent = DealingSerializer(
         many=True,

@@ -104,3 +104,32 @@ def test_what_is_unfolded_and_scrolled_stays_so(open_page: OpenPage, demo: Clust
     assert wide.evaluate("(each) => each.scrollLeft") == 40
     assert page.evaluate("scrollY") == 300
     assert page.locator("#fold-table").evaluate("(each) => each.open")
+
+
+@pytest.mark.parametrize(
+    ("path", "times"), [("history/", "time[data-clock]"), ("queues/", "time[data-clock], [data-axis]")]
+)
+def test_a_refresh_shows_no_time_of_another_zone(open_page: OpenPage, demo: Cluster, path: str, times: str) -> None:
+    """Not for a frame: what comes from the server is in UTC until it is written anew."""
+    page = open_page(f"/clusters/demo/{path}", timezone_id="Asia/Kathmandu")
+    page.wait_for_selector(times)
+    page.evaluate(
+        """(times) => {
+          window.seen = [];
+          const look = () => {
+            window.seen.push([...document.querySelectorAll(times)].map((one) => one.textContent).join());
+            requestAnimationFrame(look);
+          };
+          look();
+        }""",
+        times,
+    )
+    ClusterStatus.objects.update(news=F("news") + 1, decided=F("decided") + 1)
+    with page.expect_response(lambda one: one.request.headers.get("hx-request") == "true" and one.status == 200):
+        pass
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    minutes = {text.rpartition(":")[0] or text for seen in page.evaluate("window.seen") for text in seen.split(",")}
+    zone = page.evaluate("() => new Date().getTimezoneOffset()")
+    assert zone == -345
+    assert len(page.evaluate("window.seen")) > 2
+    assert minutes == {text.rpartition(":")[0] or text for text in page.evaluate("window.seen[0]").split(",")}
