@@ -51,6 +51,7 @@ function save(field) {
     data.set(`was:${field.name}`, was);
     const { kind, answer } = await (grid.contains(field) ? sendAct : send)(page.dataset.edit, data);
     delete field.dataset.saving;
+    field.dataset.tried = text;
     if (kind === "done") {
       setSaid(field, text);
       tell("");
@@ -127,8 +128,11 @@ async function poll() {
   if (!found) return;
   if (found.kind === "gone") return gone();
   if ((found.kind === "news" || !state.whole) && !busy()) refresh();
-  for (const field of unsaved()) if (field !== document.activeElement && !problemOf(field.parentElement)?.dataset.now) retry(field);
+  for (const field of unsaved()) if (isLeft(field) && !problemOf(field.parentElement)?.dataset.now) retry(field);
 }
+
+/** Nobody types in it: it has been left, or is as it was when it was sent last. */
+const isLeft = (field) => field !== document.activeElement || field.dataset.tried === field.value.trim();
 
 function retry(field) {
   // What the server refused with a reason is not sent again unless it is changed.

@@ -117,6 +117,27 @@ def test_nothing_typed_is_lost_while_the_server_is_away(open_page: OpenPage, dra
     said.expect_refusals()
 
 
+def test_who_stays_in_a_field_has_it_saved_once_the_server_is_back(
+    open_page: OpenPage, draft: Draft, said: Console
+) -> None:
+    """As the page promises; what is typed on meanwhile is not sent before it is done."""
+    opened = open_page(page(draft))
+
+    def away(route: Route) -> None:
+        route.fulfill(status=503)
+
+    opened.route("**/drafts/**", away)
+    cell = field(opened, "queue-b, max cpu")
+    cell.fill("300")
+    cell.press("Enter")
+    expect(opened.locator(".offline")).to_be_visible()
+    opened.unroute("**/drafts/**", away)
+    saved(opened, 2)
+    expect(cell).to_be_focused()
+    assert row(draft, "queue-b").max["cpu"] == "300"
+    said.expect_refusals()
+
+
 def test_what_is_not_looked_at_as_a_whole_yet_is_not_published(open_page: OpenPage, draft: Draft) -> None:
     """The tree stands at once; what is said of it says that it is of before, and to publish it is to look again."""
     edited_by_rae(draft, "queue-a", "max/memory", "900Gi")
