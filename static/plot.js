@@ -31,7 +31,7 @@ function written(text) {
 
 function traceOf(trace) {
   const color = paint(trace.meta);
-  const drawn = { ...trace, x: trace.x.map(local) };
+  const drawn = { ...trace, x: trace.x.map((at) => at && local(at)) };
   if (trace.line) drawn.line = { ...trace.line, color };
   if (trace.fill) drawn.fillcolor = faint(color);
   if (trace.marker) drawn.marker = { ...trace.marker, color, line: { ...trace.marker.line, color: paint("paper") } };

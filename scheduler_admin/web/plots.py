@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any
 
@@ -91,13 +92,46 @@ _FIELDS = {"over": "used", "reserved": "guaranteed", "hard": "max"}
 
 
 def _over(name: str, promise: str, unit: Unit, shown: _Shown) -> dict[str, Any]:
-    """What is used beyond a promise: filled down to the line before it."""
-    promised = [None if point is None else getattr(point, promise) for point in shown.points]
-    amounts = [
-        None if point is None or each is None else _in(unit, max(point.used, each))
-        for point, each in zip(shown.points, promised, strict=True)
-    ]
-    return {**_line("over", name, unit, shown), "y": amounts, "fill": "tonexty", "hoverinfo": "skip"}
+    """What is used beyond a promise: a shape between the two for each stretch without a gap.
+
+    A fill between two lines would go on across the gap.
+    """
+    corners: list[tuple[str | None, float | None]] = []
+    for stretch in _stretches(shown, promise):
+        upper = [(at, _in(unit, max(used, each))) for at, used, each in stretch]
+        steps = [(at, _in(unit, each)) for (_, _, each), (at, _, _) in pairwise(stretch)]
+        lower = [one for pair in zip(_promised(stretch, unit), [*steps, None], strict=True) for one in pair if one]
+        corners += [*upper, *reversed(lower), (None, None)]
+    line = _line("over", name, unit, shown)
+    return {
+        **line,
+        "x": [at for at, _ in corners[:-1]],
+        "y": [amount for _, amount in corners[:-1]],
+        "fill": "toself",
+        "hoverinfo": "skip",
+    }
+
+
+_Stretch = list[tuple[str, int, int]]
+"""Times, each with what is used and what is promised then."""
+
+
+def _stretches(shown: _Shown, promise: str) -> Iterator[_Stretch]:
+    """The points one after the other, as long as none is missing and something is promised."""
+    stretch: _Stretch = []
+    for at, point in zip(shown.times, shown.points, strict=True):
+        promised = None if point is None else getattr(point, promise)
+        if point is not None and promised is not None:
+            stretch.append((at, point.used, promised))
+        elif stretch:
+            yield stretch
+            stretch = []
+    if stretch:
+        yield stretch
+
+
+def _promised(stretch: _Stretch, unit: Unit) -> list[tuple[str, float | None]]:
+    return [(at, _in(unit, each)) for at, _, each in stretch]
 
 
 def _iso(at: datetime) -> str:

@@ -302,3 +302,26 @@ def test_that_updates_are_paused_is_there_from_the_first_frame(open_page: OpenPa
     expect(page.get_by_role("button", name="Pause updates")).to_have_attribute("aria-pressed", "true")
     assert page.evaluate("window.looks") == [True]
     assert page.evaluate("window.moved") == []
+
+
+def test_the_plot_fills_nothing_across_a_gap_and_hovers_over_what_is_known(open_page: OpenPage, demo: Cluster) -> None:
+    """Two shapes, and no figure of what lies between used and guaranteed, which would be neither."""
+    page = open_page(QUEUE)
+    drawn(page)
+    page.evaluate(
+        """() => {
+          const plot = document.querySelector(".js-plotly-plot");
+          const over = plot.data.find((one) => one.meta === "over");
+          const [a, b, c, d] = ["2026-01-01 00:00", "2026-01-01 00:10", "2026-01-01 01:00", "2026-01-01 01:10"];
+          over.x = [a, b, b, a, null, c, d, d, c];
+          over.y = [4, 4, 1, 1, null, 4, 4, 1, 1];
+          const there = { "xaxis.range": [a, d], "yaxis.range": [0, 5] };
+          return Plotly.relayout(plot, there).then(() => Plotly.redraw(plot));
+        }"""
+    )
+    fills = page.locator(".js-plotly-plot .scatterlayer .js-fill")
+    (shape,) = filter(None, fills.evaluate_all("(all) => all.map((one) => one.getAttribute('d'))"))
+    assert shape.count("Z") == 2
+    page.evaluate("Plotly.Fx.hover(document.querySelector('.js-plotly-plot'), { xval: '2026-01-01 00:05' })")
+    told = page.locator(".js-plotly-plot .hoverlayer").text_content()
+    assert "above the guarantee" not in (told or "")
