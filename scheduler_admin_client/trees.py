@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from scheduler_admin_client.words import _
 
 SAME, CHANGES, LIMITS = 0, 2, 3
 _NOT_FOUND = 404
-_FORMS = ("yunikorn", "kueue", "consumers", "own", "json")
+_FORMS = ("yunikorn", "kueue", "consumers", "volcano", "kai", "own", "json")
 _OUTPUTS = ("text", "json", "junit", "github")
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -104,10 +105,22 @@ def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | 
 @_fail_on
 @click.option("--reason", required=True, help=_("Why, for who reads the revisions later."))
 @click.option("--if-match", help=_("The ETag that a plan printed: refuse when another tree is in force by now."))
+@click.option("--create", is_flag=True, help=_("Make the hierarchy if there is none of that name."))
 @click.pass_obj
-def apply(site: Site, /, hierarchy: str, file: Path, reason: str, if_match: str | None, **asked: str | None) -> int:
+def apply(
+    site: Site,
+    /,
+    hierarchy: str,
+    file: Path,
+    reason: str,
+    if_match: str | None,
+    create: bool,
+    **asked: str | None,
+) -> int:
     """Publish it over the tree that was read, and no other."""
     body, etag = _read(file), _quoted(if_match) if if_match else _in_force(site, hierarchy)
+    if not etag and not create:
+        raise Trouble(_missing(site, hierarchy))
     headers = {"If-Match": etag} if etag else {"If-None-Match": "*"}
     try:
         answer = _put(site, hierarchy, body, headers, {**asked, "reason": reason})
@@ -219,6 +232,18 @@ def _in_force(site: Site, hierarchy: str) -> str:
         if refused.status == _NOT_FOUND:
             return ""
         raise
+
+
+def _missing(site: Site, hierarchy: str) -> str:
+    """There is none of that name, and which may have been meant: of a tree that no cluster uses nobody would hear."""
+    known = [str(one["name"]) for one in site.get("hierarchies").body["results"]]
+    near = get_close_matches(hierarchy, known, 1)
+    if near:
+        return _("There is no hierarchy %(name)s. Did you mean %(near)s? With --create it is made.") % {
+            "name": hierarchy,
+            "near": near[0],
+        }
+    return _("There is no hierarchy %(name)s. With --create it is made.") % {"name": hierarchy}
 
 
 def _quoted(etag: str) -> str:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.models import Hierarchy, Revision
 from tests.api.sending import queue_of
 from tests.client.conftest import QUEUES, Run, own_form, token_of
 
@@ -47,8 +47,18 @@ def test_what_was_planned_is_applied_only_while_nobody_else_was_quicker(site: Cl
     assert said.err == "This is no longer what you read: read it again.\n"
 
 
-def test_a_free_name_becomes_a_hierarchy(site: Cluster, run: Run, queues: Path) -> None:
-    assert run("apply", "new", str(queues), "--reason", "the first").code == 0
+def test_a_misspelled_name_is_refused_with_the_one_that_was_meant(site: Cluster, run: Run, queues: Path) -> None:
+    """It would become a tree that no cluster uses, and nobody would hear of it."""
+    said = run("apply", "prod-treee", str(queues), "--reason", "more for batch")
+    assert (said.code, said.out) == (1, "")
+    assert said.err == "There is no hierarchy prod-treee. Did you mean prod-tree? With --create it is made.\n"
+    said = run("apply", "unlike", str(queues), "--reason", "more for batch")
+    assert said.err == "There is no hierarchy unlike. With --create it is made.\n"
+    assert list(Hierarchy.objects.values_list("name", flat=True)) == ["prod-tree"]
+
+
+def test_a_free_name_becomes_a_hierarchy_when_that_is_asked_for(site: Cluster, run: Run, queues: Path) -> None:
+    assert run("apply", "new", str(queues), "--reason", "the first", "--create").code == 0
     assert run("diff", "new", str(queues)).code == 0
 
 
