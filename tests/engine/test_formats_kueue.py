@@ -164,3 +164,9 @@ def test_a_pod_tells_which_workload_it_is_part_of_and_since_when_it_is_on_its_wa
     found = decode_pod({"metadata": going})
     assert (found.workload, found.terminating, found.deleted_ms) == ("job-train-1a2b3", True, AT_MS)
     assert decode_pod({"metadata": meta}).deleted_ms is None
+
+
+@pytest.mark.parametrize(("message", "told"), [(CLASSIC, f"job {JOB}"), (CLASSIC.replace(JOB, "UNKNOWN"), "")])
+def test_the_job_of_the_one_that_it_went_for_is_kept(message: str, told: str) -> None:
+    """Its Workload may be gone by the time that somebody asks for whom it was."""
+    assert read(message).ask_application == told

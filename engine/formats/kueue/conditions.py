@@ -22,7 +22,7 @@ from engine.snapshot import Preempted
 _UID, _PATH, _UNKNOWN = r"[-\w.]{1,64}", r"(?:/[-\w.]{1,253}){1,50}|UNKNOWN", "UNKNOWN"
 """Whoever may write a Workload's status writes what stands there: what could name nothing is kept out."""
 _FORM = re.compile(
-    rf"Preempted to accommodate a workload \(UID: (?P<uid>{_UID})(?:, JobUID: {_UID})?\) due to [^;]*"
+    rf"Preempted to accommodate a workload \(UID: (?P<uid>{_UID})(?:, JobUID: (?P<job>{_UID}))?\) due to [^;]*"
     rf"(?:; preemptor path: (?P<ask_place>{_PATH}); preemptee path: (?P<place>{_PATH}))?",
     re.ASCII,
 )
@@ -51,6 +51,7 @@ def to_preempted(conditions: Iterable[Condition], meta: ObjectMeta, admitted: st
         at_ms=to_ms(condition.last_transition_time),
         ask_uid=told.get("uid", ""),
         ask_kind="Workload",
+        ask_application=f"job {told['job']}" if told.get("job") else "",
         why=reason if _WHY.fullmatch(reason) and condition.type == _PREEMPTED else "",
         place=told.get("place") or (f"/{admitted}" if admitted else ""),
         ask_place=told.get("ask_place", ""),
