@@ -11,7 +11,7 @@ from engine.cluster.objects import NOT_FOUND, Json, Objects, node_path, pod_path
 from engine.cluster.outcomes import Forgotten, KeptBy, Outcome, PodRef, Result, Swept, Terms, reserved_for
 from engine.cluster.timing import Clock
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
-from engine.formats.kubernetes import DecodeError, node_from_bytes
+from engine.formats.kubernetes import DecodeError, node_from_bytes, pod_from_bytes
 from engine.formats.kubernetes_wire import ListPage
 from engine.snapshot import Node
 
@@ -131,6 +131,23 @@ class Holding:
         if kept_by is not KeptBy.NOTHING and found.get("status", {}).get("nominatedNodeName") != node:
             self._objects.patch(f"{pod_path(ask)}/status", found, {"status": {"nominatedNodeName": node}})
             self._reached("nominated")
+            settled(lambda: self._make_way(node, found))
+        return Result(outcome=Outcome.DONE)
+
+    def _make_way(self, node: str, ask: Json) -> Result:
+        """Pods of lower priority lose their nomination to the node: they look for another one.
+
+        As kube-scheduler has it where it makes room itself: else they would wait for what is no longer meant for them.
+        That one of them keeps it harms nobody but itself. Source: prepareCandidate of its package preemption.
+        """
+        query: dict[str, str | int] = {"fieldSelector": f"status.nominatedNodeName={node}", "limit": 500}
+        page = msgspec.json.decode(self._connection.request("GET", "/api/v1/pods", query=query).body, type=ListPage)
+        for item in page.items or ():
+            pod = pod_from_bytes(item)
+            if pod.uid != ask["metadata"].get("uid") and pod.node is None and pod.priority < _priority(ask):
+                found = self._objects.get(pod_path(pod))
+                if found["metadata"].get("uid") == pod.uid:
+                    self._objects.patch(f"{pod_path(pod)}/status", found, {"status": {"nominatedNodeName": None}})
         return Result(outcome=Outcome.DONE)
 
     def _tolerate(self, ask: PodRef, found: Json) -> Json:
@@ -153,3 +170,7 @@ class Holding:
             if not page.metadata.continue_:
                 return
             query["continue"] = page.metadata.continue_
+
+
+def _priority(pod: Json) -> int:
+    return int(pod.get("spec", {}).get("priority") or 0)

@@ -62,8 +62,21 @@ def test_a_reserved_node_takes_the_ask_and_no_other(cluster: AnyCluster, actuato
 def test_a_reservation_writes_in_the_order_that_keeps_the_room(cluster: AnyCluster, actuator: Actuator):
     """The taint comes first: with the toleration first, somebody else could take the node in between."""
     actuator.reserve("n1", ask(cluster), TERMS)
-    written = [(one.verb, one.resource, one.subresource) for one in cluster.audit if one.verb != "get"]
+    written = [(one.verb, one.resource, one.subresource) for one in cluster.audit if one.verb == "patch"]
     assert written == [("patch", "nodes", ""), ("patch", "pods", ""), ("patch", "pods", "status")]
+
+
+def test_pods_of_lower_priority_lose_their_nomination_to_the_node(cluster: AnyCluster, actuator: Actuator):
+    """They look for another one; who ranks as high, or is nominated elsewhere, keeps it."""
+    for name, value in (("high", 10), ("low", 9)):
+        cluster.create("priorityclasses.scheduling.k8s.io", {"metadata": {"name": name}, "value": value})
+    pod = ask(cluster, priorityClassName="high")
+    for name, rank, node in (("under", "low", "n1"), ("equal", "high", "n1"), ("away", "low", "n2")):
+        ask(cluster, name, priorityClassName=rank)
+        cluster.change("pods", name, lambda found, node=node: found["status"].update(nominatedNodeName=node))
+    assert actuator.reserve("n1", pod, TERMS).done
+    told = {one["metadata"]["name"]: one["status"].get("nominatedNodeName") for one in cluster.list("pods")}
+    assert told == {"ask": "n1", "under": None, "equal": "n1", "away": "n2"}
 
 
 def test_a_node_is_kept_for_one_ask(cluster: AnyCluster, actuator: Actuator):
