@@ -11,6 +11,7 @@ from engine.counterfactual.retrying import Retrying, key_of, limit_of, room
 from engine.decision import Decision, Outcome, PodReason, PodVerdict, Reason
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import Limit
+from engine.priority_classes import HIGHEST
 from engine.resources import CPU
 from engine.snapshot import Node, Pod, Snapshot
 from engine.snapshot.columns import Flags, Rows
@@ -49,6 +50,8 @@ class Trouble(StrEnum):
     """Pods that request nothing stay on the node: quality of service has no say."""
     NOT_READY = "not-ready"
     """A node that is not ready, as one that has just been added, has room without any eviction."""
+    TOP_CLASS = "top-class"
+    """The ask outranks all pods but the system's, by its class: that may be one which is too high for it."""
     GRACE = "grace"
     """The victims have time to leave, in which others may take the room."""
 
@@ -63,8 +66,8 @@ class Recognised(msgspec.Struct, frozen=True, kw_only=True):
     """A few of them, ``namespace/name``."""
     node: str = ""
     names: tuple[str, ...] = ()
-    """Of ``over-budget`` and ``empty-budget`` the budgets, of ``other-nodes`` the topology's label and value, of
-    ``not-ready`` nodes."""
+    """Of ``top-class`` the class, of ``over-budget`` and ``empty-budget`` the budgets, of ``other-nodes`` the
+    topology's label and value, of ``not-ready`` nodes."""
     resource: str = ""
     total: int = 0
     """Of ``fragmented``: free of the resource on all nodes that would let the ask in."""
@@ -80,7 +83,7 @@ def troubles(snapshot: Snapshot, ask: Pod, decision: Decision) -> tuple[Recognis
     found = [*_fragmented(retrying)]
     if decision.outcome is Outcome.PREEMPT:
         found += [*_lower(retrying, decision), *_over_budget(decision), *_empty_budgets(snapshot, decision)]
-        found += [*_best_effort(retrying, decision), *_grace(decision)]
+        found += [*_best_effort(retrying, decision), *_top_class(retrying, decision), *_grace(decision)]
     return (*found, *_not_ready(retrying), *_other_nodes(retrying))
 
 
@@ -122,6 +125,22 @@ def _lower(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
             lowest = rows[np.argsort(columns.priority[rows], kind="stable")[:_NAMED_UP_TO]]
             node = columns.nodes[columns.node[lowest[0]]].name
             yield Recognised(trouble=trouble, count=len(rows), pods=_keys(retrying, lowest), node=node, most=top)
+
+
+def _top_class(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
+    """Where the ask has a class, and no pod that people gave one ranks above it.
+
+    Source: the troubleshooting of Kubernetes' page on pod priority and preemption.
+    """
+    ask, priority = retrying.ask, retrying.found.columns.priority
+    given = priority[priority <= HIGHEST]
+    top = len(given) > 0 and int(given.max()) < ask.priority <= HIGHEST
+    if ask.priority_class and top:
+        pods = tuple(verdict.pod.key for verdict in decision.victims[:_NAMED_UP_TO])
+        count = len(decision.victims)
+        yield Recognised(
+            trouble=Trouble.TOP_CLASS, count=count, pods=pods, names=(ask.priority_class,), most=ask.priority
+        )
 
 
 def _over_budget(decision: Decision) -> Iterator[Recognised]:

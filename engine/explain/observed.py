@@ -86,7 +86,10 @@ EVICTED: dict[Source, tuple[str, str]] = {
         "%(count)s pods of %(node)s were deleted as that node no longer exists.",
     ),
     Source.KUBELET: ngettext_noop(
-        "The kubelet of %(node)s ended %(count)s pod there.", "The kubelet of %(node)s ended %(count)s pods there."
+        "The kubelet of %(node)s ended %(count)s pod there. Where a node runs short, pods that use more than they "
+        "request go first, of those the ones of lower priority; that is no preemption, and makes room for nobody.",
+        "The kubelet of %(node)s ended %(count)s pods there. Where a node runs short, pods that use more than they "
+        "request go first, of those the ones of lower priority; that is no preemption, and makes room for nobody.",
     ),
 }
 NOMINATED = ngettext_noop(

@@ -76,7 +76,10 @@ SENTENCES: dict[Reason, str] = {
     Reason.WAITING_FOR_VICTIMS: gettext_noop(
         "Pods are on their way out for it already on %(node)s, which it is nominated to."
     ),
-    Reason.NEVER: gettext_noop("Its priority class says preemptionPolicy Never, so it preempts nothing."),
+    Reason.NEVER: gettext_noop(
+        "Its priority class says preemptionPolicy Never, so it preempts nothing. kube-scheduler tries it before pods "
+        "of lower priority, but ever more rarely while it does not fit: between two tries those may go first."
+    ),
     Reason.DISABLED: gettext_noop(
         "Preemption is disabled in %(queue)s: its pods neither preempt nor are they preempted."
     ),
@@ -134,7 +137,10 @@ AT_UNKNOWN = gettext_noop(
     "Its queue uses all that it is guaranteed: only while it uses less may its asks preempt (law 4)."
 )
 MAX_UNKNOWN = gettext_noop("With it its queue would exceed its max: no eviction can change that.")
-NEVER_CLASS = gettext_noop("Its priority class %(name)s says preemptionPolicy Never, so it preempts nothing.")
+NEVER_CLASS = gettext_noop(
+    "Its priority class %(name)s says preemptionPolicy Never, so it preempts nothing. kube-scheduler tries it before "
+    "pods of lower priority, but ever more rarely while it does not fit: between two tries those may go first."
+)
 DELAY_UNKNOWN = gettext_noop("The delay of its queue is not over.")
 NO_CANDIDATES_COUNTED = ngettext_noop(
     "No pod may go for it: the only one that runs outside its queue may not.",

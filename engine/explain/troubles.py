@@ -55,6 +55,14 @@ SENTENCES: dict[Trouble, tuple[str, str]] = {
         "say in who is preempted. It has where a node itself runs short: then its kubelet goes by usage over requests "
         "first.",
     ),
+    Trouble.TOP_CLASS: ngettext_noop(
+        "By its class %(classes)s the ask has priority %(most)s, more than any pod that runs but the system's, so "
+        "%(count)s pod goes for it (%(pods)s). If it is not that important, its class is too high: make it again with "
+        "another one.",
+        "By its class %(classes)s the ask has priority %(most)s, more than any pod that runs but the system's, so "
+        "%(count)s pods go for it (%(pods)s). If it is not that important, its class is too high: make it again "
+        "with another one.",
+    ),
     Trouble.NOT_READY: ngettext_noop(
         "Node %(nodes)s is not ready, as one that has just been added; once it is, the ask would fit there without any "
         "preemption. kube-scheduler does not wait for that.",
@@ -97,6 +105,7 @@ def trouble(found: Recognised) -> Message:
         "budgets": Name(", ".join(found.names)),
         "topology": Name("=".join(found.names)),
         "nodes": Name(", ".join(found.names)),
+        "classes": Name(", ".join(found.names)),
         "count": found.count,
     }
     wanted = {name: value for name, value in params.items() if any(f"%({name})s" in form for form in forms)}

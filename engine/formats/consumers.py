@@ -38,6 +38,7 @@ FAMILY = Family(
     by_key=(HARD, RESERVED),
 )
 """Of which a cluster keeps its tree."""
+_DEFAULTS = "defaults"
 _REQUESTS = "requests."
 _NOT_DIVIDED = re.compile(r"limits\..*|requests\.storage|count/.*")
 """Kept: nothing here is decided by them."""
@@ -55,6 +56,12 @@ def write(text: str, tree: QueueTree) -> Written:
 
 def _native(one: Object, path: str, holds: bool, book: Notebook) -> Queue:
     note_others(one.spec, {HARD, RESERVED, PARENT, WEIGHT}, path, book)
+    if one.name == _DEFAULTS and not one.namespace:
+        message = gettext_noop(
+            "A Consumer %(name)s without a namespace is read as the one of the namespace %(name)s. In the proposal "
+            "each namespace has a Consumer that is called so: say which one this is of."
+        )
+        book.add(Severity.WARNING, path, one.line, message, name=_DEFAULTS)
     return Queue(
         path=path,
         parent_declared=holds,

@@ -70,6 +70,13 @@ class Picture:
         """The classes by which the cluster's own scheduler preempts too."""
         return [row.one.name for row in self.rows if row.rival]
 
+    @property
+    def unlimited(self) -> str:
+        """The highest class that people made, where no quota says who may have how much of it; empty: else."""
+        made = (row for row in self.rows if not row.one.name.startswith("system-"))
+        highest = next(made, None)
+        return highest.one.name if highest and not highest.quotas and not self.quotas_error else ""
+
     def find(self, name: str) -> Row | None:
         """The class of that name."""
         return next((row for row in self.rows if row.one.name == name), None)

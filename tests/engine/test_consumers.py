@@ -119,3 +119,10 @@ def test_what_is_wrong_is_said_at_its_line(text: str, line: int | None, says: st
     wrong = [note for note in refused.value.notes if note.severity is Severity.ERROR]
     assert (wrong[0].line, wrong[0].text[: len(says)]) == (line, says)
     assert msgspec.json.encode(wrong)
+
+
+def test_a_consumer_of_no_namespace_that_is_called_as_each_of_them_is_told() -> None:
+    """It would become the leaf of a namespace ``defaults``, which hardly anybody has."""
+    (warning,) = [note for note in read(consumer("defaults")).notes if note.severity is Severity.WARNING]
+    assert warning.text.startswith("A Consumer defaults without a namespace is read as the one of the namespace")
+    assert [note for note in read(DOCUMENT).notes if note.severity is Severity.WARNING] == []

@@ -175,3 +175,19 @@ def test_what_would_have_to_go_elsewhere_makes_room_if_it_does(world):
         left = tuple(one for one in at.pods if one.node not in inside or one.uid not in lower)
         without = msgspec.structs.replace(at, pods=left)
         assert refusal(without, asker, where, miscounting=True) is None
+
+
+def test_a_class_above_all_others_is_told_as_one_that_may_be_too_high():
+    """By the name of the class; not where another pod ranks as high, nor of the system's own."""
+    low, mid = pod("low", cpu=4, node="n1", priority=1), pod("mid", cpu=4, node="n2", priority=5)
+    system = pod("dns", cpu=0, node="n2", priority=2_000_000_000)
+
+    def asking(**settings: object) -> list[Recognised]:
+        asker = msgspec.structs.replace(ASK, **settings)
+        return recognised(cluster(node("n1", 4), node("n2", 4), low, mid, system, asker), asker, Trouble.TOP_CLASS)
+
+    (found,) = asking(priority=6, priority_class="urgent")
+    assert (found.names, found.most, found.pods) == (("urgent",), 6, ("ns/low",))
+    assert asking(priority=5, priority_class="urgent") == []
+    assert asking(priority=6, priority_class="") == []
+    assert asking(priority=2_000_001_000, priority_class="system-node-critical") == []

@@ -234,7 +234,11 @@ def test_what_is_not_known_is_a_dash(ada: Client, db: None) -> None:
         ("EvictionByEvictionAPI", "api-eviction", "was evicted through the Eviction API"),
         ("DeletionByTaintManager", "taint-manager", "1 pod on <code>n1</code> was deleted as it does not tolerate"),
         ("DeletionByPodGC", "pod-gc", "was deleted as that node no longer exists"),
-        ("TerminationByKubelet", "kubelet", "The kubelet of <code>n1</code> ended 1 pod there."),
+        (
+            "TerminationByKubelet",
+            "kubelet",
+            "The kubelet of <code>n1</code> ended 1 pod there. Where a node runs short, pods that use more",
+        ),
     ],
 )
 def test_other_sources_have_their_own_sentence(ada: Client, reason: str, source: str, sentence: str) -> None:

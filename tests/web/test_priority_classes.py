@@ -104,6 +104,19 @@ def test_quotas_by_class_stand_beside_with_what_is_used(audrey: Client, demo: Cl
     assert "no-batch" not in page
 
 
+def test_the_highest_class_that_no_quota_limits_is_told(audrey: Client, demo: Cluster) -> None:
+    """Of those that people made; not where a quota goes by it, nor where nobody may read quotas."""
+    told = "No ResourceQuota says who may have how much of "
+    highest = text(audrey.get(PAGE)).partition(told)[2].partition(",")[0]
+    assert highest
+    assert not highest.startswith("system-")
+    limit = ClassQuota(namespace="ads", name="few", rules=(ClassRule("In", (highest,)),), hard={"pods": "0"})
+    ClusterStatus.objects.update(class_quotas=[msgspec.to_builtins(limit)])
+    assert told not in text(audrey.get(PAGE))
+    ClusterStatus.objects.update(class_quotas=[], missing={"ResourceQuota": "resourcequotas is forbidden"})
+    assert told not in text(audrey.get(PAGE))
+
+
 def test_why_quotas_can_not_be_read_is_said(audrey: Client, demo: Cluster) -> None:
     ClusterStatus.objects.update(missing={"ResourceQuota": "resourcequotas is forbidden"})
     assert "Quotas can’t be read (resourcequotas is forbidden)" in text(audrey.get(PAGE))
