@@ -2,9 +2,6 @@
 
 from enum import StrEnum
 
-HIGHEST_PRIORITY = 1_000_000_000
-"""A priority class of a user's can't give more."""
-
 
 class Change(StrEnum):
     """What would have to be otherwise."""

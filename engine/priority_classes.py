@@ -11,10 +11,10 @@ import msgspec
 
 from engine.formats.kubernetes_convert import MAY_PREEMPT_ANNOTATION, OPT_OUT_ANNOTATION
 from engine.formats.notes import gettext_noop
-from engine.snapshot import PriorityClass
+from engine.snapshot import HIGHEST_PRIORITY, PriorityClass
 
-LOWEST, HIGHEST = -(2**31), 1_000_000_000
-"""A value has 32 bits; what is above the highest belongs to the cluster's own classes."""
+LOWEST = -(2**31)
+"""A value has 32 bits."""
 RESERVED = "system-"
 _LONGEST_NAME = 253
 _LONGEST_PART = 63
@@ -129,9 +129,9 @@ def _name(name: str, known: Iterable[PriorityClass]) -> Iterator[Fault]:
 
 
 def _value(value: int) -> Iterator[Fault]:
-    if value > HIGHEST:
+    if value > HIGHEST_PRIORITY:
         message = gettext_noop("At most %(highest)s: what is above belongs to the cluster's own classes.")
-        yield Fault("value", message, {"highest": f"{HIGHEST:,}"})
+        yield Fault("value", message, {"highest": f"{HIGHEST_PRIORITY:,}"})
     elif value < LOWEST:
         yield Fault("value", gettext_noop("At least %(lowest)s: a priority has 32 bits."), {"lowest": f"{LOWEST:,}"})
 

@@ -11,9 +11,8 @@ from engine.counterfactual.retrying import Retrying, key_of, limit_of, room
 from engine.decision import Decision, Outcome, PodReason, PodVerdict, Reason
 from engine.feasibility import FITS, Feasibility
 from engine.feasibility.checks import Limit
-from engine.priority_classes import HIGHEST
 from engine.resources import CPU
-from engine.snapshot import Node, Pod, Snapshot
+from engine.snapshot import HIGHEST_PRIORITY, Node, Pod, Snapshot
 from engine.snapshot.columns import Flags, Rows
 
 _NAMED_UP_TO = 3
@@ -133,8 +132,8 @@ def _top_class(retrying: Retrying, decision: Decision) -> Iterator[Recognised]:
     Source: the troubleshooting of Kubernetes' page on pod priority and preemption.
     """
     ask, priority = retrying.ask, retrying.found.columns.priority
-    given = priority[priority <= HIGHEST]
-    top = len(given) > 0 and int(given.max()) < ask.priority <= HIGHEST
+    given = priority[priority <= HIGHEST_PRIORITY]
+    top = len(given) > 0 and int(given.max()) < ask.priority <= HIGHEST_PRIORITY
     if ask.priority_class and top:
         pods = tuple(verdict.pod.key for verdict in decision.victims[:_NAMED_UP_TO])
         count = len(decision.victims)

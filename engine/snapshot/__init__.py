@@ -4,6 +4,7 @@ from engine.snapshot.arbitration import Allocation, Consumer, Told
 from engine.snapshot.moment import Reservation, Snapshot
 from engine.snapshot.objects import (
     EVICTION_BY_VOLCANO,
+    HIGHEST_PRIORITY,
     PREEMPTION_BY_SCHEDULER,
     SYSTEM_PRIORITY,
     Claim,
@@ -66,6 +67,7 @@ __all__ = [
     "ANY_ADDRESS",
     "DEPARTED_KEPT",
     "EVICTION_BY_VOLCANO",
+    "HIGHEST_PRIORITY",
     "PREEMPTION_BY_SCHEDULER",
     "SYSTEM_PRIORITY",
     "AffinityTerm",

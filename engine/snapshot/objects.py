@@ -38,6 +38,10 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """It can't be read as it is now; this is how it was, if it ever could be."""
 
 
+HIGHEST_PRIORITY = 1_000_000_000
+"""A priority class that people make can't give more; what is above belongs to the cluster's own."""
+
+
 class PriorityClass(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     name: str
     value: int = 0

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from engine.otherwise import HIGHEST_PRIORITY, Change
+from engine.otherwise import Change
 from engine.resources import CPU, PODS, Amounts
+from engine.snapshot import HIGHEST_PRIORITY
 from engine.waiting.case import Case
 from engine.waiting.results import NODES, Remedy, Tier, TierName
 

@@ -12,8 +12,8 @@ from engine.cluster.errors import ClusterError, SettingsError
 from engine.cluster.identity import UnreachableError, cluster_uid
 from engine.cluster.priority_classes import ChangedError, PriorityClasses, write
 from engine.cluster.refusals import RefusedError, UnknownError
-from engine.priority_classes import HIGHEST, LOWEST, faults, faults_of_change, faults_of_removal
-from engine.snapshot import PriorityClass
+from engine.priority_classes import LOWEST, faults, faults_of_change, faults_of_removal
+from engine.snapshot import HIGHEST_PRIORITY, PriorityClass
 from tests.cluster.doubles import Answer, Asked, ManualClock, scripted
 from tests.controlplane import anycluster
 from tests.controlplane.anycluster import AnyCluster
@@ -93,7 +93,7 @@ def test_a_class_that_is_deleted_is_gone(classes: PriorityClasses, cluster: AnyC
 
 FINE = [
     wanted(value=LOWEST),
-    wanted(value=HIGHEST),
+    wanted(value=HIGHEST_PRIORITY),
     wanted("a.b-c"),
     wanted("a" * 253),
     wanted(description="d" * 10_000),
@@ -104,7 +104,7 @@ WRONG = [
     wanted("High"),
     wanted("a..b"),
     wanted("a" * 254),
-    wanted(value=HIGHEST + 1),
+    wanted(value=HIGHEST_PRIORITY + 1),
     wanted(value=LOWEST - 1),
 ]
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.formats.kubernetes import decode_priority_class
-from engine.priority_classes import HIGHEST, LOWEST, faults, faults_of_change, faults_of_removal, switched
-from engine.snapshot import PriorityClass
+from engine.priority_classes import LOWEST, faults, faults_of_change, faults_of_removal, switched
+from engine.snapshot import HIGHEST_PRIORITY, PriorityClass
 
 USUAL = PriorityClass(name="usual", value=7, global_default=True)
 
@@ -44,7 +44,7 @@ def test_other_names_are_refused_with_the_reason(name: str, why: str):
 
 @given(st.integers())
 def test_values_go_from_the_lowest_of_32_bits_to_a_thousand_million(value: int):
-    assert (faults(PriorityClass(name="a", value=value), ()) == ()) == (LOWEST <= value <= HIGHEST)
+    assert (faults(PriorityClass(name="a", value=value), ()) == ()) == (LOWEST <= value <= HIGHEST_PRIORITY)
 
 
 def test_there_is_one_default():
