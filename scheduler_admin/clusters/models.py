@@ -267,7 +267,7 @@ class ClusterStatus(models.Model):
     yunikorn_differs = models.JSONField(default=list)
     """Where it has other figures than passes then had: engine.differing.Difference, each as a mapping, at most 200."""
     odd = models.JSONField(default=list)
-    """Objects that can't be read and are passed over: [{"object", "why", "since_ms"}], in order, at most fifty."""
+    """Objects that can't be read and are passed over: [{"object", "why", "since_ms"}], in order; see clusters.odd."""
     odd_count = models.PositiveIntegerField(default=0, help_text=_("How many objects can't be read."))
     revision_number = models.PositiveIntegerField(null=True)
     nodes = models.PositiveIntegerField(default=0)

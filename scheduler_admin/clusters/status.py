@@ -1,6 +1,6 @@
 """What a pass read of a cluster, kept so that pages never wait on the cluster itself."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,12 +18,11 @@ from scheduler_admin.clusters.class_figures import class_quotas, class_use, clas
 from scheduler_admin.clusters.holds import tell
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.news import grown
+from scheduler_admin.clusters.odd import kept as odd_objects
 
 _APPLICATIONS_KEPT = 20
 """The largest of each leaf."""
-_ODD_KEPT = 50
 _DIFFERENCES_KEPT = 200
-_LONGEST_REASON = 300
 _FIGURES = frozenset({"pods", "queues", "applications", "class_use"})
 """What moves all the time, and no page of decisions shows."""
 
@@ -63,7 +62,7 @@ def store_status(
         "class_quotas": class_quotas(state),
         "quotas": limits(state.quotas.values()),
         "missing": dict(missing or {}),
-        "odd": _odd(odd or {}, status.odd, now),
+        "odd": odd_objects(odd or {}, status.odd, now),
         "odd_count": len(odd or {}),
         "error": "",
         "error_since": None,
@@ -109,16 +108,6 @@ def store_error(*, cluster: Cluster, sentence: str, now: datetime) -> None:
 def _first(sentence: str) -> bool:
     """Whether it only says that the worker has just begun to read, which is nothing to be alarmed about."""
     return sentence == FIRST_READING
-
-
-def _odd(odd: Mapping[str, str], former: Iterable[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
-    """The first of those that can't be read, each with why and since when that is known."""
-    since = {one["object"]: one["since_ms"] for one in former}
-    now_ms = int(now.timestamp() * 1000)
-    return [
-        {"object": name, "why": odd[name][:_LONGEST_REASON], "since_ms": since.get(name, now_ms)}
-        for name in sorted(odd)[:_ODD_KEPT]
-    ]
 
 
 def queue_figures(snapshot: Snapshot, tree: QueueTree) -> dict[str, dict[str, Any]]:

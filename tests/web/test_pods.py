@@ -354,3 +354,24 @@ def test_an_empty_list_says_what_to_expect(client):
     client.force_login(rows.tenant_user())
     assert b"None of your pods was preempted, and none waits." in client.get("/pods/").content
     assert b"No pod of yours matches." in client.get("/pods/", {"q": "x"}).content
+
+
+def odd(name: str, why: str = "memory: lots is no quantity") -> dict[str, object]:
+    """An object that can't be read, as a status keeps it."""
+    return {"object": name, "why": why, "since_ms": 0}
+
+
+def test_a_tenant_finds_its_own_pods_that_can_not_be_read(cluster, search):
+    """With the reason and what follows; nobody else's, and no other objects."""
+    page = search.get("/pods/").content.decode()
+    assert "can’t be read" not in page
+    others = [odd("Pod search-but-not/c"), odd("Node n1"), odd("Pod elsewhere/d"), odd("Event search/e")]
+    ClusterStatus.objects.update(odd=[odd("Pod search/a<b"), *others])
+    page = search.get("/pods/").content.decode()
+    assert "Pods of yours that can’t be read" in page
+    assert "<code>a&lt;b</code>" in page
+    assert "memory: lots is no quantity" in page
+    assert "nobody is preempted for the other pods of that queue" in page
+    assert not [name for name in ("search-but-not", "n1</code>", "elsewhere", "<code>e</code>") if name in page]
+    search.force_login(rows.user("ada"))
+    assert "Pods of yours that can’t be read" not in search.get("/pods/").content.decode()

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.odd import unread_pods
 from scheduler_admin.history import pods as selectors
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.history.waiting import answers
@@ -29,7 +30,8 @@ def pods(request: HttpRequest) -> HttpResponse:
 
     def build() -> Context:
         found = selectors.events(request.user, search, request.GET.get("before", ""))
-        return {"lines": pod_lines(Redaction.of(scope), found.events), "older": found.older}
+        unread = list(unread_pods(scope, seen))
+        return {"unread": unread, "lines": pod_lines(Redaction.of(scope), found.events), "older": found.older}
 
     scope = scope_of(request.user, "view")
     shell: Context = {
