@@ -1,6 +1,7 @@
 """Keeping freed room for the ask that it was freed for: kube-scheduler would give it to whoever comes first."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import msgspec
@@ -13,7 +14,8 @@ from engine.cluster.timing import Clock
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.formats.kubernetes import DecodeError, node_from_bytes, pod_from_bytes
 from engine.formats.kubernetes_wire import ListPage
-from engine.snapshot import Node
+from engine.formats.undecodable import UNDECODABLE
+from engine.snapshot import Node, Pod
 
 RESERVED_BY = "scheduler-admin.io/reserved-by"
 """Annotation of a node that is kept: where its decision can be read."""
@@ -140,15 +142,21 @@ class Holding:
         As kube-scheduler has it where it makes room itself: else they would wait for what is no longer meant for them.
         That one of them keeps it harms nobody but itself. Source: prepareCandidate of its package preemption.
         """
-        query: dict[str, str | int] = {"fieldSelector": f"status.nominatedNodeName={node}", "limit": 500}
-        page = msgspec.json.decode(self._connection.request("GET", "/api/v1/pods", query=query).body, type=ListPage)
-        for item in page.items or ():
-            pod = pod_from_bytes(item)
+        for pod in self._nominated(node):
             if pod.uid != ask["metadata"].get("uid") and pod.node is None and pod.priority < _priority(ask):
                 found = self._objects.get(pod_path(pod))
                 if found["metadata"].get("uid") == pod.uid:
                     self._objects.patch(f"{pod_path(pod)}/status", found, {"status": {"nominatedNodeName": None}})
         return Result(outcome=Outcome.DONE)
+
+    def _nominated(self, node: str) -> Iterator[Pod]:
+        """The pods that are nominated to a node, as far as they can be read."""
+        query: dict[str, str | int] = {"fieldSelector": f"status.nominatedNodeName={node}", "limit": 500}
+        body = self._connection.request("GET", "/api/v1/pods", query=query).body
+        with suppress(*UNDECODABLE):
+            for item in msgspec.json.decode(body, type=ListPage).items or ():
+                with suppress(DecodeError):
+                    yield pod_from_bytes(item)
 
     def _tolerate(self, ask: PodRef, found: Json) -> Json:
         tolerations = found.get("spec", {}).get("tolerations") or []

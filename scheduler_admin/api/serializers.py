@@ -74,6 +74,22 @@ class OddSerializer(serializers.Serializer[Any]):
         return str(UtcField().to_representation(datetime.fromtimestamp(odd["since_ms"] / 1000, UTC)))
 
 
+class PodsOfSerializer(serializers.Serializer[Any]):
+    """How many pods of a namespace."""
+
+    namespace = serializers.CharField()
+    pods = serializers.IntegerField()
+
+
+class UnplacedSerializer(serializers.Serializer[Any]):
+    """The pods that are in no queue, but those of kube-system; null for tenants."""
+
+    running = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    used = AmountsField()
+    namespaces = PodsOfSerializer(many=True, help_text="The twenty with the most.")
+
+
 class ClusterSerializer(serializers.Serializer[Cluster]):
     """A cluster with what the last pass read of it. What people wrote is left out for tenants (context: scope)."""
 
@@ -88,6 +104,7 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
     odd_count = serializers.SerializerMethodField(help_text="How many objects can't be read; null for tenants.")
     read_at = UtcField(source="status.read_at", allow_null=True)
     age_seconds = serializers.SerializerMethodField(help_text="Since it was last heard of; null: never.")
+    unplaced = serializers.SerializerMethodField()
     nodes = serializers.IntegerField(source="status.nodes", allow_null=True)
     pods = serializers.IntegerField(source="status.pods", allow_null=True)
     capacity = AmountsField(source="status.capacity", allow_null=True)
@@ -122,6 +139,16 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
         """Null where it isn't known, or not told."""
         status = status_of(cluster) if self.context["scope"].everything else None
         return status.odd_count if status else None
+
+    @extend_schema_field(UnplacedSerializer(allow_null=True))
+    def get_unplaced(self, cluster: Cluster) -> dict[str, Any] | None:
+        """Null where it isn't known, or not told."""
+        status = status_of(cluster) if self.context["scope"].everything else None
+        if status is None:
+            return None
+        kept = {"running": 0, "waiting": 0, "used": {}, "namespaces": [], **status.unplaced}
+        spaces = [{"namespace": name, "pods": pods} for name, pods in kept["namespaces"]]
+        return dict(UnplacedSerializer({**kept, "namespaces": spaces}).data)
 
     def get_age_seconds(self, cluster: Cluster) -> int | None:
         """Whole seconds."""

@@ -273,6 +273,8 @@ class ClusterStatus(models.Model):
     nodes = models.PositiveIntegerField(default=0)
     nodes_token = models.CharField(max_length=32, blank=True, help_text=_("Of the last pass that wrote nodes."))
     pods = models.PositiveIntegerField(default=0)
+    unplaced = models.JSONField(default=dict)
+    """The pods that are in no queue: see clusters.unplaced. Empty where there are none, or no queues."""
     capacity = models.JSONField(default=dict)
     """Resource -> amount of all nodes."""
     queues = models.JSONField(default=dict)

@@ -19,11 +19,12 @@ from scheduler_admin.clusters.holds import tell
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.news import grown
 from scheduler_admin.clusters.odd import kept as odd_objects
+from scheduler_admin.clusters.unplaced import unplaced
 
 _APPLICATIONS_KEPT = 20
 """The largest of each leaf."""
 _DIFFERENCES_KEPT = 200
-_FIGURES = frozenset({"pods", "queues", "applications", "class_use"})
+_FIGURES = frozenset({"pods", "unplaced", "queues", "applications", "class_use"})
 """What moves all the time, and no page of decisions shows."""
 
 
@@ -54,6 +55,7 @@ def store_status(
         "revision_number": revision_number,
         "nodes": len(snapshot.nodes),
         "pods": len(snapshot.pods),
+        "unplaced": unplaced(snapshot) if len(tree.queues) > 1 else {},
         "capacity": snapshot.capacity,
         "queues": figures,
         "applications": applications(snapshot),

@@ -28,7 +28,7 @@ _READ = (
     *("name", "owned_until", "interval_ms"),
     *(f"hierarchy__current__{name}" for name in ("number", "digest", "document")),
 )
-_OF_STATUS = ("read_at", "pass_at", "pass_us", "error", "revision_number", "queues", "holds")
+_OF_STATUS = ("read_at", "pass_at", "pass_us", "error", "revision_number", "queues", "holds", "unplaced")
 
 
 class _Queue(NamedTuple):
@@ -73,10 +73,13 @@ def _clusters(seen: Iterable[tuple[Cluster, ClusterStatus]]) -> Iterator[Metric]
     unreadable = _gauge("cluster_unreadable", "1 where a cluster can't be read.", "cluster")
     says = "Leaf queues for whose asks nobody is preempted, as a pod that counts for them can't be read."
     without = _gauge("queues_without_preemption", says, "cluster")
+    unplaced = _gauge("pods_without_queue", "Pods that are in no queue of the tree.", "cluster", "state")
     holding = _gauge("interlocks_holding", "What keeps evictions back now, by kind.", "cluster", "interlock")
     for cluster, status in seen:
         unreadable.add_metric([cluster.name], bool(status.error))
         without.add_metric([cluster.name], sum("unknown" in figures for figures in status.queues.values()))
+        for state in ("running", "waiting"):
+            unplaced.add_metric([cluster.name, state], status.unplaced.get(state, 0))
         if status.read_at is not None:
             read.add_metric([cluster.name], status.read_at.timestamp())
         if status.pass_us is not None:
@@ -84,7 +87,7 @@ def _clusters(seen: Iterable[tuple[Cluster, ClusterStatus]]) -> Iterator[Metric]
         standing = [hold.interlock for hold in holds_of(status)]
         for interlock in Interlock:
             holding.add_metric([cluster.name, interlock.value], standing.count(interlock))
-    yield from (read, took, unreadable, without, holding)
+    yield from (read, took, unreadable, without, unplaced, holding)
 
 
 def _heartbeats(clusters: Iterable[Cluster]) -> Iterator[Metric]:

@@ -53,6 +53,9 @@ class Overview:
     drifted: Copy | None
     """The cluster's own copy of the tree, where others changed it."""
 
+    unplaced: int
+    """Pods that are in no queue, as far as they are told."""
+
     @property
     def preempted(self) -> int:
         """Pods preempted in the hours shown."""
@@ -109,6 +112,7 @@ def _overview(
         loops=loops[cluster.pk],
         missing=[*told_missing(status.missing), *_without_preemption(status, queues)] if status else [],
         drifted=copy,
+        unplaced=sum(status.unplaced.get(state, 0) for state in ("running", "waiting")) if status else 0,
     )
 
 

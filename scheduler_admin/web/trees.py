@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Notice
 from scheduler_admin.clusters.notices import notices_of
 from scheduler_admin.clusters.quota import quota_of
@@ -59,6 +60,8 @@ class TreePage:
     quota: list[QuotaBlock]
     """Kueue's, of its queues that the tree has not."""
     why: int | None
+    unplaced: Mapping[str, Any]
+    """The pods that are in no queue, for who sees everything: see clusters.unplaced."""
 
 
 def tree_page(user: Who, cluster: Cluster, sift: sifting.Sift) -> TreePage:
@@ -95,6 +98,7 @@ def tree_page(user: Who, cluster: Cluster, sift: sifting.Sift) -> TreePage:
         lead=told,
         quota=elsewhere(quota_of(user, cluster, {queue.path for queue in queues})),
         why=_why(user, cluster, told, status),
+        unplaced=status.unplaced if status and scope_of(user, "view").everything else {},
     )
 
 

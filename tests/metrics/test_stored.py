@@ -120,6 +120,18 @@ def test_queues_without_preemption_are_counted(client: Client, cluster: Cluster,
     assert value(scraped(client), "queues_without_preemption", cluster="east") == 0
 
 
+def test_pods_without_a_queue_are_counted(client: Client, cluster: Cluster, watch: Watch) -> None:
+    """Those that run and those that wait; the cluster's own namespace has hardly ever a queue."""
+    run(cluster, watch)
+    assert value(scraped(client), "pods_without_queue", cluster="east", state="running") == 0
+    watch.put(pod("lost", queue="root.gone", node="n1"), pod("waits", queue="root.gone"))
+    watch.put(pod("dns", namespace="kube-system", node="n1"))
+    run(cluster, watch)
+    found = scraped(client)
+    assert value(found, "pods_without_queue", cluster="east", state="running") == 1
+    assert value(found, "pods_without_queue", cluster="east", state="waiting") == 1
+
+
 def test_a_cluster_that_was_never_read_has_no_figures(client: Client, cluster: Cluster) -> None:
     """No zero stands for what nobody knows."""
     found = scraped(client)

@@ -69,7 +69,7 @@ SUITES: Mapping[str, Suite] = {
     "preemptions": Suite(
         "10,000 preemptions while the worker dies, and whole installations that grow, shrink and end",
         (*_PYTEST, *(f"tests/e2e/test_{name}.py" for name in ("many_preemptions", "sharing", "demo"))),
-        9,
+        5,
     ),
     "postgres": Suite(
         "every test that uses a database, on PostgreSQL",

@@ -329,3 +329,17 @@ def test_standings(used: int, guaranteed: int | None, want: str) -> None:
 def test_levels_are_read_as_numbers(said: str, levels: int | None) -> None:
     """What is none counts as not said."""
     assert Sift.read(QueryDict(f"levels={said}")).levels == levels
+
+
+def test_pods_that_are_in_no_queue_have_a_row_of_their_own(ada: Client, demo: Cluster) -> None:
+    """With what they use and their namespaces; tenants are told of none, as they may be others'."""
+    assert "in no queue" not in ada.get(PAGE).content.decode()
+    lost = {"running": 33, "waiting": 11, "used": {"cpu": 60_000}, "namespaces": [["vision", 40], ["ads", 4]]}
+    ClusterStatus.objects.update(unplaced=lost)
+    page = ada.get(PAGE).content.decode()
+    row = page.partition('id="unplaced"')[2].partition("</tfoot>")[0]
+    for told in ("33 pods run", "cpu 60", "11 wait", "vision (40), ads (4)"):
+        assert told in row
+    assert "44 in no queue" in ada.get("/clusters/").content.decode()
+    ada.force_login(rows.tenant_user("tom", "root.tenant-1", ("vision",)))
+    assert "in no queue" not in ada.get(PAGE).content.decode()

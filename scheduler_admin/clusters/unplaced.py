@@ -1,0 +1,31 @@
+"""Pods that are in no queue: the tree decides nothing about them, and what they use counts for nobody."""
+
+from collections import Counter
+from typing import Any
+
+from engine.resources import total
+from engine.snapshot import Snapshot
+from engine.snapshot.narrowing import SYSTEM
+
+_NAMESPACES = 20
+
+
+def unplaced(snapshot: Snapshot) -> dict[str, Any]:
+    """{"running", "waiting", "used": amounts, "namespaces": [[name, pods], ...]}; empty where all are in a queue.
+
+    Those of the cluster's own namespace are left out: hardly anybody gives it a queue. Of namespaces the twenty with
+    the most are named.
+    """
+    found = [pod for pod in snapshot.pods if pod.queue is None and pod.namespace != SYSTEM]
+    if not found:
+        return {}
+    bound = [pod for pod in found if pod.node is not None]
+    spaces = Counter(pod.namespace for pod in found)
+    return {
+        "running": len(bound),
+        "waiting": len(found) - len(bound),
+        "used": total(pod.requests for pod in bound),
+        "namespaces": [[name, count] for name, count in sorted(spaces.items(), key=lambda one: (-one[1], one[0]))][
+            :_NAMESPACES
+        ],
+    }
