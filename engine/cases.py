@@ -35,7 +35,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     queue: list[str] | None = None
     """The pods (``namespace/name``) in the scheduler's queue; the asker alone where the case does not say."""
     notices: dict[str, str] = {}
-    """Queue -> since when it is told to give back what it uses beyond what it deserves."""
+    """Queue -> since when it has been notified to give back what it uses beyond what it deserves."""
 
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):

@@ -95,7 +95,7 @@ def _our(name: str) -> str | None:
 # Writing
 
 
-def _new(name: str, _queue: Queue) -> dict[str, Any]:
+def _new(name: str) -> dict[str, Any]:
     """In the namespace that is called as it is itself."""
     return {"apiVersion": VERSION, "kind": CONSUMER, "metadata": {"name": name, "namespace": name}, "spec": {}}
 

@@ -49,8 +49,8 @@ class System:
     """What an object says, as the queue of a path, which holds queues or not; what is wrong with it is noted."""
     say: Callable[[Object, Queue], None]
     """Let an object say what a queue's amounts and weight are; what it says already stays as it was typed."""
-    new: Callable[[str, Queue], Mapping[str, Any]]
-    """An object of a name without anything in it, for a queue."""
+    new: Callable[[str], Mapping[str, Any]]
+    """An object of a name without anything in it."""
     words: Words
     called: Callable[[Object], str] = lambda one: one.name
     """What others name it."""
@@ -104,7 +104,7 @@ def write(system: System, text: str, tree: QueueTree) -> Written:
     taken = {one.called for one in objects.values()}
     for path in paths:
         if path not in objects:
-            objects[path] = manifests.add(system.new(_free_name(tree[path], tree.is_leaf(path), taken), tree[path]))
+            objects[path] = manifests.add(system.new(_free_name(tree[path], tree.is_leaf(path), taken)))
             objects[path].called = system.called(objects[path])
     for path in paths:
         rename(objects[path], tree[path].name)

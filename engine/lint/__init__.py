@@ -15,7 +15,7 @@ from engine.lint.effects import effects
 from engine.lint.flavors import flavors
 from engine.lint.lending import lending
 from engine.lint.pods import pods
-from engine.lint.room import Room, within_quotas
+from engine.lint.room import Room, above_quotas
 from engine.lint.templates import templates
 from engine.lint.yunikorn import doubtful, refused
 from engine.queues import QueueTree
@@ -108,4 +108,4 @@ def _remarks(tree: QueueTree, room: Room | None, policy: str, dialect: str) -> I
     if room is not None:
         yield from against_capacity(tree, room.capacity)
     if room is not None and policy == BY_SHARES:
-        yield from within_quotas(tree, room)
+        yield from above_quotas(tree, room)

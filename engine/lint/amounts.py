@@ -13,7 +13,7 @@ from engine.resources import Amounts, format_amount
 
 def above_max(tree: QueueTree) -> Iterator[Note]:
     """Guarantees that a max does not let anybody have: errors."""
-    for path, limits in _tightest(tree).items():
+    for path, limits in tightest(tree).items():
         queue = tree.queues[path]
         if limits and any(amount > limits.get(resource, amount) for resource, amount in queue.guaranteed.items()):
             yield from _above_max(tree, queue)
@@ -21,17 +21,20 @@ def above_max(tree: QueueTree) -> Iterator[Note]:
 
 def amounts(tree: QueueTree) -> Iterator[Note]:
     """What else of guaranteed and max contradicts what stands above, or below."""
-    promised, tightest = tree.promised_below, _tightest(tree)
+    promised, least = tree.promised_below, tightest(tree)
     for path in tree.walk():
-        queue, limits = tree[path], tightest[path]
+        queue, limits = tree[path], least[path]
         if promised[path]:
             yield from _promised_below(queue, promised[path])
         if limits is not queue.max and any(limits[resource] < limit for resource, limit in queue.max.items()):
             yield from _never_reached(tree, queue)
 
 
-def _tightest(tree: QueueTree) -> dict[str, Amounts]:
-    """Path -> the least max of the queue and those above it: nearly every queue needs no closer look than that."""
+def tightest(tree: QueueTree) -> dict[str, Amounts]:
+    """Path -> the least max of the queue and of those above it, resource by resource.
+
+    Nearly every queue needs no closer look than that.
+    """
     found: dict[str, Amounts] = {}
     queues, parents = tree.queues, tree.parents
     for path in tree.walk():

@@ -20,7 +20,7 @@ class Room(NamedTuple):
     """Namespace -> the most that its ResourceQuotas let its pods request."""
 
 
-def within_quotas(tree: QueueTree, room: Room) -> Iterator[Note]:
+def above_quotas(tree: QueueTree, room: Room) -> Iterator[Note]:
     """Leaves of one namespace that are promised, or limited to, more than its ResourceQuotas allow.
 
     Source: the proposal of k8s-arbitrator, by which hard and deserved are at most what the quota allows.

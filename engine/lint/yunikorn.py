@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from enum import Enum, auto
 
 from engine.formats.notes import Note, Severity, gettext_noop
+from engine.lint.amounts import tightest
 from engine.lint.found import found
 from engine.placement_rules import Rule, RuleName
 from engine.queues import ROOT, QueueTree
@@ -42,7 +43,7 @@ def _amounts(tree: QueueTree) -> Iterator[Note]:
     A queue that is guaranteed anything is promised that alone, all that it does not name left out.
     """
     promised: dict[str, Amounts] = {}
-    tightest = _tightest(tree)
+    least = tightest(tree)
     for path in reversed(list(tree.walk())):
         queue, parent = tree[path], tree.parents[path]
         below = total(promised[child] for child in tree.children[path])
@@ -50,9 +51,9 @@ def _amounts(tree: QueueTree) -> Iterator[Note]:
         for resource, amount in below.items():
             if amount > queue.guaranteed.get(resource, amount):
                 yield _of(tree, path, "guaranteed", resource, amount, queue.guaranteed[resource])
-            elif amount > tightest[path].get(resource, amount):
-                yield _of(tree, path, "max", resource, amount, tightest[path][resource])
-        above = tightest[parent] if parent else {}
+            elif amount > least[path].get(resource, amount):
+                yield _of(tree, path, "max", resource, amount, least[path][resource])
+        above = least[parent] if parent else {}
         for resource, limit in queue.max.items():
             if limit > above.get(resource, limit):
                 message = gettext_noop(
@@ -61,16 +62,6 @@ def _amounts(tree: QueueTree) -> Iterator[Note]:
                 remedy = gettext_noop("Lower it to %(limit)s or take it away.")
                 told = {"max": format_amount(resource, limit), "limit": format_amount(resource, above[resource])}
                 yield found(Severity.ERROR, path, message, remedy, "max", resource, resource=resource, **told)
-
-
-def _tightest(tree: QueueTree) -> dict[str, Amounts]:
-    """Path -> the least max of the queue and of those above it, resource by resource."""
-    least: dict[str, Amounts] = {}
-    for path in tree.walk():
-        parent = tree.parents[path]
-        above = least[parent] if parent else {}
-        least[path] = above | {name: min(limit, above.get(name, limit)) for name, limit in tree[path].max.items()}
-    return least
 
 
 def _of(tree: QueueTree, path: str, setting: str, resource: str, below: int, own: int) -> Note:

@@ -18,6 +18,7 @@ from engine.planning import Considered, plan
 from engine.policies import UnknownPolicyError, enforceable, guarded, policy, terms
 from engine.policies.deserved import Standing
 from engine.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot
+from engine.snapshot.narrowing import Narrower
 from scheduler_admin.clusters.breakers import unreadable
 from scheduler_admin.clusters.holds import Hold, counted, store_holds
 from scheduler_admin.clusters.models import Cluster
@@ -61,6 +62,8 @@ class _Plan:
     moment: Moment
     snapshot: Snapshot
     standings: Mapping[str, Standing]
+    less: Mapping[str, Narrower]
+    """The leaves whose namespaces may have less than the tree says."""
     findings: list[Finding]
     holds: list[Hold]
     took_us: int
@@ -126,7 +129,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
             watch=watch,
             state=found.state,
             snapshot=found.snapshot,
-            less=less(revision, found.state),
+            less=found.less,
             decisions=decisions,
         )
     if leads or (cluster.mode == Cluster.Mode.ADVISE and cluster.publish):
@@ -266,6 +269,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
         moment=msgspec.structs.replace(moment, holds=holds_of(considered)),
         snapshot=snapshot,
         standings=stands,
+        less=less(revision, state),
         findings=_findings(snapshot, considered, enforced=enforced),
         holds=counted([*stops.holds(), *breakers], [one.hold for one in considered]),
         took_us=(time.perf_counter_ns() - began) // 1000,
@@ -358,7 +362,7 @@ def _figures(revision: Revision, found: _Plan) -> dict[str, dict[str, Any]]:
     """As ClusterStatus.queues."""
     snapshot, tree = found.snapshot, found.snapshot.tree
     divided = shares(found.standings, snapshot)
-    narrow = {leaf: {"above_quota": one._asdict()} for leaf, one in less(revision, found.state).items()}
+    narrow = {leaf: {"above_quota": one._asdict()} for leaf, one in found.less.items()}
     own = queue_figures(snapshot, tree)
     figures = {path: one | divided.get(path, {}) | narrow.get(path, {}) for path, one in own.items()}
     for path, amounts in lent_by_queue(figures, revision, tree).items():

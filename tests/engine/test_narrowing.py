@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from random import Random
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,23 +98,17 @@ def test_in_no_tree_anybody_deserves_more(shape: QueueTree, seed: int) -> None:
     """Whatever runs and waits, by either way of dividing."""
     random = Random(seed)
     spaces = {leaf: f"ns{number}" for number, leaf in enumerate(shape.leaves)}
-    named_leaves = tree(
-        {
-            path.removeprefix("root."): queue(
-                {name: amount for name, amount in one.guaranteed.items() if name == "pods"},
-                namespaces=(spaces[path],) if path in spaces else (),
-            )
-            for path, one in shape.queues.items()
-            if path != "root"
-        }
-    )
+    owned = [
+        msgspec.structs.replace(one, namespaces=(spaces[path],) if path in spaces else ())
+        for path, one in shape.queues.items()
+    ]
     pods = [
         pod(f"p{number}", namespace=random.choice([*spaces.values()]), node="n1" if number < 6 else None)
         for number in range(12)
     ]
     quotas = {name: {"cpu": random.randint(0, 4) * 1000} for name in spaces.values()}
     found = state(node("n1", 8), *pods, namespaces=tuple(spaces.values()))
-    at = Moment(now_ms=10**9, quotas=quotas).snapshot(found, named_leaves)
+    at = Moment(now_ms=10**9, quotas=quotas).snapshot(found, QueueTree(owned))
     for method in deserved.Method:
         stands = deserved.standing(at, at.tree, method)
         assert all(stands[leaf].deserved.get("cpu", 0) <= quotas[name]["cpu"] for leaf, name in spaces.items())

@@ -95,7 +95,7 @@ def _weight(one: Object, path: str, book: Notebook) -> int:
 # Writing
 
 
-def _new(name: str, _queue: Queue) -> Mapping[str, Any]:
+def _new(name: str) -> Mapping[str, Any]:
     return {"apiVersion": f"{GROUP}/v1beta1", "kind": QUEUE, "metadata": {"name": name}, "spec": {}}
 
 
