@@ -50,17 +50,44 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 def changes(before: QueueTree, after: QueueTree, moved: Mapping[str, str] | None = None) -> tuple[Change, ...]:
     """What makes ``after`` of ``before``, in the order of ``after``; removed queues last.
 
-    ``moved`` tells, path after -> path before, which queues are the same under another path; without it they count as
-    removed and added. That a queue lies below a moved one is no change of its own.
+    ``moved`` tells, path after -> path before, which queues are the same under another path; without it former paths
+    do. Others count as removed and added. That a queue lies below a moved one is no change of its own.
     """
     former = {path: path for path in after.walk() if path in before.queues}
-    former |= {path: was for path, was in (moved or {}).items() if path in after and was in before}
+    moved = renamed(before, after) if moved is None else moved
+    former |= {path: was for path, was in moved.items() if path in after and was in before}
     had, has = before.queues, after.queues
     others = [path for path in after.walk() if former.get(path) != path or had[path] != has[path]]  # few of them
     found = [_change(before, after, path, former) for path in others]
     gone = set(before.queues) - set(former.values())
     removed = [Change(kind=Kind.REMOVED, path=path) for path in before.walk() if path in gone]
     return tuple(change for change in (*found, *removed) if change is not None)
+
+
+def renamed(before: QueueTree, after: QueueTree) -> dict[str, str]:
+    """Path after -> path before, of the queues that the former paths of either tree tell to be the same."""
+    gone = [path for path in before.walk() if path not in after]
+    new = {path for path in after.walk() if path not in before}
+    found: dict[str, str] = {}
+    for was in gone:
+        if (now := after.now(was)) in new:
+            found.setdefault(now, was)
+    for now in sorted(new - found.keys()):
+        was = before.now(now)
+        if was in before and was not in after and was not in found.values():
+            found[now] = was
+    return found
+
+
+def known_before(before: QueueTree, after: QueueTree) -> QueueTree:
+    """``after`` where each queue that ``before`` has under another path is known by that, too."""
+    paths = renamed(before, after)
+    for path in after.walk():
+        if (was := paths.get(path)) is not None and after.now(was) != path:
+            queue = after[path]
+            queue = msgspec.structs.replace(queue, former_paths=(*queue.former_paths, was))
+            after = QueueTree((after.queues | {path: queue}).values(), after.placement, after.capacity)
+    return after
 
 
 def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str, str]) -> Change | None:

@@ -3,7 +3,8 @@
 Source: YuniKorn's placement rules (its documentation, and its packages scheduler/placement and objects: a filter, then
 the parent's rule, then the name; dots in names become ``_dot_``; a rule that names a parent is passed over, one that
 fails refuses the pod; root.default at last). One thing is other than there: whether a queue exists is asked of the tree
-as it is written, so that where a pod belongs never depends on who else is there. Access lists are not read.
+as it is written, so that where a pod belongs never depends on who else is there. A queue that a pod names by a former
+path is the one that had it. Access lists are not read.
 """
 
 from collections.abc import Iterable
@@ -119,6 +120,8 @@ def _given(rule: Rule, tree: QueueTree, pod: Submission) -> str | None:
         if above is None:
             return None
         path = f"{above}.{name if rule.name is RuleName.FIXED else name.replace('.', '_dot_')}"
+    if rule.name is RuleName.PROVIDED:
+        path = tree.now(path)
     if len(path) > LONGEST_PATH or not all(is_queue_name(part) for part in path.split(".")):
         raise _RefusedError
     return path if rule.create or path.lower() in tree.written else None

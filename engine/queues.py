@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 
@@ -28,6 +28,12 @@ _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 def is_queue_name(name: str) -> bool:
     """Whether a queue may be called so: up to 64 letters, digits and ``_:#/@-``, as in YuniKorn."""
     return _NAME.fullmatch(name) is not None
+
+
+def is_queue_path(path: str) -> bool:
+    """Whether a queue below the root may have this path, written from the root on."""
+    top, *names = path.split(".")
+    return top == ROOT and bool(names) and all(map(is_queue_name, names)) and len(path) <= LONGEST_PATH
 
 
 def is_namespace(name: str) -> bool:
@@ -138,6 +144,8 @@ class Queue(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """Dotted, from ``root`` down: ``root.tenant-1.queue-b``."""
     namespaces: tuple[str, ...] = ()
     """Pods of these namespaces that name no queue run in this leaf."""
+    former_paths: tuple[str, ...] = ()
+    """What it was called before. Pods that name one of these, or what was below it, run where it is by now."""
     parent_declared: bool = False
     """True for a queue that may only hold queues, even while it holds none."""
     template: Settings | None = None
@@ -223,6 +231,29 @@ class QueueTree:
         """Namespace -> path of the leaf that claims it; of several the first by path: in that order trees are kept."""
         ordered = sorted(self.leaves, key=lambda leaf: leaf.split("."), reverse=True)
         return {name: leaf for leaf in ordered for name in self.queues[leaf].namespaces}
+
+    @cached_property
+    def former_paths(self) -> dict[str, str]:
+        """Former path -> path of the queue that had it, the first by path, unless a queue has it now."""
+        ordered = sorted(self.queues, key=lambda path: path.split("."), reverse=True)
+        had = {was: path for path in ordered for was in self.queues[path].former_paths}
+        return {was: path for was, path in had.items() if was.lower() not in self.written}
+
+    @cached_property
+    def by_former_path(self) -> dict[str, str]:
+        """The same, former paths in lower case."""
+        return {was.lower(): path for was, path in self.former_paths.items()}
+
+    def now(self, path: str) -> str:
+        """What a path that the tree does not have is called by now, or the queue above it; else the path itself."""
+        for _rename in range(len(self.by_former_path)):
+            if path in self.queues or path.lower() in self.written:
+                break
+            above = next((one for one in _upwards(path) if one.lower() in self.by_former_path), None)
+            if above is None:
+                break
+            path = self.by_former_path[above.lower()] + path[len(above) :]
+        return path
 
     @cached_property
     def leaf_by_name(self) -> dict[str, str]:
@@ -370,3 +401,10 @@ class QueueTree:
 
 BARE = QueueTree([Queue(path=ROOT)])
 """A root alone: where there is no tree."""
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """A path, and those of the queues above it, nearest first."""
+    while path:
+        yield path
+        path = path.rpartition(".")[0]

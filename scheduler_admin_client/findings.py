@@ -12,7 +12,7 @@ class Finding:
     """One thing that is said of a document."""
 
     kind: str
-    """``lint``, ``forecast`` or ``document``."""
+    """``lint``, ``forecast``, ``orphans`` or ``document``."""
     about: str
     """A queue, or a cluster."""
     level: str
@@ -38,7 +38,12 @@ def of_outcome(outcome: Mapping[str, Any], ruled_out: list[Mapping[str, Any]]) -
         yield Finding("lint", row["queue"], level, _sentences(row["sentence"], row["remedy"]), _place(row), failed)
     foretold = [one for one in ruled_out if "queue" not in one]
     for row in outcome["forecast"]:
-        yield _foretold(row, [one["detail"] for one in foretold if one["cluster"] == row["cluster"]])
+        against = [one["detail"] for one in foretold if one["cluster"] == row["cluster"]]
+        lost = row["orphans"]["sentence"] if row["orphans"] else ""
+        yield _foretold(row, [one for one in against if one != lost])
+        if lost:
+            level = "error" if lost in against else "warning"
+            yield Finding("orphans", row["cluster"], level, lost, failed=lost in against)
 
 
 def of_problem(problem: Mapping[str, Any]) -> Iterator[Finding]:

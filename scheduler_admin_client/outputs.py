@@ -10,6 +10,7 @@ from scheduler_admin_client.site import Refused
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
 _ANNOTATIONS = {"error": "error", "warning": "warning", "info": "notice"}
+_OF_CLUSTERS = ("forecast", "orphans")
 _UNSAID = str.maketrans("", "", "".join(map(chr, {*range(32)} - {9, 10, 13})))
 """Characters that XML can't hold, and that a terminal would obey."""
 
@@ -25,8 +26,8 @@ def lines(file: str, findings: Iterable[Finding]) -> str:
 
 
 def _head(file: str, finding: Finding) -> str:
-    where = finding.about if finding.kind == "forecast" else ":".join(filter(None, (file, finding.place)))
-    about = f" {finding.about}:" if finding.about and finding.kind != "forecast" else ""
+    where = finding.about if finding.kind in _OF_CLUSTERS else ":".join(filter(None, (file, finding.place)))
+    about = f" {finding.about}:" if finding.about and finding.kind not in _OF_CLUSTERS else ""
     return plain(f"{where}: ") + click.style(f"{finding.level}:", fg=_COLOURS[finding.level]) + plain(about)
 
 

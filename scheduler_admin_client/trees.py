@@ -26,7 +26,8 @@ _file = click.argument("file", type=click.Path(exists=True, dir_okay=False, allo
 _document: Option = click.option("--document", help=_("Whose document it is, where its words don't tell: kueue."))
 _subtree: Option = click.option("--subtree", help=_("The document holds this queue and what is below it."))
 _fail_on: Option = click.option(
-    "--fail-on", help=_("Exit with 3 on any of these, with commas: preemptions, unknown, loops, lint:warning ...")
+    "--fail-on",
+    help=_("Exit with 3 on any of these, with commas: preemptions, orphans, loops, lint:warning ..."),
 )
 _output: Option = click.option("--output", type=click.Choice(_OUTPUTS), default="text", show_default=True)
 
@@ -90,7 +91,7 @@ def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | 
     The API is asked, not the engine: it knows the policy in force, the sizes of clusters, and the reader's language.
     """
     found = _planned(site, hierarchy, _read(file), asked)
-    odd = [one for one in found.findings if one.kind != "forecast"]
+    odd = [one for one in found.findings if one.kind not in ("forecast", "orphans")]
     if output in ("text", "github"):
         click.echo(outputs.lines(str(file), odd), nl=False)
     _tell_program(output, file, found, odd)
@@ -106,6 +107,7 @@ def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | 
 @click.option("--reason", required=True, help=_("Why, for who reads the revisions later."))
 @click.option("--if-match", help=_("The ETag that a plan printed: refuse when another tree is in force by now."))
 @click.option("--create", is_flag=True, help=_("Make the hierarchy if there is none of that name."))
+@click.option("--allow-orphans", is_flag=True, help=_("Also where pods would belong to no queue by it."))
 @click.pass_obj
 def apply(
     site: Site,
@@ -115,15 +117,17 @@ def apply(
     reason: str,
     if_match: str | None,
     create: bool,
+    allow_orphans: bool,
     **asked: str | None,
 ) -> int:
     """Publish it over the tree that was read, and no other."""
     body, etag = _read(file), _quoted(if_match) if if_match else _in_force(site, hierarchy)
+    asked |= {"reason": reason} | ({"allow_orphans": "true"} if allow_orphans else {})
     if not etag and not create:
         raise Trouble(_missing(site, hierarchy))
     headers = {"If-Match": etag} if etag else {"If-None-Match": "*"}
     try:
-        answer = _put(site, hierarchy, body, headers, {**asked, "reason": reason})
+        answer = _put(site, hierarchy, body, headers, asked)
     except Refused as refused:
         click.echo(outputs.refusal(refused, str(file)), nl=False, err=True)
         return LIMITS if _is_ruled_out(refused) else 1

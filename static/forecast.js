@@ -6,5 +6,6 @@ async function load() {
   if (!response.ok || response.redirected) return;
   const { parts } = await response.json();
   place.outerHTML = parts.prospect;
+  document.getElementById("orphans-allowed").outerHTML = parts["orphans-allowed"];
 }
 if (place) load().catch(() => {});

@@ -107,6 +107,8 @@ def write_queue(queue: Queue) -> dict[str, Any]:
     written |= write_settings(queue)
     if queue.namespaces:
         written["namespaces"] = list(queue.namespaces)
+    if queue.former_paths:
+        written["former_paths"] = list(queue.former_paths)
     if queue.template is not None:
         written["template"] = write_settings(queue.template)
     return written

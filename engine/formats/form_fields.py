@@ -1,7 +1,7 @@
 """The settings of one queue in our own form, read as typed; what can't be read is noted and left unset."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from engine.queues import (
     Shares,
     Take,
     is_namespace,
+    is_queue_path,
 )
 from engine.resources import Amounts, is_resource_name
 
@@ -38,6 +39,7 @@ FIELDS = (
     "priority_policy",
     "priority_offset",
     "namespaces",
+    "former_paths",
     "evict_uncontrolled",
     *SHARING,
     "template",
@@ -54,6 +56,7 @@ TEMPLATE_FIELDS = (
     *SHARING,
 )
 """Of a template: what queues and templates have alike."""
+NO_PATH = gettext_noop("%(name)s can't be the path of a queue: it begins with “root.”, then come names.")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -64,6 +67,7 @@ def read_settings(given: Mapping[str, Any], place: Place, book: Notebook) -> Que
     return Queue(
         path=place.path,
         namespaces=_namespaces(given, place, book),
+        former_paths=_former_paths(given, place, book),
         parent_declared=_truth(given, "parent", place, book) or False,
         template=_template(given, place, book),
         **_alike(given, place, book),
@@ -234,19 +238,29 @@ def _whole_number(given: Mapping[str, Any], field: str, place: Place, book: Note
 
 
 def _namespaces(given: Mapping[str, Any], place: Place, book: Notebook) -> tuple[str, ...]:
-    value = given.get("namespaces")
+    return _names(given, "namespaces", is_namespace, gettext_noop("%(name)s can't name a namespace."), place, book)
+
+
+def _former_paths(given: Mapping[str, Any], place: Place, book: Notebook) -> tuple[str, ...]:
+    return _names(given, "former_paths", is_queue_path, NO_PATH, place, book)
+
+
+def _names(
+    given: Mapping[str, Any], field: str, allowed: Callable[[str], bool], wrong: str, place: Place, book: Notebook
+) -> tuple[str, ...]:
+    """A list of texts, each once; one that is not allowed is an error noted at it."""
+    value = given.get(field)
     if value is None:
         return ()
     if not isinstance(value, list):
-        book.error(place.at("namespaces"), gettext_noop("%(key)s must be a list."), key="namespaces")
+        book.error(place.at(field), gettext_noop("%(key)s must be a list."), key=field)
         return ()
     found = []
     for index, name in enumerate(value):
-        if isinstance(name, str) and is_namespace(name):
+        if isinstance(name, str) and allowed(name):
             found.append(name)
         else:
-            message = gettext_noop("%(name)s can't name a namespace.")
-            book.error(place.at("namespaces", str(index)), message, name=repr(name))
+            book.error(place.at(field, str(index)), wrong, name=repr(name))
     return tuple(dict.fromkeys(found))
 
 

@@ -139,6 +139,7 @@ def _only_ours(tree: QueueTree) -> list[Note]:
         queue = tree[path]
         settings = [
             *(["namespaces"] if queue.namespaces else []),
+            *(["former_paths"] if queue.former_paths else []),
             *(["evict_uncontrolled"] if queue.evict_uncontrolled else []),
             *write_sharing(queue),
             *(name for name in dict.fromkeys((*queue.guaranteed, *queue.max)) if FLAVOR in name),

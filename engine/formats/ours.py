@@ -30,6 +30,7 @@ _UNSET: dict[str, Any] = {
     "max": {},
     "preemption_policy": PreemptionPolicy.DEFAULT.value,
     "namespaces": [],
+    "former_paths": [],
 }
 """What says that something is not set, which the object itself does set."""
 

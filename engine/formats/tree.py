@@ -6,9 +6,9 @@ from engine.placement_rules import Rule
 from engine.queues import WEIGHT_ONE, Queue, QueueTree, Settings
 from engine.resources import Amounts
 
-FORM = 4
+FORM = 5
 """Counted up when the form changes in a way that older readers would misread. A tree is written in the first that can
-say it: 2 has placement rules and templates, 3 shares, 4 how queues lend and take."""
+say it: 2 has placement rules and templates, 3 shares, 4 how queues lend and take, 5 former paths."""
 
 
 class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -30,6 +30,8 @@ def encode_tree(tree: QueueTree) -> bytes:
 def _form(tree: QueueTree) -> int:
     queues = tree.queues.values()
     templates = [queue.template for queue in queues if queue.template is not None]
+    if any(queue.former_paths for queue in queues):
+        return 5
     if any(_has_sharing(one) for one in (*queues, *templates)):
         return 4
     if any(_has_shares(one) for one in (*queues, *templates)):

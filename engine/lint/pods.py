@@ -1,4 +1,4 @@
-"""Queues in which no pod can run, and namespaces that lead nowhere: of any policy."""
+"""Queues in which no pod can run; namespaces and former paths that lead nowhere: of any policy."""
 
 from collections.abc import Container, Iterator
 
@@ -11,9 +11,10 @@ from engine.resources import PODS
 
 
 def pods(tree: QueueTree) -> Iterator[Note]:
-    """Which queues no pod can reach, and which claims of namespaces count for nothing."""
+    """Which queues no pod can reach, and which claims of namespaces, and former paths, count for nothing."""
     full = {path for path, queue in tree.queues.items() if queue.max.get(PODS) == 0}
     for path in tree.walk():
+        yield from _former(tree, tree[path])
         if not tree.is_leaf(path):
             yield from _parent(tree, tree[path])
             continue
@@ -21,6 +22,21 @@ def pods(tree: QueueTree) -> Iterator[Note]:
         if full:
             yield from _no_room(tree, path, full)
         yield from _claimed_before(tree, tree[path])
+
+
+def _former(tree: QueueTree, queue: Queue) -> Iterator[Note]:
+    for index, path in enumerate(queue.former_paths):
+        now = tree.written.get(path.lower()) or tree.by_former_path[path.lower()]
+        if path.lower() in tree.written:
+            message = gettext_noop("Pods that name %(former)s run there: a queue has that path by now.")
+        elif now != queue.path:
+            message = gettext_noop("Pods that name %(former)s run in %(queue)s, which was called so too.")
+        else:
+            continue
+        remedy = gettext_noop("Take the former path away here.")
+        yield found(
+            *(Severity.WARNING, queue.path, message, remedy, "former_paths", str(index)), former=path, queue=now
+        )
 
 
 def _parent(tree: QueueTree, queue: Queue) -> Iterator[Note]:

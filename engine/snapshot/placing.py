@@ -41,13 +41,14 @@ CLUSTER_QUEUE_LABEL = "kueue.x-k8s.io/cluster-queue-name"
 def queue_of(pod: Pod, tree: QueueTree, parent_queue: str = "") -> str | None:
     """The leaf a pod runs in: the one that the tree's rules give, by what its namespace says too; it may be dynamic.
 
-    Of a tree without rules: its queue label, else the leaf called as the ClusterQueue that Kueue admitted it to, else
-    the leaf that claims its namespace, else none.
+    Of a tree without rules: its queue label, a former path meaning the queue that had it, else the leaf called as the
+    ClusterQueue that Kueue admitted it to, else the leaf that claims its namespace, else none.
     """
     if tree.placement:
         return leaf_for(tree, Submission(pod.queue_label, pod.user, pod.groups, pod.namespace, parent_queue))
     if pod.queue_label:
-        path = pod.queue_label if pod.queue_label.startswith(f"{tree.root}.") else f"{tree.root}.{pod.queue_label}"
+        named = pod.queue_label if pod.queue_label.startswith(f"{tree.root}.") else f"{tree.root}.{pod.queue_label}"
+        path = tree.now(named)
         if path in tree and tree.is_leaf(path):
             return path
     admitted = pod.labels.get(CLUSTER_QUEUE_LABEL, "").replace(".", "_")

@@ -9,6 +9,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from engine.paths import Renames
+
 
 class User(AbstractUser):
     """A person or a machine that signs in. Without a role it sees what its tenants see."""
@@ -29,6 +31,8 @@ class User(AbstractUser):
     """What that door last said they belong to: role and tenants follow from it by GroupMapping."""
     token: "ApiToken | None" = None
     """The token that this request signed in with: it limits what the user may do. None: signed in otherwise."""
+    renames: Renames | None = None
+    """What queues were called before, once this request has read it."""
     service = models.BooleanField(default=False, editable=False)
     """Whether it is a machine's account: it has tokens, and no other way in."""
 
@@ -159,6 +163,17 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+
+class FormerPath(models.Model):
+    """What a queue in force was called before. Nothing in force, in whichever hierarchy, is called so now."""
+
+    hierarchy = models.ForeignKey("queues.Hierarchy", on_delete=models.CASCADE, related_name="+")
+    former = models.CharField(max_length=500)
+    path = models.CharField(max_length=500)
+
+    def __str__(self) -> str:
+        return f"{self.former} → {self.path}"
 
 
 class KeptAnswer(models.Model):

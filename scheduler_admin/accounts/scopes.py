@@ -1,12 +1,14 @@
 """What a user may see and do, and the queryset that every read goes through."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeVar, get_args
 
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 
+from engine.paths import Renames, is_inside, known_as
+from scheduler_admin.accounts.former_paths import renames, renames_for, with_former
 from scheduler_admin.accounts.models import ApiToken, Membership, Tenant, User
 
 Action = Literal["view", "operate", "configure", "plan", "edit", "connect", "classify", "notify", "administer"]
@@ -63,6 +65,11 @@ class Scope:
         spaces = None if self.everything else self.namespaces
         return Scope(namespaces=spaces, subtrees=frozenset(own), narrowed=True, given=self.given)
 
+    def before(self, among: Renames) -> "Scope":
+        """The same with what its queues were called before, by which their rows of old are found."""
+        was = frozenset(path for top in self.subtrees for path in known_as(top, among))
+        return replace(self, subtrees=self.subtrees | was)
+
     def paths(self, field: str) -> models.Q:
         """Rows whose ``field`` is a queue path inside one of the subtrees."""
         if self.everything:
@@ -95,12 +102,12 @@ class Scope:
         return own and (not self.narrowed or self.has_path(queue))
 
 
+def scope_of_queue(path: str) -> Scope:
+    """What lies inside a queue, by its path and by what it was called before. One query."""
+    return Scope(subtrees=with_former(path))
+
+
 EVERYTHING = Scope(everything=True)
-
-
-def is_inside(path: str, subtree: str) -> bool:
-    """Whether a queue is the top of a subtree or lies below it."""
-    return path == subtree or path.startswith(f"{subtree}.")
 
 
 def allows(token: ApiToken | None, action: Action) -> bool:
@@ -116,7 +123,9 @@ def scope_of(user: Who, action: Action) -> Scope:
     if not isinstance(user, User) or not user.is_active or not allows(user.token, action):
         return Scope()
     scope = scope_by_role(user, action)
-    return scope.within(user.token.subtree) if user.token and user.token.subtree else scope
+    if user.token and user.token.subtree:
+        scope = scope.within(user.token.subtree)
+    return scope if scope.everything or action != "view" else scope.before(renames_for(user))
 
 
 def scope_by_role(user: User, action: Action) -> Scope:
@@ -138,11 +147,12 @@ def scope_by_role(user: User, action: Action) -> Scope:
 
 def scope_of_tenant(tenant: Tenant) -> Scope:
     """What whoever belongs to a tenant may see."""
-    return Scope(
+    scope = Scope(
         namespaces=frozenset(tenant.namespaces),
         subtrees=frozenset(tenant.subtrees),
         tenants=frozenset({tenant.pk}),
     )
+    return scope.before(renames())
 
 
 def memberships(user: User) -> list[Membership]:

@@ -19,8 +19,9 @@ from engine.formats.shares import Capacity
 from engine.formats.yunikorn.document import load
 from engine.formats.yunikorn.lines import Lines
 from engine.lint import errors
+from engine.paths import is_inside
 from engine.queues import QueueTree
-from scheduler_admin.accounts.scopes import Scope, is_inside
+from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.api import problems
 from scheduler_admin.api.media import YUNIKORN, Body
 from scheduler_admin.queues.models import Revision

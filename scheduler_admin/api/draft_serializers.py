@@ -123,6 +123,9 @@ class PublishSerializer(serializers.Serializer[Any]):
     """Why."""
 
     reason = serializers.CharField(max_length=1000)
+    allow_orphans = serializers.BooleanField(
+        default=False, help_text="Publish it also where pods would belong to no queue by it; else that is refused."
+    )
 
 
 class PublishedSerializer(serializers.Serializer[Any]):

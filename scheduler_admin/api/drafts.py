@@ -226,10 +226,9 @@ class DraftPublishView(DraftsBase):
     def post(self, request: Request, name: str, pk: int) -> Response:
         """Put it in force as it was read."""
         found, actor = self.editable(name, pk)
-        reason = read_body(shapes.PublishSerializer(data=request.data), request.data)["reason"]
+        said = read_body(shapes.PublishSerializer(data=request.data), request.data)
         made = self.as_read(
-            found,
-            lambda draft: drafting.publish_draft(draft=draft, version=draft.version, reason=reason, actor=actor),
+            found, lambda draft: drafting.publish_draft(draft=draft, version=draft.version, actor=actor, **said)
         )
         return Response({"revision": made.number})
 

@@ -16,6 +16,7 @@ class Limit(StrEnum):
     LOOPS = "loops"
     UNREACHABLE = "unreachable"
     UNKNOWN = "unknown"
+    ORPHANS = "orphans"
     LINT_INFO = "lint:info"
     LINT_WARNING = "lint:warning"
     LINT_ERROR = "lint:error"
@@ -54,7 +55,8 @@ def _odd(findings: Iterable[Mapping[str, Any]], limits: frozenset[Limit]) -> Ite
 
 def _foretold(rows: Iterable[Mapping[str, Any]], limits: frozenset[Limit]) -> Iterator[dict[str, Any]]:
     for row in rows:
-        told = _unknown(row) if row["forecast"] is None else _known(row["cluster"], row["forecast"])
+        told = [*(_unknown(row) if row["forecast"] is None else _known(row["cluster"], row["forecast"]))]
+        told += [(Limit.ORPHANS, row["orphans"]["sentence"])] if row["orphans"] else []
         yield from ({"detail": sentence, "cluster": row["cluster"]} for limit, sentence in told if limit in limits)
 
 

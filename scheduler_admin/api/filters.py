@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from engine.decision import Outcome
-from scheduler_admin.accounts.scopes import Scope, Who
+from scheduler_admin.accounts.scopes import Scope, Who, scope_of_queue
 from scheduler_admin.api import problems
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.pagination import PageParameters
@@ -147,7 +147,7 @@ def _about(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope
     own = scope.pods("ask_namespace", "ask_queue")
     taken = Victim.objects.restrict(user, "view").filter(decision=OuterRef("pk"))
     if queue := asked.get("queue"):
-        inside = Scope(subtrees=frozenset({queue}))
+        inside = scope_of_queue(queue)
         rows = rows.filter(inside.paths("ask_queue") | Q(Exists(taken.filter(inside.paths("queue")))))
     for name in ("namespace", "application"):
         if name in asked:

@@ -16,6 +16,7 @@ from scheduler_admin.api.lint import findings
 from scheduler_admin.api.proposals import Proposal
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.forecasting import Outlook, TooMuchWorkError, forecast_tree, too_much_work
+from scheduler_admin.history.orphans import orphans, sentence
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.queues.services import Terms
 
@@ -60,9 +61,20 @@ def outlook(cluster: Cluster, tree: QueueTree, terms: Terms, scope: Scope) -> di
         found, reason = None, _("What was read of this cluster last is lost: its journal is torn.")
     except TooMuchWorkError:
         found, reason = None, too_much_work()
-    if found is None:
-        return {"cluster": cluster.name, "forecast": None, "reason": reason}
-    return {"cluster": cluster.name, "forecast": told(found, scope), "reason": None}
+    row = {"cluster": cluster.name, "forecast": told(found, scope) if found else None}
+    return {**row, "reason": None if found else reason, "orphans": _orphans(cluster, tree, scope)}
+
+
+def _orphans(cluster: Cluster, tree: QueueTree, scope: Scope) -> dict[str, Any] | None:
+    """The pods of a scope's queues that would be in no queue; None: none, or that is not known."""
+    try:
+        found = [one for one in orphans(cluster, tree) or () if scope.has_path(one.queue)]
+    except TornError:
+        return None
+    if not found:
+        return None
+    running, pending = sum(one.running for one in found), sum(one.pending for one in found)
+    return {"running": running, "pending": pending, "queues": found, "sentence": sentence(found)}
 
 
 def told(found: Outlook, scope: Scope) -> dict[str, Any]:

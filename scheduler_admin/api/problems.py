@@ -18,7 +18,9 @@ from rest_framework.exceptions import PermissionDenied as Forbidden
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
+from scheduler_admin.history.orphans import sentence
 from scheduler_admin.outages import RETRY_S, passes
+from scheduler_admin.queues.services import OrphansError
 
 MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
@@ -136,6 +138,22 @@ class RuledOut(Refusal):
         self.headers = {"ETag": etag} if etag else {}
 
 
+class Orphaning(Refusal):
+    """A tree that would leave pods in no queue, published without saying that it may."""
+
+    status_code = HTTPStatus.CONFLICT
+    default_detail = gettext_lazy("Pods would belong to no queue. Say allow_orphans to publish it all the same.")
+
+    def __init__(self, error: OrphansError) -> None:
+        super().__init__(
+            [
+                {"detail": f"{one.queue}: {sentence([one])}", "queue": one.queue, "cluster": cluster}
+                for cluster, found in error.found.items()
+                for one in found
+            ]
+        )
+
+
 class NoPrecondition(Refusal):
     """A change that does not say what it is a change of."""
 
@@ -234,6 +252,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response:
         return problem(Forbidden())
     if isinstance(error, RequestDataTooBig):  # a large body with an idempotency key, which is compared whole
         return problem(TooLarge(limit=str((settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) // 1024)))
+    if isinstance(error, OrphansError):
+        return problem(Orphaning(error))
     if isinstance(error, ParseError):
         return problem(_unreadable(error))
     if isinstance(error, APIException):

@@ -116,10 +116,10 @@ class RollBackView(_RevisionView):
         """Put it in force again as it was, to the byte: tree, policy, document. Nobody has to approve it again."""
         found = self.find(name, number)
         actor, current = self.actor(), found.hierarchy.current
-        reason = read_body(PublishSerializer(data=request.data), request.data)["reason"]
+        body = read_body(PublishSerializer(data=request.data), request.data)
         preconditions.check(request, tag(current, self.scope), required=True)
         try:
-            made = roll_back(to=found, author=actor, reason=reason, onto=current.pk if current else None)
+            made = roll_back(to=found, author=actor, onto=current.pk if current else None, **body)
         except OutdatedError as error:
             raise problems.Overtaken(tag(error.current, self.scope)) from error
         except ImportFailure as error:

@@ -279,6 +279,10 @@ class QueueDetailSerializer(serializers.Serializer[Any]):
     namespaces = serializers.ListField(
         child=serializers.CharField(), help_text="Pods of these namespaces that name no queue run in this leaf."
     )
+    former_paths = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What it was called before. Pods that name one of these, or a queue that was below it, run here.",
+    )
     applications = ApplicationSerializer(many=True, help_text="Largest first, at most twenty; empty unless a leaf.")
     waits = QueueWaitsSerializer(allow_null=True, help_text="How long its asks wait; null unless a leaf.")
     notice = NoticeSerializer(allow_null=True, help_text="Null unless it is told to give back.")

@@ -10,6 +10,7 @@ from engine.decision import PodFacts
 from engine.forecast import Group, Loop, Placed, Settling, Toll, Unreached
 from engine.formats.native import Format
 from engine.formats.notes import Severity
+from engine.orphans import Orphans
 from engine.placement_rules import RuleName
 from engine.queues import TAKES_RECLAIM, TAKES_WITHIN, PriorityPolicy
 from scheduler_admin.api.fail_on import Limit, limits_of
@@ -47,6 +48,10 @@ class PutParameters(serializers.Serializer[Any]):
         help_text="Of application/yaml: whose document; where it is left out, what its words tell.",
     )
     fail_on = serializers.CharField(default="", max_length=200)
+    allow_orphans = serializers.BooleanField(
+        default=False,
+        help_text="Publish it also where pods would belong to no queue by it; else that is refused.",
+    )
 
     def validate_fail_on(self, value: str) -> frozenset[Limit]:
         """A list with commas."""
@@ -118,6 +123,11 @@ class QueueFormSerializer(TemplateSerializer):
         required=False, help_text="True: holds queues only, even while it holds none."
     )
     namespaces = serializers.ListField(child=serializers.CharField(), required=False)
+    former_paths = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="What it was called before. Pods that name one of these, or a queue that was below it, run here.",
+    )
     template = TemplateSerializer(required=False, help_text="What leaves that come into being below it are set to.")
 
 
@@ -263,12 +273,30 @@ class ForecastSerializer(serializers.Serializer[Any]):
     unreachable = UnreachedSerializer(many=True, help_text="Guarantees that only this tree puts out of reach.")
 
 
+class OrphanedSerializer(serializers.Serializer[Orphans]):
+    """The pods of a queue that would be in none."""
+
+    queue = serializers.CharField(help_text="Where they are now.")
+    running = serializers.IntegerField()
+    pending = serializers.IntegerField()
+
+
+class OrphansSerializer(serializers.Serializer[Any]):
+    """The pods that would belong to no queue."""
+
+    running = serializers.IntegerField(help_text="How many of them have a node.")
+    pending = serializers.IntegerField()
+    queues = OrphanedSerializer(many=True)
+    sentence = serializers.CharField()
+
+
 class OutlookSerializer(serializers.Serializer[Any]):
     """One cluster under the tree."""
 
     cluster = serializers.CharField()
     forecast = ForecastSerializer(allow_null=True)
     reason = serializers.CharField(allow_null=True, help_text="Why there is no forecast.")
+    orphans = OrphansSerializer(allow_null=True, help_text="Null: none, or nothing was read of the cluster yet.")
 
 
 class ImportedQueueSerializer(serializers.Serializer[Any]):

@@ -155,6 +155,7 @@ class TreeView(ApiView):
                 terms=sent.terms,
                 native=sent.native,
                 onto=current.pk if current else None,
+                allow_orphans=self.asked["allow_orphans"],
             )
         except OutdatedError as error:
             raise problems.Overtaken(tag(error.current, self.scope)) from error

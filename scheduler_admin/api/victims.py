@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from scheduler_admin.accounts.scopes import Scope
+from scheduler_admin.accounts.scopes import scope_of_queue
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.filters import NAMESPACE, NODE, QUEUE, cluster_asked, forward
@@ -97,5 +97,5 @@ def _filters(asked: Mapping[str, Any]) -> Q:
     columns |= {"since": "decision__first_seen__gte", "until": "decision__first_seen__lt"}
     query = Q(**{column: asked[name] for name, column in columns.items() if name in asked})
     if queue := asked.get("queue"):
-        query &= Scope(subtrees=frozenset({queue})).paths("queue")
+        query &= scope_of_queue(queue).paths("queue")
     return query

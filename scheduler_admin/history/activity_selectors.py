@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import Coalesce, TruncHour
 
-from scheduler_admin.accounts.scopes import Scope, Who
+from scheduler_admin.accounts.scopes import Who, scope_of_queue
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.models import Decision, Mention, Victim
-from scheduler_admin.history.models.names import Kind
+from scheduler_admin.history.mention_selectors import newest_about
+from scheduler_admin.history.models import Decision, Victim
+from scheduler_admin.history.models.names import Kind, number_of
 from scheduler_admin.history.pods import own_asks
 from scheduler_admin.history.sentences import LOST
 
@@ -77,7 +78,7 @@ def waiting(
     """
     opened = Decision.objects.filter(cluster=cluster, state__in=Decision.OPEN).order_by().values_list("pk", flat=True)
     considered = Q(last_seen__gte=since) | Q(pk__in=list(opened))
-    below = Scope(subtrees=frozenset({queue})).paths("ask_queue") if queue else Q()
+    below = scope_of_queue(queue).paths("ask_queue") if queue else Q()
     of_ask = Decision.objects.filter(considered, cluster=cluster, ask_uid=OuterRef("ask_uid")).exclude(outcome="fits")
     later = Q(last_seen__gt=OuterRef("last_seen")) | Q(last_seen=OuterRef("last_seen"), pk__gt=OuterRef("pk"))
     rows = (
@@ -102,18 +103,17 @@ def preemptions_of(
 ) -> list[Decision]:
     """Decisions in ``[since, until)`` that evicted pods for a queue or out of it, newest first, with their counts."""
     lost = Q(victims__state__in=LOST)
-    mine = lost & (Q(victims__queue=queue) | Q(victims__queue__startswith=f"{queue}."))
-    mentioned = Mention.objects.of(cluster.pk, Kind.QUEUE, queue).filter(
-        Exists(Victim.objects.filter(decision=OuterRef("decision"), state__in=LOST)),
-        first_seen__gte=since,
-        first_seen__lt=until,
-    )
-    newest = mentioned.order_by("-first_seen", "-decision").values("decision")[:limit]
+    inside = scope_of_queue(queue)
+    mine = lost & inside.paths("victims__queue")
+    numbers = [number_of(cluster.pk, Kind.QUEUE, path) for path in sorted(inside.subtrees)]
+    lately = Q(Exists(Victim.objects.filter(decision=OuterRef("decision"), state__in=LOST)))
+    lately &= Q(first_seen__gte=since, first_seen__lt=until)
+    newest = newest_about(numbers, lately, limit)
     return list(
         Decision.objects.restrict(user, "view")
         .filter(pk__in=newest)
         .annotate(lost=Count("victims", filter=lost), taken=Count("victims", filter=mine))
-        .filter(Q(taken__gt=0) | Q(ask_queue=queue) | Q(ask_queue__startswith=f"{queue}."))
+        .filter(Q(taken__gt=0) | inside.paths("ask_queue"))
         .defer("document", "laws")
         .order_by("-first_seen", "-pk")
     )

@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from urllib.parse import urlencode
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.dateparse import parse_datetime
 
+from scheduler_admin.accounts.former_paths import with_former
+from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.models import Decision, Victim
 
 RANGES: dict[str, timedelta] = {
@@ -111,6 +114,11 @@ class Filters:
             kept = {"from": written(self.start), "to": written(self.until)} | kept
         return urlencode(kept)
 
+    @cached_property
+    def queues(self) -> frozenset[str]:
+        """The queue by its path and by those that it, and what lies below it, had before. One query."""
+        return with_former(self.queue) if self.queue else frozenset()
+
     @property
     def mentioned(self) -> tuple[str, str]:
         """What of a pod is asked for, as names.Kind has it: the kind of which there are most, and its name."""
@@ -135,7 +143,8 @@ class Filters:
         if self.priority_class:
             rows = rows.filter(ask_priority_class=self.priority_class)
         if self.queue:
-            rows = rows.filter(_subtree("ask_queue", self.queue) | _a_victim(_subtree("queue", self.queue)))
+            inside = Scope(subtrees=self.queues)
+            rows = rows.filter(inside.paths("ask_queue") | _a_victim(inside.paths("queue")))
         for name, column in (("namespace", "ask_namespace"), ("application", "ask_application")):
             wanted = getattr(self, name)
             if wanted:
@@ -172,10 +181,6 @@ def width_of(span: timedelta) -> timedelta:
 def written(at: datetime) -> str:
     """A time as addresses carry it."""
     return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _subtree(column: str, path: str) -> Q:
-    return Q(**{column: path}) | Q(**{f"{column}__startswith": f"{path}."})
 
 
 def _a_victim(which: Q) -> Exists:

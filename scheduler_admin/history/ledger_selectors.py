@@ -5,9 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
+from engine.paths import Renames, called_now, is_inside
 from engine.resources import Amounts, total
+from scheduler_admin.accounts.former_paths import renames
 from scheduler_admin.accounts.models import Tenant
-from scheduler_admin.accounts.scopes import Scope, Who, is_inside, scope_of, scope_of_tenant
+from scheduler_admin.accounts.scopes import Scope, Who, scope_of, scope_of_tenant
 from scheduler_admin.history.models import Decision, LedgerEntry
 from scheduler_admin.history.redaction import Redaction
 
@@ -100,9 +102,9 @@ Ledger = Mapping[Line, Sums]
 def ledger(user: Who, asked: Asked) -> Ledger:
     """The lines in order. What the reader can't tell apart is one line, so that hidden names aren't counted either.
 
-    One query, and those of the reader's rights.
+    Queues are called what they are called by now. Two queries, and those of the reader's rights.
     """
-    scope = scope_of(user, "view")
+    scope, among = scope_of(user, "view"), renames()
     redaction = Redaction.of(scope)
     rows = LedgerEntry.objects.restrict(user, "view").filter(month=asked.month).select_related("cluster").order_by()
     found: dict[Line, Sums] = {}
@@ -110,22 +112,22 @@ def ledger(user: Who, asked: Asked) -> Ledger:
         line = Line(
             cluster=row.cluster.name,
             source=row.source,
-            lost=_lost(row, redaction, asked),
-            gained=_gained(row, redaction, asked),
+            lost=_lost(row, redaction, asked, among),
+            gained=_gained(row, redaction, asked, among),
         )
         if line.lost.own or line.gained.own:
             found.setdefault(line, Sums()).add(row)
     return {line: found[line] for line in sorted(found, key=lambda line: line.order)}
 
 
-def _lost(row: LedgerEntry, redaction: Redaction, asked: Asked) -> Side:
-    known = row.losing_namespace, row.losing_queue
+def _lost(row: LedgerEntry, redaction: Redaction, asked: Asked, among: Renames) -> Side:
+    known = row.losing_namespace, called_now(row.losing_queue, among)
     told = redaction.losing(*known)
     return Side(*told, own=asked.owns(redaction.scope, *known), redacted=told != known)
 
 
-def _gained(row: LedgerEntry, redaction: Redaction, asked: Asked) -> Side:
-    known = row.gaining_namespace, row.gaining_queue
+def _gained(row: LedgerEntry, redaction: Redaction, asked: Asked, among: Renames) -> Side:
+    known = row.gaining_namespace, called_now(row.gaining_queue, among)
     told = redaction.gaining(*known)
     return Side(*told, own=asked.owns(redaction.scope, *known), redacted=told != known)
 

@@ -163,7 +163,8 @@ def summed(document: bytes | memoryview, filters: Filters, at: datetime, lost: S
     ends = np.cumsum(places)
     left = np.flatnonzero(asked[sort])
     if filters.queue:
-        left = left[_about(numbers(found.asker), queue, ends, _within(queues, filters.queue))[left]]
+        within = [_within(queues, path) for path in filters.queues]
+        left = left[_about(numbers(found.asker), queue, ends, within)[left]]
     # Where the victims are of the kinds that are left.
     lengths = places[left]
     entry = np.arange(lengths.sum()) + np.repeat(ends[left] - np.cumsum(lengths), lengths)
@@ -188,12 +189,13 @@ def _within(queues: Sequence[str], path: str) -> tuple[int, int, int]:
     return own if queues[own : own + 1] == [path] else -1, *below
 
 
-def _about(asker: Numbers, queue: Numbers, ends: Numbers, within: tuple[int, int, int]) -> NDArray[np.bool_]:
-    """For each kind, whether its ask or one of its victims lies within."""
-    own, first, last = within
+def _about(asker: Numbers, queue: Numbers, ends: Numbers, within: Sequence[tuple[int, int, int]]) -> NDArray[np.bool_]:
+    """For each kind, whether its ask or one of its victims lies within any."""
 
     def inside(column_of: Numbers) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = (column_of == own) | ((column_of >= first) & (column_of < last))
+        found = np.zeros(len(column_of), np.bool_)
+        for own, first, last in within:
+            found |= (column_of == own) | ((column_of >= first) & (column_of < last))
         return found
 
     about = inside(asker)

@@ -1,6 +1,6 @@
 """Reads of usage over time: one queue, one resource, in as many points as a screen can show."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -8,11 +8,12 @@ from functools import cached_property
 import msgspec
 from django.db.models import Max, Min, Q, QuerySet
 
+from scheduler_admin.accounts.former_paths import with_former
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import usage_runs
 from scheduler_admin.history.models import Usage, UsageSample
-from scheduler_admin.history.usage_runs import LEVELS, Level, Run
+from scheduler_admin.history.usage_runs import LEVELS, Level, Now, Run
 
 _EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 POINTS = 750
@@ -70,26 +71,32 @@ class _Piece:
 
 def oldest(user: Who, cluster_id: int, queue: str) -> datetime | None:
     """When a queue's first sample was taken; None while there is none."""
-    rows = Usage.objects.restrict(user, "view").filter(cluster=cluster_id, queue=queue)
+    names = with_former(queue, alone=True)
+    rows = Usage.objects.restrict(user, "view").filter(cluster=cluster_id, queue__in=names)
     first = rows.order_by("-step", "start").first()
     if first:
         return _at(usage_runs.unpack(first.document).times[0])
     if not scope_of(user, "view").has_path(queue):
         return None
     samples = UsageSample.objects.filter(cluster=cluster_id).order_by("at").values_list("at", "document")
-    return next((at for at, document in samples if usage_runs.unpack_sample_of(document, queue)), None)
+    return next((at for at, document in samples if _sample(document, names)), None)
 
 
 def series(user: Who, cluster: Cluster, queue: str, resource: str, since: datetime, until: datetime) -> Series:
-    """Usage of a queue in ``[since, until)``, as finely as that time is kept and a screen can show. Three queries."""
-    rows = Usage.objects.restrict(user, "view").filter(cluster=cluster, queue=queue)
+    """Usage of a queue in ``[since, until)``, as finely as that time is kept and a screen can show. Four queries.
+
+    With what it used under its former paths.
+    """
+    names = with_former(queue, alone=True)
+    rows = Usage.objects.restrict(user, "view").filter(cluster=cluster, queue__in=names)
     since = max(since, _EARLIEST)
     step = _step(until - since)
     pieces, whole_until = _pieces(rows, step, since, until)
     found = list(_stored(rows, pieces, resource))
     if scope_of(user, "view").has_path(queue):
-        found.append(_sampled(cluster, queue, resource, max(since, whole_until), until))
+        found.append(_sampled(cluster, names, resource, max(since, whole_until), until))
     step = max([step, *(piece.level.step for piece in pieces)])
+    found.sort(key=lambda run: run.times[:1])  # where a queue was renamed within a block there are two of it
     run = usage_runs.thinned(_within(usage_runs.joined(found), since, until, step), step)
     return Series(resource, list(_points(run, resource)), step)
 
@@ -143,12 +150,17 @@ def _stored(rows: QuerySet[Usage], pieces: list[_Piece], resource: str) -> Itera
             yield usage_runs.cut(run, 0, ends[step])
 
 
-def _sampled(cluster: Cluster, queue: str, resource: str, since: datetime, until: datetime) -> Run:
+def _sample(document: bytes | memoryview, names: Collection[str]) -> Now | None:
+    """What a sample says of a queue, by whichever of its names it had then."""
+    return next((now for name in names if (now := usage_runs.unpack_sample_of(document, name))), None)
+
+
+def _sampled(cluster: Cluster, names: Collection[str], resource: str, since: datetime, until: datetime) -> Run:
     """What is not stored queue by queue yet: some minutes."""
     rows = UsageSample.objects.filter(cluster=cluster, at__gte=since, at__lt=until).order_by("at")
     moments = []
     for at, document in rows.values_list("at", "document"):
-        now = usage_runs.unpack_sample_of(document, queue)
+        now = _sample(document, names)
         if now and resource in now.amounts:
             moments.append((int(at.timestamp()), now))
     return usage_runs.run_of(moments)

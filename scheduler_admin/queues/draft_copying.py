@@ -15,8 +15,8 @@ from scheduler_admin.queues.models import Draft, DraftQueue
 def copy(*, draft: Draft, row: int, parent: int, actor: User) -> tuple[Draft, DraftQueue]:
     """Put a copy of a queue, with all below it, under a parent, which may be its own; under a name that is free there.
 
-    Everything is copied but the namespaces: one belongs to one leaf. Raises ValidationError for the root and where
-    there would be too many queues, DraftQueue.DoesNotExist for a queue or a parent that is gone.
+    Everything is copied but the namespaces and former paths: each belongs to one queue. Raises ValidationError for the
+    root and where there would be too many queues, DraftQueue.DoesNotExist for a queue or a parent that is gone.
     """
     draft = locked(draft)
     queue, target = theirs(draft, row, actor, below=True), theirs(draft, parent, actor, below=True)
@@ -28,7 +28,7 @@ def copy(*, draft: Draft, row: int, parent: int, actor: User) -> tuple[Draft, Dr
     made: dict[int, DraftQueue] = {}
     for one in copied:
         made[one.pk] = DraftQueue(draft=draft)
-        put(made[one.pk], said(one) | {"origin": "", "namespaces": ""})
+        put(made[one.pk], said(one) | {"origin": "", "namespaces": "", "former_paths": ""})
         made[one.pk].parent = made.get(one.parent_id or 0, target)
     top = made[queue.pk]
     top.name = _free(queue.name, {name.lower() for name in target.children.values_list("name", flat=True)})

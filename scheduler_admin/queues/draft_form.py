@@ -27,12 +27,15 @@ TEXTS = (
     "priority_policy",
     "priority_offset",
     "namespaces",
+    "former_paths",
     "weight",
     "take_within",
     "take_reclaim",
     "take_borrowing",
     "take_threshold",
 )
+LISTS = ("namespaces", "former_paths")
+"""The texts that hold several names, with commas or blanks between them."""
 MARKS = ("parent_declared", "evict_uncontrolled")
 PARTED = (*AMOUNTS, "template")
 """Those of a queue that hold several texts by name: ``max/cpu``, ``template/delay``."""
@@ -156,7 +159,7 @@ def _document(one: Placed) -> dict[str, Any]:
         "path": one.path,
         "parent": row.parent_declared,
         "evict_uncontrolled": row.evict_uncontrolled,
-        "namespaces": row.namespaces.replace(",", " ").split(),
+        **{field: listed(getattr(row, field)) for field in LISTS},
         "guaranteed": _typed(row.guaranteed),
         "max": _typed(row.max),
         "preemption_policy": row.preemption_policy,
@@ -172,6 +175,11 @@ def _document(one: Placed) -> dict[str, Any]:
         "take_threshold": row.take_threshold,
         "template": nested(row.template) if row.template else None,
     }
+
+
+def listed(text: str) -> list[str]:
+    """The names of one of LISTS."""
+    return text.replace(",", " ").split()
 
 
 def _typed(texts: Mapping[str, str]) -> Mapping[str, str]:
@@ -196,9 +204,9 @@ def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
         "parent_declared": settings.get("parent", False),
         "evict_uncontrolled": settings.get("evict_uncontrolled", False),
         **{field: settings.get(field, {}) for field in AMOUNTS},
-        "namespaces": ", ".join(settings.get("namespaces", [])),
+        **{field: ", ".join(settings.get(field, [])) for field in LISTS},
         "template": flattened(settings.get("template")),
-    } | {field: text_said(settings.get(field, "")) for field in TEXTS if field != "namespaces"}
+    } | {field: text_said(settings.get(field, "")) for field in TEXTS if field not in LISTS}
 
 
 # The flat settings of engine.merging

@@ -1,5 +1,6 @@
 """Writes to drafts. Every act counts the draft's version up; none overwrites what somebody else typed meanwhile."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -15,10 +16,12 @@ from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.differences import differing_terms, differing_tree
 from scheduler_admin.queues.draft_form import (
     AMOUNTS,
+    LISTS,
     MARKS,
     TEXTS,
     assign,
     fields_of,
+    listed,
     pin,
     queues_of,
     reading,
@@ -32,7 +35,7 @@ from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services import Native, OutdatedError, Terms, publish, terms_of, tree_of
-from scheduler_admin.queues.subtrees import CLAIMED, GIVEN, beside, outside
+from scheduler_admin.queues.subtrees import CLAIMED, GIVEN, NOT_THEIRS, beside, outside
 
 LONGEST_TEXT = 100
 """Of an amount, in characters; the other settings have their columns' lengths."""
@@ -92,8 +95,8 @@ def edit(*, draft: Draft, row: int, setting: str, text: str, was: str, actor: Us
     draft = locked(draft)
     queue = theirs(draft, row, actor)
     _check_setting(setting, text)
-    if setting == "namespaces" and not scope_of(actor, "edit").everything:
-        raise ValidationError(_(CLAIMED))
+    if setting in LISTS and not scope_of(actor, "edit").everything:
+        raise ValidationError(_(CLAIMED if setting == "namespaces" else NOT_THEIRS))
     now = text_of(queue, setting)
     text = text.strip()
     if now == text:
@@ -125,7 +128,7 @@ def rename(*, draft: Draft, row: int, name: str, was: str, actor: User) -> Draft
     if queue.name != was:
         raise ConflictError(queue.name, draft, queue)
     _set_name(draft, queue, name)
-    return changed(draft, actor, queue)
+    return changed(draft, actor, queue, *_remember_path(draft, queue))
 
 
 @transaction.atomic
@@ -141,7 +144,7 @@ def move(*, draft: Draft, row: int, parent: int, was: int, actor: User) -> Draft
         raise ValidationError(_("A queue can't be moved below itself."))
     queue.parent = target
     _set_name(draft, queue, queue.name)
-    return changed(draft, actor, queue)
+    return changed(draft, actor, queue, *_remember_path(draft, queue))
 
 
 @transaction.atomic
@@ -159,12 +162,12 @@ def delete(*, draft: Draft, row: int, version: int, actor: User) -> Draft:
 
 
 @transaction.atomic
-def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Revision:
+def publish_draft(*, draft: Draft, version: int, reason: str, actor: User, allow_orphans: bool = False) -> Revision:
     """Publish a draft as it was read in ``version``, and end it.
 
     Raises StaleError when it was changed since, OutdatedError when another revision is in force than its base,
-    ValidationError when there is anything wrong in it, nothing changed, conflicts left, no reason, or a change outside
-    of what the actor may change.
+    OrphansError as ``publish`` does, ValidationError when there is anything wrong in it, nothing changed, conflicts
+    left, no reason, or a change outside of what the actor may change.
     """
     draft = locked(draft)
     if draft.version != version:
@@ -183,6 +186,7 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User) -> Re
         native=Native(draft.source_format, draft.source) if draft.source_format else None,
         onto=draft.base_id,
         seconded=draft.approved_beside(actor),
+        allow_orphans=allow_orphans,
     )
     if revision.pk == draft.base_id:
         raise ValidationError(_("Nothing is changed yet."))
@@ -278,6 +282,30 @@ def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:
     if others.exists():
         raise ValidationError(_("Queue %(name)s is given twice.") % {"name": name})
     queue.name = name
+
+
+def _remember_path(draft: Draft, queue: DraftQueue) -> list[DraftQueue]:
+    """Let a queue that gets another path say which it has in the base: its pods name that. Who else said so by now.
+
+    What lies below it needs none of its own: it is found by that of the queue above.
+    """
+    above = next(one.path for one in placed_rows(draft) if one.pk == queue.parent_id)
+    now, was = f"{above}.{queue.name}", queue.origin
+    kept = [path for path in listed(queue.former_paths) if path not in (now, was)]
+    queue.former_paths = _joined([*kept, was] if was and was != now else kept)
+    others = draft.queues.filter(former_paths__contains=was).exclude(pk=queue.pk) if was else ()
+    claiming = [one for one in others if was in listed(one.former_paths)]
+    for one in claiming:
+        one.former_paths = _joined(path for path in listed(one.former_paths) if path != was)
+    return claiming
+
+
+def _joined(paths: Iterable[str]) -> str:
+    """A list as it is typed; of more than fit, the last."""
+    kept = [*paths]
+    while len(text := ", ".join(kept)) > LONGEST_LIST:
+        del kept[0]
+    return text
 
 
 def _is_below(draft: Draft, queue: DraftQueue, top: DraftQueue) -> bool:

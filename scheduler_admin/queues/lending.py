@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from engine.lending import NOBODY, Loan, Match, lent, loans, matches
+from engine.paths import is_inside
 from engine.policies import fence
 from engine.queues import QueueTree
 from engine.resources import PODS, Amounts, column
-from scheduler_admin.accounts.scopes import Scope, is_inside
+from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues.models import Revision
 
 

@@ -6,9 +6,10 @@ from django.utils.translation import gettext as _
 
 from engine.formats.form import write_queue
 from engine.formats.notes import MOST_QUEUES
+from engine.paths import is_inside
 from engine.queues import QueueTree
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import Scope, is_inside, scope_of
+from scheduler_admin.accounts.scopes import Scope, scope_of
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.draft_form import fields_of
 from scheduler_admin.queues.draft_storing import changed

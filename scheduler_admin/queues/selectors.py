@@ -11,6 +11,7 @@ import msgspec
 from engine.placement import grown
 from engine.queues import QueueTree, Standing
 from engine.resources import CPU, PODS, Amounts, total
+from scheduler_admin.accounts.former_paths import with_former
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues import services
 from scheduler_admin.queues.models import DraftQueue, Queue, Revision
@@ -223,7 +224,8 @@ def revisions(user: Who, revision: Revision, path: str, limit: int = 20) -> list
         .order_by("number")
         .defer("document", "source")
     )
-    found = {queue.revision_id: queue for queue in Queue.objects.filter(revision__in=history, path=path)}
+    rows = Queue.objects.filter(revision__in=history, path__in=with_former(path, alone=True))
+    found = {queue.revision_id: queue for queue in sorted(rows, key=lambda queue: queue.path == path)}
     changed: list[tuple[Revision, Queue | None]] = []
     before: tuple[Any, ...] | None = None
     for each in history:
@@ -238,6 +240,7 @@ def _settings(queue: Queue | None) -> tuple[Any, ...] | None:
     if queue is None:
         return None
     return (
+        queue.path,
         queue.guaranteed,
         queue.max,
         queue.preemption_policy,
@@ -246,6 +249,7 @@ def _settings(queue: Queue | None) -> tuple[Any, ...] | None:
         queue.priority_policy,
         queue.priority_offset,
         queue.namespaces,
+        queue.former_paths,
         queue.evict_uncontrolled,
         queue.weight,
         queue.lendable,

@@ -1,5 +1,6 @@
 """Writes to trees: hierarchies are made, trees imported, published as revisions and rolled back."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import EllipsisType
@@ -11,19 +12,23 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from engine.changes import known_before
 from engine.decision import BY_QUOTA
 from engine.formats.notes import ImportFailure, Note, Severity, gettext_noop
 from engine.formats.tree import decode_tree, encode_tree
 from engine.lint import errors
+from engine.orphans import Orphans
 from engine.policies import UnknownPolicyError, enforceable
 from engine.policies import policy as decide_by
 from engine.queues import QueueTree
-from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.following import follow, given_paths
+from scheduler_admin.accounts.models import FormerPath, User
 from scheduler_admin.accounts.selectors import needs_second
 from scheduler_admin.accounts.services import record
 from scheduler_admin.queues.chain import digest_of
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 from scheduler_admin.queues.notes import said
+from scheduler_admin.queues.signals import published, publishing
 
 
 class Terms(NamedTuple):
@@ -67,6 +72,14 @@ class Published:
     def of(cls, revision: Revision) -> "Published":
         """What tells it from all others."""
         return cls(revision.pk, revision.digest, revision)
+
+
+class OrphansError(Exception):
+    """Pods would be in no queue by a change. ``found``: by cluster, which."""
+
+    def __init__(self, found: Mapping[str, tuple[Orphans, ...]]) -> None:
+        super().__init__(f"pods of {', '.join(found)} would belong to no queue")
+        self.found = found
 
 
 def tree_of(revision: Revision) -> QueueTree:
@@ -114,10 +127,20 @@ def publish_as(
     terms: Terms | None = None,
     native: Native | None = None,
     onto: int | EllipsisType | None = ...,
+    allow_orphans: bool = False,
 ) -> Revision:
     """As publish, in the hierarchy of that name, made when there is none. ValidationError is also for a bad name."""
     found = Hierarchy.objects.filter(name=name).first() or create_hierarchy(name=name, actor=author)
-    return publish(hierarchy=found, tree=tree, author=author, reason=reason, terms=terms, native=native, onto=onto)
+    return publish(
+        hierarchy=found,
+        tree=tree,
+        author=author,
+        reason=reason,
+        terms=terms,
+        native=native,
+        onto=onto,
+        allow_orphans=allow_orphans,
+    )
 
 
 @transaction.atomic
@@ -131,14 +154,17 @@ def publish(
     native: Native | None = None,
     onto: int | EllipsisType | None = ...,
     seconded: bool = False,
+    allow_orphans: bool = False,
 ) -> Revision:
     """Make a tree the next, and current, revision of its hierarchy, unless it is the current one's already.
 
     ``terms`` and ``native`` are those of the current revision where they are not given. ``onto`` is the pk of the
     revision that the author saw, None for none; not given, whichever is in force. ``seconded``: somebody else looked at
-    it, too. Returns the revision in force. Raises OutdatedError when another one is, ImportFailure for a tree that
-    contradicts itself, ValidationError for terms that this version can't decide by, for a missing reason, and where
-    a second person is wanted: for all but the first revision.
+    it, too. ``allow_orphans``: also where pods lose their queue by it, which raises OrphansError otherwise.
+
+    Returns the revision in force. Raises OutdatedError when another one is, ImportFailure for a tree that contradicts
+    itself, ValidationError for terms that this version can't decide by, for a missing reason, and where a second person
+    is wanted: for all but the first revision.
     """
     hierarchy = Hierarchy.objects.select_for_update().get(pk=hierarchy.pk)
     current = hierarchy.current  # apart from the lock: a join to it would be of before the wait
@@ -155,6 +181,8 @@ def publish(
         return current
     if current is not None and author is not None and not seconded and needs_second(author):
         raise ValidationError(_("A second person has to approve this first: make a draft of it."))
+    if current is not None:
+        publishing.send(Revision, hierarchy=hierarchy, tree=tree, allow_orphans=allow_orphans)
     return _put_in_force(hierarchy, document, terms, native, author, reason)
 
 
@@ -225,24 +253,50 @@ def _put_in_force(
     _store_queues(revision)
     hierarchy.current = revision
     hierarchy.save(update_fields=["current"])
+    _follow(hierarchy, tree_of(revision), author)
     record(actor=author, verb="tree.publish", target=str(revision), reason=reason, details={"digest": revision.digest})
     return revision
 
 
-def roll_back(*, to: Revision, author: User | None, reason: str, onto: int | EllipsisType | None = ...) -> Revision:
+def _follow(hierarchy: Hierarchy, tree: QueueTree, author: User | None) -> None:
+    """What is said of a queue by its path follows it to another path."""
+    others = Hierarchy.objects.exclude(pk=hierarchy.pk).values("current")
+    told = {*given_paths(), *tree.former_paths}
+    elsewhere = Queue.objects.filter(revision__in=others, path__in=told).values_list("path", flat=True)
+    FormerPath.objects.filter(former__in=tree.queues).delete()
+    follow(hierarchy=hierarchy, tree=tree, elsewhere=frozenset(elsewhere), actor=author)
+    published.send(Revision, hierarchy=hierarchy, tree=tree)
+
+
+def rolled_back(to: Revision) -> QueueTree:
+    """The tree of a former revision, whose queues are known by what they are called in the one in force, too."""
+    current = to.hierarchy.current
+    return known_before(tree_of(current), tree_of(to)) if current else tree_of(to)
+
+
+def roll_back(
+    *,
+    to: Revision,
+    author: User | None,
+    reason: str,
+    onto: int | EllipsisType | None = ...,
+    allow_orphans: bool = False,
+) -> Revision:
     """Publish a former revision again as it was: tree, terms and native document, to the byte. Raises as publish.
 
-    It was looked at when it was published, so nobody has to approve it again: going back is in haste.
+    Only queues that were renamed since are told to have been called so: their pods name that. It was looked at when it
+    was published, so nobody has to approve it again: going back is in haste.
     """
     return publish(
         hierarchy=to.hierarchy,
-        tree=tree_of(to),
+        tree=rolled_back(to),
         author=author,
         reason=reason,
         terms=terms_of(to),
         native=native_of(to),
         onto=onto,
         seconded=True,
+        allow_orphans=allow_orphans,
     )
 
 
@@ -278,6 +332,7 @@ def row_of(revision: Revision, tree: QueueTree, path: str, position: int) -> Que
         priority_policy=queue.priority_policy.value,
         priority_offset=queue.priority_offset,
         namespaces=list(queue.namespaces),
+        former_paths=list(queue.former_paths),
         evict_uncontrolled=queue.evict_uncontrolled,
         weight=queue.weight,
         lendable=queue.lendable,

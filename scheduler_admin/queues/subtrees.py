@@ -4,14 +4,19 @@ from collections.abc import Iterable, Iterator
 
 from engine.changes import Change, Kind, Setting, changes
 from engine.formats.notes import Note, Place, Severity, gettext_noop
+from engine.paths import is_inside
 from engine.queues import PreemptionPolicy, QueueTree
 from engine.resources import Amounts, format_amount, total
-from scheduler_admin.accounts.scopes import Scope, is_inside
+from scheduler_admin.accounts.scopes import Scope
 
 FOREIGN = gettext_noop("This is not inside of a subtree that is yours to change.")
 LOST = gettext_noop("A queue would be taken away that is not yours to change.")
 GIVEN = gettext_noop("What it is called and given is changed by those who change the queue above it.")
 CLAIMED = gettext_noop("Who changes a subtree claims no further namespace: whose pods run there is not theirs to say.")
+NOT_THEIRS = gettext_noop(
+    "Who changes a subtree gives its queues no former paths but by renaming and moving them: whose pods run there is "
+    "not theirs to say."
+)
 TEMPLATE = gettext_noop("Who changes a subtree changes no template: any number of queues may come into being by it.")
 SHIELDED = gettext_noop("Who changes a subtree can't turn preemption off in it: others take back there what is theirs.")
 PROMISED = gettext_noop(
@@ -23,9 +28,12 @@ def outside(before: QueueTree, after: QueueTree, scope: Scope) -> list[Note]:
     """An error for each thing that changes though it is not the scope's to change. Unseen queues are not named."""
     if scope.everything:
         return []
-    foreign = [change for change in changes(before, after) if not scope.may_change(change.path)]
+    found = changes(before, after)
+    foreign = [change for change in found if not scope.may_change(change.path)]
     notes = [_foreign(change, scope) for change in foreign if change.kind is not Kind.REMOVED]
-    notes += [error("", LOST, "queues")] if len(notes) < len(foreign) else []
+    lost = len(notes) < len(foreign) or any(one.former and not scope.may_change(one.former) for one in found)
+    notes += [error("", LOST, "queues")] if lost else []
+    notes += [error(path, NOT_THEIRS, "former_paths") for path in _renamed_to(before, after, scope)]
     notes += [error(path, CLAIMED, "namespaces") for path in _claiming(before, after, scope)]
     if scope.given:
         notes += [*_loosened(before, after, scope), *_promised(before, after, scope)]
@@ -46,6 +54,13 @@ def _claiming(before: QueueTree, after: QueueTree, scope: Scope) -> list[str]:
     had = {name for path in before.queues if scope.has_path(path) for name in before[path].namespaces}
     queues = after.queues.values()
     return [queue.path for queue in queues if scope.has_path(queue.path) and not had.issuperset(queue.namespaces)]
+
+
+def _renamed_to(before: QueueTree, after: QueueTree, scope: Scope) -> list[str]:
+    """Queues of a scope with a former path outside of it that they did not have before: pods come by it."""
+    had = {was for queue in before.queues.values() for was in queue.former_paths}
+    own = [queue for queue in after.queues.values() if scope.has_path(queue.path)]
+    return [queue.path for queue in own if any(not scope.has_path(was) for was in {*queue.former_paths} - had)]
 
 
 def _loosened(before: QueueTree, after: QueueTree, scope: Scope) -> Iterator[Note]:

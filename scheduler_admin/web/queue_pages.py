@@ -16,10 +16,11 @@ from engine import explain
 from engine.changes import parts
 from engine.explain.message import listed
 from engine.formats.form import write_sharing
+from engine.paths import is_inside
 from engine.policies import reach_of
 from engine.queues import Settings
 from engine.resources import DOMINANT
-from scheduler_admin.accounts.scopes import Scope, Who, is_inside, scope_of
+from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster, Notice
 from scheduler_admin.clusters.notices import notices_of
 from scheduler_admin.clusters.quota import quota_of

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -11,9 +11,17 @@ import msgspec
 from engine.formats.amounts import AmountError, read_amount
 from engine.formats.documents import line_of, mapping_at
 from engine.formats.durations import DurationError, parse_duration
-from engine.formats.form_fields import SHARING, note_unknown, read_sharing
+from engine.formats.form_fields import NO_PATH, SHARING, note_unknown, read_sharing
 from engine.formats.notes import Notebook, Place, Severity, gettext_noop
-from engine.queues import LONGEST_DELAY_MS, PreemptionPolicy, PriorityPolicy, Queue, Settings, is_namespace
+from engine.queues import (
+    LONGEST_DELAY_MS,
+    PreemptionPolicy,
+    PriorityPolicy,
+    Queue,
+    Settings,
+    is_namespace,
+    is_queue_path,
+)
 from engine.resources import CPU, Amounts, is_resource_name
 
 VCORE = "vcore"
@@ -24,12 +32,16 @@ QUOTA_DELAY = "quota.preemption.delay"
 PRIORITY_POLICY = "priority.policy"
 PRIORITY_OFFSET = "priority.offset"
 NAMESPACES = "scheduler-admin.io/namespaces"
+FORMER_PATHS = "scheduler-admin.io/former-paths"
 EVICT_UNCONTROLLED = "scheduler-admin.io/evict-uncontrolled"
 LENDING = "scheduler-admin.io/lending"
 """Ours; YuniKorn passes over properties that it does not know. The last holds settings of our own form, as JSON."""
 
 READ_PROPERTIES = frozenset(
-    {POLICY, DELAY, QUOTA_DELAY, PRIORITY_POLICY, PRIORITY_OFFSET, NAMESPACES, EVICT_UNCONTROLLED, LENDING}
+    {
+        *(POLICY, DELAY, QUOTA_DELAY, PRIORITY_POLICY, PRIORITY_OFFSET),
+        *(NAMESPACES, FORMER_PATHS, EVICT_UNCONTROLLED, LENDING),
+    }
 )
 TEMPLATE = "childtemplate"
 READ_TEMPLATE_FIELDS = frozenset({"resources", "properties"})
@@ -41,6 +53,7 @@ _NO_DELAY = gettext_noop(
 _NO_QUOTA_DELAY = gettext_noop(
     "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; nothing goes for a lowered max."
 )
+_NO_NAMESPACE = gettext_noop("%(name)s can't name a namespace.")
 _AMOUNTS = ("guaranteed", "max")
 _SPACED = re.compile(r"^\s*(\d+)\s+([A-Za-z]+)\s*$", re.ASCII)
 """YuniKorn takes blanks between a number and its unit."""
@@ -54,9 +67,11 @@ def our_resource(name: str) -> str:
 
 def read_queue(mapping: Mapping[str, Any], path: str, book: Notebook) -> Queue:
     """The queue's own settings. What is wrong or has no effect goes into the notebook."""
+    properties = mapping_at(mapping, "properties", path, book)
     return Queue(
         path=path,
-        namespaces=_namespaces(mapping_at(mapping, "properties", path, book), path, book),
+        namespaces=_names(properties, NAMESPACES, is_namespace, _NO_NAMESPACE, path, book),
+        former_paths=_names(properties, FORMER_PATHS, is_queue_path, NO_PATH, path, book),
         parent_declared=is_true(mapping.get("parent")),
         template=_template(mapping, path, book),
         **_settings(mapping, path, book),
@@ -172,12 +187,14 @@ def _delay(properties: Mapping[str, Any], key: str, path: str, book: Notebook) -
     return milliseconds
 
 
-def _namespaces(properties: Mapping[str, Any], path: str, book: Notebook) -> tuple[str, ...]:
-    names = tuple(part for part in re.split(r"[,\s]+", str(properties.get(NAMESPACES) or "")) if part)
+def _names(
+    properties: Mapping[str, Any], key: str, allowed: Callable[[str], bool], wrong: str, path: str, book: Notebook
+) -> tuple[str, ...]:
+    """Names with commas or blanks between them; one that is not allowed is an error."""
+    names = tuple(part for part in re.split(r"[,\s]+", str(properties.get(key) or "")) if part)
     for name in names:
-        if not is_namespace(name):
-            message = gettext_noop("%(name)s can't name a namespace.")
-            book.add(Severity.ERROR, path, line_of(properties, NAMESPACES), message, name=repr(name))
+        if not allowed(name):
+            book.add(Severity.ERROR, path, line_of(properties, key), wrong, name=repr(name))
     return names
 
 

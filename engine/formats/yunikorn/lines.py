@@ -10,6 +10,7 @@ from engine.formats.yunikorn.document import partition_of, top_queues
 from engine.formats.yunikorn.fields import (
     DELAY,
     EVICT_UNCONTROLLED,
+    FORMER_PATHS,
     LENDING,
     NAMESPACES,
     POLICY,
@@ -29,6 +30,7 @@ _PROPERTIES = {
     "priority_policy": PRIORITY_POLICY,
     "priority_offset": PRIORITY_OFFSET,
     "namespaces": NAMESPACES,
+    "former_paths": FORMER_PATHS,
     "evict_uncontrolled": EVICT_UNCONTROLLED,
     **dict.fromkeys(SHARING, LENDING),
 }

@@ -15,6 +15,7 @@ from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, load, part
 from engine.formats.yunikorn.fields import (
     DELAY,
     EVICT_UNCONTROLLED,
+    FORMER_PATHS,
     LENDING,
     NAMESPACES,
     POLICY,
@@ -83,7 +84,7 @@ def _merge(fields: Fields, tree: QueueTree, path: str) -> None:
     if queue.parent_declared != said.parent_declared:
         _set(fields, "parent", True if queue.parent_declared else None)
     _merge_settings(fields, said, queue)
-    _merge_properties(fields, _namespaces(said), _namespaces(queue))
+    _merge_properties(fields, _own(said), _own(queue))
     _merge_template(fields, said.template, queue.template)
     _merge_children(fields, tree, path)
 
@@ -134,8 +135,9 @@ def _merge_properties(fields: Fields, have: Mapping[str, str | None], want: Mapp
     _drop_if_empty(fields, "properties")
 
 
-def _namespaces(queue: Queue) -> dict[str, str | None]:
-    return {NAMESPACES: ",".join(queue.namespaces) or None}
+def _own(queue: Queue) -> dict[str, str | None]:
+    """What a queue has and a template has not, as ``_properties``."""
+    return {NAMESPACES: ",".join(queue.namespaces) or None, FORMER_PATHS: ",".join(queue.former_paths) or None}
 
 
 def _properties(queue: Settings) -> dict[str, str | None]:

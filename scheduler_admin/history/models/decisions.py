@@ -7,10 +7,11 @@ from django.utils.translation import gettext_lazy as _
 
 from engine.resources import Amounts
 from engine.work import unsaved_s, work
+from scheduler_admin.accounts.former_paths import with_former
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models.documents import DocumentField
-from scheduler_admin.history.models.names import number_of
+from scheduler_admin.history.models.names import Kind, number_of
 from scheduler_admin.history.models.passes import JournalEntry
 from scheduler_admin.queues.models import Revision
 
@@ -25,11 +26,17 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
     def placed(self, cluster: Cluster, kind: str = "", name: str = "") -> Self:
         """The decisions of a cluster, with their places in the order of pages: ``at`` and ``number``.
 
-        With a ``kind`` of names.Kind and a ``name``: of those that may be about it, which are few in an index.
+        With a ``kind`` of names.Kind and a ``name``: of those that may be about it, which are few in an index. A queue
+        has former names, too.
         """
-        if not kind:
-            return self.filter(cluster=cluster).annotate(at=models.F("first_seen"), number=models.F("pk"))
-        found = self.filter(cluster=cluster, mentions__about=number_of(cluster.pk, kind, name))
+        names = sorted(with_former(name)) if kind == Kind.QUEUE else [name] if kind else []
+        numbers = [number_of(cluster.pk, kind, one) for one in names]
+        rows = self.filter(cluster=cluster)
+        if len(numbers) != 1:
+            if numbers:  # a decision may be about several of them, and is one all the same
+                rows = rows.filter(pk__in=Decision.objects.filter(mentions__about__in=numbers).values("pk"))
+            return rows.annotate(at=models.F("first_seen"), number=models.F("pk"))
+        found = rows.filter(mentions__about=numbers[0])
         return found.annotate(at=models.F("mentions__first_seen"), number=models.F("mentions__decision"))
 
     def open(self) -> Self:

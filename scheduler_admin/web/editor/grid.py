@@ -14,7 +14,7 @@ from engine.formats.shares import amounts_of, is_share, shares_of
 from engine.resources import format_amount
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues import sifting
-from scheduler_admin.queues.draft_form import text_of
+from scheduler_admin.queues.draft_form import LISTS, text_of
 from scheduler_admin.queues.draft_selectors import DraftRow, DraftState
 from scheduler_admin.queues.draft_templates import SETTINGS
 from scheduler_admin.queues.notes import setting_of
@@ -24,7 +24,7 @@ from scheduler_admin.web.editor.inheriting import Above, Inheritance
 from scheduler_admin.web.editor.shown import Shown
 from scheduler_admin.web.editor.words import Options, options, setting_name
 
-MORE = ("quota_delay", "priority_policy", "priority_offset", "namespaces", "parent_declared", "evict_uncontrolled")
+MORE = ("quota_delay", "priority_policy", "priority_offset", *LISTS, "parent_declared", "evict_uncontrolled")
 """The settings without a column."""
 TAKING = ("take_within", "take_reclaim", "take_borrowing", "take_threshold")
 """Those of leaves alone."""
@@ -127,7 +127,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     named: str
     """What is the same for every row and seen in each: the settings that have columns, and the language."""
     whole: bool
-    """Whether its reader sees everything; else not which namespaces run in it, as some may be another tenant's."""
+    """Whether its reader sees everything; else not which namespaces run in it, as some may be another tenant's, nor by
+    which former paths pods come."""
 
     @property
     def href(self) -> str:
@@ -169,7 +170,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     @property
     def more(self) -> list[Field]:
         """Those without."""
-        return [self._field(Column(setting)) for setting in MORE if self.whole or setting != "namespaces"]
+        return [self._field(Column(setting)) for setting in MORE if self.whole or setting not in LISTS]
 
     @property
     def lending(self) -> list[Field]:

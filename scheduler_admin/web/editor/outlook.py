@@ -1,22 +1,24 @@
 """What a tree would preempt now: the forecast's sums, ready for the templates."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop, ngettext
 
 from engine.forecast import Eviction, Forecast, Group, Placed, Settling, Toll, Unreached, grouped
 from engine.journal import TornError
+from engine.orphans import Orphans
 from engine.queues import QueueTree
 from engine.resources import format_amount
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.forecasting import Outlook, TooMuchWorkError, alone, forecast_tree, too_much_work
+from scheduler_admin.history.orphans import of_hierarchy, sentence
 from scheduler_admin.history.redaction import Redaction
 from scheduler_admin.queues.services import Terms
 
@@ -24,6 +26,10 @@ MOST = 20
 """At most so many lines; the rest is counted."""
 MOST_IN_LOOP = 6
 """Of a loop's queues so many are named."""
+
+
+ORPHANING = gettext_noop("Pods would belong to no queue. Say that it may be so, or mend it first.")
+"""Why a tree is not put in force."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,16 @@ class Short:
     resource: str
     used: str
     guaranteed: str
+
+
+@dataclass(frozen=True)
+class Orphaned:
+    """Pods that would belong to no queue: in a sentence, and by those of the reader's queues where they are now."""
+
+    sentence: str
+    queues: Sequence[tuple[str, Orphans]]
+    """Each with its cluster, where there are several."""
+    more: int
 
 
 @dataclass(frozen=True)
@@ -81,12 +97,24 @@ class Prospect:
 def forecast_context(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> dict[str, Any]:
     """The forecast of a tree for templates, its pods named as far as they are the reader's.
 
-    ``prospect`` is None where the cluster was not read, or it takes too much work, which ``why`` says.
+    ``prospect`` is None where the cluster was not read, or it takes too much work, which ``why`` says. ``orphans`` are
+    of all clusters of the hierarchy, None where there are none.
     """
+    lost = of_hierarchy(cluster.hierarchy, tree) if cluster.hierarchy else {}
+    context = {"told": True, "orphans": orphaned(lost, sees)}
     try:
-        return {"told": True, "prospect": _prospect(cluster, tree, terms, sees)}
+        return {**context, "prospect": _prospect(cluster, tree, terms, sees)}
     except TooMuchWorkError:
-        return {"told": True, "prospect": None, "why": too_much_work()}
+        return {**context, "prospect": None, "why": too_much_work()}
+
+
+def orphaned(found: Mapping[str, Sequence[Orphans]], sees: Scope) -> Orphaned | None:
+    """Pods that would belong to no queue, by cluster, for templates; None: there are none."""
+    if not found:
+        return None
+    every = [(name, one) for name, some in found.items() for one in some]
+    own = [(name if len(found) > 1 else "", one) for name, one in every if sees.has_path(one.queue)]
+    return Orphaned(sentence(one for _name, one in every), own[:MOST], max(0, len(own) - MOST))
 
 
 def _prospect(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> Prospect | None:

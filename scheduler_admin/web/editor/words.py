@@ -22,6 +22,7 @@ _SETTINGS = {
     "priority_policy": gettext_noop("priorities"),
     "priority_offset": gettext_noop("priority offset"),
     "namespaces": gettext_noop("namespaces"),
+    "former_paths": gettext_noop("former paths"),
     "parent_declared": gettext_noop("what it holds"),
     "evict_uncontrolled": gettext_noop("pods without a controller"),
     "weight": gettext_noop("weight"),

@@ -26,8 +26,9 @@ from scheduler_admin.queues.draft_undoing import OvertakenError
 from scheduler_admin.queues.drafting import StaleError
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import said
-from scheduler_admin.queues.services import OutdatedError
+from scheduler_admin.queues.services import OrphansError, OutdatedError
 from scheduler_admin.web.editor.news import news
+from scheduler_admin.web.editor.outlook import ORPHANING, Orphaned, orphaned
 from scheduler_admin.web.editor.page import draft_page
 from scheduler_admin.web.editor.rules import read_rules_form
 from scheduler_admin.web.editor.shown import Shown
@@ -107,6 +108,7 @@ def _refused(
     status: int,
     problem: str,
     settings: dict[str, tuple[str, ConflictError]] | None = None,
+    orphans: Orphaned | None = None,
 ) -> HttpResponse:
     """For a script the sentence, for its place; else the page with what was typed still in its form."""
     if _scripted(request):
@@ -117,7 +119,7 @@ def _refused(
     draft = draft_selectors.find(request.user, cluster.hierarchy, draft.pk)
     shown, typed_form = Shown.read(request.GET), request.POST.dict()
     page = draft_page(request.user, cluster, draft, shown, typed=typed_form, problem=problem)
-    return whole_page(request, page, status)
+    return whole_page(request, page, status, orphans)
 
 
 def _clash(error: ClashError) -> str:
@@ -270,6 +272,7 @@ def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
                 version=_number(request.POST, "version"),
                 reason=request.POST.get("reason", ""),
                 actor=actor,
+                allow_orphans="allow_orphans" in request.POST,
             )
     except Draft.DoesNotExist as error:
         raise Http404 from error
@@ -277,6 +280,9 @@ def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         return _refused(request, cluster, draft, 412, _("The draft was changed since you read it. Look at it again."))
     except OutdatedError:
         return _refused(request, cluster, draft, 412, _("Another revision came into force meanwhile. Merge first."))
+    except OrphansError as error:
+        lost = orphaned(error.found, scope_of(actor, "view"))
+        return _refused(request, cluster, draft, 409, _(ORPHANING), orphans=lost)
     except ImportFailure as error:
         return _refused(request, cluster, draft, 422, " ".join(said(note) for note in error.notes))
     except ValidationError as error:

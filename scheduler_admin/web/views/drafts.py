@@ -17,7 +17,7 @@ from scheduler_admin.queues import draft_selectors
 from scheduler_admin.queues.models import Draft, Hierarchy
 from scheduler_admin.web.editor.drafts import draft_lines, rivals
 from scheduler_admin.web.editor.news import news
-from scheduler_admin.web.editor.outlook import forecast_context
+from scheduler_admin.web.editor.outlook import Orphaned, forecast_context
 from scheduler_admin.web.editor.page import DraftPage, draft_page
 from scheduler_admin.web.editor.shown import Shown
 
@@ -94,9 +94,12 @@ def find_editable(actor: User, cluster: Cluster, pk: int) -> Draft:
     return found
 
 
-def whole_page(request: HttpRequest, page: DraftPage, status: int = 200) -> HttpResponse:
-    """The page of a draft."""
+def whole_page(
+    request: HttpRequest, page: DraftPage, status: int = 200, orphans: Orphaned | None = None
+) -> HttpResponse:
+    """The page of a draft; with pods that would belong to no queue, for which it was not published."""
     context: dict[str, Any] = {"view": page, "cluster": page.cluster, "rivals": rivals(request.user, page.draft)}
+    context["orphans"] = orphans
     if "forecast" in request.GET:  # asked for by those whose browser does not load it
         context |= _forecast(page)
     response = render(request, "web/draft.html", context, status=status)

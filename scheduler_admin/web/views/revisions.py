@@ -19,9 +19,9 @@ from scheduler_admin.queues import revision_selectors as selectors
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.restoring import restore
-from scheduler_admin.queues.services import OutdatedError, roll_back, terms_of, tree_of
+from scheduler_admin.queues.services import OrphansError, OutdatedError, roll_back, rolled_back, terms_of
 from scheduler_admin.web.editor.exporting import exports
-from scheduler_admin.web.editor.outlook import forecast_context
+from scheduler_admin.web.editor.outlook import ORPHANING, forecast_context, orphaned
 from scheduler_admin.web.editor.revisions import revision_lines, revision_view
 from scheduler_admin.web.numbers import read_number, read_time
 from scheduler_admin.web.views.drafts import editable, may_import
@@ -69,7 +69,7 @@ def revision(request: HttpRequest, name: str, number: int) -> HttpResponse:
     return _page(request, cluster, found)
 
 
-def _page(request: HttpRequest, cluster: Cluster, found: Revision, status: int = 200, **refused: str) -> HttpResponse:
+def _page(request: HttpRequest, cluster: Cluster, found: Revision, status: int = 200, **refused: Any) -> HttpResponse:
     """``refused`` tells of a form that was turned away."""
     other = read_number(request.GET.get("against", ""))
     if other:
@@ -79,7 +79,7 @@ def _page(request: HttpRequest, cluster: Cluster, found: Revision, status: int =
     view = revision_view(request.user, found, against)
     context: dict[str, Any] = {"cluster": cluster, "view": view, **refused}
     if "forecast" in request.GET:  # asked for by those whose browser does not load it
-        context |= forecast_context(cluster, tree_of(found), terms_of(found), EVERYTHING)
+        context |= forecast_context(cluster, rolled_back(found), terms_of(found), EVERYTHING)
     return render(request, "web/revision.html", context, status=status)
 
 
@@ -88,9 +88,10 @@ def _page(request: HttpRequest, cluster: Cluster, found: Revision, status: int =
 def revision_forecast(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """What going back to it would preempt now."""
     cluster, found = _find(request, name, number)
-    context = {"cluster": cluster, **forecast_context(cluster, tree_of(found), terms_of(found), EVERYTHING)}
-    html = render_to_string("web/_prospect.html", context, request)
-    response = JsonResponse({"parts": {"prospect": html}})
+    context = {"cluster": cluster, **forecast_context(cluster, rolled_back(found), terms_of(found), EVERYTHING)}
+    names = {"prospect": "web/_prospect.html", "orphans-allowed": "web/_orphans_allowed.html"}
+    parts = {part: render_to_string(template, context, request) for part, template in names.items()}
+    response = JsonResponse({"parts": parts})
     response["Cache-Control"] = "private, no-store"
     return response
 
@@ -151,10 +152,14 @@ def revision_back(request: HttpRequest, name: str, number: int) -> HttpResponse:
     if not onto:
         raise Http404
     try:
-        made = roll_back(to=found, author=actor, reason=reason, onto=onto)
+        allow = "allow_orphans" in request.POST
+        made = roll_back(to=found, author=actor, reason=reason, onto=onto, allow_orphans=allow)
     except OutdatedError:
         problem = _("Another revision came into force meanwhile. Look at what going back changes now.")
         return _page(request, *_find(request, name, number), 412, problem=problem, reason=reason)
+    except OrphansError as error:
+        lost = orphaned(error.found, EVERYTHING)
+        return _page(request, cluster, found, 409, problem=_(ORPHANING), reason=reason, orphans=lost)
     except ImportFailure as error:
         problem = " ".join(said(note) for note in error.notes)
         return _page(request, cluster, found, 422, problem=problem, reason=reason)

@@ -1,0 +1,35 @@
+"""What queues were called before: whoever is given a queue by its path is given what happened under its former ones."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from engine.paths import Renames, known_as
+from scheduler_admin.accounts.models import FormerPath, User
+
+if TYPE_CHECKING:
+    from scheduler_admin.queues.models import Hierarchy
+
+
+def renames() -> Renames:
+    """Those in force, of all hierarchies. One query."""
+    return tuple(FormerPath.objects.order_by("former", "pk").values_list("former", "path"))
+
+
+def renames_for(user: User) -> Renames:
+    """The same, read once a request, as every ``restrict`` needs them."""
+    if user.renames is None:
+        user.renames = renames()
+    return user.renames
+
+
+def with_former(path: str, *, alone: bool = False) -> frozenset[str]:
+    """A queue's path, and those under which it, and unless ``alone`` what lies below, was known before. One query."""
+    return frozenset({path}) | known_as(path, renames(), alone=alone)
+
+
+def keep(hierarchy: "Hierarchy", former: Mapping[str, str]) -> None:
+    """Put the former paths of a hierarchy in force (former path -> path now), in place of those that were."""
+    FormerPath.objects.filter(hierarchy=hierarchy).delete()
+    FormerPath.objects.bulk_create(
+        FormerPath(hierarchy=hierarchy, former=was, path=now) for was, now in sorted(former.items())
+    )
