@@ -98,6 +98,8 @@ def _change(before: QueueTree, after: QueueTree, path: str, former: Mapping[str,
     parent, parent_was = after[path].parent, before[was].parent
     stays = after[path].name == before[was].name and (former.get(parent) if parent else None) == parent_was
     if not stays:
+        if {*after[path].former_paths} ^ {*before[was].former_paths} <= {was, path}:  # which is said already
+            settings = tuple(one for one in settings if one.field != "former_paths")
         return Change(kind=Kind.MOVED, path=path, former=was, settings=settings)
     return Change(kind=Kind.CHANGED, path=path, settings=settings) if settings else None
 

@@ -74,7 +74,7 @@ def test_an_unreachable_guarantee_may_be_ruled_out(ada: APIClient, busy: Cluster
 def test_a_loop_may_be_ruled_out() -> None:
     """What never comes to rest is told as such."""
     told = {"caused": {"pods": 0}, "settles": "loop", "unreachable": []}
-    outcome = {"lint": [], "forecast": [{"cluster": "east", "forecast": told, "reason": None}]}
+    outcome = {"lint": [], "forecast": [{"cluster": "east", "forecast": told, "reason": None, "orphans": None}]}
     (error,) = broken(outcome, frozenset({Limit.LOOPS}))
     assert error == {"detail": "It would preempt in east for ever.", "cluster": "east"}
     assert broken(outcome, frozenset({Limit.PREEMPTIONS, Limit.UNKNOWN})) == []

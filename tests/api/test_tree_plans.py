@@ -99,7 +99,8 @@ def test_what_takes_too_long_to_foretell_has_a_reason(
 def test_without_a_picture_there_is_no_forecast_and_a_reason(ada: APIClient, slower: Any) -> None:
     """Null, not an empty one."""
     (row,) = plan(ada, slower).json()["forecast"]
-    assert row == {"cluster": "prod", "forecast": None, "reason": "Nothing was read of this cluster yet."}
+    reason = "Nothing was read of this cluster yet."
+    assert row == {"cluster": "prod", "forecast": None, "reason": reason, "orphans": None}
 
 
 def taking(client: APIClient) -> Any:

@@ -208,3 +208,18 @@ def test_the_api_answers_in_the_language_of_the_environment(
     monkeypatch.setattr("scheduler_admin_client.site.LANGUAGE", "zh-CN")
     said: Any = run("export", "nowhere")
     assert not said.err.isascii()
+
+
+def test_pods_that_would_be_in_no_queue_are_told_and_have_to_be_allowed(
+    site: Cluster, busy: Cluster, run: Run, tmp_path: Path
+) -> None:
+    form = own_form(run, "main")
+    queue_of(form, "root.test")["path"] = "root.trial"
+    file = tmp_path / "tree.json"
+    file.write_text(json.dumps(form))
+    told = "east: warning: 4 running pods would belong to no queue."
+    assert told in run("plan", "main", str(file)).out
+    assert run("plan", "main", str(file), "--fail-on", "orphans").code == 3
+    refused = run("apply", "main", str(file), "--reason", "a name")
+    assert (refused.code, "root.test: 4 running pods would belong to no queue." in refused.err) == (1, True)
+    assert run("apply", "main", str(file), "--reason", "a name", "--allow-orphans").code == 0
