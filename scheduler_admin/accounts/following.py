@@ -1,15 +1,11 @@
 """Tenants and tokens are given subtrees by their paths: where a queue gets another path, they follow it."""
 
 from collections.abc import Container
-from typing import TYPE_CHECKING
 
 from engine.queues import QueueTree
 from scheduler_admin.accounts.former_paths import keep
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
 from scheduler_admin.accounts.services import record
-
-if TYPE_CHECKING:
-    from scheduler_admin.queues.models import Hierarchy
 
 
 def given_paths() -> frozenset[str]:
@@ -19,8 +15,8 @@ def given_paths() -> frozenset[str]:
     return frozenset(of_tokens) | {path for subtrees in of_tenants for path in subtrees}
 
 
-def follow(*, hierarchy: "Hierarchy", tree: QueueTree, elsewhere: Container[str], actor: User | None) -> None:
-    """Give tenants and tokens what is theirs under its path in the tree that is in force in a hierarchy from now on.
+def follow(*, hierarchy: int, tree: QueueTree, elsewhere: Container[str], actor: User | None) -> None:
+    """Give tenants and tokens what is theirs under its path in the tree that is in force in a hierarchy (its key) from now on.
 
     ``elsewhere`` are the paths in force in other hierarchies: what is there under the former path stays given, too.
     """

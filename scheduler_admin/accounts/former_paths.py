@@ -1,13 +1,9 @@
 """What queues were called before: whoever is given a queue by its path is given what happened under its former ones."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from engine.paths import Renames, known_as
 from scheduler_admin.accounts.models import FormerPath, User
-
-if TYPE_CHECKING:
-    from scheduler_admin.queues.models import Hierarchy
 
 
 def renames() -> Renames:
@@ -27,9 +23,9 @@ def with_former(path: str, *, alone: bool = False) -> frozenset[str]:
     return frozenset({path}) | known_as(path, renames(), alone=alone)
 
 
-def keep(hierarchy: "Hierarchy", former: Mapping[str, str]) -> None:
-    """Put the former paths of a hierarchy in force (former path -> path now), in place of those that were."""
-    FormerPath.objects.filter(hierarchy=hierarchy).delete()
+def keep(hierarchy: int, former: Mapping[str, str]) -> None:
+    """Put the former paths of a hierarchy (its key) in force (former path -> path now), in place of those that were."""
+    FormerPath.objects.filter(hierarchy_id=hierarchy).delete()
     FormerPath.objects.bulk_create(
-        FormerPath(hierarchy=hierarchy, former=was, path=now) for was, now in sorted(former.items())
+        FormerPath(hierarchy_id=hierarchy, former=was, path=now) for was, now in sorted(former.items())
     )

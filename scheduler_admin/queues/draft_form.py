@@ -212,13 +212,17 @@ def fields_of(settings: Mapping[str, Any]) -> dict[str, Any]:
 # The flat settings of engine.merging
 
 
-def flat_tree(base: Revision) -> dict[str, dict[str, str]]:
-    """Path -> settings of every queue of a revision, its path being its identity; DRAFT -> what is beside them."""
-    tree = tree_of(base)
+def flat_tree(base: Revision, known: Mapping[str, str] | None = None) -> dict[str, dict[str, str]]:
+    """Identity -> settings of every queue of a revision; DRAFT -> what is beside them.
+
+    A queue's identity is its path, or what it is ``known`` as in the revision that it is compared with.
+    """
+    tree, known = tree_of(base), known or {}
     found = {DRAFT: _flat_terms(Draft(**terms_of_base(base)))}
     for path in tree.walk():
         queue = tree[path]
-        found[path] = _flat(queue.name, queue.parent or "", fields_of(write_queue(queue)))
+        above = queue.parent or ""
+        found[known.get(path, path)] = _flat(queue.name, known.get(above, above), fields_of(write_queue(queue)))
     return found
 
 

@@ -8,12 +8,14 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from engine.changes import renamed
 from engine.formats.form import write_queue
 from engine.merging import EXISTS, Merged, merge
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services import record
-from scheduler_admin.queues.draft_form import DRAFT, assign, fields_of, flat_draft, flat_tree, queues_of
+from scheduler_admin.queues.draft_form import DRAFT, assign, fields_of, flat_draft, flat_tree, listed, queues_of
+from scheduler_admin.queues.draft_paths import joined, remember_path
 from scheduler_admin.queues.draft_storing import changed, locked
 from scheduler_admin.queues.drafting import subtree
 from scheduler_admin.queues.models import Draft, DraftQueue
@@ -21,6 +23,10 @@ from scheduler_admin.queues.services import tree_of
 from scheduler_admin.queues.subtrees import FOREIGN, GIVEN
 
 Side = Literal["mine", "theirs"]
+
+
+_PLACE = ("name", "parent")
+"""The settings that make a queue's path."""
 
 
 @transaction.atomic
@@ -35,15 +41,22 @@ def merge_draft(*, draft: Draft, actor: User) -> Draft:
         return draft
     if draft.conflicts:
         raise ValidationError(_("Choose first what both changed."))
-    theirs = flat_tree(current)
+    known = renamed(tree_of(draft.base), tree_of(current))
+    now = {was: path for path, was in known.items()}
+    theirs = flat_tree(current, known)
     mine, rows = flat_draft(draft, queues_of(draft))
     merged = merge(flat_tree(draft.base), theirs, mine)
     _assign(draft, merged.queues.pop(DRAFT), mine[DRAFT])
     gone = [row for identity, row in rows.items() if identity not in merged.queues]
     rows = _put(draft, merged, mine, rows)
     for identity, row in rows.items():
-        row.origin = identity if identity in theirs else ""
-    draft.conflicts = [_stored(one, rows) for one in msgspec.to_builtins(merged.conflicts)]
+        row.origin = now.get(identity, identity) if identity in theirs else ""
+    found = [_stored(one, rows) for one in msgspec.to_builtins(merged.conflicts)]
+    for one in merged.conflicts:
+        if one.setting in _PLACE and one.queue in rows:  # the pods that came meanwhile name theirs
+            own = rows[one.queue]
+            own.former_paths = joined(dict.fromkeys([*listed(own.former_paths), own.origin]))
+    draft.conflicts = [{**one, "queue": now.get(one["queue"], one["queue"])} for one in found]
     draft.base = current
     draft = changed(draft, actor, *rows.values(), gone=gone)
     record(actor=actor, verb="draft.merge", target=str(draft), details={"base": str(current)})
@@ -101,7 +114,7 @@ def choose(*, draft: Draft, queue: str, setting: str, side: Side, actor: User) -
     if side == "mine" or row is None:
         return changed(draft, actor)
     assign(row, setting, found["theirs"])
-    return changed(draft, actor, row)
+    return changed(draft, actor, row, *(remember_path(draft, row) if setting in _PLACE else ()))
 
 
 def _settle(draft: Draft, row: DraftQueue | None, conflict: dict[str, Any], side: Side, actor: User) -> Draft:

@@ -1,6 +1,5 @@
 """Writes to drafts. Every act counts the draft's version up; none overwrites what somebody else typed meanwhile."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -21,7 +20,6 @@ from scheduler_admin.queues.draft_form import (
     TEXTS,
     assign,
     fields_of,
-    listed,
     pin,
     queues_of,
     reading,
@@ -29,6 +27,7 @@ from scheduler_admin.queues.draft_form import (
     terms_of_base,
     text_of,
 )
+from scheduler_admin.queues.draft_paths import LONGEST_LIST, remember_path
 from scheduler_admin.queues.draft_rows import placed_rows, rows_of
 from scheduler_admin.queues.draft_storing import ConflictError, changed, locked
 from scheduler_admin.queues.draft_templates import SETTINGS
@@ -39,8 +38,6 @@ from scheduler_admin.queues.subtrees import CLAIMED, GIVEN, NOT_THEIRS, beside, 
 
 LONGEST_TEXT = 100
 """Of an amount, in characters; the other settings have their columns' lengths."""
-LONGEST_LIST = 5000
-"""Of any text, such as many namespaces, in characters."""
 LONGEST_QUEUE = 64
 """Of a queue's name, in characters."""
 LONGEST_NAME = 317
@@ -128,7 +125,7 @@ def rename(*, draft: Draft, row: int, name: str, was: str, actor: User) -> Draft
     if queue.name != was:
         raise ConflictError(queue.name, draft, queue)
     _set_name(draft, queue, name)
-    return changed(draft, actor, queue, *_remember_path(draft, queue))
+    return changed(draft, actor, queue, *remember_path(draft, queue))
 
 
 @transaction.atomic
@@ -144,7 +141,7 @@ def move(*, draft: Draft, row: int, parent: int, was: int, actor: User) -> Draft
         raise ValidationError(_("A queue can't be moved below itself."))
     queue.parent = target
     _set_name(draft, queue, queue.name)
-    return changed(draft, actor, queue, *_remember_path(draft, queue))
+    return changed(draft, actor, queue, *remember_path(draft, queue))
 
 
 @transaction.atomic
@@ -282,30 +279,6 @@ def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:
     if others.exists():
         raise ValidationError(_("Queue %(name)s is given twice.") % {"name": name})
     queue.name = name
-
-
-def _remember_path(draft: Draft, queue: DraftQueue) -> list[DraftQueue]:
-    """Let a queue that gets another path say which it has in the base: its pods name that. Who else said so by now.
-
-    What lies below it needs none of its own: it is found by that of the queue above.
-    """
-    above = next(one.path for one in placed_rows(draft) if one.pk == queue.parent_id)
-    now, was = f"{above}.{queue.name}", queue.origin
-    kept = [path for path in listed(queue.former_paths) if path not in (now, was)]
-    queue.former_paths = _joined([*kept, was] if was and was != now else kept)
-    others = draft.queues.filter(former_paths__contains=was).exclude(pk=queue.pk) if was else ()
-    claiming = [one for one in others if was in listed(one.former_paths)]
-    for one in claiming:
-        one.former_paths = _joined(path for path in listed(one.former_paths) if path != was)
-    return claiming
-
-
-def _joined(paths: Iterable[str]) -> str:
-    """A list as it is typed; of more than fit, the last."""
-    kept = [*paths]
-    while len(text := ", ".join(kept)) > LONGEST_LIST:
-        del kept[0]
-    return text
 
 
 def _is_below(draft: Draft, queue: DraftQueue, top: DraftQueue) -> bool:

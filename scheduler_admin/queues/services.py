@@ -264,7 +264,7 @@ def _follow(hierarchy: Hierarchy, tree: QueueTree, author: User | None) -> None:
     told = {*given_paths(), *tree.former_paths}
     elsewhere = Queue.objects.filter(revision__in=others, path__in=told).values_list("path", flat=True)
     FormerPath.objects.filter(former__in=tree.queues).delete()
-    follow(hierarchy=hierarchy, tree=tree, elsewhere=frozenset(elsewhere), actor=author)
+    follow(hierarchy=hierarchy.pk, tree=tree, elsewhere=frozenset(elsewhere), actor=author)
     published.send(Revision, hierarchy=hierarchy, tree=tree)
 
 

@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from engine.changes import Kind
 from scheduler_admin.accounts.models import ApiToken, AuditEvent, FormerPath, Membership, Tenant, User
 from scheduler_admin.accounts.scopes import scope_of, scope_of_tenant
-from scheduler_admin.queues import draft_copying, draft_undoing, drafting
+from scheduler_admin.queues import draft_copying, draft_merging, draft_undoing, drafting
 from scheduler_admin.queues.draft_selectors import state
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.revision_selectors import difference
@@ -203,3 +203,35 @@ class TestEditors:
         own.queues.filter(name="web").update(changed_in=own.version + 1)
         with pytest.raises(ValidationError, match="no former paths"):
             put(own, tim)
+
+
+class TestMerging:
+    """Two people: one renames a queue, another changes it meanwhile."""
+
+    def test_what_was_changed_of_it_is_changed_under_its_new_name(
+        self, draft: Draft, hierarchy: Hierarchy, ann: User, bob: User
+    ) -> None:
+        theirs = drafting.start(hierarchy=hierarchy, name="bob's", author=bob)
+        typed = {"setting": "max/cpu", "text": "30", "was": "20"}
+        draft = drafting.edit(draft=draft, row=row(draft, "web").pk, actor=ann, **typed)
+        put(rename(theirs, "prod", "live", bob), bob)
+        merged = draft_merging.merge_draft(draft=draft, actor=ann)
+        assert merged.conflicts == []
+        assert [(one.kind, one.path) for one in state(merged).changes] == [(Kind.CHANGED, "root.live.web")]
+        made = tree_of(put(merged, ann))
+        assert made["root.live.web"].max["cpu"] == 30_000
+        assert made.former_paths == {"root.prod": "root.live"}
+
+    def test_two_names_are_a_conflict_about_the_queue_of_now(
+        self, draft: Draft, hierarchy: Hierarchy, ann: User, bob: User
+    ) -> None:
+        theirs = drafting.start(hierarchy=hierarchy, name="bob's", author=bob)
+        draft = rename(draft, "lab", "bench", ann)
+        put(rename(theirs, "lab", "desk", bob), bob)
+        merged = draft_merging.merge_draft(draft=draft, actor=ann)
+        assert [(one["queue"], one["setting"], one["theirs"], one["mine"]) for one in merged.conflicts] == [
+            ("root.desk", "name", "desk", "bench")
+        ]
+        assert row(merged, "bench").former_paths == "root.lab, root.desk"
+        merged = draft_merging.choose(draft=merged, queue="root.desk", setting="name", side="theirs", actor=ann)
+        assert row(merged, "desk").former_paths == "root.lab"
