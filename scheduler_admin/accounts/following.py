@@ -16,9 +16,10 @@ def given_paths() -> frozenset[str]:
 
 
 def follow(*, hierarchy: int, tree: QueueTree, elsewhere: Container[str], actor: User | None) -> None:
-    """Give tenants and tokens what is theirs under its path in the tree that is in force in a hierarchy (its key) from now on.
+    """Give tenants and tokens what is theirs under its path in a hierarchy's tree, in force from now on.
 
-    ``elsewhere`` are the paths in force in other hierarchies: what is there under the former path stays given, too.
+    ``hierarchy`` is its key. ``elsewhere`` are the paths in force in other hierarchies: what is there under the former
+    path stays given, too.
     """
     keep(hierarchy, {was: now for was, now in tree.former_paths.items() if was not in elsewhere})
     if not tree.former_paths:
