@@ -20,15 +20,16 @@ from scheduler_admin.queues.subtrees import FOREIGN, GIVEN
 
 
 def restorable(revision: Revision, scope: Scope) -> frozenset[str]:
-    """The queues of a revision that the tree in force no longer has and the scope may put back.
+    """The queues of a revision that the tree in force no longer has, by whichever path, and the scope may put back.
 
     Without those below another one of them, which come back with it.
     """
     if revision.hierarchy.current is None:
         return frozenset()
     tree, now = tree_of(revision), tree_of(revision.hierarchy.current)
-    tops = (path for path, queue in tree.queues.items() if path not in now and queue.parent in now)
-    return frozenset(path for path in tops if scope.may_change(path))
+    gone = tree.queues.keys() - {path for path in tree.queues if now.now(path) in now}
+    tops = (path for path in gone if tree[path].parent not in gone)
+    return frozenset(path for path in tops if scope.may_change(now.now(path)))
 
 
 @transaction.atomic
@@ -44,9 +45,9 @@ def restore(*, revision: Revision, path: str, author: User) -> Draft:
     name = _("%(queue)s as in revision %(number)s") % {"queue": tree[path].name, "number": revision.number}
     draft = start(hierarchy=revision.hierarchy, name=name, author=author)
     top = _top(tree, tree_of(draft.base), path)
-    scope = scope_of(author, "edit")
-    if not scope.may_change(top):
-        raise ValidationError(f"{top}: {_(GIVEN if scope.has_path(top) else FOREIGN)}")
+    place, scope = tree_of(draft.base).now(top), scope_of(author, "edit")
+    if not scope.may_change(place):
+        raise ValidationError(f"{place}: {_(GIVEN if scope.has_path(place) else FOREIGN)}")
     rows = _rows(draft, tree, top)
     if draft.queues.count() + len(rows) > MOST_QUEUES:
         raise ValidationError(_("There are more than %(most)s queues.") % {"most": MOST_QUEUES})
@@ -57,22 +58,23 @@ def restore(*, revision: Revision, path: str, author: User) -> Draft:
 
 def _top(tree: QueueTree, now: QueueTree, path: str) -> str:
     """The topmost of a queue and those above it that is gone. Raises ValidationError where its name is taken."""
-    top = next((one for one in reversed(tree.lineage(path)) if one not in now), path)
-    there = [one for one in now.queues if one.lower() == top.lower()]
+    top = next((one for one in reversed(tree.lineage(path)) if now.now(one) not in now), path)
+    there = [one for one in now.queues if one.lower() == now.now(top).lower()]
     if there:
         raise ValidationError(_("Queue %(name)s is there again.") % {"name": there[0]})
     return top
 
 
 def _rows(draft: Draft, tree: QueueTree, top: str) -> list[DraftQueue]:
-    """A subtree as rows that are not stored yet, parents before children."""
+    """A subtree as rows that are not stored yet, parents before children; below the queue that held it, as it is now."""
+    now = tree_of(draft.base)
     rows: dict[str, DraftQueue] = {}
     for path in tree.walk():
         if is_inside(path, top):
             parent = tree[path].parent or ""
             rows[path] = DraftQueue(
                 draft=draft,
-                parent=rows.get(parent) or draft.queues.get(origin=parent),
+                parent=rows.get(parent) or draft.queues.get(origin=now.now(parent)),
                 name=tree[path].name,
                 **fields_of(write_queue(tree[path])),
             )

@@ -5,10 +5,11 @@ from django.core.exceptions import ValidationError
 
 from engine.changes import Kind
 from scheduler_admin.accounts.models import ApiToken, AuditEvent, FormerPath, Membership, Tenant, User
-from scheduler_admin.accounts.scopes import scope_of, scope_of_tenant
+from scheduler_admin.accounts.scopes import EVERYTHING, scope_of, scope_of_tenant
 from scheduler_admin.queues import draft_copying, draft_merging, draft_undoing, drafting
 from scheduler_admin.queues.draft_selectors import state
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
+from scheduler_admin.queues.restoring import restorable, restore
 from scheduler_admin.queues.revision_selectors import difference
 from scheduler_admin.queues.selectors import revisions
 from scheduler_admin.queues.services import publish, roll_back, tree_of
@@ -120,6 +121,18 @@ class TestRevisions:
         back = roll_back(to=renamed.hierarchy.revisions.get(number=1), author=ann, reason="back")
         assert tree_of(back).former_paths == {"root.live": "root.prod"}
         assert tree_of(back).now("root.live.web") == "root.prod.web"
+
+    def test_it_is_no_queue_to_be_restored(self, renamed: Revision) -> None:
+        first = renamed.hierarchy.revisions.get(number=1)
+        assert restorable(first, EVERYTHING) == frozenset()
+
+    def test_what_was_below_it_comes_back_below_it(self, renamed: Revision, ann: User) -> None:
+        draft = drafting.start(hierarchy=renamed.hierarchy, name="less", author=ann)
+        less = put(drafting.delete(draft=draft, row=row(draft, "api").pk, version=draft.version, actor=ann), ann)
+        first = less.hierarchy.revisions.get(number=1)
+        assert restorable(first, EVERYTHING) == {"root.prod.api"}
+        back = restore(revision=first, path="root.prod.api", author=ann)
+        assert [(one.kind, one.path) for one in state(back).changes] == [(Kind.ADDED, "root.live.api")]
 
 
 @pytest.fixture
