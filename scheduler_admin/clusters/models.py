@@ -29,10 +29,11 @@ check_service = RegexValidator(
 
 
 class ClusterQuerySet(RestrictedQuerySet["Cluster"]):
-    """Clusters; tenants see those whose tree holds a queue of theirs."""
+    """Clusters; tenants see those whose tree holds a queue of theirs, or held one: their pods may still be there."""
 
     def within(self, scope: Scope) -> Self:
-        return self.filter(hierarchy__current__in=Queue.objects.within(scope).values("revision"))
+        # No queue is there without those above it, so that the tops of the subtrees tell.
+        return self.filter(hierarchy__in=Queue.objects.filter(path__in=scope.subtrees).values("revision__hierarchy"))
 
 
 class Cluster(models.Model):

@@ -14,10 +14,10 @@ from scheduler_admin.queues.quick_decoder import QuickDecoder
 
 
 class HierarchyQuerySet(RestrictedQuerySet["Hierarchy"]):
-    """Hierarchies; tenants see those that hold a queue of theirs."""
+    """Hierarchies; tenants see those that hold, or held, a queue of theirs."""
 
     def within(self, scope: Scope) -> Self:
-        return self.filter(pk__in=Queue.objects.within(scope).values("revision__hierarchy"))
+        return self.filter(pk__in=Queue.objects.filter(path__in=scope.subtrees).values("revision__hierarchy"))
 
 
 class Hierarchy(models.Model):
@@ -246,6 +246,7 @@ class Queue(models.Model):
     class Meta:
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["revision", "path"], name="queue_path")]
+        indexes = [models.Index(fields=["path"], name="queue_by_path")]
 
     def __str__(self) -> str:
         return self.path

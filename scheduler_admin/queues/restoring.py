@@ -66,7 +66,7 @@ def _top(tree: QueueTree, now: QueueTree, path: str) -> str:
 
 
 def _rows(draft: Draft, tree: QueueTree, top: str) -> list[DraftQueue]:
-    """A subtree as rows that are not stored yet, parents before children; below the queue that held it, as it is now."""
+    """A subtree as rows that are not stored yet, parents before children: below what held it, as that is called now."""
     now = tree_of(draft.base)
     rows: dict[str, DraftQueue] = {}
     for path in tree.walk():

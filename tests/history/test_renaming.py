@@ -7,14 +7,15 @@ from django.utils import timezone
 
 from engine.orphans import Orphans
 from engine.queues import QueueTree
-from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.models import Membership, Tenant, User
 from scheduler_admin.clusters.models import Cluster, Pause
 from scheduler_admin.clusters.pausing import pause
 from scheduler_admin.history import orphans, selectors
 from scheduler_admin.history.activity_selectors import preemptions_of
 from scheduler_admin.history.filters import Filters
 from scheduler_admin.history.ledger_selectors import Asked, ledger
-from scheduler_admin.history.models import LedgerEntry, SavedFilter
+from scheduler_admin.history.models import LedgerEntry, SavedFilter, Victim
+from scheduler_admin.history.pods import of_pod
 from scheduler_admin.history.saved_filters import save_filter
 from scheduler_admin.notifications.models import Shortfall
 from scheduler_admin.queues.models import Revision
@@ -145,3 +146,19 @@ class TestKept:
         Shortfall.objects.create(cluster=other, queue="root.test", since=timezone.now())
         put(cluster, RENAMED)
         assert Shortfall.objects.get().queue == "root.test"
+
+
+class TestTenants:
+    """A tenant's right to a pod goes by its namespace, whatever becomes of the tree."""
+
+    def test_see_what_happened_to_their_pods_after_their_queue_is_gone(self, cluster: Cluster, watch: Watch) -> None:
+        tenant = Tenant.objects.create(name="testers", namespaces=["ns"], subtrees=["root.test"])
+        tim = User.objects.create_user("tim")
+        Membership.objects.create(user=tim, tenant=tenant)
+        run(cluster, watch, times=2)
+        put(cluster, LOST, allow_orphans=True)
+        tim = User.objects.get(pk=tim.pk)
+        assert list(Cluster.objects.restrict(tim)) == [cluster]
+        lost = Victim.objects.get()
+        [event, *_] = of_pod(tim, cluster, lost.namespace, lost.name)
+        assert event.victim == lost

@@ -33,5 +33,9 @@ class Migration(migrations.Migration):
             name='former_paths',
             field=models.JSONField(blank=True, default=list),
         ),
+        migrations.AddIndex(
+            model_name='queue',
+            index=models.Index(fields=['path'], name='queue_by_path'),
+        ),
         migrations.RunPython(protect, release),
     ]
