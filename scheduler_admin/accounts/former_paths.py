@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from django.contrib.auth.models import AnonymousUser
+
 from engine.paths import Renames, known_as
 from scheduler_admin.accounts.models import FormerPath, User
 
@@ -11,16 +13,18 @@ def renames() -> Renames:
     return tuple(FormerPath.objects.order_by("former", "pk").values_list("former", "path"))
 
 
-def renames_for(user: User) -> Renames:
+def renames_for(user: User | AnonymousUser) -> Renames:
     """The same, read once a request, as every ``restrict`` needs them."""
+    if not isinstance(user, User):
+        return renames()
     if user.renames is None:
         user.renames = renames()
     return user.renames
 
 
-def with_former(path: str, *, alone: bool = False) -> frozenset[str]:
-    """A queue's path, and those under which it, and unless ``alone`` what lies below, was known before. One query."""
-    return frozenset({path}) | known_as(path, renames(), alone=alone)
+def with_former(path: str, among: Renames, *, alone: bool = False) -> frozenset[str]:
+    """A queue's path, and those under which it, and unless ``alone`` what lies below, was known before."""
+    return frozenset({path}) | known_as(path, among, alone=alone)
 
 
 def keep(hierarchy: int, former: Mapping[str, str]) -> None:

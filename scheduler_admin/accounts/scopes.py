@@ -102,9 +102,9 @@ class Scope:
         return own and (not self.narrowed or self.has_path(queue))
 
 
-def scope_of_queue(path: str) -> Scope:
-    """What lies inside a queue, by its path and by what it was called before. One query."""
-    return Scope(subtrees=with_former(path))
+def scope_of_queue(path: str, user: Who) -> Scope:
+    """What lies inside a queue, by its path and by what it was called before. One query a request."""
+    return Scope(subtrees=with_former(path, renames_for(user)))
 
 
 EVERYTHING = Scope(everything=True)
@@ -125,7 +125,7 @@ def scope_of(user: Who, action: Action) -> Scope:
     scope = scope_by_role(user, action)
     if user.token and user.token.subtree:
         scope = scope.within(user.token.subtree)
-    return scope if scope.everything or action != "view" else scope.before(renames_for(user))
+    return scope.before(renames_for(user)) if scope.subtrees and action == "view" else scope
 
 
 def scope_by_role(user: User, action: Action) -> Scope:

@@ -1,6 +1,6 @@
 """Query parameters, and what they leave of the decisions. A value that can't be right is an error, never ignored."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -122,9 +122,16 @@ def queue_known(path: str, *, cluster_id: int, user: Who) -> bool:
     return queues.exists() or oldest(user, cluster_id, path) is not None
 
 
-def mentioned(asked: Mapping[str, Any]) -> tuple[str, str]:
-    """What of a pod is asked for, a names.Kind, of which there are most, and its name; empty: nothing."""
-    return next(((kind, asked[kind]) for kind in ("application", "namespace", "queue") if kind in asked), ("", ""))
+MENTIONED = ("application", "namespace", "queue")
+"""What of a pod may be asked for, names.Kind, those first of which there are most."""
+
+
+def mentioned(asked: Mapping[str, Any], user: Who) -> tuple[str, Collection[str]]:
+    """What of a pod is asked for, a names.Kind, of which there are most, and its names; empty: nothing."""
+    kind = next((kind for kind in MENTIONED if kind in asked), "")
+    if kind == "queue":
+        return kind, scope_of_queue(asked["queue"], user).subtrees
+    return (kind, {asked[kind]}) if kind else ("", ())
 
 
 def filtered(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope: Scope) -> DecisionQuerySet:
@@ -147,7 +154,7 @@ def _about(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope
     own = scope.pods("ask_namespace", "ask_queue")
     taken = Victim.objects.restrict(user, "view").filter(decision=OuterRef("pk"))
     if queue := asked.get("queue"):
-        inside = scope_of_queue(queue)
+        inside = scope_of_queue(queue, user)
         rows = rows.filter(inside.paths("ask_queue") | Q(Exists(taken.filter(inside.paths("queue")))))
     for name in ("namespace", "application"):
         if name in asked:

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Q
 
 from scheduler_admin.accounts.scopes import Scope
-from scheduler_admin.api.filters import mentioned
+from scheduler_admin.api.filters import MENTIONED
 from scheduler_admin.api.pagination import NewestFirst, Place
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.mention_selectors import newest_about, numbers_of
@@ -21,7 +21,7 @@ _FEW = ("node", "state", "ending", "priority_class", "against_laws", "again")
 
 def is_long(asked: Mapping[str, Any]) -> bool:
     """Whether what is asked for may be most of a tenant's decisions: nothing is that few have."""
-    return not any(mentioned(asked)) and all(asked.get(name) is None for name in _FEW)
+    return all(asked.get(name) is None for name in (*MENTIONED, *_FEW))
 
 
 def own_page(

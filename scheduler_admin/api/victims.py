@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from scheduler_admin.accounts.scopes import scope_of_queue
+from scheduler_admin.accounts.scopes import Who, scope_of_queue
 from scheduler_admin.api.base import ApiView
 from scheduler_admin.api.fields import UtcField
 from scheduler_admin.api.filters import NAMESPACE, NODE, QUEUE, cluster_asked, forward
@@ -80,7 +80,7 @@ class VictimsView(ApiView):
     def get(self, request: Request) -> Response:
         """Your pods that decisions chose as victims, the newest first. Follow `next`."""
         cluster_asked(self.asked, request.user)
-        rows = Victim.objects.restrict(request.user, "view").filter(_filters(self.asked))
+        rows = Victim.objects.restrict(request.user, "view").filter(_filters(self.asked, request.user))
         rows = rows.select_related("decision__cluster").defer("decision__document", "decision__laws")
         limit = self.asked["limit"]
         found = list(rows.order_by("-pk")[: limit + 1])
@@ -90,12 +90,12 @@ class VictimsView(ApiView):
         return Response(VictimsSerializer(body, context=context).data)
 
 
-def _filters(asked: Mapping[str, Any]) -> Q:
+def _filters(asked: Mapping[str, Any], user: Who) -> Q:
     """What is asked for, of the rows that the user sees."""
     columns = {"cluster": "cluster__name", "namespace": "namespace", "pod": "name", "cursor": "pk__lt"}
     columns |= {"application": "application", "state": "state"}
     columns |= {"since": "decision__first_seen__gte", "until": "decision__first_seen__lt"}
     query = Q(**{column: asked[name] for name, column in columns.items() if name in asked})
     if queue := asked.get("queue"):
-        query &= scope_of_queue(queue).paths("queue")
+        query &= scope_of_queue(queue, user).paths("queue")
     return query

@@ -178,7 +178,7 @@ class DecisionsView(DecisionView):
         if queue and not queue_known(queue, cluster_id=cluster.pk, user=request.user):
             raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
         large = ("document", "laws", "revision__document", "revision__source")
-        rows = self.rows().placed(cluster, *mentioned(self.asked)).defer(*large)
+        rows = self.rows().placed(cluster, *mentioned(self.asked, request.user)).defer(*large)
         mine = filtered(rows, self.asked, user=request.user, scope=scope)
         if not scope.everything and is_long(self.asked):
             found, place = own_page(mine, self.asked, cluster=cluster, scope=scope)

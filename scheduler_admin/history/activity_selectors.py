@@ -9,10 +9,10 @@ from django.db.models.functions import Coalesce, TruncHour
 
 from scheduler_admin.accounts.scopes import Who, scope_of_queue
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.history.mention_selectors import newest_about
 from scheduler_admin.history.models import Decision, Victim
-from scheduler_admin.history.models.names import Kind, number_of
+from scheduler_admin.history.models.names import Kind
 from scheduler_admin.history.pods import own_asks
+from scheduler_admin.history.selectors import NEWEST_FIRST
 from scheduler_admin.history.sentences import LOST
 
 _LATELY = timedelta(minutes=10)
@@ -78,7 +78,7 @@ def waiting(
     """
     opened = Decision.objects.filter(cluster=cluster, state__in=Decision.OPEN).order_by().values_list("pk", flat=True)
     considered = Q(last_seen__gte=since) | Q(pk__in=list(opened))
-    below = scope_of_queue(queue).paths("ask_queue") if queue else Q()
+    below = scope_of_queue(queue, user).paths("ask_queue") if queue else Q()
     of_ask = Decision.objects.filter(considered, cluster=cluster, ask_uid=OuterRef("ask_uid")).exclude(outcome="fits")
     later = Q(last_seen__gt=OuterRef("last_seen")) | Q(last_seen=OuterRef("last_seen"), pk__gt=OuterRef("pk"))
     rows = (
@@ -103,12 +103,12 @@ def preemptions_of(
 ) -> list[Decision]:
     """Decisions in ``[since, until)`` that evicted pods for a queue or out of it, newest first, with their counts."""
     lost = Q(victims__state__in=LOST)
-    inside = scope_of_queue(queue)
+    inside = scope_of_queue(queue, user)
     mine = lost & inside.paths("victims__queue")
-    numbers = [number_of(cluster.pk, Kind.QUEUE, path) for path in sorted(inside.subtrees)]
-    lately = Q(Exists(Victim.objects.filter(decision=OuterRef("decision"), state__in=LOST)))
-    lately &= Q(first_seen__gte=since, first_seen__lt=until)
-    newest = newest_about(numbers, lately, limit)
+    took = Exists(Victim.objects.filter(decision=OuterRef("pk"), state__in=LOST))
+    about = Decision.objects.placed(cluster, Kind.QUEUE, inside.subtrees)
+    about = about.filter(took, Q(at__gte=since), Q(at__lt=until))
+    newest = about.order_by(*NEWEST_FIRST).values("pk")[:limit]
     return list(
         Decision.objects.restrict(user, "view")
         .filter(pk__in=newest)

@@ -1,6 +1,6 @@
 """What a reader of the history asks for, read from and written back to an address."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.dateparse import parse_datetime
 
-from scheduler_admin.accounts.former_paths import with_former
+from scheduler_admin.accounts.former_paths import renames, with_former
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.history.models import Decision, Victim
 
@@ -117,13 +117,15 @@ class Filters:
     @cached_property
     def queues(self) -> frozenset[str]:
         """The queue by its path and by those that it, and what lies below it, had before. One query."""
-        return with_former(self.queue) if self.queue else frozenset()
+        return with_former(self.queue, renames()) if self.queue else frozenset()
 
     @property
-    def mentioned(self) -> tuple[str, str]:
-        """What of a pod is asked for, as names.Kind has it: the kind of which there are most, and its name."""
-        asked = ((kind, getattr(self, kind)) for kind in ("application", "namespace", "queue"))
-        return next(((kind, name) for kind, name in asked if name), ("", ""))
+    def mentioned(self) -> tuple[str, Collection[str]]:
+        """What of a pod is asked for, as names.Kind has it: the kind of which there are most, and its names."""
+        for kind, name in (("application", self.application), ("namespace", self.namespace)):
+            if name:
+                return kind, {name}
+        return ("queue", self.queues) if self.queue else ("", ())
 
     @property
     def tallied(self) -> bool:

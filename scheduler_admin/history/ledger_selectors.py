@@ -7,7 +7,7 @@ from datetime import date
 
 from engine.paths import Renames, called_now, is_inside
 from engine.resources import Amounts, total
-from scheduler_admin.accounts.former_paths import renames
+from scheduler_admin.accounts.former_paths import renames_for
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of, scope_of_tenant
 from scheduler_admin.history.models import Decision, LedgerEntry
@@ -104,7 +104,7 @@ def ledger(user: Who, asked: Asked) -> Ledger:
 
     Queues are called what they are called by now. Two queries, and those of the reader's rights.
     """
-    scope, among = scope_of(user, "view"), renames()
+    scope, among = scope_of(user, "view"), renames_for(user)
     redaction = Redaction.of(scope)
     rows = LedgerEntry.objects.restrict(user, "view").filter(month=asked.month).select_related("cluster").order_by()
     found: dict[Line, Sums] = {}

@@ -8,7 +8,7 @@ from functools import cached_property
 import msgspec
 from django.db.models import Max, Min, Q, QuerySet
 
-from scheduler_admin.accounts.former_paths import with_former
+from scheduler_admin.accounts.former_paths import renames_for, with_former
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history import usage_runs
@@ -71,7 +71,7 @@ class _Piece:
 
 def oldest(user: Who, cluster_id: int, queue: str) -> datetime | None:
     """When a queue's first sample was taken; None while there is none."""
-    names = with_former(queue, alone=True)
+    names = with_former(queue, renames_for(user), alone=True)
     rows = Usage.objects.restrict(user, "view").filter(cluster=cluster_id, queue__in=names)
     first = rows.order_by("-step", "start").first()
     if first:
@@ -87,7 +87,7 @@ def series(user: Who, cluster: Cluster, queue: str, resource: str, since: dateti
 
     With what it used under its former paths.
     """
-    names = with_former(queue, alone=True)
+    names = with_former(queue, renames_for(user), alone=True)
     rows = Usage.objects.restrict(user, "view").filter(cluster=cluster, queue__in=names)
     since = max(since, _EARLIEST)
     step = _step(until - since)

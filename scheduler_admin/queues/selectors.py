@@ -11,7 +11,7 @@ import msgspec
 from engine.placement import grown
 from engine.queues import QueueTree, Standing
 from engine.resources import CPU, PODS, Amounts, total
-from scheduler_admin.accounts.former_paths import with_former
+from scheduler_admin.accounts.former_paths import renames_for, with_former
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues import services
 from scheduler_admin.queues.models import DraftQueue, Queue, Revision
@@ -224,7 +224,8 @@ def revisions(user: Who, revision: Revision, path: str, limit: int = 20) -> list
         .order_by("number")
         .defer("document", "source")
     )
-    rows = Queue.objects.filter(revision__in=history, path__in=with_former(path, alone=True))
+    names = with_former(path, renames_for(user), alone=True)
+    rows = Queue.objects.filter(revision__in=history, path__in=names)
     found = {queue.revision_id: queue for queue in sorted(rows, key=lambda queue: queue.path == path)}
     changed: list[tuple[Revision, Queue | None]] = []
     before: tuple[Any, ...] | None = None

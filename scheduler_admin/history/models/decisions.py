@@ -1,5 +1,6 @@
 """Decisions, whom they evicted, and what really happened to them."""
 
+from collections.abc import Collection
 from typing import Self
 
 from django.db import models
@@ -7,11 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 from engine.resources import Amounts
 from engine.work import unsaved_s, work
-from scheduler_admin.accounts.former_paths import with_former
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.history.models.documents import DocumentField
-from scheduler_admin.history.models.names import Kind, number_of
+from scheduler_admin.history.models.names import number_of
 from scheduler_admin.history.models.passes import JournalEntry
 from scheduler_admin.queues.models import Revision
 
@@ -23,14 +23,12 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
         own = Victim.objects.within(scope).filter(decision=models.OuterRef("pk"))
         return self.filter(scope.pods("ask_namespace", "ask_queue") | models.Q(models.Exists(own)))
 
-    def placed(self, cluster: Cluster, kind: str = "", name: str = "") -> Self:
+    def placed(self, cluster: Cluster, kind: str = "", names: Collection[str] = ()) -> Self:
         """The decisions of a cluster, with their places in the order of pages: ``at`` and ``number``.
 
-        With a ``kind`` of names.Kind and a ``name``: of those that may be about it, which are few in an index. A queue
-        has former names, too.
+        With a ``kind`` of names.Kind and ``names``: of those that may be about any, which are few in an index.
         """
-        names = sorted(with_former(name)) if kind == Kind.QUEUE else [name] if kind else []
-        numbers = [number_of(cluster.pk, kind, one) for one in names]
+        numbers = [number_of(cluster.pk, kind, name) for name in sorted(names)]
         rows = self.filter(cluster=cluster)
         if len(numbers) != 1:
             if numbers:  # a decision may be about several of them, and is one all the same
