@@ -130,7 +130,7 @@ def _of_flavor(quotas: Mapping[str, Quota]) -> dict[FlavorResource, Quota]:
 
 def _said(queue: Queue) -> dict[str, _Said]:
     by_resource: dict[str, list[str]] = {}
-    for name in {**queue.guaranteed, **queue.max}:
+    for name in {**queue.guaranteed, **queue.max, **queue.lendable}:
         by_resource.setdefault(base(name), []).append(name)
     return {resource: _together(queue, names) for resource, names in by_resource.items()}
 
