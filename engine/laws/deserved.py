@@ -129,9 +129,9 @@ def _told(case: Case, path: str) -> dict[str, int]:
 
 
 def overused(case: Case) -> LawCheck:
-    """Until a queue's last victim went it used more of something asked than it deserves, as did those above it.
+    """A victim's queue used more of something asked than it deserves, as did those above it.
 
-    Up to those that are above the ask too. Whichever was the last: it may have held most.
+    Up to those that are above the ask too. It may end below that, as pods can't be divided.
     """
     if outranks(case):
         return LawCheck.of(Law.OVERUSED, [])
@@ -139,7 +139,7 @@ def overused(case: Case) -> LawCheck:
     for leaf in case.victims_by_leaf:
         line = [path for path in case.tree.lineage(leaf) if path not in case.above_ask]
         lines += [same(path, standing_of(case).wrong(path, _told(case, path)), "") for path in line]
-        found = [[_over(case, leaf, path, resource) for path in line] for resource in _asked(case)]
+        found = [[_over(case, path, resource) for path in line] for resource in _asked(case)]
         lines += next((sums for sums in found if all(one.holds for one in sums)), found[0] if found else [])
     return LawCheck.of(Law.OVERUSED, lines)
 
@@ -150,12 +150,10 @@ def _asked(case: Case) -> list[str]:
     return [name for name in asked if name != PODS] or asked
 
 
-def _over(case: Case, leaf: str, path: str, resource: str) -> Sum:
-    """A queue without the leaf's victims but one."""
-    held = sorted(pod.requests.get(resource, 0) for pod in case.victims_by_leaf[leaf])
-    before = tuple(each for each in held[:-1] if each)
+def _over(case: Case, path: str, resource: str) -> Sum:
+    """What a queue uses, against what it deserves."""
     used, most = standing_of(case).used(path, resource), _told(case, path).get(resource, 0)
-    return amount(path, resource, used, Relation.ABOVE, most, minus=before)
+    return amount(path, resource, used, Relation.ABOVE, most)
 
 
 def reserved(case: Case) -> LawCheck:

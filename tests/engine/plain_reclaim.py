@@ -56,12 +56,14 @@ class World(NamedTuple):
         """Whether no budget loses more than it allows; here each covers its namespace."""
         return all(sum(pod.namespace == one.namespace for pod in gone) <= one.allowed for one in self.snapshot.budgets)
 
-    def may_go(self, pod: Pod, gone: list[Pod]) -> bool:
-        """Whether a pod may go after these."""
+    def may_go(self, pod: Pod, gone: list[Pod], *, below: bool) -> bool:
+        """Whether a pod may go after these. ``below``: its queue may have come down to what it deserves by them."""
         if pod.namespace == SYSTEM or pod.queue == self.ask.queue:
             return False
         beyond = self.beyond and self.at_once
-        lawful = pod.priority < self.ask.priority if beyond else all(self.over(one, gone) > 0 for one in self.line(pod))
+        before: list[Pod] = [] if below else gone
+        overused = all(self.over(one, before) > 0 for one in self.line(pod))
+        lawful = pod.priority < self.ask.priority if beyond else overused
         return lawful and self.keeps_reserved([*gone, pod]) and self.keeps_budgets([*gone, pod])
 
     def turn(self, pod: Pod, gone: list[Pod]) -> tuple[object, ...]:
@@ -77,17 +79,17 @@ def reclaimed(world: World) -> tuple[str, list[str]] | None:
     """The node and the names of those who go from it, in their turn; None where nobody does."""
     if world.beyond and not world.at_once:
         return None
-    found = list(_on_nodes(world))
+    found = list(_on_nodes(world, below=False)) or list(_on_nodes(world, below=True))
     return min(found, key=lambda one: one[0])[1:] if found else None
 
 
-def _on_nodes(world: World) -> Iterator[tuple[tuple[object, ...], str, list[str]]]:
+def _on_nodes(world: World, *, below: bool) -> Iterator[tuple[tuple[object, ...], str, list[str]]]:
     for node in world.snapshot.nodes:
         pods = [pod for pod in world.snapshot.pods if pod.node == node.name]
         missing = world.ask.requests[CPU] - node.allocatable[CPU] + sum(pod.requests[CPU] for pod in pods)
         gone: list[Pod] = []
         while _held(gone) < missing:
-            left = [pod for pod in pods if pod not in gone and world.may_go(pod, gone)]
+            left = [pod for pod in pods if pod not in gone and world.may_go(pod, gone, below=below)]
             if not left:
                 break
             gone.append(min(left, key=lambda pod: world.turn(pod, gone)))

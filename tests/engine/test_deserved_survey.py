@@ -75,9 +75,11 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
     looks: list[int] = []
     closely = reclaiming.looked_at
 
-    def counted(question: Question, candidates: Candidates, place: int) -> reclaiming.Reclaimed | None:
+    def counted(
+        question: Question, candidates: Candidates, place: int, *, below: bool = False
+    ) -> reclaiming.Reclaimed | None:
         looks.append(place)
-        return closely(question, candidates, place)
+        return closely(question, candidates, place, below=below)
 
     under = tree({**{f"q{number}": queue() for number in range(10)}, "b": queue()})
     nodes = [node(f"n{number}", 10) for number in range(10)]
@@ -88,6 +90,9 @@ def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_
     survey = Survey(question, Candidates(question))
     assert (survey.best, looks, survey.counts.tolist()) == (None, [0], [10] * 10)
     assert not survey.dearer.any()
+    assert survey.end_below()
+    assert survey.best is not None
+    assert (len(survey.best.victims), looks) == (9, [0, 0])
 
 
 @given(SEEDS)

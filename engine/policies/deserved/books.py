@@ -40,6 +40,10 @@ class Books:
         """Whether a queue and all above it that are not above the ask use more of a resource than they deserve."""
         return all(self.over(path, resource) > 0 for path in self.question.line(queue))
 
+    def was_overused(self, queue: str, resource: str) -> bool:
+        """The same before anybody went."""
+        return all(self.question.standings.over(path, resource) > 0 for path in self.question.line(queue))
+
     def below_reserved(self, pod: Pod) -> str:
         """The first queue that would use less than is reserved for it, with the ask and without a pod; empty: none.
 

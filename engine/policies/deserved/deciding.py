@@ -74,13 +74,17 @@ def _reclaim(question: Question) -> Decision:
 
 
 def surveyed(question: Question) -> tuple[Survey, bool]:
-    """All nodes with the first of those who may be taken from that make room, and whether it is time; else with all."""
-    survey, in_time = None, False
-    for candidates, in_time in _attempts(question):  # noqa: B007 - it is that of the last one
-        survey = Survey(question, candidates)
-        if survey.best is not None:
-            break
-    return survey or Survey(question, Candidates(question)), in_time
+    """All nodes with the first of those who may be taken from that make room, and whether it is time; else with all.
+
+    Where nobody's pods make room as long as their queues have more than they deserve, queues may end below that.
+    """
+    found: list[tuple[Survey, bool]] = []
+    for candidates, in_time in _attempts(question):
+        found.append((Survey(question, candidates), in_time))
+        if found[-1][0].best is not None:
+            return found[-1]
+    last = found[-1] if found else (Survey(question, Candidates(question)), False)
+    return next((one for one in found if one[0].end_below()), last)
 
 
 def _attempts(question: Question) -> Iterator[tuple[Candidates, bool]]:

@@ -52,18 +52,27 @@ class Survey:
         """Place -> the number of the check that refuses the ask whichever of them are gone."""
         self.dearer = there.open & (self.refusing == FITS) & (self.counts > 0)
         """Place -> whether it was not looked at closely: whoever went from there, another node is cheaper."""
+        self._useful = self.dearer.copy()
         self.found = sorted(self._found(), key=lambda one: one.cost)
         """What others would lose where the ask can be given room, the cheapest first."""
+
+    def end_below(self) -> bool:
+        """Look again, where queues may end below what they deserve, as pods can't be divided; whether that helps."""
+        if self.question.outranks or not self._useful.any():
+            return False
+        self.dearer = self._useful.copy()
+        self.found = sorted(self._found(below=True), key=lambda one: one.cost)
+        return self.best is not None
 
     @property
     def best(self) -> Reclaimed | None:
         """Who goes; None where nobody does."""
         return self.found[0] if self.found else None
 
-    def _found(self) -> Iterator[Reclaimed]:
+    def _found(self, *, below: bool = False) -> Iterator[Reclaimed]:
         if not self.question.parameters.node_fit:
             self.dearer[:] = False
-            if anywhere := _at(self.question, self.candidates, None, self.candidates.pods):
+            if anywhere := _at(self.question, self.candidates, None, self.candidates.pods, below=below):
                 yield anywhere
             return
         best: Cost | None = None
@@ -74,10 +83,10 @@ class Survey:
             self.dearer[place] = False
             if hopeless is not None and hopeless[place]:
                 continue
-            if one := looked_at(self.question, self.candidates, place):
+            if one := looked_at(self.question, self.candidates, place, below=below):
                 best = one.cost if best is None else min(best, one.cost)
                 yield one
-            elif hopeless is None:  # most often the first one is of use
+            elif hopeless is None and not below:  # most often the first one is of use
                 hopeless = hopeless_places(self.question, self.candidates)
 
 
@@ -89,14 +98,19 @@ def _going(question: Question, candidates: Candidates) -> Going:
     return found
 
 
-def looked_at(question: Question, candidates: Candidates, place: int) -> Reclaimed | None:
-    """What a node would lose; None where the ask can't be given room."""
-    return _at(question, candidates, place, candidates.on(place))
+def looked_at(question: Question, candidates: Candidates, place: int, *, below: bool = False) -> Reclaimed | None:
+    """What a node would lose; None where the ask can't be given room.
+
+    ``below``: a queue gives also after it has come down to what it deserves.
+    """
+    return _at(question, candidates, place, candidates.on(place), below=below)
 
 
-def _at(question: Question, candidates: Candidates, place: int | None, pods: Sequence[Pod]) -> Reclaimed | None:
+def _at(
+    question: Question, candidates: Candidates, place: int | None, pods: Sequence[Pod], *, below: bool
+) -> Reclaimed | None:
     room: Room = Anywhere(question) if place is None else OnNode(question, place)
-    turn = _Turn(question, candidates, room)
+    turn = _Turn(question, candidates, room, below=below)
     taken = turn.take(pods)
     if not taken:
         return None
@@ -114,8 +128,8 @@ def _at(question: Question, candidates: Candidates, place: int | None, pods: Seq
 class _Turn:
     """Pods that go from one place for an ask."""
 
-    def __init__(self, question: Question, candidates: Candidates, room: Room) -> None:
-        self.question, self.candidates, self.room = question, candidates, room
+    def __init__(self, question: Question, candidates: Candidates, room: Room, *, below: bool) -> None:
+        self.question, self.candidates, self.room, self._below = question, candidates, room, below
 
     def take(self, pods: Sequence[Pod]) -> list[Pod]:
         """Those who go, in their order, until the ask has room; none where it can't have any."""
@@ -155,7 +169,10 @@ class _Turn:
 
     def _beyond(self, books: Books, queue: str, short: Collection[str]) -> Collection[str]:
         """The resources for which a queue may be taken from, of those that are short; of high priority for any."""
-        return short if self.question.outranks else [name for name in short if books.overused(queue, name)]
+        if self.question.outranks:
+            return short
+        overused = books.was_overused if self._below else books.overused
+        return [name for name in short if overused(queue, name)]
 
     def _lacks(self, gone: Sequence[Pod]) -> bool:
         return self.room.lacks(gone) or any(
